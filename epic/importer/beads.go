@@ -63,7 +63,7 @@ func readBeads(s source, d *draft) error {
 		}
 		n, err := parseJSON(text)
 		if err != nil {
-			d.fail(number, "", "the line is no JSON object: %v", errors.Unwrap(err))
+			d.fail(number, "the line is no JSON object: %v", errors.Unwrap(err))
 			continue
 		}
 		r.issue(n, number)

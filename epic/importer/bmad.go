@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -43,14 +42,14 @@ func readBmad(s source, d *draft) error {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		d.fail(1, "", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		d.fail(1, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return nil
 	}
 	root := mappingOf(&document)
 	d.title = firstText(scalar(root["project"]), "Stories")
 	states := root["development_status"]
 	if states == nil || states.Kind != yaml.MappingNode {
-		d.fail(1, "", "it has no development_status")
+		d.fail(1, "it has no development_status")
 		return nil
 	}
 	planned := s.bmadPlanned()
@@ -137,9 +136,9 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 func (s source) bmadPlanned() map[string]*item {
 	found := map[string]*item{}
 	folder := path.Dir(s.name)
-	for _, name := range []string{path.Join(folder, "epics.md"), path.Join(path.Dir(folder), "planning-artifacts", "epics.md"), path.Join(path.Dir(folder), "epics.md")} {
-		data, err := s.text(name)
-		if err != nil || !fs.ValidPath(name) {
+	for _, place := range []string{folder, path.Join(path.Dir(folder), "planning-artifacts"), path.Dir(folder)} {
+		data, err := s.text(path.Join(place, "epics.md"))
+		if err != nil {
 			continue
 		}
 		_, stories := cut(lines(data), 3)

@@ -65,16 +65,11 @@ const normal = 2
 // tell notes a line of which nothing is made.
 func (d *draft) tell(line int, why string) { d.told = append(d.told, Told{d.at(d.file), line, why}) }
 
-// tellOf is tell for another file of the plan.
-func (d *draft) tellOf(file string, line int, why string) {
-	d.told = append(d.told, Told{d.at(file), line, why})
-}
-
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
 
-func (d *draft) fail(line int, hint, format string, args ...any) {
+func (d *draft) fail(line int, format string, args ...any) {
 	d.problems = append(d.problems, epic.Problem{
-		File: d.at(d.file), Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...), Hint: hint,
+		File: d.at(d.file), Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...),
 	})
 }
 
@@ -105,7 +100,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		if p.Done > 0 {
 			why = "all of its " + strconv.Itoa(p.Done) + " tasks are done"
 		}
-		d.fail(1, "", "%s", why)
+		d.fail(1, "%s", why)
 	}
 	if len(d.problems) == 0 {
 		err := epic.Validate(d.at(d.file), e, func(r epic.Ref) epic.Place {
@@ -153,7 +148,7 @@ func (d *draft) task(it *item, ids map[string]*item) epic.Task {
 		on := ids[ref.id]
 		switch {
 		case on == nil:
-			d.fail(ref.line, "", "%s waits for %s, which is not in the plan", it.id, ref.id)
+			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
 		case on.left && !on.done:
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
 		case on.open() && !slices.Contains(t.DependsOn, on.as):

@@ -125,12 +125,12 @@ func (r *gsdReader) detail(s source, m []string, part *section) {
 				p.after = phaseNumbers(f[2])
 				continue
 			}
-			if field == "success criteria" || field == "plans" {
+			if strings.HasPrefix(field, "success criteria") || field == "plans" {
 				continue
 			}
 		}
 		switch {
-		case field == "success criteria" && gsdCriteria.MatchString(l.text):
+		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.text):
 			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.text)[1])
 		case l.box != 0:
 			r.plan(s, p, &l)
@@ -186,7 +186,8 @@ func (r *gsdReader) tasks() {
 		name := groupName("Phase " + p.number + ": " + p.title)
 		from := len(r.items)
 		if len(p.plans) == 0 {
-			r.items = append(r.items, &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, title: p.title, priority: normal, done: p.done})
+			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, title: p.title, priority: normal, done: p.done}
+			r.items = append(r.items, whole)
 		}
 		for _, it := range p.plans {
 			it.done = it.done || p.done
@@ -206,7 +207,7 @@ func (r *gsdReader) tasks() {
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.fail(p.line, "", "phase %s waits for phase %s, which is not in the plan", p.number, number)
+				r.fail(p.line, "phase %s waits for phase %s, which is not in the plan", p.number, number)
 			case on != p:
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}

@@ -66,8 +66,8 @@ type Found struct {
 	File   string // below files
 }
 
-// Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no form, as a
-// blueprint.
+// Find returns the plans that a name means: the file itself, or all that are in the folder. There are none where the file is of no
+// form, as a blueprint.
 func Find(files fs.FS, name string) (list []Found) {
 	info, err := fs.Stat(files, name)
 	if err != nil {

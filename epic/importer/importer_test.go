@@ -149,20 +149,26 @@ func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, data, want string }{
 		"large":  {"prd.json", `{"userStories": [` + strings.Repeat(" ", MaxSize) + `]}`, "larger than 4 MiB"},
-		"deep":   {"prd.json", `{"userStories": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "more than 100 deep"},
+		"deep":   {"prd.json", `{"userStories": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "values stand more than 100 deep in one another"},
 		"binary": {"tasks.md", "- [ ] T001 a\x00b\n", "is no text"},
 		"cut":    {"prd.json", "{\n\"userStories\": [{\"id\": \"A\"", "prd.json:2:1: unexpected EOF"},
 		"more":   {"prd.json", "{\"userStories\": []}\n{}", "something follows the value"},
 		"none":   {"prd.json", `{"userStories": []}`, "no task was found in it"},
+		"folder": {"prd.json/x", "", "prd.json is no file"},
+		"other":  {"tasks.json", `{"name": "x"}`, "it has no list of tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			form := "ralph"
-			if path.Ext(c.file) == ".md" {
+			switch c.file {
+			case "tasks.md":
 				form = "speckit"
+			case "tasks.json":
+				form = "taskmaster"
 			}
 			f, _ := Named(form)
-			_, err := Read(f, fstest.MapFS{c.file: {Data: []byte(c.data)}}, c.file, "", now())
+			name, _, _ := strings.Cut(c.file, "/")
+			_, err := Read(f, fstest.MapFS{c.file: {Data: []byte(c.data)}}, name, "", now())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

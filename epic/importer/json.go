@@ -186,7 +186,7 @@ func (s source) json(d *draft) (*node, error) {
 	}
 	n, err := parseJSON(data)
 	if wrong, ok := errors.AsType[*jsonError](err); ok {
-		d.fail(wrong.line, "", "%v", wrong.err)
+		d.fail(wrong.line, "%v", wrong.err)
 	}
 	return n, err
 }

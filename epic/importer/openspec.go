@@ -58,8 +58,8 @@ func readOpenspec(s source, d *draft) error {
 	return nil
 }
 
-// openspecSection takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that of its
-// place.
+// openspecSection takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
+// of its place.
 func (d *draft) openspecSection(place int, part section) {
 	entries, rest := checklist(part.body)
 	name := unformatted(part.heading.rest)

@@ -63,20 +63,20 @@ type speckitReader struct {
 
 // speckitGroup is a phase with tasks.
 type speckitGroup struct {
-	name  string
-	story bool
+	name    string
+	story   bool
+	urgency int
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
 func (r *speckitReader) phase(s *section) {
 	name := unformatted(s.heading.rest)
-	p := speckitGroup{name: groupName(name), story: speckitUser.MatchString(name)}
+	p := speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
+	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
+		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
+	}
 	var before *item
 	var said []line
-	urgency := normal
-	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
-		urgency = min(max(int(m[1][0]-'1'), 0), 3)
-	}
 	first := len(r.items)
 	for _, l := range s.body {
 		m := speckitTask.FindStringSubmatch(l.rest)
@@ -87,29 +87,14 @@ func (r *speckitReader) phase(s *section) {
 			said = append(said, l)
 			continue
 		}
-		it := &item{id: m[1], line: l.n, title: unformatted(m[3]), priority: urgency, group: p.name, done: l.done()}
-		if it.title != m[3] {
-			it.description = append(it.description, m[3])
-		}
-		parallel := false
-		for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
-			parallel = parallel || m[1] == "P"
-			if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
-				r.last[number] = it
-			}
-		}
-		for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
-			for _, id := range speckitID.FindAllString(on[1], -1) {
-				it.after = append(it.after, reference{id, l.n})
-			}
-		}
-		if !parallel && before != nil {
+		it := r.task(&p, &l, m)
+		if !it.parallel && before != nil {
 			it.after = append(it.after, reference{before.id, l.n})
 		}
 		if it.open() {
-			before = it
+			before = it.item
 		}
-		r.items = append(r.items, it)
+		r.items = append(r.items, it.item)
 	}
 	if len(r.items) == first {
 		r.prose(s.heading.rest, said)
@@ -123,6 +108,33 @@ func (r *speckitReader) phase(s *section) {
 	if name != "" {
 		r.phases = append(r.phases, p)
 	}
+}
+
+// speckitItem is a task, and whether it has [P].
+type speckitItem struct {
+	*item
+
+	parallel bool
+}
+
+// task reads a task, whose parts are m.
+func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
+	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(m[3]), priority: p.urgency, group: p.name, done: l.done()}}
+	if it.title != m[3] {
+		it.description = append(it.description, m[3])
+	}
+	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
+		it.parallel = it.parallel || m[1] == "P"
+		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
+			r.last[number] = it.item
+		}
+	}
+	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
+		for _, id := range speckitID.FindAllString(on[1], -1) {
+			it.after = append(it.after, reference{id, l.n})
+		}
+	}
+	return it
 }
 
 // order makes groups of the phases.

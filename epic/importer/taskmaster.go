@@ -59,7 +59,7 @@ func readTaskmaster(s source, d *draft) error {
 	}
 	tags := tagsOf(root)
 	if len(tags) == 0 {
-		d.fail(1, "", "it has no list of tasks")
+		d.fail(1, "it has no list of tasks")
 		return nil
 	}
 	chosen := tags[0]

@@ -98,13 +98,15 @@ func readOther(p *project.Project, r Request, absolute string) (*importer.Plan, 
 	files := root.FS()
 	info, err := fs.Stat(files, name)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a blueprint says so in its own words
+		return nil, nil // a blueprint says so in its own words
 	}
 	found := importer.Find(files, name)
 	if r.From != "" {
 		format, known := importer.Named(r.From)
 		if !known {
-			return nil, &exit.UsageError{Message: "there is no form of plans " + text.Line(r.From, 40), Hint: "one of " + strings.Join(FormatNames(), ", ")}
+			return nil, &exit.UsageError{
+				Message: "there is no form of plans " + text.Line(r.From, 40), Hint: "one of " + strings.Join(FormatNames(), ", "),
+			}
 		}
 		found = slices.DeleteFunc(found, func(f importer.Found) bool { return f.Format.Name != r.From })
 		if !info.IsDir() {
