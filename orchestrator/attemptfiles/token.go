@@ -30,9 +30,7 @@ var (
 // EndToken, or until the agent's process has ended. It fails when its hash cannot be written beside the result.
 func NewToken(result, mark string) (token string, err error) {
 	token = rand.Text()
-	if err := EndToken(result); err != nil { // else it may be a link to somewhere
-		return "", err
-	}
+	EndToken(result) // else it may be a link to somewhere
 	f, err := os.OpenFile(beside(result, tokenFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", err
@@ -41,14 +39,8 @@ func NewToken(result, mark string) (token string, err error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// EndToken makes the token of a turn worthless.
-func EndToken(result string) error {
-	err := os.Remove(beside(result, tokenFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+// EndToken makes the token of a turn worthless. An agent can stand in the way of that; then it is worthless because the process has ended.
+func EndToken(result string) { _ = os.Remove(beside(result, tokenFile)) }
 
 // CheckToken fails unless a token is that of the turn which writes its result to a path, and the turn goes on.
 func CheckToken(result, mark, token string) error {

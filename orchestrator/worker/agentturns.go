@@ -63,7 +63,7 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	if err != nil {
 		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
-	env, ended, err := c.turnEnv(a, p, t)
+	env, err := c.turnEnv(a, p, t)
 	if err != nil {
 		return runners.Report{}, err
 	}
@@ -83,7 +83,8 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 			c.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
-	err = errors.Join(err, ended(), attemptfiles.MakePrivate(c.o.Secrets, p.result))
+	attemptfiles.EndToken(p.result)
+	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
@@ -92,14 +93,14 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	return cutShort(cut, report, err)
 }
 
-// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until ended is called.
-func (c agentTurns) turnEnv(a engine.Attempt, p attemptFiles, t turn) (env []string, ended func() error, err error) {
-	env = c.traced(a, c.agentEnv(a, p.result))
+// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken.
+func (c agentTurns) turnEnv(a engine.Attempt, p attemptFiles, t turn) ([]string, error) {
+	env := c.traced(a, c.agentEnv(a, p.result))
 	if t.ended {
-		return env, func() error { return nil }, nil
+		return env, nil
 	}
 	token, err := attemptfiles.NewToken(p.result, a.Mark())
-	return append(env, attemptfiles.TokenVariable+"="+token), func() error { return attemptfiles.EndToken(p.result) }, err
+	return append(env, attemptfiles.TokenVariable+"="+token), err
 }
 
 // afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
