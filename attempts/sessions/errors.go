@@ -12,6 +12,7 @@ import (
 
 // What can be wrong with the files of the ledger. The error returned names the file.
 var (
+	ErrMissing = errors.New("there is no agents ledger yet")
 	ErrLocked  = errors.New("another process is writing it")
 	ErrFull    = errors.New("the disk is full")
 	ErrForeign = errors.New("it is a database of another program")

@@ -75,6 +75,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"orchestrator/worker/abandoner.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/usercheckout/watch.go", "Begin", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},
 	{"attempts/sessions/statements.go", "", "", "SQL: run, not said"},
+	{"attempts/sessions/queries.go", "", "", "SQL: run, not said"},
 	{"attempts/ledgersync/restore.go", "Restore", "… was written to by another program meanwhile", "a race with the time of a copy"},
 	{"orchestrator/recordkeeper/keeper.go", "Close", "", "no test waits ten seconds for a disk"},
 	{"orchestrator/recordkeeper/keeper.go", "run", "the records of earlier runs cannot be brought up to date: …", "logs that could be read a moment before"},

@@ -59,6 +59,7 @@ func TestScript(t *testing.T) {
 			"ended":  endedWith,
 			"await":  await,
 			"big":    big,
+			"ledger": agentsLedger,
 		},
 	})
 }

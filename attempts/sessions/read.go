@@ -1,0 +1,227 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Reader reads the agents ledger of one folder, also while another process writes it. Nothing can be written through it.
+type Reader struct {
+	path   string
+	rows   *sql.DB
+	search *sql.DB // nil: there is no search file
+}
+
+// OpenReadOnly opens the agents ledger of relay's folder for reading. It fails with ErrMissing when there is none, and with ErrForeign,
+// ErrNewer, ErrDamaged or ErrLocked.
+func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
+	rows, err := openFile(ctx, dir, rowSchema())
+	if err != nil {
+		return nil, err
+	}
+	search, err := openFile(ctx, dir, searchSchema())
+	if err != nil && !errors.Is(err, ErrMissing) {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return &Reader{filepath.Join(dir, File), rows, search}, nil
+}
+
+func openFile(ctx context.Context, dir string, s schema) (*sql.DB, error) {
+	path := filepath.Join(dir, s.file)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil, fmt.Errorf("%s: %w", s.file, ErrMissing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db, err := openReading(path)
+	if err != nil {
+		return nil, err
+	}
+	version, err := s.version(ctx, db)
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%s: %w", s.file, ErrMissing)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Close closes the files.
+func (r *Reader) Close() error {
+	err := r.rows.Close()
+	if r.search != nil {
+		err = errors.Join(err, r.search.Close())
+	}
+	return err
+}
+
+// all runs a query, and reads each row into a value's fields.
+func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) (list []T, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, named(File, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var one T
+		if err := rows.Scan(fields(&one)...); err != nil {
+			return nil, named(File, err)
+		}
+		list = append(list, one)
+	}
+	return list, named(File, rows.Err())
+}
+
+func (s *Session) fields() []any {
+	return []any{
+		&s.ID, &s.Source, &s.Model, &s.Project, &s.CreatedAt, &s.MessageCount, &s.ParentSession, &s.ParentMessage, &s.ToolCall,
+		&s.TaskDescription, &s.TaskStatus, &s.IsSubagent, &s.ContextLimit, &s.ContextUsed, &s.IsAgentic, &s.ForceMode, &s.Workspace,
+		&s.ContextJSON, &s.State, &s.RawJSON, &s.Summary,
+	}
+}
+
+func (m *Message) fields() []any {
+	return []any{
+		&m.ID, &m.Session, &m.Role, &m.Content, &m.Sequence, &m.Timestamp, &m.Checkpoint, &m.IsAgentic, &m.IsPlanExecution,
+		&m.ContextJSON, &m.RulesJSON, &m.MetadataJSON,
+	}
+}
+
+func (t *Turn) fields() []any {
+	return []any{
+		&t.ID, &t.Session, &t.Parent, &t.QueryMessages, &t.Response, &t.Model, &t.Tokens, &t.Timestamp, &t.HasChildren, &t.ToolCalls,
+	}
+}
+
+func (c *ToolCall) fields() []any {
+	return []any{
+		&c.ID, &c.Message, &c.Session, &c.Tool, &c.Number, &c.ParamsJSON, &c.ResultJSON, &c.Status, &c.ChildSession, &c.StartedAt,
+		&c.CompletedAt,
+	}
+}
+
+func one(s *string) []any { return []any{s} }
+
+// Origin returns where in a run a message comes from, as its metadata say.
+func (m *Message) Origin() Origin { return originOf(m.MetadataJSON) }
+
+func originOf(metadata string) Origin {
+	var m struct {
+		Relay Origin `json:"relay"`
+	}
+	if json.Unmarshal([]byte(metadata), &m) != nil {
+		return Origin{}
+	}
+	return m.Relay
+}
+
+// UnknownError means that no session has an id, or one that begins so.
+type UnknownError struct{ ID, Nearest string }
+
+func (e *UnknownError) Error() string {
+	if e.Nearest == "" {
+		return fmt.Sprintf("there is no session %s", e.ID)
+	}
+	return fmt.Sprintf("there is no session %s; the nearest is %s", e.ID, e.Nearest)
+}
+
+// AmbiguousError means that the ids of several sessions begin so.
+type AmbiguousError struct {
+	ID   string
+	Some []string // of them, the first two
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("several sessions begin with %s: %s", e.ID, strings.Join(e.Some, ", "))
+}
+
+// mostCompared bounds how many ids the nearest is looked for among.
+const mostCompared = 5000
+
+// Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
+// *AmbiguousError.
+func (r *Reader) Find(ctx context.Context, id string) (Session, error) {
+	found, err := all(ctx, r.rows, one, queryExact, id)
+	if err == nil && len(found) == 0 && id != "" {
+		found, err = all(ctx, r.rows, one, queryBegin, id, 2)
+	}
+	switch {
+	case err != nil:
+		return Session{}, err
+	case len(found) > 1:
+		return Session{}, &AmbiguousError{id, found}
+	case len(found) == 0:
+		ids, err := all(ctx, r.rows, one, queryIDs, mostCompared)
+		if err != nil {
+			return Session{}, err
+		}
+		return Session{}, &UnknownError{id, nearest(id, ids)}
+	}
+	sessions, err := all(ctx, r.rows, (*Session).fields, querySession, found[0])
+	if err != nil || len(sessions) == 0 {
+		return Session{}, errors.Join(err, ErrMissing)
+	}
+	return sessions[0], nil
+}
+
+// nearest returns the id whose beginning is most like a text, or "".
+func nearest(id string, ids []string) (best string) {
+	least := len(id)
+	for _, other := range ids {
+		if d := levenshtein.ComputeDistance(id, other[:min(len(other), len(id))]); d < least {
+			best, least = other, d
+		}
+	}
+	return best
+}
+
+// Filter says which sessions are listed; what is empty lets all through.
+type Filter struct{ Task, Runner, Run string }
+
+// Listed is a session with where it comes from.
+type Listed struct {
+	Session
+	Origin Origin `json:"relay"`
+}
+
+// List returns sessions, the oldest first. A subagent has the origin of the session that began it where it has none of its own.
+func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
+	type row struct {
+		Listed
+		first, last string
+	}
+	rows, err := all(ctx, r.rows, func(l *row) []any { return append(l.fields(), &l.first, &l.last) }, queryList)
+	if err != nil {
+		return nil, err
+	}
+	list := []Listed{}
+	origins := map[string]Origin{} // a parent comes before its children
+	for _, l := range rows {
+		l.Origin = originOf(l.first)
+		last := originOf(l.last)
+		if l.Origin.Run == "" {
+			l.Origin = last
+		}
+		if l.Origin.Run == "" {
+			l.Origin = origins[l.ParentSession]
+		}
+		origins[l.ID] = l.Origin
+		if (f.Task == "" || l.Origin.Task == f.Task) && (f.Runner == "" || l.Source == f.Runner) &&
+			(f.Run == "" || l.Origin.Run == f.Run || last.Run == f.Run) {
+			list = append(list, l.Listed)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,52 @@
+package sessions
+
+import "context"
+
+// ToolUse counts the calls of one tool.
+type ToolUse struct {
+	Tool      string  `json:"tool"`
+	Uses      int64   `json:"uses"`
+	Completed int64   `json:"completed"`
+	Failed    int64   `json:"failed"`
+	Rejected  int64   `json:"rejected"`
+	Cancelled int64   `json:"cancelled"`
+	Success   float64 `json:"success_rate"` // completed of all, from 0 to 1
+}
+
+// Tools counts the tool calls of a session, or of all when it is empty; the tool that was used most comes first.
+func (r *Reader) Tools(ctx context.Context, session string) ([]ToolUse, error) {
+	list, err := all(ctx, r.rows, func(u *ToolUse) []any {
+		return []any{&u.Tool, &u.Uses, &u.Completed, &u.Failed, &u.Rejected, &u.Cancelled}
+	}, queryTools, session)
+	for i := range list {
+		list[i].Success = float64(list[i].Completed) / float64(list[i].Uses)
+	}
+	return list, err
+}
+
+// Cost is what the sessions of one task, model or run have used.
+type Cost struct {
+	Of           string  `json:"of"` // the task, the model or the run; empty where messages do not say
+	Sessions     int64   `json:"sessions"`
+	Messages     int64   `json:"messages"`
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	USD          float64 `json:"cost_usd"`
+}
+
+// Grouping says what costs are added up by.
+type Grouping string
+
+// Groupings.
+const (
+	ByTask  Grouping = "task"
+	ByModel Grouping = "model"
+	ByRun   Grouping = "run"
+)
+
+// Costs adds up what messages have cost; what cost most comes first.
+func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
+	return all(ctx, r.rows, func(c *Cost) []any {
+		return []any{&c.Of, &c.Sessions, &c.Messages, &c.InputTokens, &c.OutputTokens, &c.USD}
+	}, queryCost, string(by))
+}

@@ -1,0 +1,55 @@
+package sessions
+
+import "context"
+
+// Node is a turn in the tree of those it follows and those that follow it.
+type Node struct {
+	Turn
+	Children []*Node `json:"children,omitempty"`
+}
+
+// Tree returns the turns of a session in their trees: all that they follow, and all that follow them, in whatever session. The oldest
+// comes first; a tree's root follows a turn that is not in the ledger, or none.
+func (r *Reader) Tree(ctx context.Context, session string) ([]*Node, error) {
+	turns, err := all(ctx, r.rows, (*Turn).fields, queryTree, session)
+	return grow(turns), err
+}
+
+// Around returns one turn in its tree: all that it follows, and all that follow it.
+func (r *Reader) Around(ctx context.Context, turn string) ([]*Node, error) {
+	turns, err := all(ctx, r.rows, (*Turn).fields, queryAround, turn)
+	return grow(turns), err
+}
+
+// grow makes trees of turns. Of turns that follow each other in a circle, which no relay writes, one becomes a root.
+func grow(turns []Turn) (roots []*Node) {
+	nodes := make(map[string]*Node, len(turns))
+	for i := range turns {
+		nodes[turns[i].ID] = &Node{Turn: turns[i]}
+	}
+	state := make(map[string]int, len(turns)) // 1: what it follows is being looked at, 2: it leads to a root
+	cut := map[string]bool{}
+	for i := range turns {
+		var line []string
+		at := nodes[turns[i].ID]
+		for ; at != nil && state[at.ID] == 0; at = nodes[at.Parent] {
+			state[at.ID] = 1
+			line = append(line, at.ID)
+		}
+		if at != nil && state[at.ID] == 1 {
+			cut[at.ID] = true
+		}
+		for _, id := range line {
+			state[id] = 2
+		}
+	}
+	for i := range turns {
+		n := nodes[turns[i].ID]
+		if parent := nodes[n.Parent]; parent != nil && !cut[n.ID] {
+			parent.Children = append(parent.Children, n)
+		} else {
+			roots = append(roots, n)
+		}
+	}
+	return roots
+}

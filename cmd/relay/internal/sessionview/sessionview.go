@@ -1,0 +1,156 @@
+// Package sessionview shows the agents ledger: what agents have said and done, session by session.
+package sessionview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+)
+
+// View is the agents ledger of a project, and where it is shown.
+type View struct {
+	app    *cli.App
+	ledger *sessions.Reader
+	json   bool
+}
+
+// With opens the agents ledger of a project for as long as f shows it. Errors have a hint.
+func With(ctx context.Context, a *cli.App, p *project.Project, f func(*View) error) error {
+	ledger, err := sessions.OpenReadOnly(ctx, p.File())
+	if err != nil {
+		return hinted(err)
+	}
+	return hinted(errors.Join(f(&View{app: a, ledger: ledger}), ledger.Close()))
+}
+
+// JSON makes what is shown JSON.
+func (v *View) JSON(yes bool) *View {
+	v.json = yes
+	return v
+}
+
+// hinted adds to an error of the ledger what to do about it.
+func hinted(err error) error {
+	if err == nil {
+		return nil
+	}
+	for kind, hint := range map[error]string{
+		sessions.ErrMissing:  "relay work writes it; relay sessions import reads in what earlier runs have left",
+		sessions.ErrForeign:  "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
+		sessions.ErrNewer:    "use the newer relay",
+		sessions.ErrDamaged:  "relay sessions import puts it aside and reads everything in again",
+		sessions.ErrLocked:   "type the command again when that process is done",
+		sessions.ErrNotOne:   "relay sessions sql 'SELECT id, source FROM agent_sessions'",
+		sessions.ErrNotRead:  "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
+		sessions.ErrTooLong:  "ask for less, or give it more time with --time",
+		sessions.ErrTooLarge: "ask for fewer rows, or for parts of texts: substr(content, 1, 200)",
+	} {
+		if errors.Is(err, kind) {
+			return &exit.Hinted{Err: err, Hint: hint}
+		}
+	}
+	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
+		return &exit.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
+	}
+	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
+		return &exit.Hinted{Err: err, Hint: "write more of the id"}
+	}
+	if _, ok := errors.AsType[*sessions.TurnError](err); ok {
+		return &exit.Hinted{Err: err, Hint: "relay sessions turns SESSION prints the turns, the first is 1"}
+	}
+	return err
+}
+
+// List prints sessions, the oldest first.
+func (v *View) List(ctx context.Context, f sessions.Filter) error {
+	list, err := v.ledger.List(ctx, f)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		for i := range list { // the first event of a stream is long, and relay sessions show has it
+			list[i].RawJSON, list[i].ContextJSON = "", ""
+		}
+		return v.app.PrintJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(v.app.Err, "relay: note: no session matches")
+		return nil
+	}
+	for i := range list {
+		v.printListed(&list[i])
+	}
+	return nil
+}
+
+func (v *View) printListed(l *sessions.Listed) {
+	fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(l.ID), v.line(about(&l.Session, l.Origin)))
+}
+
+// about says in one line what a session is.
+func about(s *sessions.Session, o sessions.Origin) string {
+	line := when(s.CreatedAt) + "  " + s.Source
+	if s.Model != "" {
+		line += " " + s.Model
+	}
+	if from := origin(o); from != "" {
+		line += "  " + from
+	}
+	line += "  " + text.Count(int(s.MessageCount), "message")
+	if s.IsSubagent {
+		line += "  subagent: " + text.FirstOf(s.TaskDescription, "of "+s.ParentSession)
+		if s.TaskStatus != "" {
+			line += " (" + s.TaskStatus + ")"
+		}
+	}
+	return line
+}
+
+// origin says where in a run something comes from.
+func origin(o sessions.Origin) string {
+	if o.Run == "" {
+		return ""
+	}
+	line := "run " + o.Run
+	if o.Task != "" {
+		line = o.Task
+		if o.Attempt > 0 {
+			line += fmt.Sprintf(" attempt %d", o.Attempt)
+		}
+		line += " of run " + o.Run
+	}
+	if o.Reviewer != "" {
+		line += ", reviewer " + o.Reviewer
+	}
+	return line
+}
+
+// when is a time of the ledger, in UTC; "-" where there is none.
+func when(ms int64) string {
+	if ms <= 0 {
+		return "-"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+}
+
+// most bounds what is looked through for secrets in one text.
+const most = 256 << 10
+
+// clean takes the secrets out of a text before it is cut: half a secret is not known for one.
+func (v *View) clean(s string) string {
+	return v.app.Secrets.Text(plaintext.Clean(plaintext.Head(s, most)))
+}
+
+// line is a text in one line, short enough for a list.
+func (v *View) line(s string) string { return text.Clip(plaintext.Line(v.clean(s)), lineWidth) }
+
+// lineWidth is how many bytes of a text a line of a list has.
+const lineWidth = 300

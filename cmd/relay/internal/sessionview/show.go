@@ -1,0 +1,219 @@
+package sessionview
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"relay/attempts/sessions"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+)
+
+// ShowOptions say which part of a conversation is shown, and how.
+type ShowOptions struct {
+	Session string // may be shortened
+	Turn    int    // only this one, from 1; 0: all
+	Page    int    // from 1
+	All     bool   // all pages
+	Events  bool   // what was said, turn by turn, without tool calls
+	Raw     bool   // whole texts, with what redaction takes out where nobody looks on
+}
+
+// How much is shown.
+const (
+	PageSize     = 100     // messages
+	maxContent   = 8 << 10 // bytes of a message
+	maxParams    = 200     // bytes
+	maxResult    = 800     // bytes
+	maxNested    = 3       // levels of subagents
+	nestedLength = 20      // messages of a subagent
+)
+
+// page is what Show prints, as JSON has it.
+type page struct {
+	Session  sessions.Session `json:"session"`
+	From     int64            `json:"from"` // sequence number of the first message
+	More     bool             `json:"more"` // there are messages after these
+	Messages []sessions.Said  `json:"messages"`
+}
+
+// Show prints a conversation in order, a page at a time.
+func (v *View) Show(ctx context.Context, o ShowOptions) error {
+	s, err := v.ledger.Find(ctx, o.Session)
+	if err != nil {
+		return err
+	}
+	if o.Events {
+		return v.events(ctx, &s, o)
+	}
+	part := sessions.Part{From: int64(o.Page-1) * PageSize, Most: PageSize + 1}
+	if o.All || o.Turn > 0 {
+		part = sessions.Part{}
+	}
+	if o.Turn > 0 {
+		e, err := v.ledger.Exchange(ctx, s.ID, o.Turn)
+		if err != nil {
+			return err
+		}
+		part.From, part.To = e.From, e.To
+	}
+	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
+	if o.Raw {
+		w.out = v.app.Raw()
+	}
+	if v.json {
+		return v.showJSON(ctx, &s, part)
+	}
+	fmt.Fprintf(w.out, "session %s: %s\n", v.line(s.ID), v.line(about(&s, sessions.Origin{})))
+	return w.pages(ctx, &s, part, o)
+}
+
+func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.Part) error {
+	list, err := v.ledger.Conversation(ctx, s.ID, part)
+	if err != nil {
+		return err
+	}
+	p := page{Session: *s, From: part.From, Messages: append([]sessions.Said{}, list...)}
+	if part.Most > 0 && len(list) == part.Most {
+		p.More, p.Messages = true, p.Messages[:len(list)-1]
+	}
+	return v.app.PrintJSON(p)
+}
+
+// writer prints conversations.
+type writer struct {
+	*View
+	out io.Writer
+	raw bool
+}
+
+// pages prints what was asked for, a page at a time.
+func (w *writer) pages(ctx context.Context, s *sessions.Session, part sessions.Part, o ShowOptions) error {
+	one := part.Most > 0
+	part.Most = PageSize + 1
+	for {
+		list, err := w.ledger.Conversation(ctx, s.ID, part)
+		if err != nil {
+			return err
+		}
+		more := len(list) > PageSize
+		for i := range list[:min(len(list), PageSize)] {
+			if err := w.message(ctx, &list[i], "", 0); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !more:
+			return w.loose(ctx, s, part)
+		case one:
+			fmt.Fprintf(w.app.Err, "relay: note: %s in all; --page %d goes on, --all prints everything\n", text.Count(int(s.MessageCount), "message"), o.Page+1)
+			return nil
+		}
+		part.From = list[PageSize].Sequence
+	}
+}
+
+// loose prints the tool calls that belong to no message, at the end of a conversation.
+func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.Part) error {
+	if part.To > 0 {
+		return nil
+	}
+	calls, err := w.ledger.LooseCalls(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		if err := w.call(ctx, &calls[i], "", 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) message(ctx context.Context, m *sessions.Said, indent string, depth int) error {
+	fmt.Fprintf(w.out, "\n%s[%d] %s %s\n", indent, m.Sequence, m.Role, when(m.Timestamp))
+	if m.Content != "" {
+		w.block(m.Content, maxContent, indent)
+	}
+	for i := range m.Calls {
+		if err := w.call(ctx, &m.Calls[i], indent, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call prints a tool call with its result, and the subagent that it began.
+func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, depth int) error {
+	line := text.FirstOf(c.Tool, "a tool") + " " + text.FirstOf(c.Status, "running")
+	if c.StartedAt > 0 && c.CompletedAt > c.StartedAt {
+		line += fmt.Sprintf(" %.1f s", float64(c.CompletedAt-c.StartedAt)/1000)
+	}
+	fmt.Fprintf(w.out, "%s> %s\n", indent, w.line(line))
+	if c.ParamsJSON != "" {
+		w.block(readable(c.ParamsJSON), maxParams, indent+"  ")
+	}
+	if c.ResultJSON != "" {
+		fmt.Fprintf(w.out, "%s  result:\n", indent)
+		w.block(readable(c.ResultJSON), maxResult, indent+"  ")
+	}
+	if c.ChildSession == "" || depth >= maxNested {
+		return nil
+	}
+	return w.subagent(ctx, c.ChildSession, indent+"  | ", depth+1)
+}
+
+// subagent prints the beginning of what a subagent has said, at the place where it was begun.
+func (w *writer) subagent(ctx context.Context, id, indent string, depth int) error {
+	s, err := w.ledger.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	list, err := w.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.line(s.ID), w.line(about(&s, sessions.Origin{})))
+	for i := range list[:min(len(list), nestedLength)] {
+		if err := w.message(ctx, &list[i], indent, depth); err != nil {
+			return err
+		}
+	}
+	if len(list) > nestedLength {
+		fmt.Fprintf(w.out, "%s… relay sessions show %s goes on\n", indent, s.ID)
+	}
+	return nil
+}
+
+// block prints a text of several lines, not more of it than most bytes unless all is wanted.
+func (w *writer) block(s string, most int, indent string) {
+	rest := 0
+	if !w.raw {
+		s = w.clean(s)
+		cut := plaintext.Head(s, most)
+		s, rest = cut, len(s)-len(cut)
+	}
+	for line := range strings.Lines(strings.TrimSuffix(s, "\n") + "\n") {
+		fmt.Fprintf(w.out, "%s%s", indent, line)
+	}
+	if rest > 0 {
+		fmt.Fprintf(w.out, "%s… %d bytes more; --raw prints them\n", indent, rest)
+	}
+}
+
+// readable is a JSON value as it is shown: a text without its quotes, all else in one line.
+func readable(value string) string {
+	var s string
+	if json.Unmarshal([]byte(value), &s) == nil {
+		return s
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, []byte(value)) == nil {
+		return line.String()
+	}
+	return value
+}
