@@ -202,13 +202,14 @@ func blocksOf(content json.RawMessage) (blocks []spokenBlock, text string) {
 // usedBy is what a message has used. What the next request reads again is what this one has read and written.
 func usedBy(raw json.RawMessage) conversation.Usage {
 	u := usageOfClaude(raw)
-	return conversation.Usage{Input: u.InputTokens, Output: u.OutputTokens, Context: u.InputTokens + u.OutputTokens}
+	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
+	return conversation.Usage{Input: in, Output: out, Context: in + out}
 }
 
 // used is what a run has used by its result.
 func (ev *spokenEvent) used() (u conversation.Usage) {
 	if ev.Usage != nil {
-		u.Input, u.Output = ev.Usage.total(), ev.Usage.Output
+		u.Input, u.Output = max(0, ev.Usage.total()), max(0, ev.Usage.Output)
 	}
 	switch {
 	case ev.ThisRun != nil:

@@ -58,14 +58,14 @@ func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
 	}
 	if ev.SessionID != "" && ev.SessionID != s.session {
 		s.session = ev.SessionID
-		tell(conversation.Event{Kind: conversation.Began, ID: s.session, At: ev.Timestamp})
+		tell(conversation.Event{Kind: conversation.Began, ID: s.session, At: max(0, ev.Timestamp)})
 	}
 	s.event(ev, tell)
 	return true
 }
 
 func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
-	e := conversation.Event{At: ev.Timestamp, Role: conversation.Assistant}
+	e := conversation.Event{At: max(0, ev.Timestamp), Role: conversation.Assistant}
 	p := &ev.Part
 	switch ev.Type {
 	case "text":
@@ -83,10 +83,10 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 		if p.MessageID != s.message {
 			s.message, s.used = p.MessageID, conversation.Usage{}
 		}
-		s.used.Input += p.Tokens.Input + p.Tokens.Cache.Read + p.Tokens.Cache.Write
-		s.used.Output += p.Tokens.Output + p.Tokens.Reasoning
-		s.used.CostUSD += p.Cost
-		s.used.Context = p.Tokens.Input + p.Tokens.Cache.Read + p.Tokens.Cache.Write + p.Tokens.Output + p.Tokens.Reasoning
+		in := max(0, p.Tokens.Input+p.Tokens.Cache.Read+p.Tokens.Cache.Write)
+		out := max(0, p.Tokens.Output+p.Tokens.Reasoning)
+		s.used.Input, s.used.Output, s.used.Context = s.used.Input+in, s.used.Output+out, in+out
+		s.used.CostUSD += max(0, p.Cost)
 		e.Kind, e.ID, e.Usage = conversation.Used, p.MessageID, s.used
 		tell(e)
 	case "error":
@@ -111,7 +111,7 @@ func (s *speech) tool(e conversation.Event, p *spokenPart, tell func(conversatio
 	tell(call)
 	over := call
 	over.Kind, over.Status, over.Result = conversation.Returned, conversation.Completed, p.State.Output
-	if over.At = p.State.Time.End; over.At == 0 {
+	if over.At = p.State.Time.End; over.At <= 0 {
 		over.At = e.At
 	}
 	if string(p.State.Status.Word()) == "error" {

@@ -1,0 +1,93 @@
+package sessionkeeper
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"relay/attempts"
+	"relay/attempts/sessions"
+)
+
+func startedEvent(seq uint64, f *attemptFacts) attempts.Event {
+	return attempts.Event{
+		Seq: seq, Run: f.run, Type: attempts.TypeAttemptStarted, Task: f.task, Attempt: f.number,
+		Started: &attempts.Started{Runner: f.agent, CLI: f.kind, Dir: f.dir},
+	}
+}
+
+// knows reports whether a session has rows.
+func (k *Keeper) knows(t *testing.T, id string) bool {
+	t.Helper()
+	_, ok, err := k.w.db.Mark(t.Context(), "session/"+id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+// TestRowsComeSoon: what an agent prints is in the ledger within half a second of relay seeing it, which is within a second of the line.
+func TestRowsComeSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(t, "codex")
+		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k.Start(t.Context(), 0)
+		dir := n.begin("", "do it")
+		k.Add([]attempts.Event{startedEvent(1, n.facts)})
+		n.say(dir, codexBegan+codexSays(0, "I begin."), time.Now().UnixMilli(), false)
+		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // fake time
+		synctest.Wait()
+		if !k.knows(t, "th") {
+			t.Error("half a second later there is no row")
+		}
+		if mark, done, _ := k.w.db.Mark(t.Context(), n.facts.name()); done {
+			t.Errorf("an attempt under way is done: %+v", mark)
+		}
+		n.say(dir, "", time.Now().UnixMilli(), true)
+		k.Add([]attempts.Event{{
+			Seq: 2, Run: n.facts.run, Type: attempts.TypeAttemptEnded, Task: "T1", Attempt: 1,
+			Ended: &attempts.Ended{Receipt: attempts.Receipt{Summary: "Did it."}},
+		}})
+		time.Sleep(time.Second) //nolint:forbidigo // fake time
+		synctest.Wait()
+		if mark, done, _ := k.w.db.Mark(t.Context(), n.facts.name()); !done || len(k.live) != 0 {
+			t.Errorf("an attempt that has ended is not done: %+v, %d under way", mark, len(k.live))
+		}
+		k.Close()
+	})
+}
+
+// TestLedgerInUse: a run whose ledger is another's goes on, with one warning, and waits for nobody.
+func TestLedgerInUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		other, err := sessions.Open(t.Context(), dir, sessions.Options{Epic: "other", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		var told []string
+		k := New(Options{Enabled: true, Top: "/work/shop", Dir: dir, Run: "r", Warn: func(text string) { told = append(told, text) }})
+		k.Start(t.Context(), 0)
+		for seq := range uint64(100) {
+			k.Add([]attempts.Event{startedEvent(seq+1, &attemptFacts{run: "r", task: "T1", number: 1})})
+		}
+		began := time.Now()
+		k.Close()
+		if took := time.Since(began); took > time.Second || len(told) != 1 || !strings.Contains(told[0], "the agents ledger is not kept in this run") {
+			t.Errorf("after %s: told %q", took, told)
+		}
+	})
+}
+
+// TestNoKeeper: without a ledger to keep nothing is done.
+func TestNoKeeper(t *testing.T) {
+	t.Parallel()
+	k := New(Options{})
+	k.Start(t.Context(), 1)
+	k.Add(nil)
+	k.Close()
+}

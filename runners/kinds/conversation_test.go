@@ -1,0 +1,93 @@
+package kinds_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"relay/runners/conversation"
+	"relay/runners/kinds"
+)
+
+// seed adds the captured streams of a CLI.
+func seed(f *testing.F, kind string) {
+	f.Helper()
+	for _, name := range []string{"shell", "refusal", "429"} {
+		data, err := os.ReadFile(filepath.Join("..", kind, "testdata", "captured", name+".jsonl"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+}
+
+// holds fails when a reader tells something that no row could have.
+func holds(t *testing.T, r conversation.Reader, data []byte) {
+	t.Helper()
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		before := bytes.Clone(line)
+		read := r.Line(line, func(e conversation.Event) {
+			if e.Kind < conversation.Began || e.Kind > conversation.Used {
+				t.Errorf("%q tells an event of no kind: %+v", line, e)
+			}
+			if e.Kind == conversation.Said && e.Role == "" || e.Kind == conversation.Returned && e.Status == "" {
+				t.Errorf("%q: nobody speaks, or a call ends without a status: %+v", line, e)
+			}
+			for _, raw := range []json.RawMessage{e.Params, e.Result} {
+				if len(raw) > 0 && !json.Valid(raw) {
+					t.Errorf("%q: %q is no JSON", line, raw)
+				}
+			}
+			if e.At < 0 || e.Usage.Input < 0 || e.Usage.Output < 0 {
+				t.Errorf("%q: time or tokens below nothing: %+v", line, e)
+			}
+		})
+		if !bytes.Equal(line, before) {
+			t.Errorf("%q was changed into %q", before, line)
+		}
+		if !read && json.Valid(line) && len(line) > 0 && line[0] == '{' && utf8.Valid(line) {
+			t.Errorf("%q cannot be read", line)
+		}
+	}
+}
+
+func FuzzClaudeConversation(f *testing.F) {
+	seed(f, kinds.Claude)
+	f.Add([]byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Task","input":{}}]},"parent_tool_use_id":"p"}`))
+	f.Add([]byte(`{"type":"user","sessionId":"s","isSidechain":true,"message":{"content":"x"}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		holds(t, kinds.Conversation(kinds.Claude), data)
+		holds(t, kinds.Kept(kinds.Claude), data)
+	})
+}
+
+func FuzzCodexConversation(f *testing.F) {
+	seed(f, kinds.Codex)
+	f.Add([]byte(`{"type":"item.completed","item":{"id":"1","type":"mcp_tool_call","server":"a","tool":"b","result":{},"status":"declined"}}`))
+	f.Add([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{","call_id":"c"}}`))
+	f.Add([]byte(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-1}}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		holds(t, kinds.Conversation(kinds.Codex), data)
+		holds(t, kinds.Kept(kinds.Codex), data)
+	})
+}
+
+func FuzzGeminiConversation(f *testing.F) {
+	seed(f, kinds.Gemini)
+	f.Fuzz(func(t *testing.T, data []byte) { holds(t, kinds.Conversation(kinds.Gemini), data) })
+}
+
+func FuzzOpencodeConversation(f *testing.F) {
+	seed(f, kinds.Opencode)
+	f.Add([]byte(`{"type":"step_finish","sessionID":"s","part":{"messageID":"m","tokens":{"input":-5,"cache":{"read":-1}},"cost":-1}}`))
+	f.Fuzz(func(t *testing.T, data []byte) { holds(t, kinds.Conversation(kinds.Opencode), data) })
+}
+
+func FuzzCommandConversation(f *testing.F) {
+	f.Add([]byte("hello\n\nthere"))
+	f.Fuzz(func(t *testing.T, data []byte) { holds(t, kinds.Conversation(kinds.Command), data) })
+}
