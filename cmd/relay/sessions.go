@@ -58,8 +58,8 @@ func newSessionsShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show SESSION",
 		Short: "Print a conversation",
 		Long: `Print a conversation in order, a page of 100 messages at a time, with its tool
-calls and its subagents at their place. --events prints only what was said,
-turn by turn. Secrets are taken out and long texts cut; --raw into a file or pipe
+calls and its subagents at their place. --events prints only what was said, turn
+by turn. Secrets are taken out and long texts are cut; --raw into a file or pipe
 changes nothing.`,
 		Example: `  relay sessions show 4f0c
   relay sessions show 4f0c --turn 2 --raw | less
