@@ -61,6 +61,11 @@ func (r *Reader) Subagents(ctx context.Context, session string) ([]Session, erro
 	return all(ctx, r.rows, (*Session).fields, querySubagents, session)
 }
 
+// LooseSubagents returns those of them that no tool call names.
+func (r *Reader) LooseSubagents(ctx context.Context, session string) ([]Session, error) {
+	return all(ctx, r.rows, (*Session).fields, queryLooseSubagents, session)
+}
+
 // Exchange is a turn with its place in the conversation: the sequence numbers of its first message, and of the first one after it (0:
 // it is the last).
 type Exchange struct {

@@ -29,7 +29,9 @@ const (
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence DESC LIMIT 1), '') " +
 		"FROM agent_sessions AS s ORDER BY s.created_at, s.id"
-	querySubagents = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? ORDER BY s.created_at, s.id"
+	querySubagents      = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? ORDER BY s.created_at, s.id"
+	queryLooseSubagents = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
+		"AND NOT EXISTS (SELECT 1 FROM agent_tool_calls WHERE child_session_id = s.id) ORDER BY s.created_at, s.id"
 
 	queryMessages = "SELECT " + messageColumns + " FROM agent_messages AS m WHERE m.session_id = ?1 " +
 		"AND m.sequence >= ?2 AND m.sequence < ?3 ORDER BY m.sequence LIMIT ?4"

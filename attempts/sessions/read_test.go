@@ -63,7 +63,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("files: %v, %v", files, err)
 	}
 	opened(t, dir)
-	exec(t, filepath.Join(dir, File), "PRAGMA user_version = 2")
+	change(t, filepath.Join(dir, File), "PRAGMA user_version = 2")
 	if _, err := OpenReadOnly(t.Context(), dir); !errors.Is(err, ErrNewer) {
 		t.Errorf("got %v", err)
 	}
@@ -133,6 +133,9 @@ func TestQueryPatterns(t *testing.T) {
 	subagents, err := r.Subagents(t.Context(), "s1")
 	if err != nil || len(subagents) != 1 || subagents[0].ID != "task-t1" || subagents[0].TaskDescription != "look" {
 		t.Errorf("subagents: %v, %v", subagents, err)
+	}
+	if loose, err := r.LooseSubagents(t.Context(), "s1"); err != nil || len(loose) > 0 {
+		t.Errorf("loose subagents: %v, %v", loose, err)
 	}
 	tools, err := r.Tools(t.Context(), "s2")
 	if got := fmt.Sprint(tools); err != nil || got != "[{read 2 0 0 1 1 0} {shell 2 1 1 0 0 0.5}]" {

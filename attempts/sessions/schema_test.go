@@ -148,8 +148,8 @@ func TestModeOfFiles(t *testing.T) {
 	}
 }
 
-// exec changes a database as any program can.
-func exec(t *testing.T, path, text string) {
+// change alters a database as any program can.
+func change(t *testing.T, path, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -200,7 +200,7 @@ func TestStates(t *testing.T) {
 				}
 			}
 			if c.exec != "" {
-				exec(t, path, c.exec)
+				change(t, path, c.exec)
 			}
 			before, err := os.ReadFile(path)
 			if c.text != nil {
@@ -254,7 +254,7 @@ func TestOneWriter(t *testing.T) {
 // TestDamage names what is wrong with a ledger that is put aside when it is written to.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	for change, want := range map[string]string{
+	for altered, want := range map[string]string{
 		"DROP TABLE agent_turns": "agents-ledger.db: it is damaged: SQL logic error: no such table: agent_turns (1)",
 		"DROP TABLE agent_turns; DROP TABLE agent_tool_calls; DROP TABLE agent_messages; DROP TABLE agent_sessions": "agents-ledger.db: it is damaged: its tables are gone",
 	} {
@@ -262,7 +262,7 @@ func TestDamage(t *testing.T) {
 		if err := opened(t, dir).Close(); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, filepath.Join(dir, File), change)
+		change(t, filepath.Join(dir, File), altered)
 		if err := look(t, dir); !errors.Is(err, ErrDamaged) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -117,7 +117,7 @@ func (w *writer) pages(ctx context.Context, s *sessions.Session, part sessions.P
 	}
 }
 
-// loose prints the tool calls that belong to no message, at the end of a conversation.
+// loose prints the tool calls that belong to no message and the subagents that no tool call names, at the end of a conversation.
 func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.Part) error {
 	if part.To > 0 {
 		return nil
@@ -131,7 +131,14 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 			return err
 		}
 	}
-	return nil
+	subagents, err := w.ledger.LooseSubagents(ctx, s.ID)
+	for i := range subagents {
+		if err == nil {
+			fmt.Fprintln(w.out)
+			err = w.subagent(ctx, subagents[i].ID, "  | ", 1)
+		}
+	}
+	return err
 }
 
 func (w *writer) message(ctx context.Context, m *sessions.Said, indent string, depth int) error {
