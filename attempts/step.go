@@ -24,13 +24,15 @@ type Step struct {
 	Files []string `json:"files,omitempty"` // StepProved: what it changed, where its receipt cannot hold all of that
 
 	// Of StepRuled and StepReviewed: what the engine told of the attempt, as far as its end does not say it.
-	Charged   bool          `json:"charged,omitempty"`
-	Held      bool          `json:"held,omitempty"`
-	Recovered bool          `json:"recovered,omitempty"` // its agent ended under a run that was killed
-	Gate      Reason        `json:"gate,omitempty"`
-	Outcome   Outcome       `json:"outcome,omitempty"`
-	ResetAt   time.Time     `json:"reset_at,omitzero"`
-	Unable    []UnableToSay `json:"unable,omitempty"`
+	Charged   bool `json:"charged,omitempty"`
+	Held      bool `json:"held,omitempty"`
+	Recovered bool `json:"recovered,omitempty"` // its agent ended under a run that was killed
+	// OnlyReview means that the attempt began with the review of work that was done before.
+	OnlyReview bool          `json:"only_review,omitempty"`
+	Gate       Reason        `json:"gate,omitempty"`
+	Outcome    Outcome       `json:"outcome,omitempty"`
+	ResetAt    time.Time     `json:"reset_at,omitzero"`
+	Unable     []UnableToSay `json:"unable,omitempty"`
 
 	Used []TaskUsage `json:"used,omitempty"` // what attempts under way had told to have used
 

@@ -15,7 +15,6 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
 	"relay/runners"
 )
 
@@ -193,7 +192,7 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		t.Fatal(err)
 	}
 	o := s.o
-	o.Epic, o.Graph, o.Dir = e, g, memoryDir(t)
+	o.Epic, o.Graph, o.Dir, o.Run = e, g, memoryDir(t), "20260101T220000Z-0000"
 	synctest.Test(t, func(t *testing.T) {
 		store, err := openedLedger(t, &o)
 		if err != nil {
@@ -202,8 +201,10 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
 		n := newRun(&o, store, abilities(b))
 		b.hear = func(h engine.Event) { n.state.withLock(func() { n.recordProgress(h) }) }
-		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
-		if err := n.work(t.Context()); err != nil && !errors.As(err, new(*NoRunnerError)) || n.limits.stopped.reason != "" {
+		n.state.planTasks(nil)
+		err = n.work(t.Context())
+		n.stopForTest(t, t.Context(), err)
+		if err != nil && !errors.As(err, new(*NoRunnerError)) || n.limits.stopped.reason != "" {
 			t.Errorf("the night ended with %v, %+v", err, n.limits.stopped)
 		}
 		for i := range e.Tasks {
@@ -215,6 +216,7 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+		asRecorded(t, &o)
 	})
 	for _, id := range s.ids {
 		if at := b.over[id].Sub(b.start); !s.tainted(id) && at > makespan {

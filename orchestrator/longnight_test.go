@@ -14,7 +14,6 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
 )
 
 // providers is an Engine of two CLIs whose providers behave as they do in a long night: a window of five hours with so
@@ -142,8 +141,10 @@ func part(t *testing.T, o Options, p *providers, run string) {
 		t.Fatal(err)
 	}
 	n := newRun(&o, store, abilities(p))
-	store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, o.Graph, l, nil) })
-	if err := n.work(t.Context()); err != nil || n.limits.stopped.reason != "" {
+	n.state.planTasks(nil)
+	err = n.work(t.Context())
+	n.stopForTest(t, t.Context(), err)
+	if err != nil || n.limits.stopped.reason != "" {
 		t.Errorf("run %s: %v, %+v", run, err, n.limits.stopped)
 	}
 	if by := store.Counts(); o.Drain == nil && by[attempts.Completed] != 40 {
@@ -162,6 +163,7 @@ func part(t *testing.T, o Options, p *providers, run string) {
 	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
+	asRecorded(t, &o)
 }
 
 // judgeLog holds the log of a long night against what it must explain.

@@ -138,12 +138,28 @@ func (a *apart) update(u Update) {
 // sleep runs a night over l in fake time. Landing takes that long; below zero there is no train.
 func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map[string][]step) (makespan time.Duration, watch *apart) {
 	t.Helper()
+	return l.sleepIn(t, memoryDir(t), jobs, landing, script)
+}
+
+// nightIn is sleep without a script, and returns the folder of its log.
+func (l layered) nightIn(t *testing.T, jobs int, landing time.Duration) (dir string) {
+	t.Helper()
+	dir = memoryDir(t)
+	l.sleepIn(t, dir, jobs, landing, nil)
+	return dir
+}
+
+func (l layered) sleepIn(
+	t *testing.T, dir string, jobs int, landing time.Duration, script map[string][]step,
+) (makespan time.Duration, watch *apart) {
+	t.Helper()
 	g, err := epic.NewGraph(l.e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: l.e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: jobs, Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
+		Epic: l.e, Graph: g, Dir: dir, Run: "20260101T220000Z-0000", Jobs: jobs,
+		Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
 		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	watch = &apart{e: l.e, running: map[string]bool{}}
@@ -162,11 +178,13 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 			engine = trailing{s, landing}
 		}
 		n := newRun(&o, store, abilities(engine))
-		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
-		if err := n.work(t.Context()); err != nil {
+		n.state.planTasks(nil)
+		err = n.work(t.Context())
+		if err != nil {
 			t.Error(err)
 		}
 		makespan = time.Since(s.start)
+		n.stopForTest(t, t.Context(), err)
 		if by := store.Counts(); by[attempts.Completed] != len(l.e.Tasks) && script == nil {
 			t.Errorf("got %v, want all completed", by)
 		}
@@ -174,6 +192,7 @@ func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+		asRecorded(t, &o)
 	})
 	return makespan, watch
 }

@@ -13,7 +13,6 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
 )
 
 // contending is simulated with a train in which every task changes one file that none declares: what began before the
@@ -86,8 +85,10 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 		}
 		night(t, func(engine engine.Engine) *attempts.Store {
 			n := newRun(&o, store, abilities(engine))
-			store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(o.Epic, g, l, nil).WithFileClaims(true) })
-			if err := n.work(t.Context()); err != nil || n.limits.stopped.reason != "" {
+			n.state.planTasks(nil)
+			err := n.work(t.Context())
+			n.stopForTest(t, t.Context(), err)
+			if err != nil || n.limits.stopped.reason != "" {
 				t.Errorf("the night ended: %v, %+v", err, n.limits.stopped)
 			}
 			return store
@@ -95,6 +96,7 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+		asRecorded(t, &o)
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
 )
 
@@ -186,7 +185,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(4), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
+		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(4), Isolation: engine.IsolationWorktree, Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
 		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -204,12 +203,14 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
 		n := newRun(&o, store, abilities(c))
-		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil).WithFileClaims(true) })
+		n.state.planTasks(nil)
 		err = n.work(ctx)
+		n.stopForTest(t, ctx, err)
 		c.judge(t, n, ctx.Err() != nil, err)
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+		asRecorded(t, &o)
 		slices.Sort(c.log)
 		log = c.log
 	})

@@ -45,24 +45,33 @@ func newRun(o *Options, store *attempts.Store, abilities engine.Abilities) *run 
 		o: o, engine: abilities, store: store, now: time.Now, ran: stopwatch(), redact: redact.Redactor{Redactor: o.Secrets},
 		changed: make(chan struct{}), past: readback.New(o.Root, o.Epic.ID, time.Now),
 	}
+	r := assemble(s, abilities.Merger != nil)
+	if r.merges != nil {
+		r.merges.merger = abilities.Merger
+	}
+	if abilities.AskFirst != nil {
+		abilities.AskFirst(r.dispatcher.awaitsRunner)
+	}
+	return r
+}
+
+// assemble makes the parts of a run, whose work lands on an integration branch if it merges.
+func assemble(s *state, merges bool) *run {
 	w := &waiter{state: s}
 	now := s.instant()
 	m := newLimits(s, w, now)
 	s.pool = newPool(s, m.deadline, now)
-	s.step(now, attempts.Step{Kind: attempts.StepBegun, Rules: s.rules()})
+	s.step(now, attempts.Step{Kind: attempts.StepBegun, Rules: s.rules(merges)})
 	c := &recorder{state: s, limits: m}
 	r := &run{state: s, limits: m, up: suspend.UpClock()}
-	if abilities.Merger != nil {
-		r.merges = &mergeQueue{state: s, recorder: c, merger: abilities.Merger}
+	if merges {
+		r.merges = &mergeQueue{state: s, recorder: c}
 	}
 	r.recovery = &recovery{state: s, limits: m, recorder: c, merges: r.merges}
 	r.executor = &executor{state: s, limits: m, recorder: c, merges: r.merges}
 	r.dispatcher = &dispatcher{state: s, limits: m, waiter: w, recovery: r.recovery, merges: r.merges}
 	r.rechecker = &rechecker{state: s, limits: m}
 	r.epicReview = &epicReview{state: s, limits: m, waiter: w, recorder: c}
-	if abilities.AskFirst != nil {
-		abilities.AskFirst(r.dispatcher.awaitsRunner)
-	}
 	return r
 }
 

@@ -16,7 +16,6 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
-	"relay/orchestrator/schedule"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
 )
@@ -184,7 +183,7 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		if of.sleeps {
 			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
 		}
-		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
+		n.state.planTasks(nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		notify := o.Notify
@@ -204,10 +203,12 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		err = n.work(ctx)
 		s.halted, s.naps = n.limits.stopped, n.state.summary.Suspends
 		s.sorted()
+		n.stopForTest(t, ctx, err)
 		night(s, store, err)
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
+		asRecorded(t, &o)
 	})
 }
 

@@ -66,10 +66,10 @@ func (s *state) drawJitter() func(most time.Duration) time.Duration {
 }
 
 // rules returns the settings that the run's decisions go by.
-func (s *state) rules() *attempts.Rules {
+func (s *state) rules(merges bool) *attempts.Rules {
 	o, lim := s.o, &s.o.Limits
 	return &attempts.Rules{
-		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: s.engine.Merger != nil, Runners: o.Runners, Reviewers: o.reviewerNames(),
+		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.reviewerNames(),
 		Tasks: o.Tasks, AskNow: o.AskNow, Until: o.Until,
 		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
 		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
@@ -84,7 +84,8 @@ func (s *state) rules() *attempts.Rules {
 // not.
 func (s *state) ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Result) attempts.Step {
 	made := attempts.Step{
-		Kind: kind, Task: a.Task.ID, Attempt: a.Number, Charged: f.Charged, Held: f.Held, Recovered: a.Ended, Gate: f.Gate, ResetAt: f.ResetAt,
+		Kind: kind, Task: a.Task.ID, Attempt: a.Number, Charged: f.Charged, Held: f.Held,
+		Recovered: a.Ended, OnlyReview: a.Previous.AwaitsReview(), Gate: f.Gate, ResetAt: f.ResetAt,
 	}
 	for _, u := range f.Unable {
 		told := attempts.UnableToSay{Reviewer: u.Name, Outcome: u.Outcome, Why: s.redact.Block(u.Why), ResetAt: u.ResetAt}

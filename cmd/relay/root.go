@@ -76,7 +76,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupInspect, newShowCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
-	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a))
+	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a))
 	add(groupDecide, newLearnCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))

@@ -89,7 +89,7 @@ func (o Estimator) prepare() (*estimate, error) {
 // simulate simulates what is left. How long a task takes is drawn from p by choose, which returns an index below n.
 func (r *estimate) simulate(p durations, choose func(n int) int, onStart func(Slot)) float64 {
 	takes := func(i int) float64 { return p.remaining(r.points[i], r.spent[i], choose) }
-	return r.schedule.clone().simulate(simulation{r.jobs, r.running, takes, onStart, r.earliest})
+	return r.schedule.clone().simulate(simulation{jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, earliest: r.earliest})
 }
 
 // Bounds of the sampling: more than maxSamples simulations change little, and with fewer than minSamples the 90th

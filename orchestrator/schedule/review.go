@@ -10,7 +10,7 @@ func (s *Schedule) AwaitReview(i int, missing []string) {
 	if s.phase[i] == phaseRunning {
 		s.running--
 	}
-	s.phase[i] = phaseReady
+	s.setPhase(i, phaseReady)
 	s.ready.add(i)
 	s.claims.acquire(i)
 }

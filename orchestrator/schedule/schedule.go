@@ -19,6 +19,7 @@ type Schedule struct {
 	phase      []phase
 	waiting    []int // by task: how many of its dependencies are not completed
 	ready      readyQueue
+	open       int // how many tasks are in phaseReady: those of the ready queue, and those that wait for a file claim
 	running    int
 	claims     fileClaims
 	missing    map[int][]string // by task whose work lacks only reviews: the reviewers
@@ -99,8 +100,18 @@ func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
 // release makes task i ready if it waits and all its dependencies are completed.
 func (s *Schedule) release(i int) {
 	if s.phase[i] == phaseWaiting && s.waiting[i] == 0 {
-		s.phase[i] = phaseReady
+		s.setPhase(i, phaseReady)
 		s.ready.add(i)
+	}
+}
+
+// setPhase moves task i to a phase.
+func (s *Schedule) setPhase(i int, to phase) {
+	if s.phase[i] == phaseReady {
+		s.open--
+	}
+	if s.phase[i] = to; to == phaseReady {
+		s.open++
 	}
 }
 
@@ -138,7 +149,7 @@ func (s *Schedule) Start(i int) {
 	if s.phase[i] == phaseOutside {
 		s.unselected[i] = true
 	}
-	s.phase[i] = phaseRunning
+	s.setPhase(i, phaseRunning)
 	s.running++
 	s.claims.acquire(i)
 }
@@ -198,7 +209,7 @@ func (s *Schedule) Postpone(i int) {
 	s.Requeue(i)
 	if s.phase[i] == phaseReady {
 		s.ready.remove(i)
-		s.phase[i] = phasePostponed
+		s.setPhase(i, phasePostponed)
 		s.postponed = append(s.postponed, i)
 	}
 }
@@ -207,7 +218,7 @@ func (s *Schedule) Postpone(i int) {
 func (s *Schedule) RetryPostponed() bool {
 	any := len(s.postponed) > 0
 	for _, i := range s.postponed {
-		s.phase[i] = phaseReady
+		s.setPhase(i, phaseReady)
 		s.ready.add(i)
 		s.retried[i] = true
 	}
@@ -222,7 +233,7 @@ func (s *Schedule) stop(i int, to phase) {
 		s.releaseClaim(i)
 	}
 	delete(s.missing, i)
-	s.phase[i] = to
+	s.setPhase(i, to)
 }
 
 // Task returns task i of the graph.
@@ -234,8 +245,8 @@ func (s *Schedule) IsRunning(i int) bool { return s.phase[i] == phaseRunning }
 // CountRunning returns how many tasks IsRunning holds for.
 func (s *Schedule) CountRunning() int { return s.running }
 
-// CountReady returns how many tasks could start now.
-func (s *Schedule) CountReady() int { return s.ready.Len() }
+// CountReady returns how many tasks could start now, or as soon as no other has a claim to their files.
+func (s *Schedule) CountReady() int { return s.open }
 
 // Ready yields the tasks that could start now, the most urgent first.
 func (s *Schedule) Ready() iter.Seq[int] { return s.ready.all() }
@@ -243,7 +254,7 @@ func (s *Schedule) Ready() iter.Seq[int] { return s.ready.all() }
 // IsAlone reports whether nothing besides running task i is running, ready or postponed, and whether moreover no task
 // waits for it, so that it is the last of the run.
 func (s *Schedule) IsAlone(i int) (alone, last bool) {
-	alone = s.running <= 1 && s.ready.Len() == 0 && len(s.postponed) == 0
+	alone = s.running <= 1 && s.open == 0 && len(s.postponed) == 0
 	waits := func(d int) bool { return s.phase[d] == phaseWaiting }
 	return alone, alone && !slices.ContainsFunc(s.graph.Dependants(i), waits)
 }

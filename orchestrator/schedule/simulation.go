@@ -19,6 +19,7 @@ type simulation struct {
 	running  []int               // tasks under way at the start, possibly more than there are jobs
 	duration func(i int) float64 // how long a task takes from its start in the simulation
 	onStart  func(Slot)          // called when a task begins; may be nil
+	onEnd    func(i int)         // ends a task that is over; nil: it is completed
 	earliest earliest
 }
 
@@ -99,11 +100,53 @@ func (s *Schedule) simulate(w simulation) (now float64) {
 		now = then
 		running = slices.DeleteFunc(running, func(t Slot) bool {
 			if t.End <= now {
-				s.Complete(t.Task)
+				w.end(s, t.Task)
 			}
 			return t.End <= now
 		})
 	}
+}
+
+// end ends a task that is over.
+func (w *simulation) end(s *Schedule, i int) {
+	if w.onEnd == nil {
+		s.Complete(i)
+		return
+	}
+	w.onEnd(i)
+}
+
+// Ending says how an attempt of a simulated run ends.
+type Ending uint8
+
+// How attempts end.
+const (
+	Completes Ending = iota // its task is completed
+	Repeats                 // its task is tried again
+	Fails                   // its task is gated
+)
+
+// Simulate runs the schedule with so many jobs, and returns the time at which nothing is left that could start. attempt is called when
+// a task begins, and returns how long that takes and how it ends; each is called with every attempt. The schedule is used up.
+func (s *Schedule) Simulate(jobs int, attempt func(i int) (takes float64, ends Ending), each func(Slot)) (makespan float64) {
+	endings := make(map[int]Ending)
+	return s.simulate(simulation{
+		jobs: jobs, onStart: each,
+		duration: func(i int) (takes float64) {
+			takes, endings[i] = attempt(i)
+			return takes
+		},
+		onEnd: func(i int) {
+			switch endings[i] {
+			case Repeats:
+				s.Requeue(i)
+			case Fails:
+				s.Gate(i)
+			default:
+				s.Complete(i)
+			}
+		},
+	})
 }
 
 // clone returns a copy that can be simulated without changing s. No task may be running.

@@ -1,0 +1,147 @@
+// Package replay says what came of the decisions of a recorded run when they were made anew, and plans the same night with other
+// settings. It is pure: the run loop makes the decisions.
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"relay/orchestrator/text"
+)
+
+// Decision names a kind of decision.
+type Decision string
+
+// Kinds of decisions.
+const (
+	Start   Decision = "start"   // which task, with which runner
+	Idle    Decision = "idle"    // that nothing was started although a job was free
+	Wait    Decision = "wait"    // what the run waits for, and until when
+	Stop    Decision = "stop"    // that nothing more is started, and why
+	Budget  Decision = "budget"  // that an attempt or the run has used too much
+	Gate    Decision = "gate"    // that a task was gated before its attempt began
+	End     Decision = "end"     // whether an attempt is charged, whether its task is gated, and until when a runner is not asked
+	Runner  Decision = "runner"  // that a runner may be asked again
+	Landing Decision = "landing" // what could land, in which order
+	Undone  Decision = "undone"  // that a completed task is to be done again
+	Review  Decision = "review"  // what the review of the whole epic means for the reviewers
+)
+
+// plural returns a kind that can be in [Unchecked] in words, as after a number.
+func (d Decision) plural() string {
+	return map[Decision]string{Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Landing: "landings"}[d]
+}
+
+// Report is what a replay found.
+type Report struct {
+	Run         string           `json:"run"`
+	Decisions   int              `json:"decisions"` // that were made anew
+	Kinds       map[Decision]int `json:"kinds"`     // of these
+	Differences []Difference     `json:"differences"`
+	Unchecked   []Unchecked      `json:"unchecked"`
+}
+
+// Difference is a decision that would be another one now.
+type Difference struct {
+	Decision Decision  `json:"decision"`
+	At       time.Time `json:"at"`
+	Task     string    `json:"task,omitempty"`
+	Then     string    `json:"then"`
+	Now      string    `json:"now"`
+}
+
+// Unchecked are decisions of one kind that the log does not say enough of.
+type Unchecked struct {
+	Decision Decision `json:"decision"`
+	Count    int      `json:"count"`
+	Why      string   `json:"why"`
+	Tasks    []string `json:"tasks,omitempty"` // they are about, each once
+}
+
+// New returns the report of a run of which nothing was looked at yet.
+func New(run string) *Report {
+	return &Report{Run: run, Kinds: map[Decision]int{}, Differences: []Difference{}, Unchecked: []Unchecked{}}
+}
+
+// Made counts a decision that was made anew.
+func (r *Report) Made(d Decision) {
+	r.Decisions++
+	r.Kinds[d]++
+}
+
+// Differs adds a decision that is another one now. It was counted already.
+func (r *Report) Differs(d Difference) {
+	d.At = d.At.UTC()
+	r.Differences = append(r.Differences, d)
+}
+
+// Cannot adds a decision that cannot be made anew.
+func (r *Report) Cannot(d Decision, task, why string) {
+	at := slices.IndexFunc(r.Unchecked, func(u Unchecked) bool { return u.Decision == d && u.Why == why })
+	if at < 0 {
+		at = len(r.Unchecked)
+		r.Unchecked = append(r.Unchecked, Unchecked{Decision: d, Why: why})
+	}
+	u := &r.Unchecked[at]
+	u.Count++
+	if task != "" && !slices.Contains(u.Tasks[max(0, len(u.Tasks)-mostRemembered):], task) {
+		u.Tasks = append(u.Tasks, task)
+	}
+}
+
+// mostRemembered bounds how far back a task is looked for that was named already.
+const mostRemembered = 100
+
+// Summary says in one line what was found.
+func (r *Report) Summary() string {
+	switch {
+	case r.Decisions == 0:
+		return "no decision of run " + r.Run + " can be made anew"
+	case len(r.Differences) == 0:
+		return fmt.Sprintf("%s of run %s: all as recorded", text.Count(r.Decisions, "decision"), r.Run)
+	}
+	verb := "differ"
+	if len(r.Differences) == 1 {
+		verb = "differs"
+	}
+	return fmt.Sprintf("%d of %s of run %s %s:", len(r.Differences), text.Count(r.Decisions, "decision"), r.Run, verb)
+}
+
+// Most that is told of a replay.
+const (
+	mostDifferences = 50
+	mostTasks       = 10
+)
+
+// Lines returns what was found, the summary first. Times are told by the given function.
+func (r *Report) Lines(clock func(time.Time) string) []string {
+	lines := []string{r.Summary()}
+	for i, d := range r.Differences {
+		if i == mostDifferences {
+			lines = append(lines, fmt.Sprintf("  … and %d more; --json has all of them", len(r.Differences)-i))
+			break
+		}
+		about := string(d.Decision)
+		if d.Task != "" {
+			about += " of " + d.Task
+		}
+		lines = append(lines, fmt.Sprintf("  %s  %s: then %s; now %s", clock(d.At), about, d.Then, d.Now))
+	}
+	for _, kind := range []Decision{Start, Wait, End, Landing} {
+		for _, u := range r.Unchecked {
+			if u.Decision == kind {
+				lines = append(lines, "cannot be checked: "+u.line())
+			}
+		}
+	}
+	return lines
+}
+
+func (u *Unchecked) line() string {
+	line := fmt.Sprintf("%d %s", u.Count, u.Decision.plural())
+	if len(u.Tasks) > 0 {
+		line += " (" + text.Some(u.Tasks, mostTasks) + ")"
+	}
+	return line + ": " + u.Why
+}

@@ -1,0 +1,290 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
+)
+
+// WhatIf are settings in the place of those that a run went by.
+type WhatIf struct {
+	Jobs    int      // 0: as it was
+	Runners []string // none: as they were
+}
+
+// SettingError means that what is to be planned cannot be.
+type SettingError struct{ Message, Hint string }
+
+func (e *SettingError) Error() string { return e.Message }
+
+// ParseWhatIf reads settings as in "jobs=4,runners=codex,claude": what has no = is one more value of the key before it.
+func ParseWhatIf(written string) (w WhatIf, err error) {
+	key := ""
+	for part := range strings.SplitSeq(written, ",") {
+		name, value, named := strings.Cut(part, "=")
+		if named {
+			key = strings.TrimSpace(name)
+		} else {
+			value = part
+		}
+		value = strings.TrimSpace(value)
+		switch {
+		case value == "":
+			return w, &SettingError{"--what-if " + strconv.Quote(written) + " has a key or a value that is empty", whatIfHint}
+		case key == "jobs" && named:
+			if w.Jobs, err = strconv.Atoi(value); err != nil || w.Jobs < 1 || w.Jobs > mostJobs {
+				return w, &SettingError{fmt.Sprintf("jobs=%s is no number from 1 to %d", value, mostJobs), whatIfHint}
+			}
+		case key == "runners":
+			w.Runners = append(w.Runners, value)
+		default:
+			return w, &SettingError{"--what-if cannot change " + strconv.Quote(text.FirstOf(key, part)), whatIfHint}
+		}
+	}
+	return w, nil
+}
+
+const (
+	whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4,runners=codex,claude"
+	mostJobs   = 1000
+)
+
+// Plan is a recorded run beside the same run planned anew.
+type Plan struct {
+	Run      string   `json:"run"`
+	Recorded Figures  `json:"recorded"`
+	Same     Figures  `json:"same_settings"` // planned, with the settings that it went by
+	Planned  Figures  `json:"planned"`       // with the others
+	Unknown  []string `json:"unknown"`       // what the plan cannot know
+}
+
+// Figures are what a night takes.
+type Figures struct {
+	Jobs         int      `json:"jobs"`
+	Runners      []string `json:"runners,omitempty"`
+	Minutes      float64  `json:"minutes"`
+	CostUSD      float64  `json:"cost_usd"`
+	Completed    int      `json:"completed"`
+	CriticalPath []string `json:"critical_path"` // the tasks that depend on each other and take longest together
+	PathMinutes  float64  `json:"critical_path_minutes"`
+}
+
+// Plan plans the night with other settings: every task takes as long, costs as much and ends as it did.
+func (n *Night) Plan(w WhatIf) (*Plan, error) {
+	wanted, err := n.wanted()
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Run: n.Run, Recorded: n.recorded(), Unknown: []string{}}
+	b := n.basis(wanted)
+	p.Same = b.plan(n.schedule(wanted), max(n.Jobs, 1), n.Runners)
+	jobs, runners := n.Jobs, n.Runners
+	if w.Jobs > 0 {
+		jobs = w.Jobs
+	}
+	if len(w.Runners) > 0 {
+		runners = w.Runners
+	}
+	p.Planned = b.plan(n.schedule(wanted), max(jobs, 1), runners)
+	p.Unknown = b.unknown(w)
+	return p, nil
+}
+
+// recorded returns what the night has taken.
+func (n *Night) recorded() Figures {
+	f := Figures{Jobs: n.Jobs, Runners: n.Runners, Minutes: n.Ended.Sub(n.Began).Minutes(), CostUSD: n.Usage.CostUSD}
+	path := newPath(n)
+	for id, tries := range n.tries {
+		sum := 0.0
+		for _, t := range tries {
+			sum += t.minutes
+		}
+		path.add(id, sum)
+		if n.ends[id] == completed {
+			f.Completed++
+		}
+	}
+	f.CriticalPath, f.PathMinutes = path.longest()
+	return round(f)
+}
+
+// basis is what a night is planned by.
+type basis struct {
+	night  *Night
+	tries  map[string][]try // without those that failed through a provider or were stopped
+	mean   float64          // minutes of a point
+	faults int              // attempts that are left out …
+	lost   float64          // … and their minutes
+	guess  []string         // tasks that never came to an end in the night
+	cost   float64          // what is spent besides attempts that are planned
+}
+
+// basis leaves out of the night what belongs to its time: attempts that failed through their provider, or were stopped.
+func (n *Night) basis(wanted []bool) *basis {
+	b := &basis{night: n, tries: map[string][]try{}, cost: n.Usage.CostUSD}
+	all, minutes := 0.0, 0.0
+	for i := range n.graph.Len() {
+		id := n.graph.ID(i)
+		for _, t := range n.tries[id] {
+			if t.minutes == 0 || ofItsTime(t.outcome) {
+				b.faults++
+				b.lost += t.minutes
+				continue
+			}
+			b.tries[id] = append(b.tries[id], t)
+			b.cost -= t.usd
+			if n.ends[id] == completed {
+				minutes += t.minutes
+			}
+		}
+		if n.ends[id] == completed {
+			all += points(&n.epic.Tasks[i])
+		}
+		if n.ends[id] == left && (wanted == nil || wanted[i]) && !n.before.Task(id).Completed && n.before.Task(id).Gate == nil {
+			b.guess = append(b.guess, id)
+		}
+	}
+	if all > 0 {
+		b.mean = minutes / all
+	}
+	return b
+}
+
+// points returns the size of a task: one without points is as one of one.
+func points(t *epic.Task) float64 {
+	if t.Points == 0 {
+		return 1
+	}
+	return t.Points
+}
+
+// ofItsTime reports whether an attempt ended as it did because of when that was.
+func ofItsTime(o attempts.Outcome) bool {
+	switch o {
+	case attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start, attempts.Stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// plan plans the night once.
+func (b *basis) plan(s *schedule.Schedule, jobs int, runners []string) Figures {
+	f := Figures{Jobs: jobs, Runners: runners, CostUSD: b.cost}
+	done, path := map[string]int{}, newPath(b.night)
+	f.Minutes = s.Simulate(jobs, func(i int) (float64, schedule.Ending) {
+		id := b.night.graph.ID(i)
+		at := done[id]
+		done[id]++
+		takes, ends := b.attempt(i, at)
+		if at < len(b.tries[id]) {
+			f.CostUSD += b.tries[id][at].usd
+		}
+		if ends == schedule.Completes {
+			f.Completed++
+		}
+		path.add(id, takes)
+		return takes, ends
+	}, nil)
+	f.CriticalPath, f.PathMinutes = path.longest()
+	return round(f)
+}
+
+// attempt returns how long an attempt of a planned night takes, and how it ends.
+func (b *basis) attempt(i, at int) (float64, schedule.Ending) {
+	id := b.night.graph.ID(i)
+	tries := b.tries[id]
+	switch {
+	case at >= len(tries) && b.night.ends[id] == gated:
+		return 0, schedule.Fails
+	case at >= len(tries): // it never came to its end: that it will is a guess
+		return b.mean * points(&b.night.epic.Tasks[i]), schedule.Completes
+	case at < len(tries)-1 || b.night.ends[id] == left:
+		return tries[at].minutes, schedule.Repeats
+	case b.night.ends[id] == gated:
+		return tries[at].minutes, schedule.Fails
+	}
+	return tries[at].minutes, schedule.Completes
+}
+
+// unknown says what the plan cannot know.
+func (b *basis) unknown(w WhatIf) []string {
+	list := []string{"other outcomes than those recorded, and usage limits that would be reached earlier or later"}
+	if b.faults > 0 {
+		list = append(list, fmt.Sprintf("%s that failed through a provider, or did not come to an end, are left out: %.0f minutes",
+			text.Count(b.faults, "attempt"), math.Round(b.lost)))
+	}
+	if len(b.guess) > 0 {
+		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+text.Some(b.guess, mostTasks))
+	}
+	if strange := b.strangers(w.Runners); len(strange) > 0 {
+		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned as long and as dear as they were: "+text.Some(strange, mostTasks))
+	}
+	if b.night.Isolation == "" {
+		list = append(list, "whether tasks worked side by side: the log does not say, and claims to files are kept")
+	}
+	return list
+}
+
+// strangers are the tasks that none of the runners has had.
+func (b *basis) strangers(runners []string) (ids []string) {
+	if len(runners) == 0 {
+		return nil
+	}
+	for i := range b.night.graph.Len() {
+		id := b.night.graph.ID(i)
+		named := b.night.epic.Tasks[i].Runner != "" // it goes to that one whatever the order is
+		had := slices.ContainsFunc(b.tries[id], func(t try) bool { return slices.Contains(runners, t.runner) })
+		if len(b.tries[id]) > 0 && !had && !named {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func round(f Figures) Figures {
+	f.Minutes, f.PathMinutes = math.Round(f.Minutes*10)/10, math.Round(f.PathMinutes*10)/10
+	f.CostUSD = math.Round(max(f.CostUSD, 0)*1e4) / 1e4
+	return f
+}
+
+// Lines returns the plan as a person reads it.
+func (p *Plan) Lines() []string {
+	lines := []string{
+		"run " + p.Run + ": " + p.Recorded.line(),
+		"planned anew as it was: " + p.Same.line(),
+		"planned so: " + p.Planned.line(),
+	}
+	if len(p.Planned.CriticalPath) > 0 {
+		lines = append(lines, fmt.Sprintf("critical path, recorded: %s; planned: %s", p.Recorded.path(), p.Planned.path()))
+	}
+	for _, u := range p.Unknown {
+		lines = append(lines, "not known: "+u)
+	}
+	return lines
+}
+
+func (f *Figures) line() string {
+	line := fmt.Sprintf("%.1f min, %.2f USD, %d completed, %s", f.Minutes, f.CostUSD, f.Completed, text.Count(f.Jobs, "job"))
+	if len(f.Runners) > 0 {
+		line += ", " + strings.Join(f.Runners, ", ")
+	}
+	return line
+}
+
+// mostPath is how many tasks of a critical path are told.
+const mostPath = 20
+
+func (f *Figures) path() string {
+	if len(f.CriticalPath) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s, %.1f min", text.Some(f.CriticalPath, mostPath), f.PathMinutes)
+}

@@ -1,0 +1,244 @@
+package orchestrator
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/clock"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/replay"
+)
+
+// replayLog is what the log has of one run, by what it is about.
+type replayLog struct {
+	any    bool
+	began  time.Time // as of StepBegun …
+	offset int64
+
+	steps []recordedStep // in the order in which they were made
+	next  int            // the first that has not been made anew
+
+	events  []attempts.Event // that follow from no step, in the order of the log
+	folded  int              // of these
+	started map[attemptID]attempts.Event
+	landing map[attemptID]*attempts.Ended
+	ends    map[attemptID]attempts.Event
+	cooling map[attemptID][]*attempts.Cooldown // the zero value: those of the last review of the whole epic
+	gated   map[string][]attempts.Event
+	reviews []recordedReview
+	waits   int
+	stopped *attempts.RunStopped
+}
+
+// attemptID names an attempt.
+type attemptID struct {
+	task   string
+	number int
+}
+
+// recordedStep is a step with the number of the event that has carried it.
+type recordedStep struct {
+	attempts.Step
+	carrier uint64
+}
+
+// recordedReview is a review of the whole epic, and the cooldowns that followed from it.
+type recordedReview struct {
+	event   attempts.Event
+	cooling []*attempts.Cooldown
+}
+
+// add takes in an event of the run.
+func (l *replayLog) add(e attempts.Event) {
+	if !l.any {
+		l.any = true
+		l.started, l.landing, l.ends = map[attemptID]attempts.Event{}, map[attemptID]*attempts.Ended{}, map[attemptID]attempts.Event{}
+		l.cooling, l.gated = map[attemptID][]*attempts.Cooldown{}, map[string][]attempts.Event{}
+	}
+	for _, s := range e.Steps {
+		l.steps = append(l.steps, recordedStep{s, e.Seq})
+	}
+	e.Steps = nil
+	id := attemptID{e.Task, e.Attempt}
+	switch e.Type {
+	case attempts.TypeAttemptStarted:
+		l.started[id] = e
+	case attempts.TypeLanding:
+		l.landing[id] = e.Landing
+	case attempts.TypeAttemptEnded:
+		l.ends[id] = e
+	case attempts.TypeGated:
+		l.gated[e.Task] = append(l.gated[e.Task], e)
+	case attempts.TypeEpicReviewed:
+		l.reviews = append(l.reviews, recordedReview{event: e})
+	case attempts.TypeWaiting:
+		l.waits++
+	case attempts.TypeCooldown:
+		if n := len(l.reviews); e.Task == "" && n > 0 {
+			l.reviews[n-1].cooling = append(l.reviews[n-1].cooling, e.Cooldown)
+		} else if e.Task != "" {
+			l.cooling[id] = append(l.cooling[id], e.Cooldown)
+		}
+	case attempts.TypeRunStopped:
+		l.stopped = e.RunStopped
+	case attempts.TypeUndone, attempts.TypeAccepted, attempts.TypeReset, attempts.TypeUngated:
+		l.events = append(l.events, e)
+	default: // of no consequence for what is decided
+	}
+}
+
+// order puts the steps in the order in which they were made.
+func (l *replayLog) order() {
+	slices.SortStableFunc(l.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
+}
+
+// instant returns when a step was made.
+func (l *replayLog) instant(s attempts.Step) clock.Instant {
+	ran := time.Duration(s.Ran)
+	return clock.Instant{Day: l.began.Add(ran - time.Duration(l.offset) + time.Duration(s.Drift)), Run: ran}
+}
+
+// foldUntil returns the events that follow from no step and stand before an event, each once.
+func (l *replayLog) foldUntil(seq uint64) []attempts.Event {
+	from := l.folded
+	for l.folded < len(l.events) && l.events[l.folded].Seq < seq {
+		l.folded++
+	}
+	return l.events[from:l.folded]
+}
+
+// files returns which files an attempt has changed that waits for its landing.
+func (l *replayLog) files(s attempts.Step) []string {
+	id := attemptID{s.Task, s.Attempt}
+	switch landing := l.landing[id]; {
+	case len(s.Files) > 0:
+		return s.Files
+	case l.ends[id].Ended != nil:
+		return l.ends[id].Ended.Receipt.FilesChanged
+	case landing != nil:
+		return landing.Receipt.FilesChanged
+	}
+	return nil
+}
+
+// Reasons for which decisions cannot be made anew.
+const (
+	noSteps     = "the log is of a relay that did not record what they rest on"
+	lostSteps   = "what they rest on is missing from the log, as after a crash"
+	notRecorded = "the log does not say how they came to their end"
+)
+
+// countUnchecked counts the decisions of the log that no step was made anew for.
+func (r *replayer) countUnchecked() {
+	why := lostSteps
+	if len(r.log.steps) == 0 {
+		why = noSteps
+	}
+	chosen, ruled, waits := map[string]int{}, map[attemptID]bool{}, 0
+	for _, s := range r.log.steps[:r.log.next] {
+		switch s.Kind {
+		case attempts.StepChosen, attempts.StepTaken:
+			chosen[s.Task]++
+		case attempts.StepRuled, attempts.StepFound:
+			ruled[attemptID{s.Task, s.Attempt}] = true
+		case attempts.StepWaited:
+			waits++
+		default: // it is no event's
+		}
+	}
+	for _, id := range sortedIDs(r.log.started) {
+		if chosen[id.task]--; chosen[id.task] < 0 {
+			r.report.Cannot(replay.Start, id.task, why)
+		}
+	}
+	for _, id := range sortedIDs(r.log.ends) {
+		if !ruled[id] {
+			r.report.Cannot(replay.End, id.task, why)
+		}
+	}
+	for range r.log.waits - waits {
+		r.report.Cannot(replay.Wait, "", why)
+	}
+	if len(r.log.steps) == 0 {
+		for _, id := range sortedIDs(r.log.landing) {
+			r.report.Cannot(replay.Landing, id.task, why)
+		}
+	}
+}
+
+func sortedIDs[V any](of map[attemptID]V) []attemptID {
+	ids := make([]attemptID, 0, len(of))
+	for id := range of {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b attemptID) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number)) })
+	return ids
+}
+
+// stepText says in words what a step decides.
+func stepText(s attempts.Step) string {
+	switch s.Kind {
+	case attempts.StepChosen:
+		return startText(s.Task, s.Runner)
+	case attempts.StepWaited:
+		return "the run waits for " + s.For
+	case attempts.StepStopped:
+		return "nothing more starts: " + s.For
+	case attempts.StepExhausted:
+		return "nothing more starts: the budget is spent"
+	case attempts.StepUsed:
+		return "a budget is spent"
+	default:
+		return string(s.Kind)
+	}
+}
+
+// startText says that a task starts.
+func startText(task, runner string) string {
+	if runner == "" {
+		return task + " starts"
+	}
+	return task + " starts with " + runner
+}
+
+// decisionOf returns the kind of decision that a step is.
+func decisionOf(k attempts.StepKind) replay.Decision {
+	switch k {
+	case attempts.StepWaited:
+		return replay.Wait
+	case attempts.StepStopped:
+		return replay.Stop
+	case attempts.StepExhausted, attempts.StepUsed:
+		return replay.Budget
+	case attempts.StepRefused:
+		return replay.Gate
+	case attempts.StepRuled, attempts.StepSettled:
+		return replay.End
+	case attempts.StepAnswered, attempts.StepAsked:
+		return replay.Runner
+	case attempts.StepJoined, attempts.StepLanded:
+		return replay.Landing
+	case attempts.StepReviewed:
+		return replay.Review
+	default:
+		return replay.Start
+	}
+}
+
+// verified returns an attempt as it waits for its landing.
+func (r *replayer) verified(s attempts.Step, files []string) engine.Verified {
+	v := engine.Verified{Attempt: engine.Attempt{Run: r.rec.Run, Number: s.Attempt, Ended: s.Recovered}}
+	if task, ok := r.rec.Epic.Task(s.Task); ok {
+		v.Attempt.Task = *task
+	}
+	v.Result.Receipt.FilesChanged = files
+	return v
+}
+
+// beforePlan are the kinds of steps that can be made before there is a schedule.
+var beforePlan = map[attempts.StepKind]bool{
+	attempts.StepPlanned: true, attempts.StepRuled: true, attempts.StepClosed: true, attempts.StepFound: true, attempts.StepOver: true,
+	attempts.StepSuspected: true, attempts.StepAnswered: true,
+}
