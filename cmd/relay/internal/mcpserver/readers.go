@@ -23,6 +23,11 @@ type (
 		Attempt int    `json:"attempt,omitempty" jsonschema:"number of the attempt"`
 		Offset  int    `json:"offset,omitempty" jsonschema:"byte from which the answer goes on, as the end of an earlier one has said"`
 	}
+	searchQuestion struct {
+		Words  []string `json:"words" jsonschema:"words that all have to be there; one that ends in * stands for all that begin so"`
+		Last   int      `json:"last,omitempty" jsonschema:"how many to answer with, the newest; 20 unless it is given"`
+		Offset int      `json:"offset,omitempty" jsonschema:"byte from which the answer goes on, as the end of an earlier one has said"`
+	}
 )
 
 // addReaders adds the tools that change nothing.
@@ -44,6 +49,20 @@ func (s *server) addReaders(m *mcp.Server) {
 			return s.read(ctx, q.Offset, func(task string) (string, error) {
 				return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
 			}, q.Task)
+		})
+}
+
+// addSearch adds the tool that searches what agents have said.
+func (s *server) addSearch(m *mcp.Server) {
+	mcp.AddTool(m, reader("sessions_search", "Messages and tool results of agents' sessions that hold all of some words, the newest first. JSON."),
+		func(ctx context.Context, _ *mcp.CallToolRequest, q searchQuestion) (*mcp.CallToolResult, any, error) {
+			return s.read(ctx, q.Offset, func(string) (string, error) {
+				args := []string{"sessions", "search", "--json"}
+				if q.Last != 0 {
+					args = append(args, "--last="+strconv.Itoa(q.Last))
+				}
+				return s.Run(ctx, append(append(args, "--"), q.Words...)...)
+			}, "")
 		})
 }
 
