@@ -19,6 +19,8 @@ type Reader struct {
 	path   string
 	rows   *sql.DB
 	search *sql.DB // nil: there is no search file
+
+	Clean func(text string) string // takes secrets out of what hits show, before it is cut to size; nil: nobody does
 }
 
 // OpenReadOnly opens the agents ledger of relay's folder for reading. It fails with ErrMissing when there is none, and with ErrForeign,
@@ -32,7 +34,7 @@ func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil && !errors.Is(err, ErrMissing) {
 		return nil, errors.Join(err, rows.Close())
 	}
-	return &Reader{filepath.Join(dir, File), rows, search}, nil
+	return &Reader{path: filepath.Join(dir, File), rows: rows, search: search}, nil
 }
 
 func openFile(ctx context.Context, dir string, s schema) (*sql.DB, error) {

@@ -83,6 +83,9 @@ func (r *Reader) hit(ctx context.Context, number int64, words []string) (h Hit, 
 	if errors.Is(err, sql.ErrNoRows) {
 		return Hit{}, false, nil
 	}
+	if r.Clean != nil {
+		said = r.Clean(around(said, first(head(said), words)))
+	}
 	h.Snippet, h.Origin = snippet(head(said), words), originOf(metadata)
 	return h, err == nil, named(File, err)
 }
@@ -93,8 +96,25 @@ const (
 	snippetAfter  = 140
 )
 
-// snippet cuts out of a text what stands around the first of the words.
-func snippet(text string, words []string) string {
+// cleaned is how much of a text is looked at for secrets before and after the first word, in bytes and whole words.
+const cleaned = 8 << 10
+
+// around returns the part of a text around a place in which no word is cut.
+func around(text string, at int) string {
+	begin, end := max(at-cleaned, 0), min(at+cleaned, len(text))
+	if begin > 0 {
+		begin = strings.LastIndexAny(text[:begin], " \t\r\n") + 1
+	}
+	if more := strings.IndexAny(text[end:], " \t\r\n"); more >= 0 {
+		end += more
+	} else {
+		end = len(text)
+	}
+	return text[begin:end]
+}
+
+// first returns where the first of the words stands in a text, or 0.
+func first(text string, words []string) int {
 	at, folded := len(text), strings.ToLower(text)
 	if len(folded) != len(text) {
 		folded = text // some letters have another length in lower case
@@ -108,6 +128,12 @@ func snippet(text string, words []string) string {
 	if at == len(text) {
 		at = 0
 	}
+	return at
+}
+
+// snippet cuts out of a text what stands around the first of the words.
+func snippet(text string, words []string) string {
+	at := first(text, words)
 	before := plaintext.Tail(text[:at], snippetBefore)
 	after := plaintext.Head(text[at:], snippetAfter)
 	found := plaintext.Line(before + after)

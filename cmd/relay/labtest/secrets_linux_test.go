@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/url"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,18 +149,19 @@ func secretsStay(t *testing.T, isolation string) {
 	var served bytes.Buffer
 	err := mcptest.Ask(t.Context(), l.prepared(nil, "mcp").stdless(), []string{
 		"call", "status", `{}`, "task", `{"task":"T1"}`, "receipts", `{"task":"T1"}`, "brief", `{"task":"T2"}`, "brief", `{"task":"T1","attempt":1}`,
-		"extract_open_threads", `{}`, "replay_reasoning", `{"entry_id":"t"}`,
+		"sessions_search", `{"words":["a*"],"last":100}`, "extract_open_threads", `{}`, "replay_reasoning", `{"entry_id":"t"}`,
 	}, &served)
-	if told["mcp"] = served.String(); err != nil || !strings.Contains(told["mcp"], "relay has gated T") {
+	if told["mcp"] = served.String(); err != nil || !strings.Contains(told["mcp"], "relay has gated T") || !strings.Contains(told["mcp"], `"snippet"`) {
 		t.Errorf("relay mcp: %v, %s", err, served.String())
 	}
 	l.everyFile(func(name string, info fs.FileInfo) {
-		if strings.Contains(name, "/runs") {
+		rows := strings.HasPrefix(path.Base(name), "agents-ledger") // of the transcripts, as they came
+		if strings.Contains(name, "/runs") || rows {
 			if want := map[bool]fs.FileMode{true: 0o700, false: 0o600}[info.IsDir()]; info.Mode().Perm() != want {
 				t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
 			}
 		}
-		raw := strings.HasSuffix(name, "/transcript.jsonl") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, "/changes.patch")
+		raw := strings.HasSuffix(name, "/transcript.jsonl") || strings.HasSuffix(name, ".log") || strings.HasSuffix(name, "/changes.patch") || rows
 		if !info.IsDir() && !raw {
 			told[name] = l.read(name)
 		}

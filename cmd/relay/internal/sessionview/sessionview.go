@@ -28,6 +28,7 @@ func With(ctx context.Context, a *cli.App, p *project.Project, f func(*View) err
 	if err != nil {
 		return hinted(err)
 	}
+	ledger.Clean = a.Secrets.Text
 	return hinted(errors.Join(f(&View{app: a, ledger: ledger}), ledger.Close()))
 }
 
