@@ -3,6 +3,7 @@ package sessionkeeper
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -44,6 +45,7 @@ type talk struct {
 	told    map[string]bool // sessions whose rows have been taken
 	again   bool            // earlier rows of it have to go first
 	kept    bool            // by its CLI, and not by relay
+	stale   []string        // sessions that were taken before it began again
 }
 
 func newAttempt(p place, f *attemptFacts, again bool) *attempt {
@@ -213,6 +215,7 @@ func (t *talk) longer(limit int64) bool {
 
 // restart has everything read again from the beginning, in the place of what was written.
 func (t *talk) restart() {
+	t.stale = slices.AppendSeq(t.stale, maps.Keys(t.told))
 	t.rows, t.told, t.again = sessionrows.New(t.about), map[string]bool{}, true
 	for i, s := range t.streams {
 		t.streams[i] = &stream{folder: s.folder, file: s.file, round: s.round, kind: t.kind}

@@ -183,3 +183,11 @@ func same(t *testing.T, got, want *table) {
 		}
 	}
 }
+
+// replace puts a text in the place of a file.
+func replace(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
 	return all, err
 }
 
+// atOnce is how many attempts are written at once: each time costs a wait for the disk.
+const atOnce = 100
+
 // Imported says what an import has read.
 type Imported struct {
 	Attempts int      `json:"attempts"`
@@ -87,25 +91,35 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	defer func() { err = errors.Join(err, db.Close()) }()
 	done.Aside = db.PutAside()
 	w := writer{ctx: ctx, db: db}
-	for _, f := range wanted {
+	mark, marked, err := db.Mark(ctx, logName)
+	if err == nil {
+		err = db.Unmark(ctx, logName) // the next run completes what is broken off here
+	}
+	if err != nil {
+		return done, err
+	}
+	for some := range slices.Chunk(wanted, atOnce) {
 		if err := context.Cause(ctx); err != nil {
 			return done, err
 		}
-		a := newAttempt(o.place(), f, true)
-		if f.ended {
-			err = w.settle(a)
-		} else { // the next run goes on with it
-			err = w.writeAll(func() ([]sessions.Mark, error) { return nil, a.read(&w, true) })
+		var list []*attempt
+		for _, f := range some {
+			list = append(list, newAttempt(o.place(), f, true))
 		}
-		if err != nil {
-			return done, fmt.Errorf("%s: %w", f.name(), err)
+		if err := w.settle(list...); err != nil {
+			return done, err
 		}
-		done.Attempts++
-		for _, t := range a.talks {
-			done.count(t)
+		for _, a := range list {
+			done.Attempts++
+			for _, t := range a.talks {
+				done.count(t)
+			}
 		}
 	}
-	return done, nil
+	if marked {
+		err = w.write(mark)
+	}
+	return done, err
 }
 
 func (i *Imported) count(t *talk) {

@@ -3,6 +3,7 @@ package sessionkeeper
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"relay/attempts/sessions"
 )
@@ -37,8 +38,15 @@ func (w *writer) add(t *talk) error {
 	batch, begun := t.take()
 	forget, err := w.own(t, &batch, begun)
 	if err != nil {
+		w.parts = slices.DeleteFunc(w.parts, func(p part) bool { return p.talk == t })
 		return err
 	}
+	for _, id := range t.stale {
+		if w.owners[id] == t.about.Key {
+			forget = append(forget, id)
+		}
+	}
+	t.stale = nil
 	rows := len(batch.Sessions) + len(batch.Messages) + len(batch.Turns) + len(batch.ToolCalls)
 	if rows == 0 {
 		return nil
@@ -129,9 +137,27 @@ func (w *writer) writeAll(read func() ([]sessions.Mark, error)) error {
 	}
 }
 
-// settle writes an attempt that has ended, with its mark.
-func (w *writer) settle(a *attempt) error {
-	return w.writeAll(func() ([]sessions.Mark, error) { return []sessions.Mark{a.mark()}, a.read(w, true) })
+// settle writes attempts of which nothing more comes. Those that have ended get marks, which they have not while their rows are replaced.
+func (w *writer) settle(list ...*attempt) error {
+	var names []string
+	var marks []sessions.Mark
+	for _, a := range list {
+		names = append(names, a.facts.name())
+		if a.facts.ended { // the next run goes on with the others
+			marks = append(marks, a.mark())
+		}
+	}
+	if err := w.db.Unmark(w.ctx, names...); err != nil {
+		return err
+	}
+	return w.writeAll(func() ([]sessions.Mark, error) {
+		for _, a := range list {
+			if err := a.read(w, true); err != nil {
+				return nil, err
+			}
+		}
+		return marks, nil
+	})
 }
 
 // apart writes each conversation by itself, after one of them has used an id that is another one's: that one begins again, with ids that
@@ -139,7 +165,7 @@ func (w *writer) settle(a *attempt) error {
 func (w *writer) apart(parts []part, marks []sessions.Mark) error {
 	var again []*talk
 	for _, p := range parts {
-		if len(again) > 0 && again[len(again)-1] == p.talk {
+		if slices.Contains(again, p.talk) {
 			continue
 		}
 		err := w.db.Write(w.ctx, p.batch)

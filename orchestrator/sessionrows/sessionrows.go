@@ -175,12 +175,10 @@ func (a *Assembler) Locate(dir string) {
 	}
 }
 
-// Sessions returns the ids of the sessions so far that are no subagents'.
+// Sessions returns the ids of the sessions so far, with those of subagents.
 func (a *Assembler) Sessions() (ids []string) {
 	for _, s := range a.order {
-		if !s.row.IsSubagent {
-			ids = append(ids, s.row.ID)
-		}
+		ids = append(ids, s.row.ID)
 	}
 	return ids
 }
