@@ -84,6 +84,9 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 	if opts.json {
 		return opts.app.PrintJSON(done)
 	}
+	if done.Gone > 0 {
+		fmt.Fprintf(opts.app.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", text.Count(done.Gone, "attempt"))
+	}
 	of := ""
 	if opts.from == "" {
 		of = " of " + text.Count(done.Attempts, "attempt")

@@ -208,6 +208,16 @@ func (t *talk) locate(dir string) {
 	t.rows.Locate(dir)
 }
 
+// gone reports whether a transcript has been removed.
+func (a *attempt) gone() bool {
+	for _, t := range a.talks {
+		if slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() }) {
+			return true
+		}
+	}
+	return false
+}
+
 // longer reports whether a stream of which something was read is longer than what is kept of it: then its middle is gone by now.
 func (t *talk) longer(limit int64) bool {
 	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun && s.times.Size() > limit })

@@ -64,7 +64,8 @@ const atOnce = 100
 // Imported says what an import has read.
 type Imported struct {
 	Attempts int      `json:"attempts"`
-	Sessions int64    `json:"sessions"` // with subagents
+	Gone     int      `json:"gone,omitempty"` // attempts whose transcripts have been removed: their rows stay
+	Sessions int64    `json:"sessions"`       // with subagents
 	Messages int64    `json:"messages"`
 	Calls    int64    `json:"tool_calls"`
 	Aside    []string `json:"put_aside,omitempty"` // files of a damaged ledger
@@ -104,7 +105,14 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 		}
 		var list []*attempt
 		for _, f := range some {
-			list = append(list, newAttempt(o.place(), f, true))
+			a := newAttempt(o.place(), f, true)
+			if kept, err := w.keepsGone(a); err != nil {
+				return done, err
+			} else if kept {
+				done.Gone++
+				continue
+			}
+			list = append(list, a)
 		}
 		if err := w.settle(list...); err != nil {
 			return done, err

@@ -50,13 +50,16 @@ func (s *stream) printed() string {
 }
 
 // exists reports whether anything was printed, or asked.
-func (s *stream) exists() bool {
-	for _, name := range []string{transcripts.Name, transcripts.Name + transcripts.Compressed, "brief.md", "prompt.md"} {
-		if _, err := os.Lstat(filepath.Join(s.folder, name)); err == nil {
-			return true
-		}
-	}
-	return false
+func (s *stream) exists() bool { return s.there() || s.has("brief.md") || s.has("prompt.md") }
+
+// there reports whether there is a transcript.
+func (s *stream) there() bool {
+	return s.has(transcripts.Name) || s.has(transcripts.Name+transcripts.Compressed)
+}
+
+func (s *stream) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(s.folder, name))
+	return err == nil
 }
 
 // seeTimes reads the file of times, if it has grown.

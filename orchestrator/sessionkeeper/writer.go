@@ -137,6 +137,15 @@ func (w *writer) writeAll(read func() ([]sessions.Mark, error)) error {
 	}
 }
 
+// keepsGone reports whether the ledger has all of an attempt of which transcripts have been removed since: its rows are all that is left.
+func (w *writer) keepsGone(a *attempt) (bool, error) {
+	if a.look(); !a.gone() {
+		return false, nil
+	}
+	_, done, err := w.db.Mark(w.ctx, a.facts.name())
+	return done, err
+}
+
 // settle writes attempts of which nothing more comes. Those that have ended get marks, which they have not while their rows are replaced.
 func (w *writer) settle(list ...*attempt) error {
 	var names []string
