@@ -140,7 +140,8 @@ func (r *replayer) read() error {
 func (r *replayer) drive() {
 	for r.log.next < len(r.log.steps) {
 		s := r.log.steps[r.log.next]
-		if want := uint64(r.log.next + 1); s.Number != want || r.log.next == 0 && (s.Kind != attempts.StepBegun || s.Rules == nil) {
+		first := r.log.next == 0
+		if s.Number != uint64(r.log.next+1) || first && (s.Kind != attempts.StepBegun || s.Rules == nil || len(s.Rules.Runners) == 0) {
 			return // what is missing is told
 		}
 		if r.log.next == 0 {

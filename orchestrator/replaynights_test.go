@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -77,6 +78,44 @@ func TestReplayOfOlderNights(t *testing.T) {
 		for _, u := range report.Unchecked {
 			if u.Decision == replay.Start && u.Count != starts {
 				t.Errorf("%s: %d starts cannot be checked, want %d", name, u.Count, starts)
+			}
+		}
+	})
+}
+
+// Steps that make no sense are told to differ, or not to be checkable: a replay comes to its end.
+func TestReplayOfDamagedNights(t *testing.T) {
+	t.Parallel()
+	dice := rand.New(rand.NewPCG(1, 4))
+	var kinds []attempts.StepKind
+	recordedNights(t, func(name string, rec Recorded) {
+		for range 20 {
+			damaged := rec
+			damaged.Events = func(f func(attempts.Event) error) error {
+				return rec.Events(func(e attempts.Event) error {
+					for i := range e.Steps {
+						s := &e.Steps[i]
+						kinds = append(kinds, s.Kind)
+						switch dice.IntN(40) {
+						case 0:
+							s.Kind = kinds[dice.IntN(len(kinds))]
+						case 1:
+							s.Task = rec.Graph.ID(dice.IntN(rec.Graph.Len()))
+						case 2:
+							s.Task, s.Attempt, s.Runner = "nobody", -1, "nobody"
+						case 3:
+							s.Tasks, s.Used, s.Unable = []string{"nobody"}, []attempts.TaskUsage{{Task: "nobody"}}, []attempts.UnableToSay{{Reviewer: "x"}}
+						case 4:
+							s.Rules = &attempts.Rules{Tasks: []string{"nobody"}}
+						case 5:
+							s.Ran, s.Drift = dice.Int64()-dice.Int64(), dice.Int64()
+						}
+					}
+					return f(e)
+				})
+			}
+			if _, err := Replay(t.Context(), damaged); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	})

@@ -275,10 +275,13 @@ func (r *replayer) landed(s recordedStep) {
 	if r.run.merges == nil {
 		return
 	}
-	batch := make([]queued, len(s.Tasks))
-	for i, id := range s.Tasks {
-		batch[i].job.index, _ = r.rec.Graph.Index(id)
-		batch[i].Attempt.Task.ID = id
+	var batch []queued
+	for _, id := range s.Tasks {
+		if index, ok := r.rec.Graph.Index(id); ok {
+			done := queued{job: job{index: index}}
+			done.Attempt.Task.ID = id
+			batch = append(batch, done)
+		}
 	}
 	r.run.merges.remove(batch)
 }
