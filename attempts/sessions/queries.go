@@ -24,6 +24,13 @@ const (
 	queryBegin   = "SELECT id FROM agent_sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
 	querySession = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.id = ?"
 
+	queryTurnIDs   = "SELECT id FROM agent_turns ORDER BY timestamp DESC, id LIMIT ?"
+	queryExactTurn = "SELECT id FROM agent_turns WHERE id = ?"
+	queryBeginTurn = "SELECT id FROM agent_turns WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
+	queryTurn      = "SELECT " + turnColumns + " FROM agent_turns AS t WHERE t.id = ?"
+	queryOrigin    = "SELECT metadata_json FROM agent_messages WHERE session_id = ? AND json_valid(metadata_json) " +
+		"AND json_extract(metadata_json, '$.relay.run') IS NOT NULL ORDER BY sequence LIMIT 1"
+
 	// Its origin is that of its first message, unless only a later one says.
 	queryList = "SELECT " + sessionColumns + ", " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +

@@ -20,7 +20,7 @@ them message by message and tool call by tool call. An id may be shortened while
 no other begins so.`,
 	}
 	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsTurnsCommand(a), newSessionsToolsCommand(a),
-		newSessionsCostCommand(a), newSessionsSearchCommand(a), newSessionsSQLCommand(a), newSessionsImportCommand(a))
+		newSessionsCostCommand(a), newSessionsSearchCommand(a), newSessionsSQLCommand(a), newSessionsImportCommand(a), newSessionsForkCommand(a))
 	return cmd
 }
 

@@ -2,8 +2,10 @@
 package fork
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"relay/attempts"
@@ -12,6 +14,7 @@ import (
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/worker"
 	"relay/reanchor"
 )
@@ -25,6 +28,7 @@ type Request struct {
 	Model  string // "" : that of the options
 	Base   string // the commit it begins from
 	Prompt reanchor.Fork
+	Branch sessionkeeper.Fork // of what it is a branch; Run fills in the rest
 }
 
 // Result is what came of it.
@@ -45,12 +49,22 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	plan := *o.Epic
 	plan.Checks = nil
 	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
+	o.Plan = nil // the files of a run are not this one's to put back
 	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-forks", f.ID) // a run may be at work in the others
 	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
 	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(&task)
 	f.Prompt.USD, f.Prompt.Tokens = o.Budget.Attempt.USD, o.Budget.Attempt.Tokens
 	if f.Model == "" {
 		f.Model = o.Model
+	}
+	branch := f.Branch
+	branch.Query, branch.Runner, branch.Model, branch.Base = f.Prompt.Query, f.Runner, f.Model, f.Base
+	if o.CLIOf != nil {
+		branch.Kind, _ = o.CLIOf(f.Runner)
+	}
+	folder := filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")
+	if err := errors.Join(os.MkdirAll(folder, 0o700), branch.Write(folder)); err != nil {
+		return Result{}, err
 	}
 	events := make(chan engine.Event, 256)
 	local, err := worker.Open(ctx, o.Engine(), events)
@@ -71,6 +85,9 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 					cancel(over)
 				}
 			}
+			if e.Kind == engine.KindBriefed {
+				branch.Dir = e.Briefed.Dir // read again when no more events come
+			}
 			if observe != nil {
 				observe(e)
 			}
@@ -82,7 +99,9 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	result, stay, err := local.Fork(ctx, a)
 	close(events)
 	<-told
-	done := Result{Result: result, Stay: stay, Folder: filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")}
+	branch.Summary = cmp.Or(result.Receipt.Summary, result.Receipt.ErrorSummary)
+	err = errors.Join(err, branch.Write(folder))
+	done := Result{Result: result, Stay: stay, Folder: folder}
 	if over, ok := errors.AsType[*budget.ExhaustedError](context.Cause(ctx)); ok {
 		done.Over = over
 	}

@@ -54,6 +54,9 @@ func newAttempt(p place, f *attemptFacts, again bool) *attempt {
 		about := a.about()
 		about.Key, about.Source, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.agent, f.model
 		about.Session, about.Workspace = f.session, f.dir
+		if f.fork != nil {
+			about.Branch, about.Context = f.fork.Parent, f.fork.context()
+		}
 		a.talks = append(a.talks, newTalk(about, cmp.Or(f.kind, p.kind(f.agent)), again))
 	}
 	return a

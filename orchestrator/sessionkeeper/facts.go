@@ -20,6 +20,7 @@ type attemptFacts struct {
 	session   string // the id that relay chose
 	summary   string
 	ended     bool
+	fork      *Fork // it is none of the plan's, but a fork; nil: it is
 }
 
 // name is the attempt's folder below relay's, which is also the name of its mark.

@@ -81,7 +81,7 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
-	wanted, err := o.wanted(all.withReviews(o.Dir), only)
+	wanted, err := o.wanted(append(all.withReviews(o.Dir), forks(o.Dir)...), only)
 	if err != nil {
 		return done, err
 	}

@@ -114,9 +114,10 @@ func (a *Assembler) newSession(id string, e conversation.Event, at Place) *sessi
 	s := &session{
 		row: sessions.Session{
 			ID: id, Source: a.about.Source, Model: cmp.Or(e.Model, a.about.Model), Project: a.about.Project, CreatedAt: e.At,
-			IsAgentic: true, ForceMode: mode, Workspace: a.about.Workspace, Summary: a.summary,
+			IsAgentic: true, ForceMode: mode, Workspace: a.about.Workspace, Summary: a.summary, ContextJSON: a.about.Context,
 		},
-		dirty: true, seen: map[uint64]int{},
+		lastTurn: a.about.Branch,
+		dirty:    true, seen: map[uint64]int{},
 	}
 	if e.Dir != "" {
 		s.row.Workspace, s.row.Project = e.Dir, path.Base(filepath.ToSlash(e.Dir))

@@ -27,6 +27,11 @@ type About struct {
 	Attempt   int
 	Reviewer  string
 
+	// Branch is the turn that the first turn follows, of the conversation from which this one is a branch; "": it is none.
+	Branch string
+	// Context is JSON that says where the conversation comes from; "": from nowhere.
+	Context string
+
 	// Qualified makes ids of relay's own of those that the CLI has given: for a conversation whose ids another one has, too.
 	Qualified bool
 }

@@ -152,11 +152,11 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 	if err := c.makeRoom(p.brief, p.result, p.transcript, p.stderr, p.end); err != nil {
 		return err
 	}
-	if a.Prompt != "" {
-		return os.WriteFile(p.brief, withoutSecrets(c.o, []byte(a.Prompt)), 0o600)
-	}
 	in.Documents, in.Required = filesIn(c.repo.Root(), reanchor.Instructions()), filesIn(c.repo.Root(), in.Required)
-	prompt, told := promptOf(c.o, in)
+	prompt, told := withoutSecrets(c.o, []byte(a.Prompt)), attempts.Briefed{Bytes: len(a.Prompt)}
+	if a.Prompt == "" {
+		prompt, told = promptOf(c.o, in)
+	}
 	if err := os.WriteFile(p.brief, prompt, 0o600); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -20,6 +22,12 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 	if err == nil && r.Outcome == attempts.Success {
 		err = mergeWork{s}.Keep(ctx, a, &r)
 	}
-	stay, closing := s.Close(ctx)
-	return r, stay, errors.Join(err, closing)
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	stay, closing := s.removeSlots(ctx)
+	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
+	for _, dir := range []string{s.o.Worktree.Dir, filepath.Dir(s.o.Worktree.Dir)} {
+		_ = os.Remove(dir) // unless something stays in it
+	}
+	return r, stay, err
 }

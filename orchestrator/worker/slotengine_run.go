@@ -104,8 +104,14 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 	if s.userCheckout != nil {
 		watching = s.userCheckout.Close(ctx)
 	}
+	stay, err := s.removeSlots(ctx)
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.user.Close())
+}
+
+// removeSlots removes the slots but for what is nowhere else, and says what stays.
+func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error) {
 	names, err := s.pool.Names(ctx)
-	stay := slices.Concat(s.stay, s.branches.Stay())
+	stay = slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {
 		why, failure := "", error(nil)
 		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
@@ -121,5 +127,5 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 			stay = append(stay, "the worktree "+s.relative(filepath.Join(s.o.Worktree.Dir, name))+" was not removed: "+why)
 		}
 	}
-	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.user.Close())
+	return stay, err
 }

@@ -62,10 +62,13 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	return err == nil, err
 }
 
-// Mend restores the tip, for callers that do not move the branch, and returns what it restored.
+// Mend restores the tip, for callers that do not move the branch, and returns what it restored. Before Begin there is none.
 func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.tip == "" {
+		return Restored{}, nil
+	}
 	found, err := g.restore(ctx)
 	if found.Text == "" {
 		found = g.unreported

@@ -61,6 +61,9 @@ func hinted(err error) error {
 	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
 		return &exit.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
 	}
+	if _, ok := errors.AsType[*sessions.UnknownTurnError](err); ok {
+		return &exit.Hinted{Err: err, Hint: "relay sessions turns SESSION prints those of a session"}
+	}
 	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
 		return &exit.Hinted{Err: err, Hint: "write more of the id"}
 	}

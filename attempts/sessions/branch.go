@@ -1,0 +1,101 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+)
+
+// UnknownTurnError means that no turn has an id, or one that begins so.
+type UnknownTurnError struct{ ID, Nearest string }
+
+func (e *UnknownTurnError) Error() string {
+	text := "the agents ledger has no turn " + e.ID
+	if e.Nearest != "" {
+		text += ": the nearest is " + e.Nearest
+	}
+	return text
+}
+
+// Turn returns the turn with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownTurnError or an
+// *AmbiguousError.
+func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
+	found, err := all(ctx, r.rows, one, queryExactTurn, id)
+	if err == nil && len(found) == 0 && id != "" {
+		found, err = all(ctx, r.rows, one, queryBeginTurn, id, 2)
+	}
+	switch {
+	case err != nil:
+		return Turn{}, err
+	case len(found) > 1:
+		return Turn{}, &AmbiguousError{id, found}
+	case len(found) == 0:
+		ids, err := all(ctx, r.rows, one, queryTurnIDs, mostCompared)
+		if err != nil {
+			return Turn{}, err
+		}
+		return Turn{}, &UnknownTurnError{id, nearest(id, ids)}
+	}
+	turns, err := all(ctx, r.rows, (*Turn).fields, queryTurn, found[0])
+	if err != nil || len(turns) == 0 {
+		return Turn{}, err
+	}
+	return turns[0], nil
+}
+
+// mostForks bounds how often a conversation may have branched before a turn.
+const mostForks = 100
+
+// Before returns what was said before a turn: in its own session, and before that in those from which it is a branch.
+func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error) {
+	for range mostForks {
+		exchanges, err := r.Exchanges(ctx, turn.Session)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(exchanges, func(e Exchange) bool { return e.ID == turn.ID })
+		if at < 0 {
+			return said, nil
+		}
+		if from := exchanges[at].From; from > 0 {
+			part, err := r.Conversation(ctx, turn.Session, Part{To: from})
+			if err != nil {
+				return nil, err
+			}
+			said = append(part, said...)
+		}
+		above, err := all(ctx, r.rows, (*Turn).fields, queryTurn, exchanges[0].Parent)
+		if err != nil || len(above) == 0 {
+			return said, err
+		}
+		// The session is a branch behind that turn: it is the turn after it that this one stands in the place of.
+		next, err := r.whole(ctx, above[0])
+		if err != nil {
+			return nil, err
+		}
+		said, turn = append(next, said...), above[0]
+	}
+	return said, nil
+}
+
+// whole returns what was said in a turn.
+func (r *Reader) whole(ctx context.Context, turn Turn) ([]Said, error) {
+	exchanges, err := r.Exchanges(ctx, turn.Session)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range exchanges {
+		if e.ID == turn.ID {
+			return r.Conversation(ctx, turn.Session, Part{From: e.From, To: e.To})
+		}
+	}
+	return nil, nil
+}
+
+// Origin returns where in a run a session comes from: the origin of its first message that has one.
+func (r *Reader) Origin(ctx context.Context, session string) (Origin, error) {
+	texts, err := all(ctx, r.rows, one, queryOrigin, session)
+	if err != nil || len(texts) == 0 {
+		return Origin{}, err
+	}
+	return originOf(texts[0]), nil
+}

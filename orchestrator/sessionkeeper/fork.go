@@ -1,0 +1,68 @@
+package sessionkeeper
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"relay/attempts"
+)
+
+// Fork says of what a session is a branch, in a file beside its transcript: no event of the log tells of it.
+type Fork struct {
+	Session string `json:"session"`          // the conversation that was forked
+	Turn    string `json:"turn"`             // in the place of which it goes on
+	Parent  string `json:"parent,omitempty"` // the turn before that one, which it follows; "": it begins anew
+	Query   string `json:"query"`
+	Runner  string `json:"runner"`
+	Kind    string `json:"kind,omitempty"` // of the runner's CLI
+	Model   string `json:"model,omitempty"`
+	Base    string `json:"base"`              // commit
+	Dir     string `json:"dir,omitempty"`     // where its agent works
+	Summary string `json:"summary,omitempty"` // what came of it
+}
+
+// ForkFile is the name of that file.
+const ForkFile = "fork.json"
+
+// maxForkFile is more than any such file has.
+const maxForkFile = 1 << 20
+
+// Write writes it into the folder of the session, in the place of what is there.
+func (f *Fork) Write(folder string) error {
+	text, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(folder, ForkFile)
+	if err := os.WriteFile(path+".part", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".part", path)
+}
+
+// context is what the session says of it.
+func (f *Fork) context() string {
+	text, _ := json.Marshal(map[string]any{"fork": map[string]string{ // texts
+		"session": f.Session, "turn": f.Turn, "parent_turn": f.Parent, "base": f.Base,
+	}})
+	return string(text)
+}
+
+// forks returns the forks below relay's folder. What cannot be read is none.
+func forks(dir string) (list []*attemptFacts) {
+	runs := filepath.Join(dir, attempts.RunsDir)
+	for _, run := range folders(runs) {
+		for _, task := range folders(filepath.Join(runs, run)) {
+			var f Fork
+			text, err := readFile(filepath.Join(runs, run, task, "1", ForkFile), maxForkFile)
+			if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" {
+				continue
+			}
+			list = append(list, &attemptFacts{
+				run: run, task: task, number: 1, agent: f.Runner, model: f.Model, kind: f.Kind, dir: f.Dir, summary: f.Summary, ended: true, fork: &f,
+			})
+		}
+	}
+	return list
+}
