@@ -41,9 +41,9 @@ func newSessionsForkCommand(a *cli.App) *cobra.Command {
 		Short: "Have an agent go on from before a turn in another way",
 		Long: `Have an agent go on from before a turn in another way: it is told what was said
 until then, and your query in the place of what was asked in the turn. It works
-in a repository of its own, at the commit that the attempt had begun from, within
-the limits of an attempt. The new session is a branch of the old one; its work is
-kept below refs/relay, and never lands by itself.
+in a repository of its own, at the commit that the attempt had begun from, and
+has the limits of an attempt. The new session is a branch of the old one; its
+work is kept below refs/relay, and never lands by itself.
 
 Any agent can go on, also another one than in the old session: it is told the
 record of the conversation, as much of it as a brief may have.`,

@@ -62,7 +62,7 @@ func (c *checkup) transcripts() {
 	for _, r := range runs {
 		size += r.Bytes
 	}
-	if size > 0 {
+	if size >= 1<<20 { // less is not worth a line
 		c.add(OK, "disk", fmt.Sprintf("%s of agents' sessions in %s", text.Bytes(uint64(size)), text.Count(len(runs), "run")), "")
 	}
 }
