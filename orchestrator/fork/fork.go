@@ -49,7 +49,7 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	plan := *o.Epic
 	plan.Checks = nil
 	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
-	o.Plan = nil // the files of a run are not this one's to put back
+	o.Plan = nil                                                  // the files of a run are not this one's to put back
 	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-forks", f.ID) // a run may be at work in the others
 	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
 	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(&task)
