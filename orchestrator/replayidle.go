@@ -39,13 +39,13 @@ func (r *replayer) wakes(now clock.Instant) bool {
 
 // checkIdle reports a task that could start now.
 func (r *replayer) checkIdle(now clock.Instant) {
-	if lim := r.run.state.o.Limits; lim.DiskFloor > 0 || lim.MemoryFloor > 0 {
-		return // what the machine had free then is not known
+	if r.run.limits.roomUntil != nil {
+		return // the machine had no room when it was looked at last
 	}
 	r.report.Made(replay.Idle)
-	at := r.at
-	defer func() { r.at = at }()
-	r.at = now
+	at, free := r.at, r.free
+	defer func() { r.at, r.free = at, free }()
+	r.at, r.free = now, Free{-1, -1}
 	kept := r.run.keepLimits()
 	next, _, _ := r.decide(r.run.dispatcher, now)
 	kept()
