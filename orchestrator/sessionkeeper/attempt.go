@@ -262,7 +262,7 @@ func (t *talk) advance(limit int64, ended bool, flush func() error) error {
 }
 
 // maxPending is how many bytes of rows wait to be written, about.
-const maxPending = 4 << 20
+const maxPending = 512 << 10
 
 // take returns what has to be written, and the sessions that it is the first of.
 func (t *talk) take() (b sessions.Batch, begun []string) {

@@ -29,7 +29,7 @@ type part struct {
 // Rows and bytes that are written at once, about.
 const (
 	mostRows  = 2000
-	mostBytes = 8 << 20
+	mostBytes = 1 << 20
 )
 
 // add takes what a conversation has to write, and writes when that is much.

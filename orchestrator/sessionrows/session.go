@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxRecent = 256       // messages of a session that further parts may be added to
+	maxRecent = 16        // messages of a session that further parts may be added to
 	maxOpen   = 1000      // calls of a session at a time
 	maxRaw    = 256 << 10 // of the first event of a session
 )
