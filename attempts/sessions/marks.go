@@ -48,6 +48,18 @@ func (d *DB) Forget(ctx context.Context, sessions ...string) error {
 	return named(SearchFile, d.unindex(ctx, gone))
 }
 
+// Shrink gives back the room that forgotten sessions have taken, and leaves nothing of them in the files.
+func (d *DB) Shrink(ctx context.Context) error {
+	for name, db := range map[string]*sql.DB{File: d.rows, SearchFile: d.search} {
+		for _, statement := range []string{sqlVacuum, sqlCheckpoint} {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return named(name, err)
+			}
+		}
+	}
+	return nil
+}
+
 // forget deletes one session with those below it, and returns what search knows of them.
 func forget(ctx context.Context, tx *sql.Tx, id string) (gone []*document, err error) {
 	rows, err := tx.QueryContext(ctx, sqlFamilyDocuments, id)

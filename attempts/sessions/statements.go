@@ -89,6 +89,12 @@ const (
 		"UNION ALL SELECT 2, id FROM agent_tool_calls WHERE session_id IN (SELECT id FROM family)"
 )
 
+// What gives back room.
+const (
+	sqlVacuum     = "VACUUM"
+	sqlCheckpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+)
+
 // sqlForget takes a session and all below it out of the ledger, and what others say of them.
 func sqlForget() []string {
 	return []string{

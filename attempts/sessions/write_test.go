@@ -173,6 +173,10 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, d)
+	if err := d.Shrink(t.Context()); err != nil {
+		t.Error(err)
+	}
+	sound(t, d)
 }
 
 func TestSpoken(t *testing.T) {

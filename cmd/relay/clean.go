@@ -41,7 +41,8 @@ relay/EPIC, which git branch -D removes, and what failed attempts left below
 refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
 
 With --sessions it is the transcripts that go, what agents printed in runs that
-began long enough ago. Ledger, receipts, checks, reviews and patches stay.`,
+began long enough ago, and their rows in the agents ledger. The epic's ledger,
+receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case opts.sessions:

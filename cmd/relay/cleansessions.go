@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/text"
@@ -22,7 +23,8 @@ type cleanedSessions struct {
 	DryRun  bool             `json:"dry_run"`
 	Removed []cleanedRun     `json:"removed"` // or would be, with DryRun
 	Kept    []keptTranscript `json:"kept"`
-	Bytes   int64            `json:"bytes"` // freed
+	Bytes   int64            `json:"bytes"`    // freed
+	Rows    int              `json:"sessions"` // taken out of the agents ledger
 }
 
 // cleanedRun is a run whose transcripts are removed.
@@ -87,7 +89,43 @@ func runCleanSessions(ctx context.Context, opts cleanOptions) error {
 		answer.Removed = append(answer.Removed, cleanedRun{r.ID, len(r.Files), r.Bytes})
 		answer.Bytes += r.Bytes
 	}
+	if sure {
+		var err error
+		answer.Rows, err = forgetRuns(ctx, p, answer.Removed)
+		failed = errors.Join(failed, err)
+	}
 	return errors.Join(opts.printSessions(answer, sure), failed)
+}
+
+// forgetRuns takes the sessions of runs out of the agents ledger, if there is one, and returns how many.
+func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n int, err error) {
+	var ids []string
+	reader, err := sessions.OpenReadOnly(ctx, p.Dir)
+	if errors.Is(err, sessions.ErrMissing) || len(runs) == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs {
+		list, failed := reader.List(ctx, sessions.Filter{Run: r.Run})
+		err = errors.Join(err, failed)
+		for i := range list {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if err = errors.Join(err, reader.Close()); err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	db, err := sessions.Open(ctx, p.Dir, sessions.Options{Now: time.Now})
+	if err != nil {
+		return 0, err
+	}
+	err = db.Forget(ctx, ids...)
+	if err == nil {
+		n, err = len(ids), db.Shrink(ctx)
+	}
+	return n, errors.Join(err, db.Close())
 }
 
 // openRuns returns the runs with attempts that the next run goes on with.
@@ -127,6 +165,9 @@ func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
 		return o.app.PrintJSON(answer)
 	case sure:
 		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", text.Count(len(answer.Removed), "run"), freed)
+		if answer.Rows > 0 {
+			fmt.Fprintf(o.app.Out, "taken out of the agents ledger: %s\n", text.Count(answer.Rows, "session"))
+		}
 	case len(answer.Removed) == 0:
 	case o.dryRun:
 		fmt.Fprintf(o.app.Out, "this would free %s\n", freed)
