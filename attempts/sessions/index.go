@@ -31,7 +31,11 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 	defer func() { _ = tx.Rollback() }()
 	docs := make([]*document, 0, len(b.Messages)+len(b.ToolCalls))
 	for i := range b.Messages {
-		docs = append(docs, &document{kindMessage, b.Messages[i].ID, head(b.Messages[i].Content)})
+		text := b.Messages[i].Content
+		if b.Messages[i].Titled {
+			text, _, _ = strings.Cut(text, "\n")
+		}
+		docs = append(docs, &document{kindMessage, b.Messages[i].ID, head(text)})
 	}
 	for i := range b.ToolCalls {
 		docs = append(docs, &document{kindToolCall, b.ToolCalls[i].ID, spoken(head(b.ToolCalls[i].ResultJSON))})

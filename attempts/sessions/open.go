@@ -33,7 +33,7 @@ type DB struct {
 }
 
 const (
-	waitForOthers = "_pragma=busy_timeout(2000)"
+	waitForOthers = "_pragma=busy_timeout(2000)&_pragma=cache_size(-512)"
 	// A batch is durable when Write has returned. What stands in the search file follows from the ledger, and may be lost.
 	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
 	searchPragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"

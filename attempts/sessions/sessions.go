@@ -59,6 +59,9 @@ type Message struct {
 	ContextJSON     string `json:"context_json,omitempty"`
 	RulesJSON       string `json:"cursor_rules_json,omitempty"`
 	MetadataJSON    string `json:"metadata_json,omitempty"` // see Metadata
+
+	// Titled means that search finds its first line alone: of a prompt of relay's, which says much that others say as well. It is no column.
+	Titled bool `json:"-"`
 }
 
 // Turn is one request and its answer. Its id is that of the message that answers.

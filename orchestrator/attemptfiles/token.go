@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -30,8 +31,14 @@ var (
 // EndToken, or until the agent's process has ended. It fails when its hash cannot be written beside the result.
 func NewToken(result, mark string) (token string, err error) {
 	token = rand.Text()
-	EndToken(result) // else it may be a link to somewhere
-	f, err := os.OpenFile(beside(result, tokenFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	create := func() (*os.File, error) {
+		return os.OpenFile(beside(result, tokenFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	f, err := create()
+	if errors.Is(err, fs.ErrExist) { // of an earlier turn, or a link to somewhere
+		EndToken(result)
+		f, err = create()
+	}
 	if err != nil {
 		return "", err
 	}

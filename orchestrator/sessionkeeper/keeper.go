@@ -206,14 +206,33 @@ func (k *Keeper) step(over bool) error {
 		}
 		return marks, nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, a := range k.live {
+		if ended(a) {
+			k.forget(a)
+		}
+	}
 	k.live = slices.DeleteFunc(k.live, ended)
-	return err
+	return nil
+}
+
+// forget forgets an attempt that is in the ledger: a night has many.
+func (k *Keeper) forget(a *attempt) {
+	delete(k.known.byID, attemptID{a.facts.task, a.facts.number})
+	for _, t := range a.talks {
+		for _, id := range t.rows.Sessions() {
+			delete(k.w.owners, id)
+		}
+	}
 }
 
 // take takes in a fact of this run.
 func (k *Keeper) take(f fact) {
 	k.seq = max(k.seq, f.seq)
 	facts := k.known.apply(f)
+	k.known.order = nil // it was read when the run began
 	if facts == nil {
 		return
 	}

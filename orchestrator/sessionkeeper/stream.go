@@ -25,6 +25,8 @@ const (
 	maxPrompt = 4 << 20
 	maxTimes  = 16 << 20
 	buffer    = 64 << 10
+
+	smallBuffer = 4 << 10
 )
 
 // stream is one run of an agent's CLI: a folder with what it was asked and what it printed.
@@ -138,7 +140,8 @@ func (s *stream) readOn(to sink, limit int64, end bool) error {
 		return err
 	}
 	defer f.Close()
-	lines := bufio.NewReaderSize(io.LimitReader(f, limit), buffer)
+	most := max(s.times.Size()-s.shift-s.read, smallBuffer)
+	lines := bufio.NewReaderSize(io.LimitReader(f, limit), int(min(most, buffer)))
 	var room []byte
 	for {
 		line, size, whole, err := nextLine(lines, room[:0])
