@@ -83,7 +83,7 @@ func (v *View) List(ctx context.Context, f sessions.Filter) error {
 		for i := range list { // the first event of a stream is long, and relay sessions show has it
 			list[i].RawJSON, list[i].ContextJSON = "", ""
 		}
-		return v.app.PrintJSON(list)
+		return v.printJSON(&list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(v.app.Err, "relay: note: no session matches")

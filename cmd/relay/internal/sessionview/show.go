@@ -81,7 +81,7 @@ func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.
 	if part.Most > 0 && len(list) == part.Most {
 		p.More, p.Messages = true, p.Messages[:len(list)-1]
 	}
-	return v.app.PrintJSON(p)
+	return v.printJSON(&p)
 }
 
 // writer prints conversations.

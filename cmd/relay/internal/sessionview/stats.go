@@ -29,7 +29,7 @@ func (v *View) Tools(ctx context.Context, session string) error {
 		if list == nil {
 			list = []sessions.ToolUse{}
 		}
-		return v.app.PrintJSON(list)
+		return v.printJSON(&list)
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(v.app.Err, "relay: note: no tool was called")
@@ -60,7 +60,7 @@ func (v *View) Cost(ctx context.Context, by string) error {
 		if list == nil {
 			list = []sessions.Cost{}
 		}
-		return v.app.PrintJSON(list)
+		return v.printJSON(&list)
 	}
 	rows := [][]string{{by, "sessions", "messages", "tokens in", "tokens out", "USD"}}
 	for _, c := range list {
@@ -97,7 +97,7 @@ func (v *View) Search(ctx context.Context, words []string, most int) error {
 		return err
 	}
 	if v.json {
-		return v.app.PrintJSON(hits)
+		return v.printJSON(&hits)
 	}
 	if len(hits) == 0 {
 		fmt.Fprintln(v.app.Err, "relay: note: nothing was found")
@@ -123,7 +123,7 @@ func (v *View) SQL(ctx context.Context, query string, limits sessions.Limits) er
 		return err
 	}
 	if v.json {
-		return v.app.PrintJSON(t)
+		return v.printJSON(&t)
 	}
 	fmt.Fprintln(v.app.Out, strings.Join(t.Columns, "\t"))
 	for _, row := range t.Rows {

@@ -65,7 +65,7 @@ func (v *View) events(ctx context.Context, s *sessions.Session, o ShowOptions) e
 		w.printTurn(&t)
 	}
 	if v.json {
-		return v.app.PrintJSON(p)
+		return v.printJSON(&p)
 	}
 	if p.More && o.Turn == 0 {
 		fmt.Fprintf(v.app.Err, "relay: note: %s in all; --page %d goes on, --all prints everything\n", text.Count(len(list), "turn"), o.Page+1)
@@ -108,7 +108,7 @@ func (v *View) Turns(ctx context.Context, session string) error {
 		if roots == nil {
 			roots = []*sessions.Node{}
 		}
-		return v.app.PrintJSON(roots)
+		return v.printJSON(&roots)
 	}
 	if len(roots) == 0 {
 		fmt.Fprintln(v.app.Err, "relay: note: the session has no turns yet")
