@@ -45,13 +45,14 @@ func Add(ctx context.Context, argv []string, dir string, env []string) (string, 
 	if err != nil {
 		return "", &exit.Hinted{Err: fmt.Errorf("%s is not on your PATH", argv[0]), Hint: "once it is: " + strings.Join(argv, " ")}
 	}
-	cmd := exec.CommandContext(ctx, path, argv[1:]...)
+	cmd := exec.CommandContext(ctx, path, argv[1:]...) //nolint:forbidigo // a person's own program, of no run
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
 	out, err := cmd.CombinedOutput()
 	printed := strings.TrimSpace(string(out))
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return printed, &exit.Hinted{
-			Err: fmt.Errorf("%s: %w: %s", strings.Join(argv[:3], " "), err, text.Line(printed, 300)), Hint: "type it yourself: " + strings.Join(argv, " "),
+			Err:  fmt.Errorf("%s: %w: %s", strings.Join(argv[:3], " "), err, text.Line(printed, 300)),
+			Hint: "type it yourself: " + strings.Join(argv, " "),
 		}
 	}
 	return printed, nil

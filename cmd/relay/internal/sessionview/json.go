@@ -21,7 +21,7 @@ func eachText(at reflect.Value, f func(string) string) {
 			eachText(at.Elem(), f)
 		}
 	case reflect.Interface:
-		if text, ok := at.Interface().(string); ok && at.CanSet() {
+		if text, ok := reflect.TypeAssert[string](at); ok && at.CanSet() {
 			at.Set(reflect.ValueOf(f(text)))
 		}
 	case reflect.Slice, reflect.Array:
@@ -29,8 +29,8 @@ func eachText(at reflect.Value, f func(string) string) {
 			eachText(at.Index(i), f)
 		}
 	case reflect.Struct:
-		for i := range at.NumField() {
-			eachText(at.Field(i), f)
+		for _, field := range at.Fields() {
+			eachText(field, f)
 		}
 	default:
 	}
