@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,16 +10,15 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
-	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/report"
 	"relay/orchestrator/runlock"
-	"relay/orchestrator/text"
 )
 
 type finishOptions struct {
@@ -31,6 +28,7 @@ type finishOptions struct {
 	dryRun bool
 	json   bool
 	list   string
+	tick   bool
 }
 
 func newFinishCommand(a *cli.App) *cobra.Command {
@@ -44,6 +42,9 @@ changed since. When that would overwrite uncommitted changes or the branches
 conflict, nothing is changed, and relay says what to type. Nothing is pushed,
 unless --pr is given: then relay/EPIC is pushed and a pull request opened
 instead, with gh or glab when they are installed.
+
+With --tick completed tasks are ticked in the plan of another tool that relay
+init has read: [x] in a checklist, done in a state. Commit that as you like.
 
 Exit code 3 when tasks of the epic are not completed yet: what is completed has
 been landed all the same. With --playlist the epics of a list are landed in
@@ -62,8 +63,11 @@ order, up to the first that is not completed (exit code 3).`,
 	f.BoolVar(&opts.pr, "pr", false, "push the branch and open a pull request instead")
 	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
 	f.StringVar(&opts.list, "playlist", "", "land the completed epics of the list `FILE`, in order")
+	f.BoolVar(&opts.tick, "tick", false, "tick completed tasks in the plan they come from")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("tick", "pr")
+	cmd.MarkFlagsMutuallyExclusive("tick", "playlist")
 	return cmd
 }
 
@@ -87,6 +91,7 @@ type finished struct {
 	Judged      *status.EpicReview   `json:"epic_review,omitempty"`
 	Regressions []string             `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
 	Request     *pullrequest.Request `json:"pull_request,omitempty"`
+	Ticked      []planfile.Ticked    `json:"ticked,omitempty"`
 	ExitCode    int                  `json:"exit_code"`
 }
 
@@ -137,6 +142,9 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 		err = f.land(ctx, store)
 	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
+	}
+	if err == nil && f.tick && !f.dryRun {
+		err = f.tickSources(ctx)
 	}
 	return err
 }
@@ -225,76 +233,3 @@ func (f *finishing) requested(store *attempts.Store) error {
 
 // maxURL bounds an address that a host's program has printed.
 const maxURL = 2000
-
-func (f *finishing) print() error {
-	if f.json {
-		if err := f.app.PrintJSON(f.answer); err != nil {
-			return err
-		}
-	} else {
-		f.text()
-	}
-	if f.answer.ExitCode != exit.OK {
-		return exit.Code(f.answer.ExitCode)
-	}
-	return nil
-}
-
-// text tells a person what was done, what is missing, and how to take it back.
-func (f *finishing) text() {
-	a, w := &f.answer, f.app.Out
-	if a.Request != nil {
-		a.Request.Write(w)
-	} else {
-		fmt.Fprintln(w, f.headline())
-	}
-	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
-	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(text.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
-	}
-	var in, out []status.Task
-	for _, t := range a.Open {
-		if slices.Contains(a.Again, t.ID) {
-			in = append(in, t)
-		} else {
-			out = append(out, t)
-		}
-	}
-	l.OpenTasks(w, "included as it was, to be done again:", in)
-	l.OpenTasks(w, "not included:", out)
-	l.EpicReview(w, a.Judged)
-	if a.Untested && a.Request == nil {
-		fmt.Fprintf(w, "%s had changed: the merged result has not been tested%s\n", a.Into, f.checks())
-	}
-	if a.Undo != "" && !f.dryRun {
-		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
-	}
-	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != finish.NothingToLand {
-		fmt.Fprintf(w, "look:  git switch %s\n", text.ShellWord(a.Into))
-	}
-	status.WriteRegressions(w, a.Regressions)
-}
-
-func (f *finishing) headline() string {
-	a := &f.answer
-	if a.How == finish.NothingToLand {
-		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
-	}
-	verb := "landed"
-	if f.dryRun {
-		verb = "would land"
-	}
-	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
-}
-
-// checks returns the commands that would test the whole.
-func (f *finishing) checks() string {
-	var commands []string
-	for _, c := range f.plan.Epic.Checks {
-		commands = append(commands, text.Line(c.Run, 100))
-	}
-	if len(commands) == 0 {
-		return ""
-	}
-	return ": " + text.Some(commands, 3)
-}

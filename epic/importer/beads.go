@@ -55,10 +55,13 @@ func readBeads(s source, d *draft) error {
 		d.title = "Issues"
 	}
 	r := beadsReader{draft: d, epics: map[string]*item{}, parent: map[string]string{}}
-	number := 0
-	for text := range bytes.Lines(data) {
+	number, next := 0, 0
+	for raw := range bytes.Lines(data) {
 		number++
-		if text = bytes.TrimSpace(text); len(text) == 0 {
+		text := bytes.TrimSpace(raw)
+		offset := next + bytes.Index(raw, text)
+		next += len(raw)
+		if len(text) == 0 {
 			continue
 		}
 		n, err := parseJSON(text)
@@ -66,7 +69,7 @@ func readBeads(s source, d *draft) error {
 			d.fail(number, "the line is no JSON object: %v", errors.Unwrap(err))
 			continue
 		}
-		r.issue(n, number)
+		r.issue(n, number, offset)
 	}
 	r.children()
 	return nil
@@ -80,8 +83,12 @@ type beadsReader struct {
 	parent map[string]string // of an issue
 }
 
-func (r *beadsReader) issue(n *node, number int) {
+// issue takes an issue, whose line begins at an offset.
+func (r *beadsReader) issue(n *node, number, offset int) {
 	it := &item{id: n.get("id").string(), line: number, title: n.get("title").string(), priority: normal}
+	if status := n.get("status"); status != nil {
+		it.state = edit{offset + status.from, offset + status.to, `"closed"`}
+	}
 	if it.id == "" {
 		r.tell(number, "an issue without an id is left out")
 		return

@@ -67,6 +67,10 @@ func readBmad(s source, d *draft) error {
 			continue
 		}
 		it := d.bmadStory(s, m, key.Line, value.Value)
+		if starts := lineStarts(data); value.Kind == yaml.ScalarNode && value.Style == 0 && value.Line <= len(starts) {
+			from := starts[value.Line-1] + value.Column - 1
+			it.state = edit{from, from + len(value.Value), "done"}
+		}
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
 			it.title, it.description, it.criteria = firstText(p.title, it.title), p.description, p.criteria
 		}

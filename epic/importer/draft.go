@@ -42,6 +42,8 @@ type item struct {
 	group       string
 	done        bool
 	left        bool // left out though it is not done
+	state       edit // what makes it done in its file; its zero value: the box in its line, or in
+	box         int  // this line
 }
 
 // open reports whether an item becomes a task.

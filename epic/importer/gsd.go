@@ -69,7 +69,7 @@ func readGsd(s source, d *draft) error {
 // gsdEntry is a phase.
 type gsdEntry struct {
 	number, title string
-	line          int
+	line, box     int // of its section, and of its box
 	done          bool
 	description   []string
 	criteria      []string
@@ -104,7 +104,7 @@ func (r *gsdReader) listed(list []line) (rest []line) {
 			continue
 		}
 		p := r.phase(m[1], unformatted(m[2]), l.n)
-		p.done = l.done()
+		p.done, p.box = l.done(), l.n
 		if said != "" {
 			p.description = append(p.description, said)
 		}
@@ -186,7 +186,7 @@ func (r *gsdReader) tasks() {
 		name := groupName("Phase " + p.number + ": " + p.title)
 		from := len(r.items)
 		if len(p.plans) == 0 {
-			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, title: p.title, priority: normal, done: p.done}
+			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, box: p.box, title: p.title, priority: normal, done: p.done}
 			r.items = append(r.items, whole)
 		}
 		for _, it := range p.plans {

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -126,6 +128,61 @@ func indented(text string) string {
 		return ""
 	}
 	return "  | " + strings.ReplaceAll(text, "\n", "\n  | ") + "\n"
+}
+
+// What is ticked is done when the plan is read again, and nothing else has changed.
+func TestTick(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/plans/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticked, untickable := 0, []string(nil)
+	for _, name := range names {
+		_, files := archived(t, name)
+		for file := range files {
+			for _, found := range Find(files, file) {
+				before, err := Read(found.Format, files, file, "", now())
+				if err != nil {
+					continue
+				}
+				var ids []string
+				for _, task := range before.Epic.Tasks {
+					_, id, _ := strings.Cut(strings.TrimSuffix(task.Source, ")"), " (")
+					ids = append(ids, id)
+				}
+				first, err := Tick(found.Format, files, file, "", append([]string{"nothing"}, ids[0]))
+				if err != nil || len(first.Told) == 0 || first.Told[0].Why != "nothing is not in it any more" {
+					t.Errorf("%s: %+v, %v", file, first.Told, err)
+				}
+				all, err := Tick(found.Format, files, file, "", ids)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, told := range all.Told {
+					untickable = append(untickable, told.Why)
+				}
+				again := maps.Clone(files)
+				again[file] = &fstest.MapFile{Data: all.Data}
+				after, err := Read(found.Format, again, file, "", now())
+				left := 0
+				if err == nil {
+					left = len(after.Epic.Tasks)
+				}
+				if want := len(before.Epic.Tasks) - len(slices.Compact(all.Done)); left != want {
+					t.Errorf("%s: %d tasks are left, want %d: %v", file, left, want, err)
+				}
+				ticked += len(all.Done)
+			}
+		}
+	}
+	slices.Sort(untickable)
+	if want := []string{"B has nothing that could say that it is done", "bd-1 has nothing that could say that it is done"}; !slices.Equal(untickable, want) {
+		t.Errorf("told %q, want %q", untickable, want)
+	}
+	if ticked < 25 {
+		t.Errorf("%d tasks were ticked", ticked)
+	}
 }
 
 // A blueprint is no plan of another tool, and a folder without a plan holds none.

@@ -16,6 +16,8 @@ type node struct {
 	kind   jsonKind
 	keys   []string
 	values []*node // of an object or array
+
+	from, to int // offsets of a scalar, in bytes
 }
 
 type jsonKind uint8
@@ -76,6 +78,7 @@ func (p *jsonParser) advance() {
 }
 
 func (p *jsonParser) value(depth int) (*node, error) {
+	before := int(p.tokens.InputOffset())
 	if depth > maxDepth {
 		return nil, fmt.Errorf("values stand more than %d deep in one another", maxDepth)
 	}
@@ -84,7 +87,8 @@ func (p *jsonParser) value(depth int) (*node, error) {
 		return nil, err
 	}
 	p.advance()
-	n := &node{line: p.line}
+	n := &node{line: p.line, to: int(p.tokens.InputOffset())}
+	n.from = before + len(p.data[before:n.to]) - len(bytes.TrimLeft(p.data[before:n.to], " \t\r\n:,"))
 	switch t := t.(type) {
 	case string:
 		n.kind, n.text = jsonText, t
@@ -176,6 +180,14 @@ func (n *node) strings() (texts []string) {
 		}
 	}
 	return texts
+}
+
+// becomes returns what replaces a scalar; its zero value when there is none.
+func (n *node) becomes(text string) edit {
+	if n == nil || n.kind == jsonArray || n.kind == jsonObject {
+		return edit{}
+	}
+	return edit{n.from, n.to, text}
 }
 
 // json reads a file of the plan.

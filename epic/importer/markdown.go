@@ -41,9 +41,10 @@ func lines(data []byte) []line {
 	var list []line
 	fence := ""
 	n := 0
-	for text := range strings.Lines(strings.TrimPrefix(plaintext.Clean(string(data)), "\ufeff")) {
+	for raw := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		n++
-		l := line{n: n, text: strings.TrimRight(text, " \t\r\n")}
+		text := strings.TrimRight(plaintext.Clean(strings.TrimRight(raw, "\r\n")), " \t\r\n")
+		l := line{n: n, text: strings.ReplaceAll(text, "\n", " ")}
 		mark := ""
 		if m := fenceForm.FindStringSubmatch(l.text); m != nil {
 			mark = m[1]

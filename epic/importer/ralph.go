@@ -79,7 +79,7 @@ func (d *draft) story(n *node) *item {
 	it := &item{
 		id: id, line: n.line, priority: normal, criteria: n.get("acceptanceCriteria").strings(),
 		title: firstText(n.get("title").string(), clip(n.get("description").string(), maxTitle)),
-		done:  n.get("passes") != nil && n.get("passes").kind == jsonTrue,
+		done:  n.get("passes") != nil && n.get("passes").kind == jsonTrue, state: n.get("passes").becomes("true"),
 	}
 	for _, key := range []string{"description", "notes"} {
 		if text := plaintext.Clean(n.get(key).string()); text != "" {

@@ -134,7 +134,7 @@ func (d *draft) taskmasterTask(n *node, parts map[string][]string) {
 func (d *draft) taskmasterItem(n *node, id string) *item {
 	it := &item{
 		id: id, line: n.line, title: n.get("title").string(), criteria: n.get("testStrategy").strings(),
-		priority: urgencyOf(n.get("priority").string()),
+		priority: urgencyOf(n.get("priority").string()), state: n.get("status").becomes(`"done"`),
 	}
 	it.title = firstText(it.title, clip(n.get("description").string(), maxTitle))
 	if more := n.get("acceptanceCriteria").strings(); len(more) > 0 {

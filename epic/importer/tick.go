@@ -1,0 +1,108 @@
+package importer
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"relay/internal/lazyregexp"
+)
+
+// Ticked is a plan in which tasks are done.
+type Ticked struct {
+	Data []byte
+	Done []string // ids that are done in it, and were not before
+	Told []Told   // ids of which nothing could be made
+}
+
+// edit replaces a part of a file.
+type edit struct {
+	from, to int // offsets in bytes
+	text     string
+}
+
+// openBox is a line with an empty box.
+var openBox = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
+
+// Tick returns the text of a plan in which the tasks of some ids, those of the plan, are done: an empty box gets its x, a state its word.
+// All else stays as it is, byte for byte.
+func Tick(f Format, files fs.FS, file, shown string, ids []string) (Ticked, error) {
+	s := source{files, file}
+	data, err := s.text(file)
+	if err != nil {
+		return Ticked{}, err
+	}
+	d := &draft{file: file, shown: shown}
+	if err := f.read(s, d); err != nil {
+		return Ticked{}, cmp.Or(error(d.problems), err)
+	}
+	out := Ticked{Data: data}
+	var edits []edit
+	starts := lineStarts(data)
+	for _, id := range ids {
+		at := slices.IndexFunc(d.items, func(it *item) bool { return it.id == id })
+		if at < 0 {
+			out.Told = append(out.Told, Told{d.at(file), 1, id + " is not in it any more"})
+			continue
+		}
+		it := d.items[at]
+		e, ok := it.tick(data, starts)
+		switch {
+		case it.done:
+		case !ok:
+			out.Told = append(out.Told, Told{d.at(file), it.line, fmt.Sprintf("%s has nothing that could say that it is done", id)})
+		default:
+			edits, out.Done = append(edits, e), append(out.Done, id)
+		}
+	}
+	out.Data = applied(data, edits)
+	return out, nil
+}
+
+// tick returns what makes an item done.
+func (it *item) tick(data []byte, starts []int) (edit, bool) {
+	if it.state.to > 0 {
+		return it.state, true
+	}
+	line := cmp.Or(it.box, it.line)
+	if line < 1 || line > len(starts) {
+		return edit{}, false
+	}
+	from := starts[line-1]
+	text, _, _ := bytes.Cut(data[from:], []byte("\n"))
+	if !openBox.MatchString(string(text)) {
+		return edit{}, false
+	}
+	from += bytes.IndexByte(text, '[') + 1
+	return edit{from, from + 1, "x"}, true
+}
+
+// lineStarts returns the offset of each line.
+func lineStarts(data []byte) []int {
+	starts := []int{0}
+	for i, c := range data {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// applied makes changes, which do not overlap.
+func applied(data []byte, edits []edit) []byte {
+	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			continue // of an item that is there twice
+		}
+		out.Write(data[at:e.from])
+		out.WriteString(e.text)
+		at = e.to
+	}
+	out.Write(data[at:])
+	return out.Bytes()
+}
