@@ -3,7 +3,8 @@
 // What is recognised: a title (# …) and the text before the first section, which becomes the epic's description; tasks as
 // headings of any level (##### T1: Title) with lines such as - **Priority:** p1 | **Points:** 2 below them; a table with
 // the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Lines such as - **Checks:**
-// `make test` before the first task are the epic's own. Text in a task that is none of its fields is its description. Sections beside the tasks stay in the document, which the epic names as its source.
+// `make test` before the first task are the epic's own. Text in a task that is none of its fields is its description. Sections beside the
+// tasks are part of the epic's description, those first that agents can least do without.
 package blueprint
 
 import (

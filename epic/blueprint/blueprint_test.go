@@ -172,7 +172,7 @@ func TestFieldsOfTheEpic(t *testing.T) {
 		"values on the next line": {"**Checks:** `make test`,\n`make lint`\n" + task, []string{"make test", "make lint"}, nil, ""},
 		"none":                    {"**Checks:** none | **Protected:** `tests/**`\n" + task, nil, []string{"tests/**"}, ""},
 		"words":                   {"**Checks** we look at it together.\n\n- **Context:** `make`\n" + task, nil, nil, "**Checks** we look at it together.\n\n- **Context:** `make`"},
-		"another section":         {"## Notes\n\n**Checks:** `make`\n" + task, nil, nil, ""},
+		"another section":         {"## Notes\n\n**Checks:** `make`\n" + task, nil, nil, "## Notes\n\n**Checks:** `make`"},
 		"fields of a task":        {"- **Priority:** p1\n" + task, nil, nil, "- **Priority:** p1"},
 	} {
 		e, err := Parse("plan.md", []byte(top+test.src), day())
@@ -188,6 +188,55 @@ func TestFieldsOfTheEpic(t *testing.T) {
 			e.Description != test.description || len(e.Tasks) != 1 {
 			t.Errorf("%s: checks %q, protected %q, description %q", name, checks, e.Protected, e.Description)
 		}
+	}
+}
+
+// Sections beside the tasks are told to agents, what they can least do without first. A section that says nothing is not.
+func TestProse(t *testing.T) {
+	t.Parallel()
+	e, err := Parse("plan.md", []byte(`# Cobra: completions as JSON
+
+Shells want them.
+
+## Verification
+
+Run it.
+
+## Risks
+
+None.
+
+## Context
+
+NEVER touch legacy_table.
+
+### Details
+
+    more
+
+## Empty
+
+## Implementation Tasks
+
+##### T1: Print them
+
+As they are.
+
+## Non-goals
+
+Zsh.
+
+## Goals
+
+- one
+`), day())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Shells want them.\n\n## Context\n\nNEVER touch legacy_table.\n\n### Details\n\n    more\n\n## Goals\n\n- one\n\n" +
+		"## Non-goals\n\nZsh.\n\n## Verification\n\nRun it.\n\n## Risks\n\nNone."
+	if e.Title != "Cobra: completions as JSON" || e.Description != want || len(e.Tasks) != 1 || e.Tasks[0].Description != "As they are." {
+		t.Errorf("title %q, description %q, tasks %+v", e.Title, e.Description, e.Tasks)
 	}
 }
 

@@ -25,6 +25,8 @@ type parser struct {
 	between  string
 	sectAt   epic.Place
 	epicDesc []string
+	prose    []prose
+	inProse  bool // the last of prose goes on
 	done     []string
 }
 
@@ -77,15 +79,15 @@ func (p *parser) document(blocks []block) {
 	if len(p.done) > 0 {
 		p.epicDesc = append(p.epicDesc, "Done before this epic:\n"+strings.Join(p.done, "\n"))
 	}
-	p.epic.Description = strings.Join(p.epicDesc, "\n\n")
+	p.epic.Description = strings.Join(append(p.epicDesc, p.described()...), "\n\n")
 	p.finish()
 }
 
 func (p *parser) heading(b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
-	if id, title, ok := p.task(b, rest); ok {
+	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
 		p.close()
-		p.preamble = false
+		p.preamble, p.inProse = false, false
 		if title == "" {
 			p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
 			title = unreadable
@@ -96,7 +98,7 @@ func (p *parser) heading(b *block, rest []block) {
 	switch {
 	case isSection(b.text):
 		p.close()
-		p.section, p.preamble, p.sectAt = b.level, false, at
+		p.section, p.preamble, p.sectAt, p.inProse = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:
 		p.cur.block(p, b)
 	case b.level == 1 && !p.titled && p.section == 0:
@@ -108,6 +110,10 @@ func (p *parser) heading(b *block, rest []block) {
 		p.preamble = p.preamble && b.level == 1
 		if p.section > 0 && b.level <= p.section {
 			p.section = 0
+		}
+		if p.section == 0 && !p.preamble {
+			p.beginProse(b)
+			return
 		}
 		p.between = b.raw
 	}
@@ -173,6 +179,9 @@ func (p *parser) content(b *block) {
 		p.epicDesc = append(p.epicDesc, b.raw)
 	case p.preamble:
 		p.epicDesc = append(p.epicDesc, b.raw)
+	case p.inProse:
+		last := p.lastProse()
+		last.text = append(last.text, b.raw)
 	}
 }
 
