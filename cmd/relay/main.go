@@ -12,7 +12,7 @@ import (
 	"relay/orchestrator/secrets"
 )
 
-// The collector begins to work for every byte at memoryLimit, for relay promises to stay below 64 MiB. Below that it may
+// The collector begins to work for every byte at memoryLimit: with the pages of the program, relay stays about 64 MiB. Below that it may
 // let the heap grow by this many per cent, unless GOGC says otherwise: most of what relay does ends before there is anything
 // worth collecting.
 const (

@@ -63,13 +63,9 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	if err != nil {
 		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
-	env, err := c.turnEnv(a, p, t)
-	if err != nil {
-		return runners.Report{}, err
-	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: env,
+		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.turnEnv(a, p, t),
 		Ended: t.ended, Session: t.session, NewSession: t.begin, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
@@ -93,14 +89,18 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	return cutShort(cut, report, err)
 }
 
-// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken.
-func (c agentTurns) turnEnv(a engine.Attempt, p attemptFiles, t turn) ([]string, error) {
+// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken; where none can be
+// made it reports as agents without the server do.
+func (c agentTurns) turnEnv(a engine.Attempt, p attemptFiles, t turn) []string {
 	env := c.traced(a, c.agentEnv(a, p.result))
 	if t.ended {
-		return env, nil
+		return env
 	}
 	token, err := attemptfiles.NewToken(p.result, a.Mark())
-	return append(env, attemptfiles.TokenVariable+"="+token), err
+	if err != nil {
+		return env
+	}
+	return append(env, attemptfiles.TokenVariable+"="+token)
 }
 
 // afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
