@@ -162,7 +162,26 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
 		budgetExhausted(&f, over)
 	}
+	if err == nil && f.Outcome == attempts.Agent {
+		x.excuseFullDisk(&f)
+	}
 	return f, err
+}
+
+// fullDisk is the number of free bytes below which a disk counts as full, whatever the floor: an agent's result does not fit.
+const fullDisk = 64 << 10
+
+// excuseFullDisk makes a failure of the machine of an agent's failure while a disk it works on is full or below its floor: what an
+// agent and its commands print then says nothing of the work.
+func (x *executor) excuseFullDisk(f *engine.Result) {
+	if x.state.o.Free == nil {
+		return
+	}
+	var free Free
+	x.state.withLock(func() { free = x.state.o.Free() })
+	if free.Disk >= 0 && free.Disk < max(fullDisk, x.state.o.Limits.DiskFloor) {
+		f.Fail(attempts.Environment, attempts.CLIError, fmt.Sprintf("the disk ran full (%d MiB are free): %s", free.Disk>>20, f.Receipt.ErrorSummary))
+	}
 }
 
 // budgetExhausted marks a result as stopped by a budget. An attempt's cap charges the task, the task's cap gates it; the caps of

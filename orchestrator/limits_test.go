@@ -169,3 +169,34 @@ func TestFloors(t *testing.T) {
 		})
 	}
 }
+
+// An agent that fails while the disk is full, or below its floor, does not pay for it.
+func TestFailureOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for name, c := range map[string]struct {
+		free, floor int64
+		why         string
+	}{
+		"room":             {free: 9000 * mib, floor: 500 * mib, why: "exit status 1"},
+		"below the floor":  {free: 100 * mib, floor: 500 * mib, why: "the disk ran full (100 MiB are free): exit status 1"},
+		"full, no floor":   {free: 0, why: "the disk ran full (0 MiB are free): exit status 1"},
+		"little, no floor": {free: mib, why: "exit status 1"},
+		"not known":        {free: -1, floor: 500 * mib, why: "exit status 1"},
+	} {
+		o := Options{Limits: engine.Limits{DiskFloor: c.floor, FloorWait: time.Minute}}
+		o.Free = func() Free {
+			if at := time.Since(midnight); at == 0 || at >= 5*time.Minute {
+				return Free{Disk: 9000 * mib, Memory: -1}
+			}
+			return Free{Disk: c.free, Memory: -1}
+		}
+		failing := map[string][]step{"T1": {{takes: time.Minute, outcome: attempts.Agent, why: "exit status 1"}}}
+		simulate(t, sideBySide(1), o, failing, func(s *simulated, store *attempts.Store, err error) {
+			first := store.Task("T1").Attempts[0]
+			if charged := c.why == "exit status 1"; err != nil || first.Charged != charged || first.Receipt.ErrorSummary != c.why {
+				t.Errorf("%s (%v): charged %t, %q; want charged %t, %q", name, err, first.Charged, first.Receipt.ErrorSummary, charged, c.why)
+			}
+		})
+	}
+}

@@ -46,7 +46,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 	l := newLab(t, crashPlan, fillingAgent)
 	dir := l.path(".agents-os/relay")
 	plan := l.read(".agents-os/relay/epic.yml")
-	mount(t, dir, mounting{source: "tmpfs", kind: "tmpfs", data: "size=512k"})
+	mount(t, dir, mounting{source: "tmpfs", kind: "tmpfs", data: "size=8m"})
 	l.write(".agents-os/relay/epic.yml", plan)
 	l.write(".agents-os/relay/.gitignore", "*\n")
 	fill := filepath.Join(dir, "fill")
@@ -77,7 +77,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "work")
-	mount(t, root, mounting{source: "tmpfs", kind: "tmpfs", data: "size=2m"})
+	mount(t, root, mounting{source: "tmpfs", kind: "tmpfs", data: "size=8m"})
 	l := newLabAt(t, root, crashPlan, fillingAgent)
 	l.env = append(l.env, "FILL="+l.path("fill.bin"), "RELAY_ENV=FILL")
 	r := l.work(exit.Failure)
