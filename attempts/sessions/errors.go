@@ -51,3 +51,9 @@ func kindOf(err error) error {
 	}
 	return nil
 }
+
+// halfChanged reports whether a file cannot be read before a change that was broken off is rolled back.
+func halfChanged(err error) bool {
+	failed, ok := errors.AsType[*sqlite.Error](err)
+	return ok && failed.Code() == sqlite3.SQLITE_READONLY_ROLLBACK
+}

@@ -85,7 +85,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	return err
 }
 
-// inspect looks at a file without changing it, and puts it aside when it is damaged. It returns the version of its schema; 0: it is empty.
+// inspect looks at a file, and puts it aside when it is damaged. It returns the version of its schema; 0: it is empty.
 func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
 	info, err := d.disk.Lstat(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,18 +97,16 @@ func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	db, err := openReading(filepath.Join(d.disk.Path(), s.file))
-	if err != nil {
-		return 0, named(s.file, err)
+	db, version, err := s.openReading(ctx, d.disk.Path())
+	if err == nil {
+		if version == len(s.steps) && s.file == File {
+			err = usable(ctx, db)
+		}
+		if err == nil && o.Check {
+			err = check(ctx, db)
+		}
+		err = errors.Join(err, db.Close())
 	}
-	version, err := s.version(ctx, db)
-	if err == nil && version == len(s.steps) && s.file == File {
-		err = usable(ctx, db)
-	}
-	if err == nil && o.Check {
-		err = check(ctx, db)
-	}
-	err = errors.Join(err, db.Close())
 	if errors.Is(err, ErrDamaged) {
 		return 0, d.putAside(s.file, o.Now())
 	}
@@ -147,7 +145,7 @@ func check(ctx context.Context, db *sql.DB) error {
 // putAside renames a database and what belongs to it, so that SQLite can still open it under its new name.
 func (d *DB) putAside(file string, now time.Time) error {
 	aside := file + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
-	for _, suffix := range []string{"-wal", "-shm", ""} {
+	for _, suffix := range []string{"-journal", "-wal", "-shm", ""} {
 		if err := d.disk.Rename(file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -181,6 +179,37 @@ func (d *DB) openFile(ctx context.Context, s schema, pragmas string) (*sql.DB, e
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// openReading opens the database of a folder so that nothing can be written, and returns the version of its schema. It fails as version
+// does.
+func (s schema) openReading(ctx context.Context, dir string) (db *sql.DB, version int, err error) {
+	path := filepath.Join(dir, s.file)
+	if db, err = openReading(path); err != nil {
+		return nil, 0, err
+	}
+	version, err = s.version(ctx, db)
+	if halfChanged(err) {
+		if err = rollBack(ctx, path); err == nil {
+			version, err = s.version(ctx, db)
+		}
+		err = named(s.file, err)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	return db, version, nil
+}
+
+// rollBack has SQLite take back the change in which a process was killed: a journal is left of it, and a connection that only reads
+// refuses to open the file.
+func rollBack(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, sqlVersion)
+	return errors.Join(err, db.Close())
 }
 
 // openReading opens a database so that nothing can be written.

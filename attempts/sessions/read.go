@@ -46,16 +46,12 @@ func openFile(ctx context.Context, dir string, s schema) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openReading(path)
+	db, version, err := s.openReading(ctx, dir)
+	if err == nil && version == 0 {
+		err = errors.Join(fmt.Errorf("%s: %w", s.file, ErrMissing), db.Close())
+	}
 	if err != nil {
 		return nil, err
-	}
-	version, err := s.version(ctx, db)
-	if err == nil && version == 0 {
-		err = fmt.Errorf("%s: %w", s.file, ErrMissing)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
