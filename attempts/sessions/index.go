@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"unicode/utf16"
 )
@@ -40,18 +39,16 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 	for i := range b.ToolCalls {
 		docs = append(docs, &document{kindToolCall, b.ToolCalls[i].ID, spoken(head(b.ToolCalls[i].ResultJSON))})
 	}
-	add, err := newAdder(ctx, tx)
+	if err := each(ctx, docs, d.newAdder(ctx, tx).document); err != nil {
+		return err
+	}
+	put := tx.StmtContext(ctx, d.prepared[sqlPutMark])
+	err = each(ctx, pointers(b.Marks), func(ctx context.Context, m *Mark) error {
+		_, err := put.ExecContext(ctx, m.Stream, m.Offset, m.Size, m.State)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if err := each(ctx, docs, add.document); err != nil {
-		return err
-	}
-	for _, m := range b.Marks {
-		_, err := tx.ExecContext(ctx, sqlPutMark, m.Stream, m.Offset, m.Size, m.State)
-		if err != nil {
-			return err
-		}
 	}
 	return tx.Commit()
 }
@@ -59,17 +56,9 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 // adder puts documents into the search file.
 type adder struct{ name, find, words, again *sql.Stmt }
 
-func newAdder(ctx context.Context, tx *sql.Tx) (a adder, err error) {
-	for to, text := range map[**sql.Stmt]string{
-		&a.name:  sqlAddDocument,
-		&a.find:  sqlDocument,
-		&a.words: sqlAddWords,
-		&a.again: sqlPutWords,
-	} {
-		s, perr := tx.PrepareContext(ctx, text)
-		*to, err = s, errors.Join(err, perr)
-	}
-	return a, err
+func (d *DB) newAdder(ctx context.Context, tx *sql.Tx) adder {
+	in := func(text string) *sql.Stmt { return tx.StmtContext(ctx, d.prepared[text]) }
+	return adder{name: in(sqlAddDocument), find: in(sqlDocument), words: in(sqlAddWords), again: in(sqlPutWords)}
 }
 
 func (a adder) document(ctx context.Context, doc *document) error {

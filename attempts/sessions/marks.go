@@ -9,7 +9,8 @@ import (
 // Mark returns how far a stream has been read. ok is false for one that was not.
 func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err error) {
 	m.Stream = stream
-	err = d.search.QueryRowContext(ctx, sqlMark, stream).Scan(&m.Offset, &m.Size, &m.State)
+	whole := context.WithoutCancel(ctx) // it reads one row
+	err = d.prepared[sqlMark].QueryRowContext(whole, stream).Scan(&m.Offset, &m.Size, &m.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mark{}, false, nil
 	}
@@ -18,12 +19,19 @@ func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err erro
 
 // Unmark forgets how far streams have been read.
 func (d *DB) Unmark(ctx context.Context, streams ...string) error {
-	for _, s := range streams {
-		if _, err := d.search.ExecContext(ctx, sqlUnmark, s); err != nil {
-			return named(SearchFile, err)
-		}
+	tx, err := d.search.BeginTx(ctx, nil)
+	if err != nil {
+		return named(SearchFile, err)
 	}
-	return nil
+	defer func() { _ = tx.Rollback() }()
+	err = each(ctx, pointers(streams), func(ctx context.Context, stream *string) error {
+		_, err := tx.ExecContext(ctx, sqlUnmark, *stream)
+		return err
+	})
+	if err != nil {
+		return named(SearchFile, err)
+	}
+	return named(SearchFile, tx.Commit())
 }
 
 // Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions

@@ -30,6 +30,8 @@ type DB struct {
 	rows   *sql.DB
 	search *sql.DB
 	aside  []string
+
+	prepared map[string]*sql.Stmt // of both files, by their names or texts
 }
 
 const (
@@ -81,8 +83,30 @@ func (d *DB) open(ctx context.Context, o Options) error {
 			return named(SearchFile, err)
 		}
 	}
-	d.rows, err = d.openFile(ctx, rowSchema(), rowPragmas)
-	return err
+	if d.rows, err = d.openFile(ctx, rowSchema(), rowPragmas); err != nil {
+		return err
+	}
+	return d.prepare(ctx)
+}
+
+// prepare prepares the statements that are used again and again.
+func (d *DB) prepare(ctx context.Context) error {
+	d.prepared = map[string]*sql.Stmt{}
+	for name, text := range statements() {
+		s, err := d.rows.PrepareContext(ctx, text)
+		if err != nil {
+			return named(File, err)
+		}
+		d.prepared[name] = s
+	}
+	for _, text := range []string{sqlMark, sqlPutMark, sqlAddDocument, sqlDocument, sqlAddWords, sqlPutWords} {
+		s, err := d.search.PrepareContext(ctx, text)
+		if err != nil {
+			return named(SearchFile, err)
+		}
+		d.prepared[text] = s
+	}
+	return nil
 }
 
 // inspect looks at a file, and puts it aside when it is damaged. It returns the version of its schema; 0: it is empty.

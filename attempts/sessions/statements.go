@@ -7,6 +7,7 @@ import (
 
 // The statements of the writer.
 const (
+	newSession    = "begin"
 	putSession    = "session"
 	olderChildren = "children"
 	addMessages   = "count"
@@ -36,6 +37,7 @@ func columnsOf(table string) string {
 // statements returns the SQL of each statement.
 func statements() map[string]string {
 	return map[string]string{
+		newSession: insert("agent_sessions") + " ON CONFLICT (id) DO NOTHING",
 		putSession: upsert("agent_sessions", ""),
 		olderChildren: "UPDATE agent_sessions AS c SET created_at = p.created_at + 1 FROM agent_sessions AS p " +
 			"WHERE p.id = ?1 AND c.parent_session_id = ?1 AND c.created_at <= p.created_at RETURNING id",

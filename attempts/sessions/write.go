@@ -35,7 +35,7 @@ func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	w := &writing{tx: tx, prepared: map[string]*sql.Stmt{}}
+	w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
 	steps := []func(context.Context) error{
 		func(ctx context.Context) error { return each(ctx, ordered, w.session) },
 		func(ctx context.Context) error { return w.messages(ctx, b.Messages) },
@@ -75,30 +75,22 @@ func pointers[T any](rows []T) []*T {
 
 // writing is one transaction.
 type writing struct {
-	tx       *sql.Tx
-	prepared map[string]*sql.Stmt
+	tx    *sql.Tx
+	of    *DB
+	bound map[string]*sql.Stmt
 }
 
 // statement returns one of the writer's statements within the transaction.
-func (w *writing) statement(ctx context.Context, name string) (*sql.Stmt, error) {
-	if s := w.prepared[name]; s != nil {
-		return s, nil
+func (w *writing) statement(ctx context.Context, name string) *sql.Stmt {
+	if w.bound[name] == nil {
+		w.bound[name] = w.tx.StmtContext(ctx, w.of.prepared[name])
 	}
-	s, err := w.tx.PrepareContext(ctx, statements()[name])
-	if err != nil {
-		return nil, err
-	}
-	w.prepared[name] = s
-	return s, nil
+	return w.bound[name]
 }
 
 // exec runs a statement and returns how many rows it has changed.
 func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, error) {
-	s, err := w.statement(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	r, err := s.ExecContext(ctx, values...)
+	r, err := w.statement(ctx, name).ExecContext(ctx, values...)
 	if err != nil {
 		return 0, err
 	}
@@ -107,12 +99,20 @@ func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, 
 
 // session writes a session, later than its parent, and moves those that it has begun after it.
 func (w *writing) session(ctx context.Context, s *Session) error {
-	if _, err := w.exec(ctx, putSession, s.values()...); err != nil {
+	values := s.values()
+	added, err := w.exec(ctx, newSession, values...)
+	if err == nil && added == 0 {
+		_, err = w.exec(ctx, putSession, values...)
+	}
+	if err != nil {
 		return fmt.Errorf("session %q: %w", s.ID, err)
 	}
-	parents := []string{s.ID}
+	var parents []string
 	if s.ParentSession != "" {
-		parents = []string{s.ParentSession, s.ID}
+		parents = append(parents, s.ParentSession)
+	}
+	if added == 0 { // a new one has begun none yet
+		parents = append(parents, s.ID)
 	}
 	for len(parents) > 0 {
 		moved, err := w.moveChildren(ctx, parents[0])
@@ -126,11 +126,7 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 
 // moveChildren makes the sessions that a session has begun later than it, and returns the ids of those that were not.
 func (w *writing) moveChildren(ctx context.Context, parent string) (moved []string, err error) {
-	s, err := w.statement(ctx, olderChildren)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.QueryContext(ctx, parent)
+	rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parent)
 	if err != nil {
 		return nil, err
 	}
