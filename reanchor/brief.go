@@ -131,7 +131,11 @@ func epicSection(s *sheet, in Input) {
 	if len(about) > 0 {
 		s.say("- " + strings.Join(about, "\n- "))
 	}
-	s.quote(cutEpic, "What the epic is about:", in.Epic.Description, epicBytes)
+	intro := "What the epic is about:"
+	if in.Epic.Whole != "" && len(in.Epic.Description) > epicBytes {
+		intro = "What the epic is about; this is the beginning, all of it is the description in " + pathText(in.Epic.Whole) + ":"
+	}
+	s.quote(cutEpic, intro, in.Epic.Description, epicBytes)
 	var names []string
 	names = nameTasks(names, "Done", p.DoneTasks, p.Done)
 	names = nameTasks(names, "Running now, by other agents", p.RunningTasks, p.Running)

@@ -363,7 +363,7 @@ func FuzzBrief(f *testing.F) {
 		evil := a + "\n## Obey\n" + b
 		in.MaxBytes = size % (64 << 10)
 		in.Facts.Branch, in.Facts.Recent[0].Subject, in.Facts.Changes[0].Path, in.Facts.Changes[0].Code = evil, evil, b, a
-		in.Epic = About{evil, evil, evil, evil, evil}
+		in.Epic = About{evil, evil, evil, evil, evil, evil}
 		in.Progress.DoneTasks[0].Title = evil
 		in.Task.Title, in.Task.Description, in.Task.Files, in.Task.Protected = evil, evil, []string{a, evil}, []string{b, evil}
 		in.Task.Criteria[0], in.Task.Checks[0] = epic.Criterion{Text: evil, Check: evil}, epic.Check{Name: evil, Run: evil}

@@ -49,7 +49,11 @@ type Input struct {
 }
 
 // About holds what a brief says of the epic.
-type About struct{ ID, Title, Description, Source, Bead string }
+type About struct {
+	ID, Title, Description, Bead string
+	Source                       string // the plan it was made of, where the agent's checkout has it
+	Whole                        string // a file with the whole description, told when the brief has only its beginning
+}
 
 // Progress counts tasks by state and names some of each; the caller need not name more than a handful.
 type Progress struct {

@@ -28,7 +28,7 @@ func TestSessionBriefOfTooMuch(t *testing.T) {
 	in := huge()
 	big := in.Epic.Description
 	from := Session{
-		Facts: in.Facts, Epic: About{big, big, big, big, big}, Progress: in.Progress, Handoff: in.Handoff, Threads: in.Threads,
+		Facts: in.Facts, Epic: About{big, big, big, big, big, big}, Progress: in.Progress, Handoff: in.Handoff, Threads: in.Threads,
 		Required: in.Required, Open: []string{big, big}, Directory: big, Next: []string{"Go on."}, Answered: big, MaxBytes: 1,
 	}
 	got := SessionBrief(from)

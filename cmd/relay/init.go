@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
+	"relay/epic/importer"
 	"relay/orchestrator/text"
 )
 
@@ -95,6 +96,14 @@ type initAnswer struct {
 	Format   string                `json:"format,omitempty"` // of another tool
 	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
 	Told     []told                `json:"told,omitempty"`   // lines of which nothing was made
+	Offered  []offered             `json:"offered,omitempty"`
+}
+
+// offered is a command of a plan that may be meant as a check of the epic.
+type offered struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Run  string `json:"run"`
 }
 
 // told is a line of a plan of which nothing was made.
@@ -116,6 +125,13 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
+	if opts.takesOffered(plan) {
+		var runs []string
+		for _, o := range plan.Offered {
+			runs = append(runs, o.Run)
+		}
+		planfile.AddChecks(plan, runs)
+	}
 	e := plan.Epic
 	text, err := e.Encode()
 	if err != nil {
@@ -127,6 +143,9 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	for _, t := range plan.Told {
 		answer.Told = append(answer.Told, told(t))
+	}
+	for _, o := range plan.Offered {
+		answer.Offered = append(answer.Offered, offered(o))
 	}
 	if !opts.dryRun {
 		how := archive.Options{Blueprint: opts.blueprint, Force: opts.force}
@@ -143,11 +162,24 @@ func runInit(ctx context.Context, opts initOptions) error {
 	case opts.dryRun:
 		_, err = a.Out.Write(text)
 		planfile.WriteTold(a.Err, plan)
+		planfile.WriteOffered(a.Err, plan, opts.blueprint)
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
 	planfile.WriteTold(a.Out, plan)
+	planfile.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)
+}
+
+// takesOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
+func (o initOptions) takesOffered(plan *importer.Plan) bool {
+	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
+		return false
+	}
+	for _, c := range plan.Offered {
+		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
+	}
+	return o.app.Confirm("take " + text.Count(len(plan.Offered), "command") + " as checks that all work of the epic has to pass?")
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {

@@ -36,9 +36,28 @@ What is to be done.
 **Acceptance Criteria:**
 - [ ] something that can be checked`
 
+// Plan is what a blueprint says.
+type Plan struct {
+	Epic    *epic.Epic
+	Unused  []Unused  // lines that mean something to their author, and of which nothing has been made
+	Offered []Command // that may be meant as checks of the epic; only a person can know
+}
+
+// Unused is a line of which nothing has been made, or less than it may mean.
+type Unused struct {
+	Line int
+	Why  string
+}
+
+// Command is a command that a blueprint names beside its tasks.
+type Command struct {
+	Line int
+	Run  string
+}
+
 // Parse reads a blueprint. The epic's id is made from the day of now and the title, and it has passed the validation of
 // any epic. The error is epic.Problems, with the lines of the blueprint.
-func Parse(name string, src []byte, now time.Time) (*epic.Epic, error) {
+func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)}}
 	src, ok := p.prepare(src)
 	if !ok {
@@ -47,13 +66,15 @@ func Parse(name string, src []byte, now time.Time) (*epic.Epic, error) {
 	p.document(blocks(src))
 	p.title(now)
 	p.links()
+	p.unread(src)
 	var found epic.Problems
 	if err := epic.Validate(name, p.epic, p.place); err != nil && !errors.As(err, &found) {
 		return nil, err
 	}
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
-		return p.epic, nil
+		slices.SortStableFunc(p.unused, func(a, b Unused) int { return cmp.Compare(a.Line, b.Line) })
+		return &Plan{Epic: p.epic, Unused: p.unused, Offered: p.offered}, nil
 	}
 	slices.SortStableFunc(p.problems, func(a, b epic.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -141,9 +162,14 @@ func (p *parser) frontMatter(src []byte) []byte {
 	if !found || bytes.HasPrefix(matter, []byte("\n")) {
 		return src
 	}
+	at := 1
 	for line := range bytes.Lines(matter) {
-		if title, found := strings.CutPrefix(string(line), "title:"); found {
-			p.epic.Title = strings.Trim(strings.TrimSpace(title), `"'`)
+		at++
+		switch key, value, found := strings.Cut(string(line), ":"); {
+		case key == "title" && found:
+			p.epic.Title = strings.Trim(strings.TrimSpace(value), `"'`)
+		case found && frontKey.MatchString(key):
+			p.skip(at, "%s of the front matter is not read", short(key))
 		}
 	}
 	end := len("---\n") + len(matter) + len("\n---\n")

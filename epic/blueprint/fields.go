@@ -20,7 +20,7 @@ var fieldNames = []string{
 // fields are the keys of a task's lines, with the other names people give them.
 var fields = map[string]string{
 	"priority": "priority", "points": "points", "story points": "points", "estimate": "points",
-	"files": "files", "file": "files", "depends on": "depends on", "dependencies": "depends on", "depends": "depends on",
+	"files": "files", "file": "files", "depends on": "depends on", "dependencies": "depends on", "depends": "depends on", "blocked by": "depends on",
 	"checks": "checks", "check": "checks", "acceptance criteria": "criteria", "acceptance criterion": "criteria", "acceptance": "criteria",
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",
@@ -55,7 +55,7 @@ type pair struct {
 // pairs reads **Priority:** p1 | **Points:** 2. It returns nothing when the line does not begin with a key.
 func pairs(l line) []pair {
 	if !boldKey.MatchString(l.text) {
-		return nil
+		return plainPairs(l)
 	}
 	var list []pair
 	r := ruler{line: l}

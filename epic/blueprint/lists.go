@@ -7,6 +7,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 )
 
 // value adds to a field that is a list. raw is the whole of what was written, kept as description when the value is only
@@ -71,10 +72,16 @@ func (d *draft) dependsOn(v line) {
 	}
 }
 
-// leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title. Anything else is taken whole,
+// bareNumber is a reference to a task whose heading is Task 1 or 1. Title: ids begin with a letter.
+var bareNumber = lazyregexp.New(`^(?i:task[ \t]+)?#?([0-9]{1,6})$`)
+
+// leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
 // for validation to say that there is no such task.
 func leadingID(s string) string {
 	s = plain(s)
+	if m := bareNumber.FindStringSubmatch(s); m != nil {
+		return "T" + m[1]
+	}
 	for _, sep := range []string{":", " (", " — ", " – ", " - "} {
 		if id, _, found := strings.Cut(s, sep); found && taskID.MatchString(plain(id)) {
 			return plain(id)

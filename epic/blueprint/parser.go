@@ -6,6 +6,7 @@ import (
 
 	"relay/epic"
 	"relay/internal/lazyregexp"
+	"relay/internal/plaintext"
 )
 
 // parser goes through the blocks of a document once, from the top.
@@ -19,15 +20,22 @@ type parser struct {
 	whole    *draft // the epic's own fields
 	cur      *draft
 	titled   bool
-	preamble bool // before the first section
-	sections bool // the document has a section of tasks
-	section  int  // the level of the section of tasks we are in, or 0
-	between  string
+	preamble bool   // before the first section
+	sections bool   // the document has a section of tasks
+	section  int    // the level of the section of tasks we are in, or 0
+	between  *block // a heading among the tasks that is none of them, until something follows it
 	sectAt   epic.Place
 	epicDesc []string
 	prose    []prose
 	inProse  bool // the last of prose goes on
 	done     []string
+	unused   []Unused
+	offered  []Command
+}
+
+// skip takes note of a line of which nothing is made.
+func (p *parser) skip(line int, format string, args ...any) {
+	p.unused = append(p.unused, Unused{Line: line, Why: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) add(at epic.Place, hint, format string, args ...any) {
@@ -40,6 +48,9 @@ var (
 	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
 	taskHead = lazyregexp.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
 	taskNumb = lazyregexp.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	// stepHead is 1. Title or Step 1: Title, which is a task in the section of tasks.
+	stepHead = lazyregexp.New(`^(?i:step[ \t]+)?#?([0-9]{1,6})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
+	frontKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 	numbered = lazyregexp.New(`^[0-9.]+[.)]?[ \t]+`)
 	sections = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
@@ -89,10 +100,14 @@ func (p *parser) heading(b *block, rest []block) {
 		p.close()
 		p.preamble, p.inProse = false, false
 		if title == "" {
+			title = firstWords(rest)
+		}
+		if title == "" {
 			p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
 			title = unreadable
 		}
 		p.cur = newDraft(id, title, b.level, at)
+		p.cur.cutDepends()
 		return
 	}
 	switch {
@@ -115,14 +130,30 @@ func (p *parser) heading(b *block, rest []block) {
 			p.beginProse(b)
 			return
 		}
-		p.between = b.raw
+		p.between = b
 	}
+}
+
+// firstWords returns a title for a task whose heading has none: the first sentence of its text, "" if it begins otherwise.
+func firstWords(rest []block) string {
+	if len(rest) == 0 || rest[0].kind != paragraph {
+		return ""
+	}
+	first := rest[0].split()[0]
+	if len(pairs(first)) > 0 {
+		return ""
+	}
+	sentence, _, _ := strings.Cut(first.text, ". ")
+	return plaintext.Head(strings.TrimRight(plain(sentence), ".:"), 100)
 }
 
 // task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
 // other word before a colon, and any heading elsewhere, has to be followed by a task's fields.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	id, title, ok = head(b.text)
+	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
+		return "T" + m[1], plain(m[2]), true
+	}
 	if !ok {
 		return "", "", false
 	}
@@ -170,11 +201,12 @@ func (p *parser) content(b *block) {
 	case p.cur != nil:
 		p.cur.block(p, b)
 	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
+	case p.inProse && p.epicFieldsInProse(b):
 	case p.section > 0 && b.kind == list && p.checklist(b):
 	case p.section > 0:
-		if p.between != "" {
-			p.epicDesc = append(p.epicDesc, p.between)
-			p.between = ""
+		if p.between != nil {
+			p.epicDesc = append(p.epicDesc, p.between.raw)
+			p.between = nil
 		}
 		p.epicDesc = append(p.epicDesc, b.raw)
 	case p.preamble:
@@ -182,6 +214,9 @@ func (p *parser) content(b *block) {
 	case p.inProse:
 		last := p.lastProse()
 		last.text = append(last.text, b.raw)
+		if last.checks {
+			p.offer(b)
+		}
 	}
 }
 
@@ -233,6 +268,8 @@ func (p *parser) checklistItem(i *item) {
 		title = unreadable
 	}
 	p.cur = newDraft(id, title, 7, at)
+	p.cur.end = at.Line + len(more)
+	p.cur.cutDepends()
 	p.cur.lines(p, more, nil)
 	for k := range i.children {
 		p.cur.block(p, &i.children[k])
@@ -244,7 +281,10 @@ func (p *parser) close() {
 	if p.cur != nil {
 		p.drafts = append(p.drafts, p.cur)
 	}
-	p.cur, p.between = nil, ""
+	if p.between != nil {
+		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", short(plain(p.between.text)))
+	}
+	p.cur, p.between = nil, nil
 }
 
 // finish gives ids to the tasks without, and hands all to the epic.

@@ -10,6 +10,9 @@ type prose struct {
 	level int
 	rank  int
 	text  []string // its heading first
+	line  int      // 0: it has said something that is no description
+	// checks: commands in code are offered as checks of the epic.
+	checks bool
 }
 
 // The order of sections in the description, of which a brief tells the beginning: what an agent can least do without comes first. What has
@@ -48,9 +51,12 @@ func rankOf(heading string) int {
 func (p *parser) beginProse(b *block) {
 	if last := p.lastProse(); p.inProse && last != nil && b.level > last.level {
 		last.text = append(last.text, b.raw)
+		last.checks = last.checks || namesChecks(b.text)
 		return
 	}
-	p.prose, p.inProse = append(p.prose, prose{level: b.level, rank: rankOf(b.text), text: []string{b.raw}}), true
+	p.prose, p.inProse = append(p.prose, prose{
+		level: b.level, rank: rankOf(b.text), text: []string{b.raw}, line: b.line, checks: namesChecks(b.text),
+	}), true
 }
 
 func (p *parser) lastProse() *prose {
@@ -66,6 +72,10 @@ func (p *parser) described() (texts []string) {
 	for _, s := range p.prose {
 		if len(s.text) > 1 {
 			texts = append(texts, trimmed(s.text)...)
+			continue
+		}
+		if s.line > 0 {
+			p.skip(s.line, "the section is empty")
 		}
 	}
 	return texts

@@ -15,6 +15,7 @@ type draft struct {
 	task  epic.Task
 	level int // of its heading; 7 for an entry of a checklist
 	whole epic.Place
+	end   int // the last line of its own text
 	at    map[epic.Field][]epic.Place
 	given map[string]bool
 	desc  []string
@@ -38,6 +39,7 @@ func (d *draft) describe(text string) {
 
 // block reads one block of a task's text.
 func (d *draft) block(p *parser, b *block) {
+	d.end = max(d.end, b.line+strings.Count(b.raw, "\n"))
 	switch b.kind {
 	case heading:
 		d.heading(b)

@@ -27,6 +27,15 @@ type Plan struct {
 	Format string // its name, as openspec
 	Done   int    // tasks that are left out because they are done
 	Told   []Told // what could not be carried over, by place
+	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
+	Offered []Offered
+}
+
+// Offered is a command that only a person can say of whether it is a check of the epic.
+type Offered struct {
+	File string
+	Line int
+	Run  string
 }
 
 // Told names a line of a plan of which nothing has been made, and why.

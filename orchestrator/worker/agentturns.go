@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
@@ -153,6 +154,10 @@ func (c agentTurns) brief(ctx context.Context, a engine.Attempt, p attemptFiles)
 		return err
 	}
 	in.Documents, in.Required = filesIn(c.repo.Root(), reanchor.Instructions()), filesIn(c.repo.Root(), in.Required)
+	in.Epic.Whole = filepath.Join(c.o.Dir, attempts.RunsDir, a.Run, "epic.yml")
+	if !existsIn(c.repo.Root(), in.Epic.Source) {
+		in.Epic.Source = "" // not committed, or elsewhere: the agent would look for it in vain
+	}
 	prompt, told := withoutSecrets(c.o, []byte(a.Prompt)), attempts.Briefed{Bytes: len(a.Prompt)}
 	if a.Prompt == "" {
 		prompt, told = promptOf(c.o, in)

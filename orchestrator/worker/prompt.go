@@ -55,6 +55,12 @@ func filesIn(root string, names []string) (found []string) {
 	return found
 }
 
+// existsIn reports whether a checkout has a file or folder, named from its top.
+func existsIn(root, name string) bool {
+	name = filepath.FromSlash(name)
+	return filepath.IsLocal(name) && exists(filepath.Join(root, name))
+}
+
 // withoutSecrets blanks in a prompt all but what the user wrote into the plan.
 func withoutSecrets(o *engine.Options, prompt []byte) []byte {
 	return []byte(o.Secrets.Except(string(prompt), o.Plan))

@@ -53,12 +53,22 @@ func Read(p *project.Project, r Request) (*importer.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range r.Checks {
-		if !slices.ContainsFunc(plan.Epic.Checks, func(c epic.Check) bool { return c.Run == run }) {
+	AddChecks(plan, r.Checks)
+	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+}
+
+// AddChecks makes commands checks of the epic, each once. They are no longer offered.
+func AddChecks(plan *importer.Plan, commands []string) {
+	for _, run := range commands {
+		if !isCheck(plan.Epic, run) {
 			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 		}
 	}
-	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
+}
+
+func isCheck(e *epic.Epic, run string) bool {
+	return slices.ContainsFunc(e.Checks, func(c epic.Check) bool { return c.Run == run })
 }
 
 func read(p *project.Project, r Request, absolute string) (*importer.Plan, error) {
@@ -75,12 +85,23 @@ func read(p *project.Project, r Request, absolute string) (*importer.Plan, error
 	if err != nil {
 		return nil, &exit.Hinted{Err: fmt.Errorf("read the blueprint: %w", err), Hint: "name a markdown document with a title and tasks: relay init --help"}
 	}
-	e, err := blueprint.Parse(r.Written, src, r.Now)
+	plan, err := blueprint.Parse(r.Written, src, r.Now)
 	if err != nil {
 		return nil, err
 	}
-	e.Source = p.Rel(absolute)
-	return &importer.Plan{Epic: e}, nil
+	plan.Epic.Source = p.Rel(absolute)
+	return asPlan(plan, r.Written), nil
+}
+
+func asPlan(b *blueprint.Plan, file string) *importer.Plan {
+	plan := &importer.Plan{Epic: b.Epic}
+	for _, u := range b.Unused {
+		plan.Told = append(plan.Told, importer.Told{File: file, Line: u.Line, Why: u.Why})
+	}
+	for _, c := range b.Offered {
+		plan.Offered = append(plan.Offered, importer.Offered{File: file, Line: c.Line, Run: c.Run})
+	}
+	return plan
 }
 
 // readOther reads a plan in the form of another tool; nil for a file that is in none, a blueprint.
@@ -143,15 +164,13 @@ const mostTold = 20
 
 // WriteTold says what came of a plan in the form of another tool.
 func WriteTold(w io.Writer, plan *importer.Plan) {
-	if plan.Format == "" {
-		return
+	if format, other := importer.Named(plan.Format); other {
+		fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+		if plan.Done > 0 {
+			fmt.Fprintf(w, "; %s done there, and left out", text.Count(plan.Done, "task"))
+		}
+		fmt.Fprintln(w)
 	}
-	format, _ := importer.Named(plan.Format)
-	fmt.Fprintf(w, "read as a plan of %s", format.Tool)
-	if plan.Done > 0 {
-		fmt.Fprintf(w, "; %s done there, and left out", text.Count(plan.Done, "task"))
-	}
-	fmt.Fprintln(w)
 	for i, t := range plan.Told {
 		if i == mostTold {
 			fmt.Fprintf(w, "and %d more lines; --json names all of them\n", len(plan.Told)-i)
@@ -159,4 +178,18 @@ func WriteTold(w io.Writer, plan *importer.Plan) {
 		}
 		fmt.Fprintln(w, text.Line(t.String(), 300))
 	}
+}
+
+// WriteOffered says which commands of a plan are no checks of the epic, and how they become ones.
+func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
+	if len(plan.Offered) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s:%d: %s may be meant as checks of the epic, and are not taken for any:\n", plan.Offered[0].File, plan.Offered[0].Line, text.Count(len(plan.Offered), "command"))
+	command := "relay init " + text.ShellWord(written)
+	for _, o := range plan.Offered {
+		fmt.Fprintf(w, "  %s\n", text.Line(o.Run, 200))
+		command += " --checks " + text.ShellWord(o.Run)
+	}
+	fmt.Fprintf(w, "take them: %s\n", text.Line(command, 2000))
 }

@@ -1,0 +1,100 @@
+package blueprint
+
+import (
+	"slices"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+var (
+	checkWords = lazyregexp.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
+	shellFence = lazyregexp.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
+)
+
+// mostOffered bounds the commands that are offered: a person reads them.
+const mostOffered = 20
+
+// namesChecks tells the heading of a section that says how the whole work is proved.
+func namesChecks(heading string) bool { return checkWords.MatchString(plain(heading)) }
+
+// epicFieldsInProse takes a block of a section beside the tasks that is nothing but fields of the epic: **Checks:** `make test`. It
+// reports false for any other, which is prose.
+func (p *parser) epicFieldsInProse(b *block) bool {
+	first := b.first()
+	if len(first) == 0 {
+		return false
+	}
+	field := func(f pair) bool { return ofEpic(f) && f.strict && inCode(f.value) }
+	if slices.ContainsFunc(first, func(l line) bool { found := pairs(l); return len(found) == 0 || !all(found, field) }) {
+		if i := slices.IndexFunc(first, func(l line) bool { return slices.ContainsFunc(pairs(l), ofEpic) }); i >= 0 {
+			p.skip(first[i].line, "this is part of the epic's description; with nothing else in the paragraph, and the value in backticks, it is a field of the epic")
+		}
+		return false
+	}
+	p.whole.block(p, b)
+	p.whole.open = ""
+	p.lastProse().line = 0
+	return true
+}
+
+func all(list []pair, is func(pair) bool) bool {
+	return !slices.ContainsFunc(list, func(f pair) bool { return !is(f) })
+}
+
+// offer takes note of the commands in code of a block that says how the whole work is proved: the lines of a block of code, and lines
+// of text that begin with code.
+func (p *parser) offer(b *block) {
+	var lines []line
+	switch b.kind {
+	case code:
+		if !shellFence.MatchString(b.raw + "\n") {
+			return
+		}
+		lines = commandLines(b)
+	case list, paragraph:
+		for _, l := range b.first() {
+			_, text, _ := strings.Cut(l.text, "] ") // of a box
+			if !strings.HasPrefix(l.text, "[") {
+				text = l.text
+			}
+			if parts := spans(text); len(parts) > 0 && parts[0].code {
+				lines = append(lines, line{text: parts[0].text, line: l.line})
+			}
+		}
+	default:
+		return
+	}
+	for _, l := range lines {
+		known := slices.ContainsFunc(p.offered, func(c Command) bool { return c.Run == l.text })
+		if l.text != "" && !known && len(p.offered) < mostOffered {
+			p.offered = append(p.offered, Command{Line: l.line, Run: l.text})
+		}
+	}
+}
+
+// commandLines returns the commands in a block of code, one for each line; those that go on in the next line are put together. There are
+// none in a block that is more than a list of commands.
+func commandLines(b *block) []line {
+	var list []line
+	at, goesOn := b.line, false
+	for text := range strings.Lines(b.text) {
+		at++
+		text = strings.TrimPrefix(strings.TrimSpace(text), "$ ")
+		if !goesOn && (text == "" || strings.HasPrefix(text, "#")) {
+			continue
+		}
+		if strings.Contains(text, "<<") || strings.HasSuffix(text, "{") || strings.HasSuffix(text, "do") || strings.HasSuffix(text, "then") {
+			return nil
+		}
+		rest, more := strings.CutSuffix(text, `\`)
+		rest = strings.TrimSpace(rest)
+		if goesOn {
+			list[len(list)-1].text += " " + rest
+		} else {
+			list = append(list, line{text: rest, line: at})
+		}
+		goesOn = more
+	}
+	return list
+}

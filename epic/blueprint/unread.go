@@ -1,0 +1,114 @@
+package blueprint
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+var (
+	// plainKey is a line such as Checks: `make test`, without the bold marks that make a field of it.
+	plainKey = lazyregexp.New(`^[ \t]*(?:[-*+][ \t]+)?([A-Za-z][A-Za-z _-]{2,24}):[ \t]+\S`)
+	// dependence is where a text says what it depends on.
+	dependence = lazyregexp.New(`\b(?i:depends?[ \t]+on|dependent[ \t]+on|depending[ \t]+on|blocked[ \t]+by)[ \t]*:?[ \t]+[*` + "`" + `]*` +
+		`(?i:task[ \t]+)?#?([A-Za-z]{0,8}-?[0-9]{1,6})\b`)
+	// plainDepends is a line that is nothing but what a task depends on.
+	plainDepends = lazyregexp.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
+	titleDepends = lazyregexp.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
+	taskList     = lazyregexp.New(`^` + refPattern + `(?:(?:[ \t]*[,;&][ \t]*|[ \t]+and[ \t]+|,[ \t]*and[ \t]+)` + refPattern + `)*\.?$`)
+)
+
+const refPattern = "`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?"
+
+// plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
+func plainPairs(l line) []pair {
+	m := plainDepends.FindStringSubmatch(l.text)
+	if m == nil || !taskList.MatchString(m[2]) && (m[1] == "" || !nothing(m[2])) {
+		return nil
+	}
+	r := ruler{line: l}
+	from := len(l.text) - len(m[2])
+	value := r.part(from, len(l.text))
+	value.text = strings.TrimSuffix(value.text, ".")
+	return []pair{{key: "Depends on", known: true, strict: true, at: l.place(), raw: l.text, value: value}}
+}
+
+// cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
+func (d *draft) cutDepends() {
+	m := titleDepends.FindStringSubmatch(d.task.Title)
+	if m == nil || !taskList.MatchString(strings.TrimSpace(m[1])) {
+		return
+	}
+	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))
+	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
+}
+
+// unread takes note of lines of tasks that look like fields, or say what the task depends on, and are description.
+func (p *parser) unread(src []byte) {
+	starts := make([]int, len(p.drafts))
+	for k, d := range p.drafts {
+		starts[k] = d.whole.Line
+	}
+	at, inside, fence := 0, -1, ""
+	for text := range bytes.Lines(src) {
+		at++
+		for inside+1 < len(starts) && starts[inside+1] <= at {
+			inside++
+		}
+		line := string(bytes.TrimRight(text, "\r\n"))
+		fence = fenceAfter(fence, line)
+		if inside < 0 || fence != "" || at > p.drafts[inside].end {
+			continue
+		}
+		p.unreadLine(p.drafts[inside], at, line)
+	}
+}
+
+// fenceAfter returns the marks of the block of code that is open behind a line; "" if none is.
+func fenceAfter(open, line string) string {
+	line = strings.TrimSpace(line)
+	if open != "" {
+		if strings.Trim(line, open[:1]) == "" && len(line) >= len(open) {
+			return ""
+		}
+		return open
+	}
+	for _, mark := range []string{"`", "~"} {
+		if n := len(line) - len(strings.TrimLeft(line, mark)); n >= 3 && !strings.Contains(line[n:], mark) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// unreadLine looks at one line of a task.
+func (p *parser) unreadLine(d *draft, at int, text string) {
+	if m := plainKey.FindStringSubmatch(text); m != nil {
+		name, known := fieldName(m[1])
+		if known && name != "description" && (name != "depends on" || len(plainPairs(itemText(text, at))) == 0) {
+			p.skip(at, "%s is part of the description of %s; with **%s:** it is a field", short(m[1]+":"), d.task.ID, m[1])
+			return
+		}
+	}
+	m := dependence.FindStringSubmatch(text)
+	if m == nil {
+		return
+	}
+	id := leadingID(m[1])
+	other := slices.ContainsFunc(p.drafts, func(o *draft) bool { return strings.EqualFold(o.task.ID, id) && o != d })
+	listed := slices.ContainsFunc(d.task.DependsOn, func(dep string) bool { return strings.EqualFold(dep, id) })
+	if other && !listed {
+		p.skip(at, "that %s depends on %s is said in a text, and not read; write **Depends on:** %s", d.task.ID, id, id)
+	}
+}
+
+// itemText is a line without the mark of a list before it.
+func itemText(text string, at int) line {
+	text = strings.TrimSpace(text)
+	if rest, found := strings.CutPrefix(text, text[:1]+" "); found && strings.ContainsAny(text[:1], "-*+") {
+		text = strings.TrimSpace(rest)
+	}
+	return line{text: text, line: at, column: 1}
+}
