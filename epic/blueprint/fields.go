@@ -20,7 +20,8 @@ var fieldNames = []string{
 // fields are the keys of a task's lines, with the other names people give them.
 var fields = map[string]string{
 	"priority": "priority", "points": "points", "story points": "points", "estimate": "points",
-	"files": "files", "file": "files", "depends on": "depends on", "dependencies": "depends on", "depends": "depends on", "blocked by": "depends on",
+	"files": "files", "file": "files",
+	"depends on": "depends on", "dependencies": "depends on", "depends": "depends on", "blocked by": "depends on",
 	"checks": "checks", "check": "checks", "acceptance criteria": "criteria", "acceptance criterion": "criteria", "acceptance": "criteria",
 	"description": "description", "kind": "kind", "type": "kind", "protected": "protected", "runner": "runner", "model": "model",
 	"timeout": "timeout", "timeout minutes": "timeout", "max attempts": "max attempts", "budget": "budget", "budget usd": "budget",

@@ -97,17 +97,7 @@ func (p *parser) document(blocks []block) {
 func (p *parser) heading(b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
 	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
-		p.close()
-		p.preamble, p.inProse = false, false
-		if title == "" {
-			title = firstWords(rest)
-		}
-		if title == "" {
-			p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
-			title = unreadable
-		}
-		p.cur = newDraft(id, title, b.level, at)
-		p.cur.cutDepends()
+		p.beginTask(id, title, b, rest)
 		return
 	}
 	switch {
@@ -132,6 +122,22 @@ func (p *parser) heading(b *block, rest []block) {
 		}
 		p.between = b
 	}
+}
+
+// beginTask begins a task with a heading.
+func (p *parser) beginTask(id, title string, b *block, rest []block) {
+	at := epic.Place{Line: b.line, Column: 1}
+	p.close()
+	p.preamble, p.inProse = false, false
+	if title == "" {
+		title = firstWords(rest)
+	}
+	if title == "" {
+		p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
+		title = unreadable
+	}
+	p.cur = newDraft(id, title, b.level, at)
+	p.cur.cutDepends()
 }
 
 // firstWords returns a title for a task whose heading has none: the first sentence of its text, "" if it begins otherwise.
@@ -201,7 +207,6 @@ func (p *parser) content(b *block) {
 	case p.cur != nil:
 		p.cur.block(p, b)
 	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
-	case p.inProse && p.epicFieldsInProse(b):
 	case p.section > 0 && b.kind == list && p.checklist(b):
 	case p.section > 0:
 		if p.between != nil {
@@ -212,69 +217,8 @@ func (p *parser) content(b *block) {
 	case p.preamble:
 		p.epicDesc = append(p.epicDesc, b.raw)
 	case p.inProse:
-		last := p.lastProse()
-		last.text = append(last.text, b.raw)
-		if last.checks {
-			p.offer(b)
-		}
+		p.addProse(b)
 	}
-}
-
-// checklist makes a task of every open box. It reports false when the list has no boxes.
-func (p *parser) checklist(b *block) bool {
-	found := false
-	for _, i := range b.items {
-		if len(i.lines) > 0 {
-			_, _, boxed := checkbox(i.lines[0].text)
-			found = found || boxed
-		}
-	}
-	if !found {
-		return false
-	}
-	for k := range b.items {
-		p.checklistItem(&b.items[k])
-	}
-	return true
-}
-
-func (p *parser) checklistItem(i *item) {
-	if len(i.lines) == 0 {
-		return
-	}
-	text, checked, boxed := checkbox(i.lines[0].text)
-	at := i.lines[0].place()
-	if !boxed || checked {
-		list := &p.done
-		if !boxed {
-			list = &p.epicDesc
-		}
-		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
-		return
-	}
-	more, words := i.lines[1:], []string{text}
-	for len(more) > 0 && len(pairs(more[0])) == 0 {
-		words, more = append(words, more[0].text), more[1:]
-	}
-	text = strings.Join(words, " ")
-	id, title, ok := head(text)
-	if !ok || !strings.ContainsAny(id, "0123456789") {
-		id, title = "", plain(text)
-	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
-		title = plain(text)
-	}
-	if title == "" {
-		p.add(at, "write - [ ] and a few words", "the task has no title")
-		title = unreadable
-	}
-	p.cur = newDraft(id, title, 7, at)
-	p.cur.end = at.Line + len(more)
-	p.cur.cutDepends()
-	p.cur.lines(p, more, nil)
-	for k := range i.children {
-		p.cur.block(p, &i.children[k])
-	}
-	p.close()
 }
 
 func (p *parser) close() {

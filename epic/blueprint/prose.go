@@ -59,6 +59,18 @@ func (p *parser) beginProse(b *block) {
 	}), true
 }
 
+// addProse adds a block to a section beside the tasks.
+func (p *parser) addProse(b *block) {
+	if p.epicFieldsInProse(b) {
+		return
+	}
+	last := p.lastProse()
+	last.text = append(last.text, b.raw)
+	if last.checks {
+		p.offer(b)
+	}
+}
+
 func (p *parser) lastProse() *prose {
 	if len(p.prose) == 0 {
 		return nil

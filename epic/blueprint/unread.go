@@ -17,10 +17,9 @@ var (
 	// plainDepends is a line that is nothing but what a task depends on.
 	plainDepends = lazyregexp.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
 	titleDepends = lazyregexp.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
-	taskList     = lazyregexp.New(`^` + refPattern + `(?:(?:[ \t]*[,;&][ \t]*|[ \t]+and[ \t]+|,[ \t]*and[ \t]+)` + refPattern + `)*\.?$`)
+	// taskList is nothing but references to tasks: T1, `T2` and task 3.
+	taskList = lazyregexp.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
 )
-
-const refPattern = "`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?"
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.
 func plainPairs(l line) []pair {

@@ -186,10 +186,10 @@ func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 		return
 	}
 	fmt.Fprintf(w, "%s:%d: %s may be meant as checks of the epic, and are not taken for any:\n", plan.Offered[0].File, plan.Offered[0].Line, text.Count(len(plan.Offered), "command"))
-	command := "relay init " + text.ShellWord(written)
+	command := []string{"relay init", text.ShellWord(written)}
 	for _, o := range plan.Offered {
 		fmt.Fprintf(w, "  %s\n", text.Line(o.Run, 200))
-		command += " --checks " + text.ShellWord(o.Run)
+		command = append(command, "--checks", text.ShellWord(o.Run))
 	}
-	fmt.Fprintf(w, "take them: %s\n", text.Line(command, 2000))
+	fmt.Fprintf(w, "take them: %s\n", text.Line(strings.Join(command, " "), 2000))
 }

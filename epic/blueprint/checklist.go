@@ -1,0 +1,60 @@
+package blueprint
+
+import "strings"
+
+// checklist makes a task of every open box. It reports false when the list has no boxes.
+func (p *parser) checklist(b *block) bool {
+	found := false
+	for _, i := range b.items {
+		if len(i.lines) > 0 {
+			_, _, boxed := checkbox(i.lines[0].text)
+			found = found || boxed
+		}
+	}
+	if !found {
+		return false
+	}
+	for k := range b.items {
+		p.checklistItem(&b.items[k])
+	}
+	return true
+}
+
+func (p *parser) checklistItem(i *item) {
+	if len(i.lines) == 0 {
+		return
+	}
+	text, checked, boxed := checkbox(i.lines[0].text)
+	at := i.lines[0].place()
+	if !boxed || checked {
+		list := &p.done
+		if !boxed {
+			list = &p.epicDesc
+		}
+		*list = append(*list, strings.TrimLeft(i.raw, "\n"))
+		return
+	}
+	more, words := i.lines[1:], []string{text}
+	for len(more) > 0 && len(pairs(more[0])) == 0 {
+		words, more = append(words, more[0].text), more[1:]
+	}
+	text = strings.Join(words, " ")
+	id, title, ok := head(text)
+	if !ok || !strings.ContainsAny(id, "0123456789") {
+		id, title = "", plain(text)
+	} else if title == "" && !strings.HasSuffix(text, ":") { // task 3 says enough
+		title = plain(text)
+	}
+	if title == "" {
+		p.add(at, "write - [ ] and a few words", "the task has no title")
+		title = unreadable
+	}
+	p.cur = newDraft(id, title, 7, at)
+	p.cur.end = at.Line + len(more)
+	p.cur.cutDepends()
+	p.cur.lines(p, more, nil)
+	for k := range i.children {
+		p.cur.block(p, &i.children[k])
+	}
+	p.close()
+}
