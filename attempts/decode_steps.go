@@ -35,6 +35,10 @@ func (d *decoder) step() (out Step) {
 			out.Free = d.numbers(out.Free)
 		case "tasks":
 			out.Tasks = d.list(out.Tasks)
+		case "together":
+			out.Together = int(s.Int())
+		case "checked":
+			out.Checked = s.Int()
 		case "charged":
 			out.Charged = s.Bool()
 		default:

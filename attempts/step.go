@@ -16,7 +16,11 @@ type Step struct {
 	Drawn []int64 `json:"drawn,omitempty"` // what waits for runners took longer, as it was drawn, in nanoseconds
 	Free  []int64 `json:"free,omitempty"`  // bytes of disk and of memory that the machine had left when that was measured
 
-	Tasks []string `json:"tasks,omitempty"` // StepJoined: what could land, in this order; StepLanded: what landed by one step of the branch
+	// StepJoined: what could land, in this order; StepSplit: what failed its checks together; StepLanded: what landed by one step of
+	// the branch.
+	Tasks    []string `json:"tasks,omitempty"`
+	Together int      `json:"together,omitempty"` // StepJoined, StepSplit: how many of the first that could land share the next run of checks
+	Checked  int64    `json:"checked,omitempty"`  // StepProved: how long its checks took, in nanoseconds
 
 	For   string `json:"for,omitempty"`   // StepWaited: a runner, or what the machine lacks; StepStopped: the reason
 	Until int64  `json:"until,omitempty"` // StepWaited: on the day's clock, in nanoseconds since StepBegun
@@ -64,6 +68,7 @@ const (
 	StepAsked     StepKind = "asked"     // an attempt asks its runner again, which has failed others meanwhile
 	StepProved    StepKind = "proved"    // an attempt's work waits for its landing
 	StepJoined    StepKind = "joined"    // work was put together to be landed
+	StepSplit     StepKind = "split"     // work that was put together failed its checks together: fewer are tried
 	StepLanded    StepKind = "landed"    // it has landed, or could not
 	StepRuled     StepKind = "ruled"     // what an attempt's end means for task, runner and reviewers was decided
 	StepSettled   StepKind = "settled"   // the schedule moved on after an attempt's end
@@ -111,6 +116,7 @@ type Rules struct {
 	Backoff    time.Duration `json:"backoff,omitempty"`
 	BackoffMax time.Duration `json:"backoff_max,omitempty"`
 	FloorWait  time.Duration `json:"floor_wait,omitempty"`
+	SlowChecks time.Duration `json:"slow_checks,omitempty"` // from when on several landings share one run of the checks; 0: a log of before that was kept
 
 	DiskFloor   int64 `json:"disk_floor,omitempty"`
 	MemoryFloor int64 `json:"memory_floor,omitempty"`

@@ -153,12 +153,30 @@ func (l layered) sleepIn(
 	t *testing.T, dir string, jobs int, landing time.Duration, script map[string][]step,
 ) (makespan time.Duration, watch *apart) {
 	t.Helper()
+	return l.sleepWith(t, night{dir: dir, jobs: jobs, script: script}, func(s *simulated) engine.Engine {
+		if landing < 0 {
+			return s
+		}
+		return trailing{s, landing}
+	})
+}
+
+// night is how a night is gone through.
+type night struct {
+	dir    string
+	jobs   int
+	script map[string][]step // before each task succeeds
+}
+
+// sleepWith is sleep with an engine of simulated attempts.
+func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine.Engine) (makespan time.Duration, watch *apart) {
+	t.Helper()
 	g, err := epic.NewGraph(l.e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: l.e, Graph: g, Dir: dir, Run: "20260101T220000Z-0000", Jobs: jobs,
+		Epic: l.e, Graph: g, Dir: n.dir, Run: "20260101T220000Z-0000", Jobs: n.jobs,
 		Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
 		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
@@ -171,21 +189,17 @@ func (l layered) sleepIn(
 		}
 		s := &simulated{script: map[string][]step{}, start: time.Now()}
 		for id, takes := range l.takes {
-			s.script[id] = append(script[id], step{takes: takes, outcome: attempts.Success})
+			s.script[id] = append(n.script[id], step{takes: takes, outcome: attempts.Success})
 		}
-		var engine engine.Engine = s
-		if landing >= 0 {
-			engine = trailing{s, landing}
-		}
-		n := newRun(&o, store, abilities(engine))
-		n.state.planTasks(nil)
-		err = n.work(t.Context())
+		r := newRun(&o, store, abilities(with(s)))
+		r.state.planTasks(nil)
+		err = r.work(t.Context())
 		if err != nil {
 			t.Error(err)
 		}
 		makespan = time.Since(s.start)
-		n.stopForTest(t, t.Context(), err)
-		if by := store.Counts(); by[attempts.Completed] != len(l.e.Tasks) && script == nil {
+		r.stopForTest(t, t.Context(), err)
+		if by := store.Counts(); by[attempts.Completed] != len(l.e.Tasks) && n.script == nil {
 			t.Errorf("got %v, want all completed", by)
 		}
 		l.stuck(t, store)

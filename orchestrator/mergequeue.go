@@ -8,7 +8,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/worker/merge"
+	"relay/orchestrator/schedule"
 )
 
 // mergeQueue lands proved work, in the order it became ready.
@@ -22,16 +22,18 @@ type mergeQueue struct {
 // queued is a proved attempt that waits for its landing, with what recording its end needs.
 type queued struct {
 	engine.Verified
-	job    job
-	record attempts.TaskRecord
-	began  time.Duration // on the run's clock, as
-	ready  time.Duration // is when it was proved
+	job     job
+	record  attempts.TaskRecord
+	began   time.Duration // on the run's clock, as
+	ready   time.Duration // is when it was proved
+	checked time.Duration // how long its checks took
 }
 
 // enqueue makes a proved attempt wait for its landing. Its worker is free then; the task still counts as running. The caller holds mu.
 func (q *mergeQueue) enqueue(c queued, now clock.Instant) {
-	q.state.step(now, q.state.provedStep(c.Attempt, c.Result))
-	c.ready = now.Run
+	made := q.state.provedStep(c.Attempt, c.Result)
+	q.state.step(now, made)
+	c.ready, c.checked = now.Run, time.Duration(made.Checked)
 	q.waiting = append(q.waiting, c)
 	q.state.notify(Update{Kind: UpdateVerified, Task: c.Attempt.Task.ID})
 	if q.state.plan != nil {
@@ -42,7 +44,7 @@ func (q *mergeQueue) enqueue(c queued, now clock.Instant) {
 
 // landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
 // wait for it. Most landings are over in less, and a task begun in the meantime keeps the worker for many minutes.
-const landingPatience = merge.SlowChecks
+const landingPatience = slowChecks
 
 // waitForLanding returns how long a free worker should rather wait than do task i: more than 0 if what lands next makes a more
 // urgent task ready. The caller holds mu.
@@ -65,36 +67,46 @@ func (q *mergeQueue) waitForLanding(i int, now time.Duration) (rest time.Duratio
 // land lands what waits until the workers have ended and nothing waits any more, or ctx ends.
 func (q *mergeQueue) land(ctx context.Context) error {
 	for {
-		batch, wait := q.nextBatch(ctx)
+		due, together, wait := q.nextBatch(ctx)
 		if wait != nil {
 			wait.wait(ctx, nil) // what is under way lands, also when nothing new is started
 			continue
 		}
-		if batch == nil {
+		if due == nil {
 			return nil
 		}
-		if err := q.mergeBatch(ctx, batch); err != nil {
+		if err := q.mergeBatch(ctx, due, together); err != nil {
 			q.state.fail(err)
 			return err
 		}
 	}
 }
 
-// nextBatch returns what can land now, or what to wait for, or neither when no more will come.
-func (q *mergeQueue) nextBatch(ctx context.Context) ([]queued, *waiting) {
+// nextBatch returns what can land now and how many of the first are put together, or what to wait for, or nothing when no more will
+// come.
+func (q *mergeQueue) nextBatch(ctx context.Context) (due []queued, together int, wait *waiting) {
 	q.state.mu.Lock()
 	defer q.state.mu.Unlock()
 	if ctx.Err() != nil || q.state.broken != nil {
-		return nil, nil
+		return nil, 0, nil
 	}
-	due := q.due()
-	if len(due) > 0 {
-		q.state.step(q.state.instant(), attempts.Step{Kind: attempts.StepJoined, Tasks: tasksOf(due)})
+	if due = q.due(); len(due) > 0 {
+		together = q.together(due)
+		q.state.step(q.state.instant(), attempts.Step{Kind: attempts.StepJoined, Tasks: tasksOf(due), Together: together})
 	}
 	if len(due) > 0 || q.state.workers == 0 {
-		return due, nil
+		return due, together, nil
 	}
-	return nil, &waiting{changed: q.state.changed}
+	return nil, 0, &waiting{changed: q.state.changed}
+}
+
+// together returns how many of what can land share one run of their checks first. The caller holds mu.
+func (q *mergeQueue) together(due []queued) int {
+	checked := make([]time.Duration, len(due))
+	for i := range due {
+		checked[i] = due[i].checked
+	}
+	return schedule.LandTogether(checked, q.state.o.slowChecks())
 }
 
 // due returns what can land now, in the order it became ready. Work that could not land before goes first, and work that
@@ -114,12 +126,8 @@ func (q *mergeQueue) due() []queued {
 }
 
 // mergeBatch moves the branch one step. What is left waiting when the run is stopped stays open, and the next run lands it.
-func (q *mergeQueue) mergeBatch(ctx context.Context, batch []queued) error {
-	waiting := make([]engine.Verified, len(batch))
-	for i := range batch {
-		waiting[i] = batch[i].Verified
-	}
-	step, err := q.merger.Join(ctx, waiting)
+func (q *mergeQueue) mergeBatch(ctx context.Context, batch []queued, together int) error {
+	step, err := q.join(ctx, batch, together)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -136,6 +144,27 @@ func (q *mergeQueue) mergeBatch(ctx context.Context, batch []queued) error {
 	}
 	q.state.withLock(func() { q.remove(batch[:len(step.Results)]) })
 	return nil
+}
+
+// join makes the branch's next step of the first of what can land, that many together. Of those that fail their checks together,
+// fewer are tried.
+func (q *mergeQueue) join(ctx context.Context, due []queued, together int) (engine.Step, error) {
+	group := make([]engine.Verified, together)
+	for i := range group {
+		group[i] = due[i].Verified
+	}
+	for {
+		step, err := q.merger.Join(ctx, group)
+		red := step.Red
+		if err != nil || ctx.Err() != nil || red < 2 {
+			return step, err
+		}
+		group = group[:schedule.LandFewer(red)]
+		q.state.withLock(func() {
+			made := attempts.Step{Kind: attempts.StepSplit, Tasks: tasksOf(due[:red]), Together: len(group)}
+			q.state.step(q.state.instant(), made)
+		})
+	}
 }
 
 // remove takes a batch off the queue, whose landing is over. The caller holds mu.

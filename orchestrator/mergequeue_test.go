@@ -118,17 +118,23 @@ func TestTrainIsFair(t *testing.T) {
 	}
 }
 
-// queueing is simulated with a train that is slower than the tasks, and lands as many as there are.
+// queueing is simulated with a train that is slower than the tasks, and checks that take as long, so that all that waits lands at once.
 type queueing struct {
 	*simulated
 	landed []string // of each step
 }
 
-func (q *queueing) Join(_ context.Context, waiting []engine.Verified) (engine.Step, error) {
+func (q *queueing) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
+	f, err := q.simulated.Run(ctx, a)
+	f.Receipt.Checks = []attempts.CheckRun{{Name: "suite", Seconds: 600}}
+	return f, err
+}
+
+func (q *queueing) Join(_ context.Context, group []engine.Verified) (engine.Step, error) {
 	<-time.After(10 * time.Minute)
 	j := engine.Step{From: "a", To: "b"}
 	var ids []string
-	for _, r := range waiting {
+	for _, r := range group {
 		j.Results, ids = append(j.Results, r.Result), append(ids, r.Attempt.Task.ID)
 	}
 	q.landed = append(q.landed, strings.Join(ids, " "))

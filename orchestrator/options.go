@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -40,7 +41,7 @@ type Options struct {
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
-	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
+	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: slowChecks
 
 	Runners    []string                                                          // names in order of preference
 	AgentOf    func(runner string) (kind, forbids string)                        // for briefs: its CLI, and what its sandbox forbids; or nil
@@ -150,7 +151,7 @@ func (e *NoRunnerError) Error() string {
 func (o *Options) Engine() *engine.Options {
 	return &engine.Options{
 		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Home: o.Home, Files: o.Files, BackupDir: o.BackupDir,
-		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Begin: o.Begin, Jobs: o.Jobs, SlowChecks: o.SlowChecks,
+		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Begin: o.Begin, Jobs: o.Jobs,
 		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
 		Limits: o.Limits, Review: o.Review,
 	}
@@ -167,6 +168,11 @@ func (o *Options) reviewerNames() []string {
 	}
 	return names
 }
+
+// slowChecks is how long checks take from which on several landings share one run of them.
+const slowChecks = 5 * time.Second
+
+func (o *Options) slowChecks() time.Duration { return cmp.Or(o.SlowChecks, slowChecks) }
 
 // Agent returns what a brief says of a runner.
 func (o *Options) Agent(runner string) (a reanchor.Agent) {

@@ -29,18 +29,24 @@ type Recorded struct {
 // Replay makes the decisions of a recorded run anew, with the code that a run makes them with: at the recorded times, with the recorded
 // ends of attempts. Where it decides otherwise that is a difference, and it goes on from what was recorded.
 func Replay(ctx context.Context, rec Recorded) (*replay.Report, error) {
-	return replayWith(ctx, rec, nil)
+	return replayWith(ctx, rec, theCode())
 }
 
-// decideFunc is [dispatcher.decide] or what a test has in its place.
+// decideFunc is [dispatcher.decide].
 type decideFunc func(d *dispatcher, now clock.Instant) (choice, *waiting, error)
 
-func replayWith(ctx context.Context, rec Recorded, decide decideFunc) (*replay.Report, error) {
-	if decide == nil {
-		decide = (*dispatcher).decide
-	}
+// code is what decides, or what a test has in its place.
+type code struct {
+	decide   decideFunc
+	together func(q *mergeQueue, due []queued) int
+	fewer    func(red int) int
+}
+
+func theCode() code { return code{(*dispatcher).decide, (*mergeQueue).together, schedule.LandFewer} }
+
+func replayWith(ctx context.Context, rec Recorded, with code) (*replay.Report, error) {
 	r := &replayer{
-		ctx: ctx, rec: rec, decide: decide, report: replay.New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph)},
+		ctx: ctx, rec: rec, code: with, report: replay.New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph)},
 		last: map[string]judged{},
 	}
 	if err := r.read(); err != nil {
@@ -53,9 +59,10 @@ func replayWith(ctx context.Context, rec Recorded, decide decideFunc) (*replay.R
 
 // replayer decides a recorded run anew. It is used by one goroutine.
 type replayer struct {
+	code
+
 	ctx    context.Context //nolint:containedctx // of one call of Replay
 	rec    Recorded
-	decide decideFunc
 	report *replay.Report
 	memory *replayedLedger
 	log    replayLog
@@ -67,7 +74,8 @@ type replayer struct {
 	wanted  []bool
 	open    []openAttempt
 	last    map[string]judged // by task: its attempt that ended last
-	waiting []string          // what was put together to be landed
+	waiting []string          // what could land, …
+	group   int               // … so many of it together
 	over    bool
 	stopped bool // nothing more starts, by a limit or a budget
 }
@@ -172,6 +180,7 @@ func (r *replayer) begin(s recordedStep) {
 			OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
 			DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
 		},
+		SlowChecks: u.SlowChecks,
 		Budget: budget.Caps{
 			Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
 		},

@@ -25,9 +25,9 @@ func (r *run) stopForTest(t *testing.T, ctx context.Context, err error) {
 }
 
 // replayed decides a run anew that a test has recorded.
-func replayed(t *testing.T, o *Options, decide decideFunc) *replay.Report {
+func replayed(t *testing.T, o *Options, with code) *replay.Report {
 	t.Helper()
-	report, err := replayWith(t.Context(), recordedRun(o.Dir, o.Run, o.Epic, o.Graph), decide)
+	report, err := replayWith(t.Context(), recordedRun(o.Dir, o.Run, o.Epic, o.Graph), with)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func recordedRun(dir, run string, e *epic.Epic, g *epic.Graph) Recorded {
 // asRecorded fails the test unless every decision of a run is made as it was recorded.
 func asRecorded(t *testing.T, o *Options) *replay.Report {
 	t.Helper()
-	report := replayed(t, o, nil)
+	report := replayed(t, o, theCode())
 	if len(report.Differences)+len(report.Unchecked) > 0 || report.Decisions == 0 {
 		for _, line := range report.Lines(func(at time.Time) string { return at.Format(time.TimeOnly) }) {
 			t.Error(line)

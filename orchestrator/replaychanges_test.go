@@ -12,7 +12,7 @@ import (
 )
 
 // told decides a simulated night anew after its events were changed, and returns what is told of that.
-func told(t *testing.T, dir, text string, decide decideFunc, change func(e *attempts.Event)) string {
+func told(t *testing.T, dir, text string, with code, change func(e *attempts.Event)) string {
 	t.Helper()
 	e, err := epic.Read("epic.yml", []byte(text))
 	if err != nil {
@@ -32,7 +32,7 @@ func told(t *testing.T, dir, text string, decide decideFunc, change func(e *atte
 			return f(e)
 		})
 	}
-	report, err := replayWith(t.Context(), rec, decide)
+	report, err := replayWith(t.Context(), rec, with)
 	if err != nil {
 		return err.Error()
 	}
@@ -62,6 +62,13 @@ func inFileOrder(d *dispatcher, now clock.Instant) (choice, *waiting, error) {
 		next.index = slices.Min(slices.Collect(d.state.plan.Ready()))
 	}
 	return next, wait, err
+}
+
+// deciding is the code with another scheduler.
+func deciding(decide decideFunc) code {
+	with := theCode()
+	with.decide = decide
+	return with
 }
 
 const fileOrder = `version: 2
@@ -95,40 +102,40 @@ func TestReplayFindsChanges(t *testing.T) {
 			}
 		}
 		for name, c := range map[string]struct {
-			decide decideFunc
+			with   code
 			change func(e *attempts.Event)
 			want   []string
 		}{
-			"file order": {inFileOrder, nil, []string{"00:00:00  start of A: then A starts with claude; now X starts with claude"}},
-			"nothing":    {func(*dispatcher, clock.Instant) (choice, *waiting, error) { return choice{index: -1}, nil, nil }, nil, []string{"now nothing starts"}},
-			"more jobs":  {nil, inRules(func(r *attempts.Rules) { r.Jobs = 2 }), []string{"then it was left waiting while a job was free; now X starts with claude"}},
-			"other wait": {nil, inSteps(attempts.StepWaited, func(s *attempts.Step) { s.For = "codex" }), []string{"then the run waits for codex; now the run waits for claude"}},
-			"charge":     {nil, ended(func(e *attempts.Event) { e.Ended.Charged = !e.Ended.Charged }), []string{"then it counts against the task; now it does not count against the task"}},
-			"gate":       {nil, ended(func(e *attempts.Event) { e.Ended.Gate = nil }), []string{"then it is not gated; now it is gated: max_attempts_exceeded"}},
-			"cooldown": {nil, func(e *attempts.Event) {
+			"file order": {deciding(inFileOrder), nil, []string{"00:00:00  start of A: then A starts with claude; now X starts with claude"}},
+			"nothing":    {deciding(func(*dispatcher, clock.Instant) (choice, *waiting, error) { return choice{index: -1}, nil, nil }), nil, []string{"now nothing starts"}},
+			"more jobs":  {theCode(), inRules(func(r *attempts.Rules) { r.Jobs = 2 }), []string{"then it was left waiting while a job was free; now X starts with claude"}},
+			"other wait": {theCode(), inSteps(attempts.StepWaited, func(s *attempts.Step) { s.For = "codex" }), []string{"then the run waits for codex; now the run waits for claude"}},
+			"charge":     {theCode(), ended(func(e *attempts.Event) { e.Ended.Charged = !e.Ended.Charged }), []string{"then it counts against the task; now it does not count against the task"}},
+			"gate":       {theCode(), ended(func(e *attempts.Event) { e.Ended.Gate = nil }), []string{"then it is not gated; now it is gated: max_attempts_exceeded"}},
+			"cooldown": {theCode(), func(e *attempts.Event) {
 				e.Cooldown = nil
 				e.Task = map[bool]string{true: "", false: e.Task}[e.Type == attempts.TypeCooldown]
 			}, []string{"then no runner is put off; now claude is not asked before 2000-01-01T00:10:30Z"}},
-			"breaker":  {nil, inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
-			"attempts": {nil, inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
-			"answered": {nil, inSteps(attempts.StepWaited, func(s *attempts.Step) {
+			"breaker":  {theCode(), inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
+			"attempts": {theCode(), inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
+			"answered": {theCode(), inSteps(attempts.StepWaited, func(s *attempts.Step) {
 				*s = attempts.Step{Number: s.Number, Ran: s.Ran, Kind: attempts.StepAnswered, Task: "A", Runner: "claude"}
 			}), []string{"then claude is asked again; now claude is not asked again"}},
-			"undone": {nil, func(e *attempts.Event) {
+			"undone": {theCode(), func(e *attempts.Event) {
 				if e.Waiting != nil {
 					e.Type, e.Task, e.Waiting, e.Undone = attempts.TypeUndone, "A", nil, &attempts.Undone{}
 				}
 			}, []string{"undone of A: then it is to be done again; now that is left to a person after 0 times"}},
-			"no steps": {nil, func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
-			"a gap": {nil, func(e *attempts.Event) {
+			"no steps": {theCode(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
+			"a gap": {theCode(), func(e *attempts.Event) {
 				if e.Seq > 8 {
 					e.Steps = nil
 				}
 			}, []string{"what they rest on is missing from the log, as after a crash"}},
-			"no ends":     {nil, ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
-			"another run": {nil, func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
+			"no ends":     {theCode(), ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
+			"another run": {theCode(), func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
 		} {
-			got := told(t, s.dir, fileOrder, c.decide, c.change)
+			got := told(t, s.dir, fileOrder, c.with, c.change)
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s: got\n%s\nwant %s", name, got, want)
@@ -144,7 +151,7 @@ func TestReplayFindsOtherBudgets(t *testing.T) {
 	o.Budget.Run.USD = 1
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Success, usd: []float64{0.5, 1.5}}}}
 	simulate(t, fileOrder, o, script, func(s *simulated, _ *attempts.Store, _ error) {
-		got := told(t, s.dir, fileOrder, nil, inRules(func(r *attempts.Rules) { r.RunCap.USD = 9 }))
+		got := told(t, s.dir, fileOrder, theCode(), inRules(func(r *attempts.Rules) { r.RunCap.USD = 9 }))
 		for _, want := range []string{"then a budget is spent; now the budget is not used up", "then nothing more starts: the budget is spent"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("got\n%s\nwant %s", got, want)
@@ -171,7 +178,7 @@ func TestReplayFindsOtherLandings(t *testing.T) {
 		"nothing":  {inSteps(attempts.StepProved, func(s *attempts.Step) { s.Kind = attempts.StepOver }), "now nothing can land"},
 		"together": {inSteps(attempts.StepLanded, func(s *attempts.Step) { s.Tasks = []string{"A", "B", "A"} }), "then together land A, B, A; now together land the first of "},
 	} {
-		if got := told(t, dir, text, nil, c.change); !strings.Contains(got, c.want) {
+		if got := told(t, dir, text, theCode(), c.change); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant %s", name, got, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func (r *replayer) ruled(s recordedStep) bool {
 	id := attemptID{s.Task, s.Attempt}
 	event, ok := r.log.ends[id]
-	task, known := r.rec.Epic.Task(s.Task)
+	task, known := r.task(s.Task)
 	if !ok || !known {
 		r.report.Cannot(replay.End, s.Task, notRecorded)
 		return false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/replay"
@@ -128,6 +129,7 @@ const (
 	noSteps     = "the log is of a relay that did not record what they rest on"
 	lostSteps   = "what they rest on is missing from the log, as after a crash"
 	notRecorded = "the log does not say how they came to their end"
+	noGroups    = "the log does not say how long their checks took"
 )
 
 // countUnchecked counts the decisions of the log that no step was made anew for.
@@ -218,7 +220,7 @@ func decisionOf(k attempts.StepKind) replay.Decision {
 		return replay.End
 	case attempts.StepAnswered, attempts.StepAsked:
 		return replay.Runner
-	case attempts.StepJoined, attempts.StepLanded:
+	case attempts.StepJoined, attempts.StepSplit, attempts.StepLanded:
 		return replay.Landing
 	case attempts.StepReviewed:
 		return replay.Review
@@ -227,13 +229,23 @@ func decisionOf(k attempts.StepKind) replay.Decision {
 	}
 }
 
+// task returns a task of the plan.
+func (r *replayer) task(id string) (*epic.Task, bool) {
+	index, ok := r.rec.Graph.Index(id)
+	if !ok {
+		return nil, false
+	}
+	return &r.rec.Epic.Tasks[index], true
+}
+
 // verified returns an attempt as it waits for its landing.
 func (r *replayer) verified(s attempts.Step, files []string) engine.Verified {
 	v := engine.Verified{Attempt: engine.Attempt{Run: r.rec.Run, Number: s.Attempt, Ended: s.Recovered}}
-	if task, ok := r.rec.Epic.Task(s.Task); ok {
+	if task, ok := r.task(s.Task); ok {
 		v.Attempt.Task = *task
 	}
 	v.Result.Receipt.FilesChanged = files
+	v.Result.Receipt.Checks = []attempts.CheckRun{{Seconds: time.Duration(s.Checked).Seconds()}}
 	return v
 }
 

@@ -2,8 +2,6 @@ package orchestrator
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -63,6 +61,8 @@ func (r *replayer) takeAttempt(s recordedStep) bool {
 		state.step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Runner: s.Runner})
 	case attempts.StepJoined:
 		r.joined()
+	case attempts.StepSplit:
+		r.split(s)
 	case attempts.StepLanded:
 		r.landed(s)
 	case attempts.StepReviewed:
@@ -242,48 +242,6 @@ func (r *replayer) used(s recordedStep) {
 		r.setMade(s.Step)
 	}
 	r.stopped = r.stopped || m.exhaustedBy != nil
-}
-
-// joined holds the order in which work could land against the one recorded.
-func (r *replayer) joined() {
-	r.report.Made(replay.Landing)
-	if r.run.merges == nil {
-		return
-	}
-	due := tasksOf(r.run.merges.due())
-	recorded := &r.log.steps[r.log.next]
-	if !slices.Equal(due, recorded.Tasks) {
-		r.differs(replay.Landing, "", landText(recorded.Tasks), landText(due))
-	}
-	r.waiting = recorded.Tasks
-	r.setMade(recorded.Step)
-}
-
-func landText(tasks []string) string {
-	if len(tasks) == 0 {
-		return "nothing can land"
-	}
-	return strings.Join(tasks, ", ") + " can land, in this order"
-}
-
-// landed takes what has landed together off the queue: the first of what was put together.
-func (r *replayer) landed(s recordedStep) {
-	r.report.Made(replay.Landing)
-	if n := len(s.Tasks); n > len(r.waiting) || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		r.differs(replay.Landing, "", "together land "+strings.Join(s.Tasks, ", "), "together land the first of "+strings.Join(r.waiting, ", "))
-	}
-	if r.run.merges == nil {
-		return
-	}
-	var batch []queued
-	for _, id := range s.Tasks {
-		if index, ok := r.rec.Graph.Index(id); ok {
-			done := queued{job: job{index: index}}
-			done.Attempt.Task.ID = id
-			batch = append(batch, done)
-		}
-	}
-	r.run.merges.remove(batch)
 }
 
 // waitedForPanel holds what the review of the whole epic waits for against what was recorded.

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -74,7 +75,7 @@ func (s *state) rules(merges bool) *attempts.Rules {
 		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
 		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
 		OutPeriod: lim.OutPeriod, Patience: lim.Patience, Backoff: lim.Backoff, BackoffMax: lim.BackoffMax, FloorWait: lim.FloorWait,
-		DiskFloor: lim.DiskFloor, MemoryFloor: lim.MemoryFloor,
+		DiskFloor: lim.DiskFloor, MemoryFloor: lim.MemoryFloor, SlowChecks: o.slowChecks(),
 		RunCap: attempts.Cap(o.Budget.Run), EpicCap: attempts.Cap(o.Budget.Epic), TaskCap: attempts.Cap(o.Budget.Task),
 		AttemptCap: attempts.Cap(o.Budget.Attempt), Spent: o.Spent,
 	}
@@ -100,6 +101,9 @@ const mostFilesTold = 200
 // provedStep returns the step in which an attempt's work begins to wait for its landing.
 func (s *state) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
 	made := attempts.Step{Kind: attempts.StepProved, Task: a.Task.ID, Attempt: a.Number, Recovered: a.Ended}
+	for _, run := range f.Receipt.Checks {
+		made.Checked += int64(math.Round(run.Seconds * float64(time.Second)))
+	}
 	if files := f.Receipt.FilesChanged; len(files) > mostFilesTold {
 		made.Files = slices.Clone(files[:min(len(files), maxFilesKept)])
 		for i := range made.Files {

@@ -51,8 +51,9 @@ type Briefer interface {
 
 // Merger puts the work of proved attempts onto the integration branch, one step at a time.
 type Merger interface {
-	// Join makes and proves the branch's next step out of waiting work, beginning with the first. Nothing has moved yet.
-	Join(ctx context.Context, waiting []Verified) (Step, error)
+	// Join makes and proves the branch's next step out of a group of work, which shares one run of the checks: of as many of its
+	// first as fit together. Nothing has moved yet.
+	Join(ctx context.Context, group []Verified) (Step, error)
 	// Advance takes the step that Join made last, which may lead nowhere: what lands with it has nothing to add. It reports
 	// false when the branch is not where it was any more.
 	Advance(ctx context.Context, j Step) (moved bool, err error)
@@ -67,9 +68,12 @@ type Verified struct {
 // Step is a step of the integration branch.
 type Step struct {
 	From, To string // commits; the same when nothing of it lands
-	// Results are those of the first of the waiting, one each: a success lands with this step. The others wait for the
+	// Results are those of the first of the group, one each: a success lands with this step. The others wait for the
 	// next one.
 	Results []Result
+	// Red is how many of the first of the group, more than one, have failed their checks together: then nothing of it lands, and
+	// there are no results. 0: none.
+	Red int
 }
 
 // Lifecycle is what an engine does before the first attempt of a run and after the last.

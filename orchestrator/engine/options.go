@@ -31,8 +31,6 @@ type Options struct {
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
-	SlowChecks time.Duration // of IsolationWorktree: from when on several landings share one run of the checks; 0: 5 s
-
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
 	Supervisor process.Supervisor
 	Env        []string          // complete environment for agents and checks; relay adds its own variables

@@ -24,13 +24,16 @@ const (
 	End     Decision = "end"     // whether an attempt is charged, whether its task is gated, and until when a runner is not asked
 	Runner  Decision = "runner"  // that a runner may be asked again
 	Landing Decision = "landing" // what could land, in which order
+	Group   Decision = "group"   // how many of that shared a run of checks
 	Undone  Decision = "undone"  // that a completed task is to be done again
 	Review  Decision = "review"  // what the review of the whole epic means for the reviewers
 )
 
 // plural returns a kind that can be in [Unchecked] in words, as after a number.
 func (d Decision) plural() string {
-	return map[Decision]string{Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Landing: "landings"}[d]
+	return map[Decision]string{
+		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Landing: "landings", Group: "groups of landings",
+	}[d]
 }
 
 // Report is what a replay found.
@@ -128,7 +131,7 @@ func (r *Report) Lines(clock func(time.Time) string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("  %s  %s: then %s; now %s", clock(d.At), about, d.Then, d.Now))
 	}
-	for _, kind := range []Decision{Start, Wait, End, Landing} {
+	for _, kind := range []Decision{Start, Wait, End, Landing, Group} {
 		for _, u := range r.Unchecked {
 			if u.Decision == kind {
 				lines = append(lines, "cannot be checked: "+u.line())

@@ -51,7 +51,7 @@ func TestBaseExcusesNothingOnTheTip(t *testing.T) {
 func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, "test -e fixed && test ! -e bad")
-	y.l.merger.SlowAfter = -1
+	y.together = true
 	waiting := []engine.Verified{y.proved("T1", "echo 1 > fixed"), y.proved("T2", "echo 2 > bad"), y.proved("T3", "echo 3 > three")}
 	if got := y.step(waiting...); got != "T1 success" {
 		t.Fatalf("first %q, want T1 by itself", got)
@@ -61,7 +61,7 @@ func TestBatchKeepsWhatOneOfItMends(t *testing.T) {
 	}
 	y.holds("fixed three")
 	y = newSlotLab(t, "false")
-	y.l.merger.SlowAfter = -1
+	y.together = true
 	if got := y.step(y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")); got != "T1 success, T2 success" {
 		t.Errorf("where nobody mends it: %q", got)
 	}

@@ -187,7 +187,7 @@ func TestUndeclaredOverlap(t *testing.T) {
 			t.Parallel()
 			y := newSlotLab(t)
 			if c.together {
-				y.l.merger.SlowAfter = -1
+				y.together = true
 			}
 			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
 			if err := y.l.Begin(t.Context()); err != nil {

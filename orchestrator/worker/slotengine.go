@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -59,7 +58,6 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	s.merger = &merge.Merger{
 		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.rules, Tasks: s.branches, Work: mergeWork{s},
-		SlowAfter: cmp.Or(g.o.SlowChecks, merge.SlowChecks),
 	}
 	return s
 }

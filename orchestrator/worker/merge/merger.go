@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -34,19 +33,15 @@ type Work interface {
 	LogFile(a engine.Attempt, name string) (string, error)
 }
 
-// SlowChecks is how long checks take from which on several landings share one run of them.
-const SlowChecks = 5 * time.Second
-
 // Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.
 type Merger struct {
-	Home      *reanchor.Git
-	Options   *engine.Options
-	Branch    *integration.Branch
-	Guard     *integration.TipGuard // of the head of Branch
-	Config    *gitconfig.Guard      // of the configuration by which git merges
-	Tasks     *taskbranch.Set
-	Work      Work
-	SlowAfter time.Duration // how long checks take from which on several landings share one run of them
+	Home    *reanchor.Git
+	Options *engine.Options
+	Branch  *integration.Branch
+	Guard   *integration.TipGuard // of the head of Branch
+	Config  *gitconfig.Guard      // of the configuration by which git merges
+	Tasks   *taskbranch.Set
+	Work    Work
 
 	step      step         // the last that was made; only one is made at a time
 	landed    []landing    // in this run
@@ -61,10 +56,10 @@ type step struct {
 	replayed []engine.Verified // what lands as other commits
 }
 
-// Join makes the integration branch's next step: the first of the waiting, or as many as their checks are worth running once for.
-// What comes of it is proved before the branch moves. When several are red together, fewer are tried.
-func (m *Merger) Join(ctx context.Context, waiting []engine.Verified) (engine.Step, error) {
-	made, err := m.retry(ctx, waiting)
+// Join makes the integration branch's next step out of a group of work: of as many of its first as git can put together. What comes
+// of it is proved before the branch moves. When several are red together, the step says so and goes nowhere.
+func (m *Merger) Join(ctx context.Context, group []engine.Verified) (engine.Step, error) {
+	made, err := m.retry(ctx, group)
 	if err != nil {
 		return engine.Step{}, err
 	}
@@ -76,16 +71,16 @@ func (m *Merger) Join(ctx context.Context, waiting []engine.Verified) (engine.St
 const most = 5
 
 // retry makes a step again when the user's git has cleared away its commits, to which nothing leads yet: git gc --prune=now does.
-func (m *Merger) retry(ctx context.Context, waiting []engine.Verified) (made step, err error) {
+func (m *Merger) retry(ctx context.Context, group []engine.Verified) (made step, err error) {
 	for range most {
-		if made, err = m.make(ctx, waiting); !gitcmd.Refused(ctx, err) {
+		if made, err = m.make(ctx, group); !gitcmd.Refused(ctx, err) {
 			return made, err
 		}
 	}
-	return m.makeFirst(ctx, waiting[0])
+	return m.makeFirst(ctx, group[0])
 }
 
-// makeFirst makes a step of the first of the waiting alone. What is wrong with its commits is its own attempt's.
+// makeFirst makes a step of the first of a group alone. What is wrong with its commits is its own attempt's.
 func (m *Merger) makeFirst(ctx context.Context, first engine.Verified) (step, error) {
 	made, err := m.make(ctx, []engine.Verified{first})
 	if err == nil {
@@ -96,40 +91,22 @@ func (m *Merger) makeFirst(ctx context.Context, first engine.Verified) (step, er
 	return step{Step: engine.Step{From: tip, To: tip, Results: []engine.Result{r}}}, err
 }
 
-func (m *Merger) make(ctx context.Context, waiting []engine.Verified) (step, error) {
+func (m *Merger) make(ctx context.Context, group []engine.Verified) (step, error) {
 	if err := m.Config.MendSilently(ctx); err != nil {
 		return step{}, err
 	}
 	from := m.Guard.Tip()
-	size := 1
-	if len(waiting) > 1 && m.slow(waiting) {
-		size = len(waiting)
+	made, stacked, err := m.stack(ctx, from, group)
+	if err != nil || stacked == 0 {
+		return made, err
 	}
-	for {
-		made, stacked, err := m.stack(ctx, from, waiting[:size])
-		if err != nil || stacked == 0 {
-			return made, err
-		}
-		if err := m.Branch.Pin(ctx, made.To); err != nil {
-			return made, err
-		}
-		green, err := m.checkStep(ctx, waiting[:stacked], &made)
-		if err != nil || green || stacked == 1 {
-			return made, err
-		}
-		size = stacked / 2
+	if err := m.Branch.Pin(ctx, made.To); err != nil {
+		return made, err
 	}
-}
-
-// slow reports whether the checks these tasks need took long when they ran last.
-func (m *Merger) slow(waiting []engine.Verified) bool {
-	sum := 0.0
-	for _, p := range waiting {
-		for _, run := range p.Result.Receipt.Checks {
-			sum += run.Seconds
-		}
+	if green, err := m.checkStep(ctx, group[:stacked], &made); err != nil || green || stacked == 1 {
+		return made, err
 	}
-	return sum/float64(len(waiting)) > m.SlowAfter.Seconds()
+	return step{Step: engine.Step{From: from, To: from, Red: stacked}}, nil
 }
 
 // stack puts the work of a batch on top of a commit, as far as git can, and returns how many of the batch that is. When not even the
