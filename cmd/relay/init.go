@@ -38,8 +38,9 @@ func newInitCommand(a *cli.App) *cobra.Command {
 		Short: "Make an epic from a blueprint, or from a plan of another tool",
 		Long: `Make an epic from a blueprint: a markdown document with a title and tasks. Or
 from a plan in the form of another tool, given its file or folder: spec-kit,
-OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD. What is done there is left
-out, no check is made of prose, and lines of which nothing is made are named.
+OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD, Claude Code's plan mode,
+or any checklist. What is done there is left out, no check is made of prose, and
+lines of which nothing is made are named.
 
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.

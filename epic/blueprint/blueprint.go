@@ -82,6 +82,31 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	return nil, p.problems
 }
 
+// HasTasks reports whether a text has a task that Parse recognises, whatever else is wrong with it.
+func HasTasks(src []byte) bool {
+	p := skimmed(src)
+	return p != nil && !p.taskless
+}
+
+// Commands returns the commands that a text names under headings such as Verification or Checks.
+func Commands(src []byte) []Command {
+	if p := skimmed(src); p != nil {
+		return p.offered
+	}
+	return nil
+}
+
+// skimmed reads a text that need not be a blueprint; nil if it is no text.
+func skimmed(src []byte) *parser {
+	p := &parser{whole: newWhole(), epic: &epic.Epic{}}
+	src, ok := p.prepare(src)
+	if !ok {
+		return nil
+	}
+	p.document(blocks(src))
+	return p
+}
+
 // prepare refuses what is no text, and takes out what markdown has no word for: carriage returns and front matter, whose
 // lines become empty so that the numbers of the others stay.
 func (p *parser) prepare(src []byte) ([]byte, bool) {

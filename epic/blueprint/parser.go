@@ -29,6 +29,7 @@ type parser struct {
 	prose    []prose
 	inProse  bool // the last of prose goes on
 	done     []string
+	taskless bool // there is no task in it
 	unused   []Unused
 	offered  []Command
 }
@@ -234,6 +235,7 @@ func (p *parser) close() {
 // finish gives ids to the tasks without, and hands all to the epic.
 func (p *parser) finish() {
 	if len(p.drafts) == 0 {
+		p.taskless = true
 		p.add(p.sectAt, "write tasks like this:\n"+Form, "the blueprint has no task that relay recognises")
 		p.drafts = append(p.drafts, newDraft("T1", unreadable, 1, p.sectAt))
 		p.groups, p.epic.Groups = nil, nil

@@ -23,6 +23,7 @@ type draft struct {
 	items       []*item
 	groups      []group
 	told        []Told
+	offered     []blueprint.Command
 	problems    epic.Problems
 }
 
@@ -100,7 +101,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	if len(open) == 0 && len(d.problems) == 0 {
 		why := "no task was found in it"
 		if p.Done > 0 {
-			why = "all of its " + strconv.Itoa(p.Done) + " tasks are done"
+			why = "what it has to do is done, " + strconv.Itoa(p.Done) + " in all"
 		}
 		d.fail(1, "%s", why)
 	}
@@ -122,6 +123,9 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		return nil, d.problems
 	}
 	p.Told = d.told
+	for _, c := range d.offered {
+		p.Offered = append(p.Offered, Offered{File: d.at(d.file), Line: c.Line, Run: c.Run})
+	}
 	sortTold(p.Told)
 	return p, nil
 }

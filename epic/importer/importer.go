@@ -50,7 +50,7 @@ func (t Told) String() string { return fmt.Sprintf("%s:%d: %s", t.File, t.Line, 
 // Format is one form of plans.
 type Format struct {
 	Name string
-	Tool string // whose it is, for people
+	Tool string // whose it is, for people; "": nobody's
 	// Files are what such a plan is found by: paths below a folder, in which * stands for any name.
 	Files []string
 
@@ -60,7 +60,7 @@ type Format struct {
 
 // Formats are all there are, in the order in which they are tried.
 func Formats() []Format {
-	return []Format{speckit(), openspec(), kiro(), taskmaster(), ralph(), beads(), bmad(), gsd()}
+	return []Format{speckit(), openspec(), kiro(), taskmaster(), ralph(), beads(), bmad(), gsd(), planmode(), boxes()}
 }
 
 // source is a file of a plan, with the files beside it.

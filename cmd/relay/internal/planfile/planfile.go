@@ -165,7 +165,11 @@ const mostTold = 20
 // WriteTold says what came of a plan in the form of another tool.
 func WriteTold(w io.Writer, plan *importer.Plan) {
 	if format, other := importer.Named(plan.Format); other {
-		fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+		if format.Tool == "" {
+			fmt.Fprintf(w, "read as a %s", format.Name)
+		} else {
+			fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+		}
 		if plan.Done > 0 {
 			fmt.Fprintf(w, "; %s done there, and left out", text.Count(plan.Done, "task"))
 		}

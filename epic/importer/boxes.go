@@ -1,0 +1,128 @@
+package importer
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"relay/epic/blueprint"
+)
+
+// boxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its criteria.
+// Boxes with numbers are done in their order; others have none.
+func boxes() Format {
+	return Format{Name: "checklist", claims: claimsBoxes, read: readBoxes}
+}
+
+func claimsBoxes(s source) bool {
+	list, ok := s.markdown()
+	return ok && slices.ContainsFunc(list, func(l line) bool { return l.box != 0 })
+}
+
+// markdown returns the lines of a text in which no blueprint has a task.
+func (s source) markdown() ([]line, bool) {
+	switch strings.ToLower(path.Ext(s.name)) {
+	case ".md", ".markdown", ".txt", "":
+	default:
+		return nil, false
+	}
+	data, err := s.text(s.name)
+	if err != nil || blueprint.HasTasks(data) {
+		return nil, false
+	}
+	list, err := s.lines()
+	return list, err == nil
+}
+
+// commands returns what the plan names as commands under headings such as Verification.
+func (s source) commands() []blueprint.Command {
+	data, err := s.text(s.name)
+	if err != nil {
+		return nil
+	}
+	return blueprint.Commands(data)
+}
+
+func readBoxes(s source, d *draft) error {
+	list, err := s.lines()
+	if err != nil {
+		return err
+	}
+	d.offered = s.commands()
+	title, list := firstHeading(list)
+	d.title = firstText(unformatted(title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	for _, part := range headed(list) {
+		d.boxesOf(part)
+	}
+	return nil
+}
+
+// headed cuts a text at its headings, of whatever level. The first part has none.
+func headed(list []line) []section {
+	parts := []section{{}}
+	for _, l := range list {
+		if l.kind == headingLine {
+			parts = append(parts, section{heading: l})
+			continue
+		}
+		last := &parts[len(parts)-1]
+		last.body = append(last.body, l)
+	}
+	return parts
+}
+
+// boxesOf takes the tasks of a section. What stands around them is part of the description of the epic.
+func (d *draft) boxesOf(part section) {
+	entries, rest := checklist(part.body)
+	name := unformatted(part.heading.rest)
+	d.prose(name, rest)
+	var owner *item
+	var before *item // with a number
+	column := 0
+	for i := range entries {
+		e := &entries[i]
+		if owner != nil && e.line.indent > column {
+			owner.below(e)
+			continue
+		}
+		it := d.box(e, name)
+		if e.number != "" {
+			if before != nil {
+				it.after = append(it.after, reference{before.id, it.line})
+			}
+			if it.open() {
+				before = it
+			}
+		}
+		owner, column = it, e.line.indent
+	}
+}
+
+// box adds the task of a box.
+func (d *draft) box(e *entry, section string) *item {
+	it := &item{
+		id: clip(unformatted(e.title), 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.line.n, priority: normal,
+		title: unformatted(e.title), done: e.line.done(),
+	}
+	if it.title != e.title {
+		it.description = append(it.description, e.title)
+	}
+	if below := join(e.below); below != "" {
+		it.description = append(it.description, below)
+	}
+	if section != "" {
+		it.description = append(it.description, "Part of: "+section)
+	}
+	d.items = append(d.items, it)
+	return it
+}
+
+// below takes a box below that of a task, as a criterion.
+func (it *item) below(e *entry) {
+	text := e.title
+	if more := join(e.below); more != "" {
+		text += "\n" + more
+	}
+	it.criteria = append(it.criteria, text)
+}
