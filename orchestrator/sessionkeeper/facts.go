@@ -90,6 +90,16 @@ func (l *attemptList) apply(f fact) *attemptFacts {
 	return a
 }
 
+// open reports whether there is an attempt of which the log has no end: the next run ends it.
+func (l *attemptList) open() bool {
+	for _, f := range l.byID {
+		if !f.ended {
+			return true
+		}
+	}
+	return false
+}
+
 // withReviews returns all attempts, run by run, with the reviews of the whole epic.
 func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
 	seen := map[string]bool{}

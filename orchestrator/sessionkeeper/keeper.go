@@ -131,19 +131,26 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 		if err := k.step(over); err != nil {
 			return err
 		}
-		if left, err = k.settle(left); err != nil {
+		if left, err = k.settle(left, over); err != nil {
 			return err
 		}
 	}
-	if len(left) > 0 {
+	if len(left) > 0 || k.known.open() {
 		return nil // the next run begins with them
 	}
 	return k.w.write(sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))}) //nolint:gosec // events are not that many
 }
 
+// lastSettle is how long what earlier runs have left is written when the run is over.
+const lastSettle = 2 * time.Second
+
 // settle writes some of what earlier runs have left, and returns the rest.
-func (k *Keeper) settle(left []*attemptFacts) ([]*attemptFacts, error) {
-	for began := time.Now(); len(left) > 0 && !k.over() && time.Since(began) < look/2; left = left[1:] {
+func (k *Keeper) settle(left []*attemptFacts, over bool) ([]*attemptFacts, error) {
+	most := look / 2
+	if over {
+		most = lastSettle
+	}
+	for began := time.Now(); len(left) > 0 && k.over() == over && time.Since(began) < most; left = left[1:] {
 		if err := k.w.settle(newAttempt(k.o.place(), left[0], true)); err != nil {
 			return nil, err
 		}

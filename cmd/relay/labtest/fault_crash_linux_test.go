@@ -57,6 +57,7 @@ func (l *lab) resumes() {
 	l.clean()
 	l.quiet()
 	l.accounted()
+	l.remembered()
 }
 
 func (l *lab) interrupted(a ledgerAttempt) {

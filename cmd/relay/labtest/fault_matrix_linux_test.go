@@ -199,6 +199,7 @@ func TestKillMatrix(t *testing.T) {
 				l.clean()
 			}
 			l.accounted()
+			l.remembered()
 		})
 	}
 }
@@ -297,6 +298,7 @@ func TestKillMatrixGit(t *testing.T) {
 			}
 			l.clean()
 			l.accounted()
+			l.remembered()
 		})
 	}
 }
