@@ -79,8 +79,12 @@ func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSla
 
 // look finds conversations, and runs of the CLI, that have begun since the last look.
 func (a *attempt) look() {
+	there, _ := os.ReadDir(a.folder()) // there may be none yet
 	if a.facts.task != engine.WholeEpic {
-		a.talks[0].look(a.folder())
+		a.talks[0].look(a.folder(), there)
+	}
+	if !holds(there, "review") {
+		return
 	}
 	review := filepath.Join(a.folder(), "review")
 	for _, name := range folders(review) {
@@ -118,6 +122,11 @@ func (a *attempt) lookReviewer(folder string, round int) {
 	}
 }
 
+// holds reports whether one of some names is that of a file or folder in a list.
+func holds(list []os.DirEntry, names ...string) bool {
+	return slices.ContainsFunc(list, func(e os.DirEntry) bool { return slices.Contains(names, e.Name()) })
+}
+
 // folders lists the folders in one, numbers by their value.
 func folders(dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
@@ -137,23 +146,24 @@ func folders(dir string) (names []string) {
 	return names
 }
 
-// look finds the runs of an agent's CLI: the first, the one in which it is asked for its result, and fix rounds.
-func (t *talk) look(folder string) {
-	add := func(s *stream) {
-		if !slices.ContainsFunc(t.streams, func(one *stream) bool { return one.folder == s.folder }) && s.exists() {
+// look finds the runs of an agent's CLI in a folder with so much in it: the first, the one in which it is asked for its result, and fix
+// rounds.
+func (t *talk) look(folder string, there []os.DirEntry) {
+	add := func(s *stream, exists bool) {
+		if exists && !slices.ContainsFunc(t.streams, func(one *stream) bool { return one.folder == s.folder }) {
 			s.kind = t.kind
 			t.streams = append(t.streams, s)
 		}
 	}
-	add(&stream{folder: folder})
+	add(&stream{folder: folder}, holds(there, begins()...))
 	added := len(t.streams)
-	if entries := folders(folder); len(entries) > 0 {
-		for n := 1; slices.Contains(entries, "fix-"+strconv.Itoa(n)); n++ {
-			add(&stream{folder: filepath.Join(folder, "fix-"+strconv.Itoa(n)), round: n})
-		}
-		if slices.Contains(entries, "result") {
-			add(&stream{folder: filepath.Join(folder, "result")})
-		}
+	for n := 1; holds(there, "fix-"+strconv.Itoa(n)); n++ {
+		s := &stream{folder: filepath.Join(folder, "fix-"+strconv.Itoa(n)), round: n}
+		add(s, s.exists())
+	}
+	if holds(there, "result") {
+		s := &stream{folder: filepath.Join(folder, "result")}
+		add(s, s.exists())
 	}
 	t.sort(added)
 }

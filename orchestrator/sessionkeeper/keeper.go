@@ -33,8 +33,12 @@ type Keeper struct {
 	seq   uint64 // of the last event
 }
 
-// look is how often the keeper looks at what agents have printed.
-const look = 400 * time.Millisecond
+// look is how often the keeper looks at what agents have printed. Attempts that have ended wait for every third look: many that end soon
+// after each other are written at once.
+const (
+	look       = 400 * time.Millisecond
+	settleLook = 3
+)
 
 // New returns a keeper that does nothing before it is started. Without a ledger to keep it returns nil, whose methods do nothing.
 func New(o Options) *Keeper {
@@ -122,13 +126,13 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	}
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for over := false; !over; {
+	for looks, over := 1, false; !over; looks++ {
 		select {
 		case <-tick.C:
 		case <-k.wake:
 		}
 		over = k.over()
-		if err := k.step(over); err != nil {
+		if err := k.step(over, over || looks%settleLook == 0); err != nil {
 			return err
 		}
 		if left, err = k.settle(left, over); err != nil {
@@ -190,8 +194,9 @@ func (k *Keeper) over() bool {
 	return k.closing
 }
 
-// step takes in what has happened since the last one, and writes what was printed meanwhile.
-func (k *Keeper) step(over bool) error {
+// step takes in what has happened since the last one, and writes what was printed meanwhile. settle says that attempts which have ended
+// are written as well.
+func (k *Keeper) step(over, settle bool) error {
 	k.mu.Lock()
 	facts := k.queue
 	k.queue = nil
@@ -204,6 +209,9 @@ func (k *Keeper) step(over bool) error {
 	err := k.w.writeAll(func() ([]sessions.Mark, error) {
 		var marks []sessions.Mark
 		for _, a := range k.live {
+			if ended(a) && !settle {
+				continue
+			}
 			if err := a.read(&k.w, ended(a)); err != nil {
 				return nil, err
 			}
@@ -216,12 +224,14 @@ func (k *Keeper) step(over bool) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range k.live {
-		if ended(a) {
-			k.forget(a)
+	if settle {
+		for _, a := range k.live {
+			if ended(a) {
+				k.forget(a)
+			}
 		}
+		k.live = slices.DeleteFunc(k.live, ended)
 	}
-	k.live = slices.DeleteFunc(k.live, ended)
 	return nil
 }
 
@@ -247,8 +257,10 @@ func (k *Keeper) take(f fact) {
 		k.live = append(k.live, newAttempt(k.o.place(), facts, false))
 	}
 	for _, a := range k.live {
-		if a.facts == facts && facts.dir != "" {
-			a.talks[0].locate(facts.dir)
+		if a.facts == facts {
+			if facts.dir != "" {
+				a.talks[0].locate(facts.dir)
+			}
 			return
 		}
 	}

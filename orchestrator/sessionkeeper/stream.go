@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,8 +52,13 @@ func (s *stream) printed() string {
 	return cmp.Or(s.file, filepath.Join(s.folder, transcripts.Name))
 }
 
+// begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
+func begins() []string {
+	return []string{transcripts.Name, transcripts.Name + transcripts.Compressed, "brief.md", "prompt.md"}
+}
+
 // exists reports whether anything was printed, or asked.
-func (s *stream) exists() bool { return s.there() || s.has("brief.md") || s.has("prompt.md") }
+func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
 
 // there reports whether there is a transcript.
 func (s *stream) there() bool {
@@ -96,7 +102,12 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
+	var text bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		text.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // else it is read in many steps
+	}
+	_, err = text.ReadFrom(io.LimitReader(f, limit))
+	return text.Bytes(), err
 }
 
 // sink takes what streams tell.
@@ -118,7 +129,7 @@ func (s *stream) advance(to sink, all bool) error {
 	if all {
 		limit = 1 << 62
 	}
-	if limit > 0 {
+	if limit > 0 && !s.silent() {
 		if err := s.readOn(to, limit, all); err != nil {
 			return err
 		}
@@ -128,6 +139,12 @@ func (s *stream) advance(to sink, all bool) error {
 		s.done = true
 	}
 	return nil
+}
+
+// silent reports whether nothing was printed, as far as is known.
+func (s *stream) silent() bool {
+	info, err := os.Lstat(s.printed())
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // readOn reads so many bytes of the file, as far as they are whole lines. At the end of a stream the last one needs no end.
