@@ -53,7 +53,7 @@ func newAttempt(p place, f *attemptFacts, again bool) *attempt {
 	if f.task != engine.WholeEpic {
 		about := a.about()
 		about.Key, about.Source, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.agent, f.model
-		about.Session, about.Workspace = f.session, f.dir
+		about.Session, about.Workspace, about.Began = f.session, f.dir, f.began
 		if f.fork != nil {
 			about.Branch, about.Context = f.fork.Parent, f.fork.context()
 		}

@@ -18,6 +18,7 @@ type attemptFacts struct {
 	kind      string // of its CLI
 	dir       string // where it worked
 	session   string // the id that relay chose
+	began     int64  // milliseconds
 	summary   string
 	ended     bool
 	fork      *Fork // it is none of the plan's, but a fork; nil: it is
@@ -48,6 +49,9 @@ func factOf(e *attempts.Event) (f fact, ok bool) {
 		s := e.Started
 		f.started = &attemptFacts{
 			run: e.Run, task: e.Task, number: e.Attempt, agent: s.Runner, model: s.Model, kind: s.CLI, dir: s.Dir, session: s.Session,
+		}
+		if !e.At.IsZero() {
+			f.started.began = e.At.UnixMilli()
 		}
 	case e.Briefed != nil:
 		f.dir = e.Briefed.Dir

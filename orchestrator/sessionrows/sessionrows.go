@@ -7,6 +7,7 @@ package sessionrows
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"relay/attempts/sessions"
@@ -22,6 +23,7 @@ type About struct {
 	Workspace string // where it worked
 	Session   string // the id that relay chose; "": the CLI chooses
 	Asked     bool   // it was only to answer: a reviewer
+	Began     int64  // when relay began the attempt, in milliseconds: the time of a conversation in which nothing was said; 0: not known
 
 	Run, Task string
 	Attempt   int
@@ -149,7 +151,8 @@ func (a *Assembler) End(at int64) {
 		at = a.latest
 	}
 	if a.current() == nil {
-		a.enter(conversation.Event{At: at}, Place{Seen: at})
+		began := cmp.Or(at, a.about.Began)
+		a.enter(conversation.Event{At: began}, Place{Seen: began})
 	}
 	for _, s := range a.order {
 		for _, c := range s.open {

@@ -15,12 +15,13 @@ const timesEvery = time.Second
 // missing, and nobody is told.
 type times struct {
 	now  func() time.Time
+	path string   // of the file that is begun with the first output; "": none is begun
 	file *os.File // nil: nothing is written
 	size int64    // that was written last
 	at   time.Time
 }
 
-// openTimes begins the file beside the output of a process that is about to start. One that has ended under another relay has its
+// openTimes prepares for the file beside the output of a process that is about to start. One that has ended under another relay has its
 // output already: then what is there is gone on with, and nothing is begun.
 func openTimes(stdout string, now func() time.Time) *times {
 	t := &times{now: now}
@@ -28,16 +29,24 @@ func openTimes(stdout string, now func() time.Time) *times {
 		return t
 	}
 	path := filepath.Join(filepath.Dir(stdout), conversation.TimesFile)
-	if _, err := os.Lstat(stdout); err == nil {
+	if fileSize(stdout) > 0 {
 		t.resume(path)
-		return t
-	}
-	_ = os.Remove(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		t.file = f
+	} else {
+		t.path = path
 	}
 	return t
+}
+
+// begin begins the file, once there is something to say.
+func (t *times) begin() {
+	if t.path == "" {
+		return
+	}
+	_ = os.Remove(t.path) // of a relay that was killed, or a link to somewhere
+	if f, err := os.OpenFile(t.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		t.file = f
+	}
+	t.path = ""
 }
 
 // resume opens a file that has no end yet.
@@ -60,7 +69,10 @@ func (t *times) resume(path string) {
 
 // saw writes down a size, unless one was a moment ago. It returns how long that has to wait; 0: nothing does.
 func (t *times) saw(size int64) time.Duration {
-	if t.file == nil || size <= t.size {
+	if size <= t.size {
+		return 0
+	}
+	if t.begin(); t.file == nil {
 		return 0
 	}
 	now := t.now()
@@ -76,8 +88,11 @@ func (t *times) write(size int64, now time.Time, end bool) {
 	_, _ = t.file.Write(conversation.TimesLine(size, now.UnixMilli(), end))
 }
 
-// end writes down that the process is gone, and closes the file.
+// end writes down that the process is gone, and closes the file. A process that has printed nothing gets none.
 func (t *times) end(size int64) {
+	if size > 0 {
+		t.begin()
+	}
 	if t.file != nil {
 		t.write(max(size, t.size), t.now(), true)
 		_ = t.file.Close()

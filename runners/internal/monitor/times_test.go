@@ -15,7 +15,14 @@ func TestTimes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	stdout := filepath.Join(dir, conversation.Transcript)
+	path := filepath.Join(dir, conversation.TimesFile)
+	for _, err := range []error{os.WriteFile(stdout, nil, 0o600), os.WriteFile(path, []byte("7 7\n"), 0o600)} { // made for it, and left by another
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	now := time.UnixMilli(1_000_000)
+	openTimes(stdout, func() time.Time { return now }).end(0)
 	s := openTimes(stdout, func() time.Time { return now })
 	for _, step := range []struct {
 		after time.Duration
@@ -40,7 +47,6 @@ func TestTimes(t *testing.T) {
 	s = openTimes(stdout, func() time.Time { return now })
 	s.end(30)
 	openTimes(stdout, func() time.Time { return now.Add(time.Hour) }).end(30) // read once more
-	path := filepath.Join(dir, conversation.TimesFile)
 	text, err := os.ReadFile(path)
 	if want := "10 1000000\n25 1001000\n30 4601000 end\n"; err != nil || string(text) != want {
 		t.Errorf("got %q, %v; want %q", text, err, want)
