@@ -28,6 +28,8 @@ type initOptions struct {
 	auto      bool
 	json      bool
 	from      string
+	milestone string
+	issues    []int
 	checks    []string
 }
 
@@ -39,8 +41,9 @@ func newInitCommand(a *cli.App) *cobra.Command {
 		Long: `Make an epic from a blueprint: a markdown document with a title and tasks. Or
 from a plan in the form of another tool, given its file or folder: spec-kit,
 OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD, Claude Code's plan mode,
-or any checklist. What is done there is left out, no check is made of prose, and
-lines of which nothing is made are named.
+or any checklist; or of issues on GitHub, read with gh. What is done there is
+left out, no check is made of prose, and lines of which nothing is made are
+named.
 
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
@@ -51,9 +54,10 @@ and added to epic.yml after confirmation.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init specs/001-login --checks 'make test'
+  relay init --milestone v1.2            # or --issues 12,15
   relay init --append`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.append {
+			if opts.append || opts.ofGitHub() {
 				return cobra.NoArgs(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
@@ -68,7 +72,9 @@ and added to epic.yml after confirmation.`,
 			if opts.app.Epic != "" {
 				return &exit.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + text.ShellWord(opts.app.Epic)}
 			}
-			opts.blueprint = args[0]
+			if !opts.ofGitHub() {
+				opts.blueprint = args[0]
+			}
 			return runInit(cmd.Context(), opts)
 		},
 	}
@@ -80,8 +86,21 @@ and added to epic.yml after confirmation.`,
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
+	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
 	cmd.MarkFlagsMutuallyExclusive("append", "force")
+	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
 	return cmd
+}
+
+// ofGitHub reports whether the plan is issues, and no file.
+func (o *initOptions) ofGitHub() bool { return o.milestone != "" || len(o.issues) > 0 }
+
+func (o *initOptions) github(p *project.Project) *planfile.GitHub {
+	if !o.ofGitHub() {
+		return nil
+	}
+	return &planfile.GitHub{Root: p.Root, Environ: o.app.Environ, Milestone: o.milestone, Numbers: o.issues}
 }
 
 // initAnswer is what relay init --json prints.
@@ -120,8 +139,8 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	plan, err := planfile.Read(p, planfile.Request{
-		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(),
+	plan, err := planfile.Read(ctx, p, planfile.Request{
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
 	})
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"runners/schema.go", "implementationSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "bugfixSchema", "", "a JSON Schema"},
 	{"runners/schema.go", "reviewSchema", "", "a JSON Schema"},
-	{"cmd/relay/internal/pullrequest/pullrequest.go", "errToolLimit", "", "no test waits two minutes for another program"},
+	{"cmd/relay/internal/hostprogram/hostprogram.go", "errLimit", "", "no test waits two minutes for another program"},
 }
 
 func excused(s sourceText, needed []bool) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +53,7 @@ func readBeads(s source, d *draft) error {
 	if d.title == "." {
 		d.title = "Issues"
 	}
-	r := beadsReader{draft: d, epics: map[string]*item{}, parent: map[string]string{}}
+	r := tracker{draft: d, epics: map[string]*item{}, parent: map[string]string{}}
 	number, next := 0, 0
 	for raw := range bytes.Lines(data) {
 		number++
@@ -75,16 +74,8 @@ func readBeads(s source, d *draft) error {
 	return nil
 }
 
-// beadsReader gathers the issues.
-type beadsReader struct {
-	*draft
-
-	epics  map[string]*item
-	parent map[string]string // of an issue
-}
-
 // issue takes an issue, whose line begins at an offset.
-func (r *beadsReader) issue(n *node, number, offset int) {
+func (r *tracker) issue(n *node, number, offset int) {
 	it := &item{id: n.get("id").string(), line: number, title: n.get("title").string(), priority: normal}
 	if status := n.get("status"); status != nil {
 		it.state = edit{offset + status.from, offset + status.to, `"closed"`}
@@ -126,7 +117,7 @@ func (r *beadsReader) issue(n *node, number, offset int) {
 	r.items = append(r.items, it)
 }
 
-func (r *beadsReader) dependencies(n *node, it *item) {
+func (r *tracker) dependencies(n *node, it *item) {
 	for _, dep := range n.get("dependencies").list() {
 		on, kind := dep.get("depends_on_id").string(), dep.get("type").string()
 		switch kind {
@@ -137,44 +128,5 @@ func (r *beadsReader) dependencies(n *node, it *item) {
 				it.after = append(it.after, reference{on, it.line})
 			}
 		}
-	}
-}
-
-// children gives the issues of an epic what holds for it. One that waits for an epic waits for its children.
-func (r *beadsReader) children() {
-	under := map[string][]string{}
-	for _, it := range r.items {
-		seen := []string{it.id}
-		for above := r.parent[it.id]; above != "" && !slices.Contains(seen, above); above = r.parent[above] {
-			seen = append(seen, above)
-			whole := r.epics[above]
-			if whole == nil {
-				continue
-			}
-			under[above] = append(under[above], it.id)
-			it.after = append(it.after, whole.after...)
-			if it.group == "" {
-				it.group = groupName(above + " " + whole.title)
-				it.description = append(it.description, strings.TrimSpace("Part of "+it.group+".\n\n"+strings.Join(whole.description, "\n\n")))
-			}
-		}
-	}
-	known := map[string]bool{}
-	for _, it := range r.items {
-		known[it.id] = true
-		if it.group != "" && !slices.ContainsFunc(r.groups, func(g group) bool { return g.name == it.group }) {
-			r.groups = append(r.groups, group{name: it.group})
-		}
-	}
-	for _, it := range r.items {
-		it.after = slices.DeleteFunc(wholes(it.after, under), func(ref reference) bool {
-			if known[ref.id] || ref.id == it.id {
-				return ref.id == it.id
-			}
-			if r.epics[ref.id] == nil && it.open() {
-				r.tell(it.line, it.id+" waits for "+clip(ref.id, 60)+", which is not in the file")
-			}
-			return true
-		})
 	}
 }

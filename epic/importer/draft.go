@@ -143,6 +143,9 @@ func (d *draft) task(it *item, ids map[string]*item) epic.Task {
 		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, epic.KindFeature), Priority: it.priority, Points: it.points,
 		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
 	}
+	if it.line == 0 {
+		t.Source = fmt.Sprintf("%s (%s)", it.file, it.id)
+	}
 	if t.Title != it.title {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}

@@ -41,11 +41,16 @@ type Offered struct {
 // Told names a line of a plan of which nothing has been made, and why.
 type Told struct {
 	File string
-	Line int
+	Line int // 0: it is no file that has lines
 	Why  string
 }
 
-func (t Told) String() string { return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why) }
+func (t Told) String() string {
+	if t.Line == 0 {
+		return t.File + ": " + t.Why
+	}
+	return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why)
+}
 
 // Format is one form of plans.
 type Format struct {

@@ -2,6 +2,7 @@
 package planfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type Request struct {
 	Path    string    // the same, from the working directory
 	From    string    // name of the form; "" : found out
 	Checks  []string  // commands that become checks of the epic
+	GitHub  *GitHub   // whose issues are read in the place of a file
 	Now     time.Time // of the epic's id
 }
 
@@ -41,7 +43,19 @@ func FormatNames() (names []string) {
 const blueprintName = "blueprint"
 
 // Read reads it. The epic remembers it by its path from the repository's root. The error is epic.Problems where the plan is at fault.
-func Read(p *project.Project, r Request) (*importer.Plan, error) {
+func Read(ctx context.Context, p *project.Project, r Request) (*importer.Plan, error) {
+	plan, err := readFrom(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	AddChecks(plan, r.Checks)
+	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+}
+
+func readFrom(ctx context.Context, p *project.Project, r Request) (*importer.Plan, error) {
+	if r.GitHub != nil {
+		return r.GitHub.Read(ctx, r.Now)
+	}
 	absolute, err := filepath.Abs(r.Path)
 	if err != nil {
 		return nil, err
@@ -49,12 +63,7 @@ func Read(p *project.Project, r Request) (*importer.Plan, error) {
 	if real, err := filepath.EvalSymlinks(absolute); err == nil {
 		absolute = real
 	}
-	plan, err := read(p, r, absolute)
-	if err != nil {
-		return nil, err
-	}
-	AddChecks(plan, r.Checks)
-	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+	return read(p, r, absolute)
 }
 
 // AddChecks makes commands checks of the epic, each once. They are no longer offered.
@@ -164,6 +173,9 @@ const mostTold = 20
 
 // WriteTold says what came of a plan in the form of another tool.
 func WriteTold(w io.Writer, plan *importer.Plan) {
+	if plan.Format == "github" {
+		fmt.Fprintf(w, "read from GitHub; %s closed there, and left out\n", text.Count(plan.Done, "issue"))
+	}
 	if format, other := importer.Named(plan.Format); other {
 		if format.Tool == "" {
 			fmt.Fprintf(w, "read as a %s", format.Name)

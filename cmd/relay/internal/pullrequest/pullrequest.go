@@ -2,7 +2,6 @@
 package pullrequest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/hostprogram"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/text"
@@ -54,11 +53,6 @@ var hostTools = []hostTool{
 		return []string{"mr", "update", r.Head, "--title", r.Title, "--description", r.Body}
 	}},
 }
-
-// toolLimit bounds one call of a host's program.
-const toolLimit = 2 * time.Minute
-
-var errToolLimit = errors.New("took too long")
 
 // Opener pushes the branch of an epic and opens a pull request for it.
 type Opener struct {
@@ -115,7 +109,7 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 		return nil
 	}
 	// What gh and glab say of a branch that has an open pull request.
-	if refused := (*toolError)(nil); errors.As(err, &refused) && strings.Contains(refused.said, "already exists") {
+	if refused := (*hostprogram.Error)(nil); errors.As(err, &refused) && strings.Contains(refused.Said, "already exists") {
 		if output, err = o.run(ctx, tool.name, tool.update(r)); err == nil {
 			r.URL = lastLink(output)
 			return nil
@@ -133,18 +127,6 @@ func (o *Opener) bodyFile() string {
 	}
 	return path
 }
-
-// toolError is what a host's program said when it failed.
-type toolError struct {
-	err  error
-	said string
-}
-
-// Error returns how the program ended, and what it printed.
-func (e *toolError) Error() string { return e.err.Error() + ": " + text.Line(e.said, 500) }
-
-// Unwrap returns how it ended.
-func (e *toolError) Unwrap() error { return e.err }
 
 // typed returns the command as a person types it.
 func (t *hostTool) typed(r *Request) string {
@@ -199,26 +181,7 @@ func hostOf(address string) string {
 
 // run starts a host's program at the root of the repository, and returns what it printed.
 func (o *Opener) run(ctx context.Context, name string, args []string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, toolLimit, errToolLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = o.Project.Root
-	cmd.Env = append(append([]string{}, o.App.Environ...), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1")
-	cmd.WaitDelay = time.Second
-	var out, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	if output := strings.TrimSpace(complaint.String()); err != nil && output != "" {
-		err = &toolError{err, output}
-	}
-	return out.String(), err
+	return hostprogram.Run(ctx, o.Project.Root, o.App.Environ, name, args...)
 }
 
 // lastLink returns the last address in what a program printed.
