@@ -12,11 +12,11 @@ import (
 	"relay/orchestrator/secrets"
 )
 
-// The collector begins to work for every byte at memoryLimit: with the pages of the program, relay stays about 64 MiB. Below that it may
-// let the heap grow by this many per cent, unless GOGC says otherwise: most of what relay does ends before there is anything
-// worth collecting.
+// The collector begins to work for every byte at memoryLimit: with the pages of the program and what SQLite takes, relay stays about
+// 64 MiB. Below that it may let the heap grow by this many per cent, unless GOGC says otherwise: most of what relay does ends before
+// there is anything worth collecting.
 const (
-	memoryLimit = 44 << 20
+	memoryLimit = 38 << 20
 	heapGrowth  = 300
 )
 

@@ -86,6 +86,7 @@ func TestAdversaryFloods(t *testing.T) {
 			}
 			r := l.run("show", "T1", "--log")
 			r.wants(t, exit.OK)
+			l.remembered()
 		})
 	}
 }
@@ -99,6 +100,28 @@ func TestAdversaryEndlessFlood(t *testing.T) {
 	l.modest()
 }
 
+// A conversation without end is in the agents ledger as far as its transcript is kept, and fills no memory.
+func TestAdversaryConversationFlood(t *testing.T) {
+	t.Parallel()
+	megabytes, keep := 64, 4
+	if *full {
+		megabytes, keep = 1024, 32
+	}
+	l := newLab(t, hostilePlan, "")
+	l.likeClaude(keep, fmt.Sprintf(`awk 'BEGIN {
+  words = sprintf("%%900s", ""); gsub(/ /, "x", words)
+  for (i = 0; i < %d * 1000; i++) printf "{\"type\":\"assistant\",\"message\":{\"id\":\"m%%d\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"%%d %%s\"}]}}\n", i, i, words
+}'`, megabytes))
+	l.work(exit.OK)
+	l.modest()
+	l.remembered()
+	r := l.run("sessions", "search", "bytes of the transcript are missing here")
+	r.wants(t, exit.OK)
+	if !strings.Contains(r.stdout.String(), "it was longer than what relay keeps of one") {
+		t.Errorf("nothing says what is missing: %s", r.stdout.String())
+	}
+}
+
 // The same for what Claude Code prints: its result is the last line, however long the one before is.
 func TestAdversaryClaudeFlood(t *testing.T) {
 	t.Parallel()
@@ -106,21 +129,28 @@ func TestAdversaryClaudeFlood(t *testing.T) {
 	if *full {
 		size = "200M"
 	}
-	l := newLab(t, hostilePlan, strings.Replace(measuring, "echo two > T2.txt; ok; exit 0", "true", 1)+`
+	l := newLab(t, hostilePlan, "")
+	l.likeClaude(8, `head -c `+size+` /dev/zero | tr '\0' x; echo`)
+	l.work(exit.OK)
+	l.commits("T1: One", "T2: Two")
+	l.modest()
+}
+
+// likeClaude has an agent print what Claude Code prints, and for T1 what a command prints, of which so many MiB are kept.
+func (l *lab) likeClaude(keep int, command string) {
+	l.t.Helper()
+	l.agent(strings.Replace(measuring, "echo two > T2.txt; ok; exit 0", "true", 1) + `
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 echo '{"type":"system","subtype":"init","session_id":"c9fdff09-3dfc-4542-9a6a-7470c81c6227","model":"m","tools":[]}'
-if [ "$RELAY_TASK" = T1 ]; then head -c `+size+` /dev/zero | tr '\0' x; echo; fi
+if [ "$RELAY_TASK" = T1 ]; then ` + command + `; fi
 echo '{"type":"result","subtype":"success","is_error":false,"session_id":"c9fdff09-3dfc-4542-9a6a-7470c81c6227","result":"x","structured_output":{"status":"success","summary":"done"}}'
 `)
 	script := l.inHome("claude-like")
 	l.write(script, "#!/bin/sh\nexec sh "+l.inHome("agent.sh")+"\n")
 	if err := os.Chmod(script, 0o755); err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	l.settings(fmt.Sprintf("relay: {runners: [claude], transcript_mib: 8, agents: {claude: {type: claude, argv: [%q]}}}\n", script))
-	l.work(exit.OK)
-	l.commits("T1: One", "T2: Two")
-	l.modest()
+	l.settings(fmt.Sprintf("relay: {runners: [claude], transcript_mib: %d, agents: {claude: {type: claude, argv: [%q]}}}\n", keep, script))
 }
 
 // Bytes that are no text reach neither the terminal nor the ledger.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/exit"
 	"relay/runners/runnertest/modelserver"
 )
@@ -80,6 +81,32 @@ func agentWorks(t *testing.T, c agentCLI) {
 	if a.Receipt.Summary != "Wrote it." || !slices.Equal(a.Receipt.Files, []string{"hello.txt"}) {
 		t.Errorf("the receipt is %+v", a.Receipt)
 	}
+	l.kept(c)
+}
+
+// kept wants the conversation with a CLI in the agents ledger: what it was asked, what it said, and the tool that it wrote the file with.
+func (l *agentLab) kept(c agentCLI) {
+	l.t.Helper()
+	var list []struct {
+		ID       string
+		Source   string
+		Messages int `json:"message_count"`
+	}
+	var tools []sessions.ToolUse
+	for command, to := range map[string]any{"list": &list, "tools": &tools} {
+		r := l.run("sessions", command, "--json")
+		r.wants(l.t, exit.OK)
+		if err := json.Unmarshal(r.stdout.Bytes(), to); err != nil {
+			l.t.Fatalf("%v: %s", err, r.stdout.String())
+		}
+	}
+	if len(list) != 1 || list[0].Source != c.name || list[0].Messages < 3 {
+		l.t.Errorf("the agents ledger has the sessions %+v, want one of %s with what was asked and said", list, c.name)
+	}
+	if !slices.ContainsFunc(tools, func(u sessions.ToolUse) bool { return u.Tool == c.writes && u.Completed == 1 }) {
+		l.t.Errorf("the agents ledger has the tools %+v, want one call of %s", tools, c.writes)
+	}
+	l.remembered()
 }
 
 // A push from an agent's shell fails there, and says why.

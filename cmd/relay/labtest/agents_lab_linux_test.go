@@ -27,6 +27,7 @@ type agentCLI struct {
 
 	patience int    // requests that it makes itself before it gives up; 0: more than a test waits for
 	starting int    // seconds in which it has asked its model, however busy the machine; 0: 10
+	writes   string // its tool that writes a file, as its stream names it
 	limit    string // what it tells of a usage limit: "to the second" or "to the minute" when it ends, "" : that there is one, "nothing"
 	server   string // starts what stays; "" : a command that keeps the tool's output open, which some wait for
 	blurred  bool   // half an answer looks like a tool at work, and the silence after it is the agent's own
@@ -38,18 +39,18 @@ type agentCLI struct {
 
 // The CLIs ask their provider again for minutes; here they are told not to, as far as they can be.
 var clis = []agentCLI{
-	{name: "claude", patience: 3, limit: "to the second", env: func(url string) []string {
+	{name: "claude", writes: "Write", patience: 3, limit: "to the second", env: func(url string) []string {
 		return []string{"ANTHROPIC_BASE_URL=" + url, "CLAUDE_CODE_OAUTH_TOKEN=test-token", "CLAUDE_CODE_MAX_RETRIES=2"}
 	}},
 	codexWith("codex", "gpt-5.5"),
 	codexWith("codex-scripting", "gpt-5.6-sol"), // its newer models have one tool, which takes JavaScript
-	{name: "gemini", model: "gemini-2.5-pro", patience: 2, starting: 20, server: quietServer, env: func(url string) []string {
+	{name: "gemini", model: "gemini-2.5-pro", writes: "write_file", patience: 2, starting: 20, server: quietServer, env: func(url string) []string {
 		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test-key"}
 	}, files: func(string) map[string]string {
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},
 "privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false,"maxAttempts":2}}`}
 	}},
-	{name: "opencode", model: "local/model", starting: 60, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
+	{name: "opencode", model: "local/model", writes: "write", starting: 60, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
 		return []string{
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","provider":{"local":{"npm":"@ai-sdk/openai-compatible",
@@ -61,7 +62,7 @@ var clis = []agentCLI{
 
 func codexWith(name, model string) agentCLI {
 	return agentCLI{
-		name: name, patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
+		name: name, writes: "file_change", patience: 2, limit: "to the minute", tidy: true, form: name != "codex",
 		env: func(string) []string { return []string{"LOCAL_KEY=test-key"} },
 		files: func(url string) map[string]string {
 			return map[string]string{".codex/config.toml": fmt.Sprintf(codexConfig, model, url)}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"relay/attempts/sessions"
@@ -26,14 +25,9 @@ func (l *lab) remembered() {
 	}
 	l.run("sessions", "import").wants(l.t, exit.OK)
 	again := l.conversations()
-	for _, row := range live {
-		if !slices.Contains(again, row) {
-			l.t.Errorf("the files have not\n%s", row)
-		}
-	}
-	for _, row := range again {
-		if !slices.Contains(live, row) {
-			l.t.Errorf("the agents ledger has not\n%s", row)
+	for i := range max(len(live), len(again)) {
+		if i >= len(live) || i >= len(again) || live[i] != again[i] {
+			l.t.Fatalf("%d rows and %d, row %d:\nthe agents ledger has\n%s\nand the files\n%s", len(live), len(again), i, live[min(i, len(live)-1)], again[min(i, len(again)-1)])
 		}
 	}
 }
@@ -50,7 +44,7 @@ func (l *lab) conversations() (all []string) {
 		"PRAGMA integrity_check", "PRAGMA foreign_key_check", "SELECT * FROM agent_sessions ORDER BY id", "SELECT * FROM agent_messages ORDER BY id",
 		"SELECT * FROM agent_turns ORDER BY id", "SELECT * FROM agent_tool_calls ORDER BY id",
 	} {
-		table, err := r.SQL(l.t.Context(), query, sessions.Limits{Rows: 10_000, Time: time.Minute})
+		table, err := r.SQL(l.t.Context(), query, sessions.Limits{Rows: 100_000, Time: time.Minute})
 		if err != nil || table.More {
 			l.t.Fatalf("%s: %v", query, err)
 		}
