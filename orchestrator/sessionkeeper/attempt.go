@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
@@ -122,30 +121,6 @@ func (a *attempt) lookReviewer(folder string, round int) {
 	}
 }
 
-// holds reports whether one of some names is that of a file or folder in a list.
-func holds(list []os.DirEntry, names ...string) bool {
-	return slices.ContainsFunc(list, func(e os.DirEntry) bool { return slices.Contains(names, e.Name()) })
-}
-
-// folders lists the folders in one, numbers by their value.
-func folders(dir string) (names []string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // there are none yet
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		n, _ := strconv.Atoi(a)
-		m, _ := strconv.Atoi(b)
-		return cmp.Or(n-m, strings.Compare(a, b))
-	})
-	return names
-}
-
 // look finds the runs of an agent's CLI in a folder with so much in it: the first, the one in which it is asked for its result, and fix
 // rounds.
 func (t *talk) look(folder string, there []os.DirEntry) {
@@ -182,17 +157,26 @@ func (t *talk) sort(from int) {
 	})
 }
 
-// advance reads on in all conversations. ended says that nothing more comes.
-func (a *attempt) advance(ended bool, flush func(*talk) error) error {
+// looked says how far an attempt is read.
+type looked struct {
+	ended bool // nothing more comes
+	wait  bool // conversations do not begin yet
+}
+
+// advance reads on in all conversations.
+func (a *attempt) advance(l looked, flush func(*talk) error) error {
 	a.look()
 	for _, t := range a.talks {
-		if ended && t.longer(a.cap) {
+		if l.wait && !t.begun() {
+			continue
+		}
+		if l.ended && t.longer(a.cap) {
 			t.restart()
 		}
-		if err := t.advance(a.cap, ended, func() error { return flush(t) }); err != nil {
+		if err := t.advance(a.cap, l.ended, func() error { return flush(t) }); err != nil {
 			return err
 		}
-		if ended && !t.about.Asked {
+		if l.ended && !t.about.Asked {
 			t.rows.Summarize(a.facts.summary)
 		}
 	}
@@ -200,8 +184,8 @@ func (a *attempt) advance(ended bool, flush func(*talk) error) error {
 }
 
 // read adds to the writer what there is to be read.
-func (a *attempt) read(w *writer, ended bool) error {
-	if err := a.advance(ended, w.add); err != nil {
+func (a *attempt) read(w *writer, l looked) error {
+	if err := a.advance(l, w.add); err != nil {
 		return err
 	}
 	for _, t := range a.talks {
@@ -219,6 +203,11 @@ func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.na
 func (t *talk) locate(dir string) {
 	t.about.Workspace = dir
 	t.rows.Locate(dir)
+}
+
+// begun reports whether something of a conversation was read.
+func (t *talk) begun() bool {
+	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun })
 }
 
 // gone reports whether a transcript has been removed.

@@ -245,7 +245,7 @@ func TestFlood(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		most = max(most, m.HeapAlloc)
 	}
-	err = n.advance(true, func(t *talk) error {
+	err = n.advance(looked{ended: true}, func(t *talk) error {
 		b, _ := t.take()
 		count(b)
 		return nil

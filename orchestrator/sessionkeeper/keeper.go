@@ -33,11 +33,11 @@ type Keeper struct {
 	seq   uint64 // of the last event
 }
 
-// look is how often the keeper looks at what agents have printed. Attempts that have ended wait for every third look: many that end soon
+// look is how often the keeper looks at what agents have printed. Attempts that have ended wait for every second look: many that end soon
 // after each other are written at once.
 const (
 	look       = 400 * time.Millisecond
-	settleLook = 3
+	settleLook = 2
 )
 
 // New returns a keeper that does nothing before it is started. Without a ledger to keep it returns nil, whose methods do nothing.
@@ -208,11 +208,13 @@ func (k *Keeper) step(over, settle bool) error {
 	ended := func(a *attempt) bool { return a.facts.ended || over && a.facts.task == engine.WholeEpic }
 	err := k.w.writeAll(func() ([]sessions.Mark, error) {
 		var marks []sessions.Mark
+		wait := false
 		for _, a := range k.live {
 			if ended(a) && !settle {
+				wait = true // what begins after it is written after it: the first one that has an id keeps it
 				continue
 			}
-			if err := a.read(&k.w, ended(a)); err != nil {
+			if err := a.read(&k.w, looked{ended: ended(a), wait: wait}); err != nil {
 				return nil, err
 			}
 			if ended(a) {

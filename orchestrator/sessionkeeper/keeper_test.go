@@ -59,6 +59,41 @@ func TestRowsComeSoon(t *testing.T) {
 	})
 }
 
+// TestFirstKeepsID: of two attempts whose agents print the same id of a session, the one that has ended before the other began keeps it,
+// whichever look finds them, as it does in an import.
+func TestFirstKeepsID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(t, "codex")
+		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k.Start(t.Context(), 0)
+		second := &night{t: t, dir: n.dir, attempt: n.attempt}
+		facts := *n.facts
+		facts.number = 2
+		second.facts = &facts
+		for i, one := range []*night{n, second} {
+			k.Add([]attempts.Event{startedEvent(uint64(2*i+1), one.facts)})
+			one.say(one.begin("", "do it"), codexBegan+codexSays(0, "I begin."), time.Now().UnixMilli(), i == 0)
+			if i == 0 {
+				k.Add([]attempts.Event{{
+					Seq: 2, Run: n.facts.run, Type: attempts.TypeAttemptEnded, Task: "T1", Attempt: 1, Ended: &attempts.Ended{},
+				}})
+			}
+		}
+		time.Sleep(look + time.Millisecond) //nolint:forbidigo // fake time
+		synctest.Wait()
+		if len(k.live) != 2 || k.live[0].talks[0].begun() || k.live[1].talks[0].begun() {
+			t.Errorf("the first look does not leave both: %d under way", len(k.live))
+		}
+		time.Sleep(look) //nolint:forbidigo // fake time
+		synctest.Wait()
+		if mark, _, _ := k.w.db.Mark(t.Context(), "session/th"); mark.State != "20261121T030000Z-abcd/T1/1" || len(k.live) != 1 {
+			t.Errorf("the session is that of %q, %d under way", mark.State, len(k.live))
+		}
+		k.Close()
+	})
+}
+
 // TestLedgerInUse: a run whose ledger is another's goes on, with one warning, and waits for nobody.
 func TestLedgerInUse(t *testing.T) {
 	t.Parallel()

@@ -137,7 +137,7 @@ func (n *night) look(into *table, ended bool) {
 		into.take(b)
 		return nil
 	}
-	if err := n.advance(ended, take); err != nil {
+	if err := n.advance(looked{ended: ended}, take); err != nil {
 		n.t.Fatal(err)
 	}
 	for _, t := range n.talks {

@@ -161,7 +161,7 @@ func (w *writer) settle(list ...*attempt) error {
 	}
 	return w.writeAll(func() ([]sessions.Mark, error) {
 		for _, a := range list {
-			if err := a.read(w, true); err != nil {
+			if err := a.read(w, looked{ended: true}); err != nil {
 				return nil, err
 			}
 		}

@@ -72,7 +72,7 @@ func TestCapRows(t *testing.T) {
 	w := writer{ctx: t.Context(), db: db}
 	look := func(ended bool) {
 		t.Helper()
-		if err := w.writeAll(func() ([]sessions.Mark, error) { return nil, n.read(&w, ended) }); err != nil {
+		if err := w.writeAll(func() ([]sessions.Mark, error) { return nil, n.read(&w, looked{ended: ended}) }); err != nil {
 			t.Fatal(err)
 		}
 	}
