@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -233,8 +234,10 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 			err = stop
 		}
 	}
+	var closing sync.WaitGroup
+	closing.Go(r.rows.Close) // both wait for the disk
 	r.keeper.Close()
-	r.rows.Close()
+	closing.Wait()
 	if err == nil {
 		r.compressTranscripts(ctx)
 	}

@@ -16,8 +16,17 @@ import (
 // MakeRoom makes sure that files of an attempt can be made anew below dir, the epic's folder, whatever agents have put where
 // they go.
 func MakeRoom(dir string, files ...string) error {
+	top, folder, made := filepath.Join(dir, attempts.RunsDir), "", false
 	for _, file := range files {
-		if err := gitcmd.ClearPath(filepath.Join(dir, attempts.RunsDir), file); err != nil {
+		var err error
+		if at := filepath.Dir(file); at != folder {
+			folder = at
+			made, err = gitcmd.ClearFolder(top, folder)
+		}
+		if err == nil && !made {
+			err = gitcmd.RemoveTree(file)
+		}
+		if err != nil {
 			return err
 		}
 	}
