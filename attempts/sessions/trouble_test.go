@@ -109,13 +109,19 @@ func TestGarbledWhileOpen(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(path+"-journal", make([]byte, 512), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	again, err := Open(t.Context(), dir, Options{Now: now, Check: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
 	if len(again.PutAside()) != 1 {
-		t.Errorf("put aside: %v", again.PutAside())
+		t.Fatalf("put aside: %v", again.PutAside())
+	}
+	if _, err := os.Stat(again.PutAside()[0] + "-journal"); err != nil {
+		t.Error(err)
 	}
 	if err := again.Write(t.Context(), heavy(0, 10)); err != nil {
 		t.Error(err)
