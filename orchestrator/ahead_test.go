@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 )
 
@@ -69,7 +70,7 @@ func TestNobodyGoesAheadOfAReviewerThatIsOut(t *testing.T) {
 	}
 	o := Options{Jobs: 1, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
 	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
-		if !errors.As(err, new(*NoRunnerError)) || slices.ContainsFunc(s.log, func(line string) bool { return strings.HasPrefix(line, "D") }) || !strings.Contains(err.Error(), "codex: not logged in") {
+		if !errors.As(err, new(*decide.NoRunnerError)) || slices.ContainsFunc(s.log, func(line string) bool { return strings.HasPrefix(line, "D") }) || !strings.Contains(err.Error(), "codex: not logged in") {
 			t.Errorf("got %v after %v, want that no runner is left, and agents that are at most two tasks ahead", err, s.log)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/runners"
 )
@@ -200,12 +201,12 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		}
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
 		n := newRun(&o, store, abilities(b))
-		b.hear = func(h engine.Event) { n.state.withLock(func() { n.recordProgress(h) }) }
-		n.state.planTasks(nil)
+		b.hear = func(h engine.Event) { n.state.WithLock(func() { n.recordProgress(h) }) }
+		n.state.PlanTasks(nil)
 		err = n.work(t.Context())
 		n.stopForTest(t, t.Context(), err)
-		if err != nil && !errors.As(err, new(*NoRunnerError)) || n.limits.stopped.reason != "" {
-			t.Errorf("the night ended with %v, %+v", err, n.limits.stopped)
+		if err != nil && !errors.As(err, new(*decide.NoRunnerError)) || n.limits.Stopped.Reason != "" {
+			t.Errorf("the night ended with %v, %+v", err, n.limits.Stopped)
 		}
 		for i := range e.Tasks {
 			id := e.Tasks[i].ID

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/updates"
 )
 
 // costing is an attempt that tells every minute that it has cost a dollar more.
@@ -89,8 +90,8 @@ func TestBudget(t *testing.T) {
 			}
 			var last *budget.ExhaustedError
 			o := Options{Jobs: c.jobs, Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}
-			o.Notify = func(u Update) {
-				if u.Kind == UpdateStopping && last == nil {
+			o.Notify = func(u updates.Update) {
+				if u.Kind == updates.Stopping && last == nil {
 					last = &budget.ExhaustedError{}
 				}
 			}

@@ -44,7 +44,7 @@ func TestWaitsAndSwitchesAreRecorded(t *testing.T) {
 		}
 		want := []string{
 			"cooling: claude 2000-01-01T00:02:30Z limit",
-			"switch: A goes from claude to codex: claude is not asked before " + clockText(time.Date(2000, 1, 1, 0, 2, 30, 0, time.UTC)) + ": limit",
+			"switch: A goes from claude to codex: claude is not asked before " + text.Clock(time.Date(2000, 1, 1, 0, 2, 30, 0, time.UTC)) + ": limit",
 			"cooling: codex 2000-01-01T01:02:00Z no more",
 			"waiting: claude 2000-01-01T00:02:30Z limit",
 			"switch: A goes back from codex to claude: claude may be asked again",

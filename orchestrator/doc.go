@@ -1,10 +1,10 @@
-// Package orchestrator is the run loop: which task goes next, one attempt's life from base commit to receipt, limits, and what is
-// recorded of it. It decides from the events so far; attempts are carried out behind package engine, and the ledger stays with
-// the loop.
+// Package orchestrator is the run loop: it carries out what package decide decides from the events so far: one attempt's life from
+// base commit to receipt, and what is recorded of it. Attempts are carried out behind package engine, and the ledger stays with the
+// loop.
 //
 // An attempt that git cannot carry on for what is wrong with its own checkout, branch or commits ends, uncharged, and is tried
 // again in another slot, three times at most. Only the user's repository, the ledger or the disk ends a run. The deadline and the
-// limits of a run are in limits.go; whose fault a failure is, is the table in worker/judge.go and attempts.Outcome.Charged, and gates
+// limits of a run are in decide; whose fault a failure is, is the table in worker/judge.go and attempts.Outcome.Charged, and gates
 // are the pure function attempts.GateAfter.
 //
 // At the end of a run in which something landed, the checks of completed tasks run again on the tip, for a share of the run's

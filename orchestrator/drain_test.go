@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/updates"
 )
 
 // A run that is drained starts nothing more: what runs comes to its end and is judged as ever, waiting is over, and
@@ -31,8 +32,8 @@ func TestDrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var told []string
-			o := Options{Jobs: c.jobs, Notify: func(u Update) {
-				if u.Kind == UpdateNote {
+			o := Options{Jobs: c.jobs, Notify: func(u updates.Update) {
+				if u.Kind == updates.Note {
 					told = append(told, u.Text)
 				}
 			}}

@@ -5,19 +5,20 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/orchestrator/briefing"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/deferred"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/updates"
 )
 
 // epicReview has the panel judge the whole epic once every task is completed.
 type epicReview struct {
-	state    *state
-	limits   *limits
-	waiter   *waiter
-	recorder *recorder
+	state      *state
+	limits     *decide.Limits
+	dispatcher *decide.Dispatcher
+	recorder   *recorder
 
 	unjudged string // why the panel was not asked; "": it was, or nothing is to be judged
 }
@@ -28,12 +29,12 @@ func (e *epicReview) review(ctx context.Context) error {
 	if e.state.engine.Reviewer == nil || !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 || e.tasksLeft(ctx) {
 		return nil
 	}
-	ctx, over := e.limits.untilDeadline(ctx)
+	ctx, over := e.state.untilDeadline(ctx, e.limits)
 	defer over()
 	for tries := 0; ; tries++ {
 		epicReview, f, err := e.askPanel(ctx)
 		if atDeadline(ctx, err) {
-			e.state.withLock(func() { e.unjudged = e.limits.stopped.why })
+			e.state.WithLock(func() { e.unjudged = e.limits.Stopped.Why })
 			return nil
 		}
 		if err != nil || epicReview == nil {
@@ -51,20 +52,20 @@ func (e *epicReview) review(ctx context.Context) error {
 
 // tasksLeft reports whether tasks are left, or the run is ending: then the whole epic cannot be judged.
 func (e *epicReview) tasksLeft(ctx context.Context) bool {
-	e.state.mu.Lock()
-	defer e.state.mu.Unlock()
-	counts := e.state.counts()
-	return ctx.Err() != nil || e.state.drained() || counts.Total == 0 || counts.Completed < counts.Total
+	e.state.Mu.Lock()
+	defer e.state.Mu.Unlock()
+	counts := e.state.Counts()
+	return ctx.Err() != nil || e.state.Drained() || counts.Total == 0 || counts.Completed < counts.Total
 }
 
 // mayAsk reports whether the run may still begin something; if not, it keeps why as the reason that the epic was not judged.
 func (e *epicReview) mayAsk() bool {
-	e.state.mu.Lock()
-	defer e.state.mu.Unlock()
-	if e.limits.exhausted() {
-		e.unjudged = e.limits.exhaustedBy.Error()
+	e.state.Mu.Lock()
+	defer e.state.Mu.Unlock()
+	if e.limits.Exhausted() {
+		e.unjudged = e.limits.ExhaustedBy.Error()
 	} else {
-		e.unjudged = e.limits.stopped.why
+		e.unjudged = e.limits.Stopped.Why
 	}
 	return e.unjudged == ""
 }
@@ -85,15 +86,15 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
 	}
-	e.state.withLock(func() {
-		a.Closed = e.state.pool.Closed(e.state.instant())
-		e.limits.budget.Begin(&a.Task, attempts.Usage{})
-		e.state.notify(Update{Kind: UpdateNote, Text: "every task is completed; the reviewers are asked about the whole epic"})
+	e.state.WithLock(func() {
+		a.Closed = e.state.Pool.Closed(e.state.Instant())
+		e.limits.Budget.Begin(&a.Task, attempts.Usage{})
+		e.state.Notify(updates.Update{Kind: updates.Note, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
 	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, deferred.InWords(e.state.o.Epic, e.state.store.Task))
-	e.state.withLock(func() {
-		e.limits.budget.End(engine.WholeEpic, reviewed.Usage, true)
-		e.state.summary.Usage.Add(reviewed.Usage)
+	e.state.WithLock(func() {
+		e.limits.Budget.End(engine.WholeEpic, reviewed.Usage, true)
+		e.state.Summary.Usage.Add(reviewed.Usage)
 	})
 	if err != nil {
 		return nil, of, err
@@ -104,46 +105,28 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 // recordEpicReview records and tells the panel's decision, and the cooldowns of its members.
 func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.Result) error {
 	events := []attempts.Event{{Type: attempts.TypeEpicReviewed, EpicReviewed: &epicReview}}
-	e.state.mu.Lock()
-	defer e.state.mu.Unlock()
-	for _, cooldown := range e.rule(f).cooldown {
+	e.state.Mu.Lock()
+	defer e.state.Mu.Unlock()
+	for _, cooldown := range e.recorder.judge.DecideEpic(f).Cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
 	}
-	events[0].Steps = e.state.takeSteps()
-	e.state.notify(Update{Kind: UpdateNote, Text: "the whole epic: " + ending.EpicVerdict(&epicReview)})
+	events[0].Steps = e.state.TakeSteps()
+	e.state.Notify(updates.Update{Kind: updates.Note, Text: "the whole epic: " + ending.EpicVerdict(&epicReview)})
 	err := e.state.store.Append(events...)
 	e.recorder.writeDeferredFile(&epicReview.Reviewed)
 	return err
 }
 
-// rule tells the pool how the reviewers of the whole epic did, and returns what follows. The caller holds mu.
-func (e *epicReview) rule(f engine.Result) runnerRuling {
-	now, a := e.state.instant(), engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}
-	rule := e.recorder.rule(now, a, f, attempts.Ended{Receipt: f.Receipt})
-	made := e.state.ruledStep(attempts.StepReviewed, a, f)
-	made.Outcome = f.Outcome
-	e.state.step(now, made)
-	return rule
-}
-
 // awaitPanel waits until every reviewer may be asked. It reports false when that is not in this run.
 func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 	for {
-		e.state.mu.Lock()
-		now := e.state.instant()
-		name, at := e.state.pool.Latest(engine.WholeEpic, e.state.pool.Panel, now)
-		if name == "" || at.Rest(now) <= 0 || e.limits.pointless(at, now) {
-			e.state.mu.Unlock()
-			return name != "" && at.Rest(now) <= 0, nil
+		e.state.Mu.Lock()
+		wait, open, err := e.dispatcher.WaitForPanel(e.state.Instant())
+		e.state.Mu.Unlock()
+		if wait == nil || err != nil {
+			return open, err
 		}
-		wait := &waiting{changed: e.state.changed, rest: at.Rest(now)}
-		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: e.state.pool.Why(name)}
-		err := e.waiter.notifyWaiting(now, UpdateWaiting, engine.WholeEpic, what)
-		e.state.mu.Unlock()
-		if err != nil {
-			return false, err
-		}
-		if wait.wait(ctx, e.state.o.Drain); ctx.Err() != nil || e.state.drained() {
+		if wait.Wait(ctx, e.state.o.Drain); ctx.Err() != nil || e.state.Drained() {
 			return false, nil //nolint:nilerr // a run that was stopped asks nobody
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/updates"
 	"relay/review"
 )
 
@@ -54,14 +55,14 @@ func TestAwaitPanel(t *testing.T) {
 					store.View(func(l *attempts.Ledger) { w = l.Waiting })
 					return w
 				}
-				o.Notify = func(u Update) {
+				o.Notify = func(u updates.Update) {
 					if waiting() == nil {
 						t.Errorf("told before it is recorded: %+v", u)
 					}
 				}
 				n := newRun(&o, store, abilities(&simulated{}))
 				for who, off := range test.cool {
-					n.state.pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.state.instant())
+					n.state.Pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.state.Instant())
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()

@@ -6,55 +6,59 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/seal"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
+
+	"github.com/google/uuid"
 )
 
 // executor takes attempts from their base commit to their result.
 type executor struct {
 	state    *state
-	limits   *limits
+	limits   *decide.Limits
 	recorder *recorder
 	merges   *mergeQueue
 }
 
 // carryOut takes a task through one attempt: prepare, record the start, run, record the end or queue the work for merging. It
 // returns an error only if relay's own machine fails; that ends the run.
-func (x *executor) carryOut(ctx context.Context, j job) error {
-	task := x.state.plan.Task(j.index)
+func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
+	task := x.state.Plan.Task(j.Index)
 	record := x.state.store.Task(task.ID)
 	if gated, err := x.gateIfExhausted(j, task, record); gated {
 		return err
 	}
-	a := x.assign(task, record, j.runner)
+	a := x.assign(task, record, j.Runner)
 	base, err := x.state.engine.Prepare(ctx, a)
 	if err != nil {
 		return x.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	if err := x.recordStart(ctx, a, j.switchReason); err != nil {
+	if err := x.recordStart(ctx, a, j.SwitchReason); err != nil {
 		return err
 	}
-	began := x.state.ran()
-	x.state.withLock(func() { x.state.notify(x.state.about(task, record, Update{Kind: UpdateStarted, Runner: a.Runner})) })
+	began := x.state.Ran()
+	x.state.WithLock(func() {
+		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Started, Runner: a.Runner}))
+	})
 	f, err := x.runAttempt(ctx, a, record)
 	if err != nil {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
 	if x.merges != nil && f.Outcome == attempts.Success {
-		work := queued{Verified: engine.Verified{Attempt: a, Result: f}, job: j, record: record, began: began}
-		x.state.withLock(func() {
-			now := x.state.instant()
-			x.state.pool.Answered(a.Runner, task.ID, now)
-			x.merges.enqueue(work, now)
+		work := decide.Queued{Verified: engine.Verified{Attempt: a, Result: f}, Job: j, Record: record, Began: began}
+		x.state.WithLock(func() {
+			now := x.state.Instant()
+			x.state.Pool.Answered(a.Runner, task.ID, now)
+			x.merges.queue.Enqueue(work, now)
 		})
 		return nil
 	}
@@ -74,9 +78,11 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReas
 	if switchReason != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + switchReason}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
-		x.state.withLock(func() { x.state.notify(Update{Kind: UpdateNote, Task: a.Task.ID, Text: "goes " + switchReason}) })
+		x.state.WithLock(func() {
+			x.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: "goes " + switchReason})
+		})
 	}
-	x.state.carrySteps(events)
+	x.state.CarrySteps(events)
 	err := x.state.store.AppendWhile(brief, events...)
 	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
 		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
@@ -99,15 +105,15 @@ func (x *executor) started(a engine.Attempt) attempts.Started {
 }
 
 // unlessStopped returns err, or, if the run is stopping, gives the task back to the schedule and returns nil.
-func (x *executor) unlessStopped(ctx context.Context, j job, err error) error {
+func (x *executor) unlessStopped(ctx context.Context, j decide.Job, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	x.state.withLock(func() {
-		task := x.state.plan.Task(j.index).ID
-		x.state.step(x.state.instant(), attempts.Step{Kind: attempts.StepRequeued, Task: task})
-		x.state.pool.Release(task)
-		x.state.plan.Requeue(j.index)
+	x.state.WithLock(func() {
+		task := x.state.Plan.Task(j.Index).ID
+		x.state.Step(x.state.Instant(), attempts.Step{Kind: attempts.StepRequeued, Task: task})
+		x.state.Pool.Release(task)
+		x.state.Plan.Requeue(j.Index)
 	})
 	return nil
 }
@@ -126,10 +132,10 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	if kind := a.BriefInput.Agent.Type; (kind == "claude" || kind == "gemini") && !a.Previous.AwaitsReview() { // which take one
 		a.NewSession = uuid.NewString()
 	}
-	x.state.withLock(func() {
-		left := x.limits.budget.Remaining(task, record.UsedSince())
+	x.state.WithLock(func() {
+		left := x.limits.Budget.Remaining(task, record.UsedSince())
 		a.BriefInput.BudgetUSD, a.BriefInput.Tokens = left.USD, left.Tokens
-		a.Closed = x.state.pool.Closed(x.state.instant())
+		a.Closed = x.state.Pool.Closed(x.state.Instant())
 	})
 	return a
 }
@@ -149,14 +155,13 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	id := a.Task.ID
-	x.state.withLock(func() {
-		x.limits.budget.Begin(&a.Task, record.UsedSince())
-		x.limits.stops[id] = stop
+	x.state.WithLock(func() {
+		x.limits.Begin(&a.Task, record.UsedSince(), stop)
 	})
 	f, err := x.state.engine.Run(ctx, a)
-	x.state.withLock(func() {
-		delete(x.limits.stops, id)
-		x.limits.recordUsage(engine.Event{Task: id, Usage: f.Usage}) // it has ended, whatever that comes to
+	x.state.WithLock(func() {
+		x.limits.Over(id)
+		x.limits.RecordUsage(engine.Event{Task: id, Usage: f.Usage}) // it has ended, whatever that comes to
 	})
 	var over *budget.ExhaustedError
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
@@ -177,8 +182,8 @@ func (x *executor) excuseFullDisk(f *engine.Result) {
 	if x.state.o.Free == nil {
 		return
 	}
-	var free Free
-	x.state.withLock(func() { free = x.state.o.Free() })
+	var free decide.Free
+	x.state.WithLock(func() { free = x.state.o.Free() })
 	if free.Disk >= 0 && free.Disk < max(fullDisk, x.state.o.Limits.DiskFloor) {
 		f.Fail(attempts.Environment, attempts.CLIError, fmt.Sprintf("the disk ran full (%d MiB are free): %s", free.Disk>>20, f.Receipt.ErrorSummary))
 	}
@@ -195,34 +200,40 @@ func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
 }
 
 // gateIfExhausted gates a task that has no budget or no attempts left before its next attempt begins.
-func (x *executor) gateIfExhausted(j job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
-	gate := x.exhaustedGate(task, record)
+func (x *executor) gateIfExhausted(j decide.Job, task *epic.Task, record attempts.TaskRecord) (bool, error) {
+	gate := x.recorder.judge.ExhaustedGate(task, record)
 	if gate == nil {
 		return false, nil
 	}
-	gate.At = x.state.now().UTC()
+	gate.At = x.state.Now().UTC()
 	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
-	x.state.withLock(func() {
-		x.refuse(j.index)
-		x.state.notify(x.state.about(task, record, Update{Kind: UpdateGated, Text: string(gate.Reason) + ": " + gate.Detail}))
-		x.state.announce()
+	x.state.WithLock(func() {
+		x.recorder.judge.Refuse(j.Index)
+		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Gated, Text: string(gate.Reason) + ": " + gate.Detail}))
+		x.state.Announce()
 	})
 	return true, err
 }
 
-// exhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
-func (x *executor) exhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
-	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: x.state.o.Limits.AttemptsFor(task)})
-	if over := x.state.o.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
-		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+// awaitsRunner waits for the runner of an attempt that is ready for its agent, if that runner has failed others meanwhile. It
+// returns why that would take longer than two back-offs; "" if the agent may begin.
+func (x *executor) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
+	for ctx.Err() == nil && !x.state.Drained() {
+		x.state.Mu.Lock()
+		now, asked := x.state.Instant(), x.state.Pool.Calls()
+		wait := decide.Waiting{Changed: x.state.Changed, Rest: x.state.Pool.Begin(a.Runner, a.Task.ID, now)}
+		if x.state.Pool.Calls() != asked {
+			x.state.Step(now, attempts.Step{Kind: attempts.StepAsked, Task: a.Task.ID, Runner: a.Runner})
+		}
+		why = x.state.Pool.Why(a.Runner)
+		x.state.Mu.Unlock()
+		switch {
+		case wait.Rest <= 0:
+			return ""
+		case wait.Rest > 2*x.state.o.Limits.Backoff:
+			return a.Runner + " has failed others before this agent began" + text.Because(why)
+		}
+		wait.Wait(ctx, x.state.o.Drain)
 	}
-	return gate
-}
-
-// refuse takes a task out of the run that is gated before its attempt begins. The caller holds mu.
-func (x *executor) refuse(index int) {
-	task := x.state.plan.Task(index).ID
-	x.state.step(x.state.instant(), attempts.Step{Kind: attempts.StepRefused, Task: task})
-	x.state.plan.Gate(index)
-	x.state.pool.Release(task)
+	return ""
 }

@@ -9,7 +9,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/replay"
 )
 
 // grouping is simulated with a train whose groups fail together, or do not fit together, as a seed says.
@@ -52,7 +54,7 @@ func grouped(t *testing.T, seed uint64, tasks int) (dir string) {
 	}
 	takes := map[string]time.Duration{}
 	for i, task := range e.Tasks {
-		takes[task.ID] = time.Duration(i%5) * time.Minute
+		takes[task.ID] = time.Duration(i%5)*time.Minute + time.Duration(i)*time.Second // no two end at once
 	}
 	dir = memoryDir(t)
 	layered{e, takes}.sleepWith(t, night{dir: dir, jobs: 8}, func(s *simulated) engine.Engine {
@@ -68,7 +70,7 @@ func TestReplayOfGroups(t *testing.T) {
 	for seed := range uint64(60) {
 		tasks := 5 + int(seed)
 		text := sideBySide(tasks)
-		got := told(t, grouped(t, seed, tasks), text, theCode(), func(e *attempts.Event) {
+		got := told(t, grouped(t, seed, tasks), text, replay.Current(), func(e *attempts.Event) {
 			for _, s := range e.Steps {
 				if s.Kind == attempts.StepSplit {
 					groups++
@@ -88,21 +90,25 @@ func TestReplayOfGroups(t *testing.T) {
 func TestReplayFindsOtherGroups(t *testing.T) {
 	t.Parallel()
 	const tasks = 12
-	dir, text := grouped(t, 3, tasks), sideBySide(tasks)
-	pairs, alone := theCode(), theCode()
-	pairs.together = func(_ *mergeQueue, due []queued) int { return min(2, len(due)) }
-	alone.fewer = func(int) int { return 1 }
+	dir, text := "", sideBySide(tasks)
+	for seed, large := uint64(0), 0; large == 0; seed++ {
+		dir = grouped(t, seed, tasks)
+		told(t, dir, text, replay.Current(), inSteps(attempts.StepSplit, func(s *attempts.Step) { large += len(s.Tasks) / 4 }))
+	}
+	pairs, alone := replay.Current(), replay.Current()
+	pairs.Together = func(_ *decide.Queue, due []decide.Queued) int { return min(2, len(due)) }
+	alone.Fewer = func(int) int { return 1 }
 	for name, c := range map[string]struct {
-		with   code
+		with   replay.Code
 		change func(e *attempts.Event)
 		want   []string
 	}{
 		"pairs":        {pairs, nil, []string{" group: then T", " share a run of checks; now T"}},
 		"one by one":   {alone, nil, []string{" group: then T", " share a run of checks; now T", " is checked by itself"}},
-		"slow checks":  {theCode(), inRules(func(r *attempts.Rules) { r.SlowChecks = time.Hour }), []string{" share a run of checks; now T", " is checked by itself"}},
-		"quick checks": {theCode(), inSteps(attempts.StepProved, func(s *attempts.Step) { s.Checked = 0 }), []string{" share a run of checks; now T", " is checked by itself"}},
-		"red together": {theCode(), inSteps(attempts.StepSplit, func(s *attempts.Step) { s.Tasks = append(s.Tasks, "T0") }), []string{" group: then together fail T"}},
-		"before": {theCode(), func(e *attempts.Event) {
+		"slow checks":  {replay.Current(), inRules(func(r *attempts.Rules) { r.SlowChecks = time.Hour }), []string{" share a run of checks; now T", " is checked by itself"}},
+		"quick checks": {replay.Current(), inSteps(attempts.StepProved, func(s *attempts.Step) { s.Checked = 0 }), []string{" share a run of checks; now T", " is checked by itself"}},
+		"red together": {replay.Current(), inSteps(attempts.StepSplit, func(s *attempts.Step) { s.Tasks = append(s.Tasks, "T0") }), []string{" group: then together fail T"}},
+		"before": {replay.Current(), func(e *attempts.Event) {
 			inRules(func(r *attempts.Rules) { r.SlowChecks = 0 })(e)
 			inSteps(attempts.StepJoined, func(s *attempts.Step) { s.Together = 0 })(e)
 		}, []string{": all as recorded\ncannot be checked: ", " groups of landings (T", "): the log does not say how long their checks took"}},

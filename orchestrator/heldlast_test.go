@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 )
 
@@ -25,7 +26,7 @@ func TestHeldTasksComeLast(t *testing.T) {
 		simulate(t, threeInARow, Options{
 			Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1},
 		}, c.script, func(s *simulated, store *attempts.Store, err error) {
-			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (stopReason{}) || store.Counts()[attempts.Completed] != c.completed {
+			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (decide.StopReason{}) || store.Counts()[attempts.Completed] != c.completed {
 				t.Errorf("%s: got %s (%v), %+v, want %s", name, got, err, s.halted, c.want)
 			}
 			gate := store.Task("A").Gate

@@ -17,6 +17,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/updates"
 )
 
 // sample is what this process holds at a time.
@@ -97,7 +98,7 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 	o := Options{
 		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Runners: []string{"claude", "codex"},
 		Limits: engine.Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
-		Notify: func(Update) {},
+		Notify: func(updates.Update) {},
 	}
 	d := &day{rand: rand.New(rand.NewPCG(1, 2)), every: 100}
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +107,7 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 			t.Fatal(err)
 		}
 		n := newRun(&o, store, abilities(d))
-		store.View(func(l *attempts.Ledger) { n.state.plan = schedule.New(e, g, l, nil) })
+		store.View(func(l *attempts.Ledger) { n.state.Plan = schedule.New(e, g, l, nil) })
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 24*time.Hour, ErrInterrupted)
 		defer cancel()
 		if err := n.work(ctx); err != nil || ctx.Err() == nil {

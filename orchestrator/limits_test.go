@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // Which test fails when a limit is taken out:
@@ -50,8 +53,8 @@ func TestDeadline(t *testing.T) {
 		late  time.Duration
 	}{
 		"as it goes":       {want: 90 * time.Minute},
-		"asleep past it":   {jumps: []jump{{time.Hour, 8 * time.Hour}}, want: time.Hour, late: longestWait},
-		"a clock set back": {jumps: []jump{{time.Hour, -10 * years}}, want: 90 * time.Minute, late: longestWait},
+		"asleep past it":   {jumps: []jump{{time.Hour, 8 * time.Hour}}, want: time.Hour, late: decide.LongestWait},
+		"a clock set back": {jumps: []jump{{time.Hour, -10 * years}}, want: 90 * time.Minute, late: decide.LongestWait},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +65,7 @@ func TestDeadline(t *testing.T) {
 					t.Errorf("the night took %s (%v), want %s", took, err, c.want)
 				}
 				rec := store.Task("A")
-				if s.halted.reason != ending.Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
+				if s.halted.Reason != ending.Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
 					t.Errorf("got %+v, A %+v", s.halted, rec.Attempts)
 				}
 				if want := "limit: the deadline has come: running attempts are asked to end, and their work is kept"; !slices.Contains(recorded(t, s.dir), want) {
@@ -77,7 +80,7 @@ func TestDeadline(t *testing.T) {
 func TestDeadlineHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	simulate(t, threeInARow, Options{Until: midnight.Add(time.Hour)}, nil, func(s *simulated, _ *attempts.Store, err error) {
-		if took := time.Since(s.start); err != nil || took != 4*time.Minute || s.halted.reason != "" {
+		if took := time.Since(s.start); err != nil || took != 4*time.Minute || s.halted.Reason != "" {
 			t.Errorf("the night took %s, %+v (%v)", took, s.halted, err)
 		}
 	})
@@ -93,8 +96,8 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 			if took := time.Since(s.start); err != nil || took != want {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
-			why := "claude is not asked before " + clockText(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + clockText(midnight.Add(until))
-			if early := until == 3*time.Hour; early != (s.halted == stopReason{ending.Deadline, why}) {
+			why := "claude is not asked before " + text.Clock(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + text.Clock(midnight.Add(until))
+			if early := until == 3*time.Hour; early != (s.halted == decide.StopReason{Reason: ending.Deadline, Why: why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
 			}
 		})
@@ -116,7 +119,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		for id := range script {
 			uncharged += store.Task(id).Uncharged()
 		}
-		want := stopReason{ending.UnchargedRetries, "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
+		want := decide.StopReason{Reason: ending.UnchargedRetries, Why: "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
 			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
 		}
@@ -128,33 +131,33 @@ func TestFloors(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	lim := engine.Limits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}
-	plenty := Free{Disk: 9000 * mib, Memory: 4000 * mib}
+	plenty := decide.Free{Disk: 9000 * mib, Memory: 4000 * mib}
 	for name, c := range map[string]struct {
-		short Free
+		short decide.Free
 		until time.Duration // from 90 s on
 		lim   engine.Limits
 		took  time.Duration
-		want  stopReason
+		want  decide.StopReason
 	}{
 		"room":                 {short: plenty, until: time.Hour, lim: lim, took: 4 * time.Minute},
-		"not known":            {short: Free{-1, -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
-		"no floors":            {short: Free{1, 1}, until: time.Hour, took: 4 * time.Minute},
-		"no disk for a while":  {short: Free{100 * mib, -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
-		"no disk":              {short: Free{100 * mib, -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{ending.DiskFloor, "100 MiB are free, and nothing is started below 500"}},
-		"no memory":            {short: Free{-1, 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: stopReason{ending.MemoryFloor, "50 MiB are free, and nothing is started below 200"}},
-		"neither, in two goes": {short: Free{0, 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
+		"not known":            {short: decide.Free{Disk: -1, Memory: -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
+		"no floors":            {short: decide.Free{Disk: 1, Memory: 1}, until: time.Hour, took: 4 * time.Minute},
+		"no disk for a while":  {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
+		"no disk":              {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.DiskFloor, Why: "100 MiB are free, and nothing is started below 500"}},
+		"no memory":            {short: decide.Free{Disk: -1, Memory: 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.MemoryFloor, Why: "50 MiB are free, and nothing is started below 200"}},
+		"neither, in two goes": {short: decide.Free{Disk: 0, Memory: 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
 	} {
 		waits := 0
 		var start time.Time
-		o := Options{Limits: c.lim, Notify: func(u Update) {
-			if u.Kind == UpdateCramped {
+		o := Options{Limits: c.lim, Notify: func(u updates.Update) {
+			if u.Kind == updates.Cramped {
 				waits++
 			}
-			if u.Kind == UpdateStarted && start.IsZero() {
+			if u.Kind == updates.Started && start.IsZero() {
 				start = time.Now()
 			}
 		}}
-		o.Free = func() Free {
+		o.Free = func() decide.Free {
 			if at := time.Since(midnight); at < 90*time.Second || at >= 90*time.Second+c.until {
 				return plenty
 			}
@@ -185,11 +188,11 @@ func TestFailureOnAFullDisk(t *testing.T) {
 		"not known":        {free: -1, floor: 500 * mib, why: "exit status 1"},
 	} {
 		o := Options{Limits: engine.Limits{DiskFloor: c.floor, FloorWait: time.Minute}}
-		o.Free = func() Free {
+		o.Free = func() decide.Free {
 			if at := time.Since(midnight); at == 0 || at >= 5*time.Minute {
-				return Free{Disk: 9000 * mib, Memory: -1}
+				return decide.Free{Disk: 9000 * mib, Memory: -1}
 			}
-			return Free{Disk: c.free, Memory: -1}
+			return decide.Free{Disk: c.free, Memory: -1}
 		}
 		failing := map[string][]step{"T1": {{takes: time.Minute, outcome: attempts.Agent, why: "exit status 1"}}}
 		simulate(t, sideBySide(1), o, failing, func(s *simulated, store *attempts.Store, err error) {

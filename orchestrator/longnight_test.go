@@ -141,11 +141,11 @@ func part(t *testing.T, o Options, p *providers, run string) {
 		t.Fatal(err)
 	}
 	n := newRun(&o, store, abilities(p))
-	n.state.planTasks(nil)
+	n.state.PlanTasks(nil)
 	err = n.work(t.Context())
 	n.stopForTest(t, t.Context(), err)
-	if err != nil || n.limits.stopped.reason != "" {
-		t.Errorf("run %s: %v, %+v", run, err, n.limits.stopped)
+	if err != nil || n.limits.Stopped.Reason != "" {
+		t.Errorf("run %s: %v, %+v", run, err, n.limits.Stopped)
 	}
 	if by := store.Counts(); o.Drain == nil && by[attempts.Completed] != 40 {
 		t.Errorf("got %v, want 40 completed", by)

@@ -16,6 +16,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
+	"relay/orchestrator/updates"
 )
 
 // layered is a random epic, and how long each of its tasks takes.
@@ -116,11 +117,11 @@ type apart struct {
 	most    int
 }
 
-func (a *apart) update(u Update) {
+func (a *apart) update(u updates.Update) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if u.Kind != UpdateStarted {
-		if u.Kind != UpdateNote && u.Kind != UpdateActivity {
+	if u.Kind != updates.Started {
+		if u.Kind != updates.Note && u.Kind != updates.Activity {
 			delete(a.running, u.Task)
 		}
 		return
@@ -192,7 +193,7 @@ func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine
 			s.script[id] = append(n.script[id], step{takes: takes, outcome: attempts.Success})
 		}
 		r := newRun(&o, store, abilities(with(s)))
-		r.state.planTasks(nil)
+		r.state.PlanTasks(nil)
 		err = r.work(t.Context())
 		if err != nil {
 			t.Error(err)

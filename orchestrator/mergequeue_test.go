@@ -85,11 +85,11 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 		}
 		night(t, func(engine engine.Engine) *attempts.Store {
 			n := newRun(&o, store, abilities(engine))
-			n.state.planTasks(nil)
+			n.state.PlanTasks(nil)
 			err := n.work(t.Context())
 			n.stopForTest(t, t.Context(), err)
-			if err != nil || n.limits.stopped.reason != "" {
-				t.Errorf("the night ended: %v, %+v", err, n.limits.stopped)
+			if err != nil || n.limits.Stopped.Reason != "" {
+				t.Errorf("the night ended: %v, %+v", err, n.limits.Stopped)
 			}
 			return store
 		})

@@ -9,13 +9,14 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
@@ -56,8 +57,8 @@ type Options struct {
 	Secrets *secrets.Redactor // of what is recorded and told; nil: one for Env
 
 	Limits   engine.Limits
-	Until    time.Time   // the run's deadline: agents are stopped then, and nothing is started after; zero: none
-	Free     func() Free // what the machine has left; nil: nobody asks
+	Until    time.Time          // the run's deadline: agents are stopped then, and nothing is started after; zero: none
+	Free     func() decide.Free // what the machine has left; nil: nobody asks
 	Budget   budget.Caps
 	Spent    attempts.Usage // by earlier runs, as far as it counts against this run's cap
 	Review   engine.Review
@@ -84,68 +85,11 @@ type Options struct {
 	ExitCode func(ending.Summary, error) int // what the process will exit with, for the record
 	Fault    func(point string) error        // fault points for tests; nil in use
 	Wire     engine.Wire                     // between the run and its engine; nil: none
-	Notify   func(Update)                    // called from one goroutine at a time; nil: nobody listens
+	Notify   func(updates.Update)            // called from one goroutine at a time; nil: nobody listens
 }
-
-// Update tells a watcher one change of state, or a line of an agent's doing.
-type Update struct {
-	At      time.Time
-	Kind    UpdateKind
-	Task    string
-	Title   string
-	Try     int // this attempt would be the Try-th charged one …
-	Max     int // … of Max
-	Runner  string
-	Text    string           // clean, one line
-	Budget  string           // UpdateRun: what it may cost, in words; "" : anything
-	Outcome attempts.Outcome // UpdateWaiting: of the last attempt of the runner that is waited for
-	Fix     string           // UpdateWaiting: what a person can type for that runner; a watcher fills it in
-	Until   time.Time        // UpdateWaiting, UpdateCramped
-	Elapsed time.Duration    // UpdateCompleted, UpdateFailed, UpdateGated: of the attempt
-	Counts  ending.Counts
-}
-
-// UpdateKind names a change of state.
-type UpdateKind string
-
-// Kinds of updates.
-const (
-	UpdateRun       UpdateKind = "run"        // the run began; Text is the run id
-	UpdateStarted   UpdateKind = "started"    // an attempt began
-	UpdateActivity  UpdateKind = "activity"   // the agent did something; not a change of state
-	UpdateSettingUp UpdateKind = "setting_up" // set-up commands run; Text is the command
-	UpdateChecking  UpdateKind = "checking"   // acceptance commands run; Text is the command's name
-	UpdateReviewing UpdateKind = "reviewing"  // the reviewer was asked
-	UpdateMending   UpdateKind = "mending"    // the agent was given its findings; Text is the round
-	UpdateVerified  UpdateKind = "proved"     // its work is proved and waits to land; its job is free for another task
-	UpdateCompleted UpdateKind = "completed"
-	UpdateFailed    UpdateKind = "failed" // a charged failure; the task will be tried again
-	UpdateRetry     UpdateKind = "retry"  // an uncharged end; the task will be tried again
-	UpdateGated     UpdateKind = "gated"
-	UpdateHeld      UpdateKind = "held"     // no agent was asked; the task waits until nothing else is left to do
-	UpdateWaiting   UpdateKind = "waiting"  // nothing can start before Until
-	UpdateCramped   UpdateKind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
-	UpdatePaused    UpdateKind = "paused"   // the circuit breaker is open until Until; Runner says what for
-	UpdateNote      UpdateKind = "note"     // something a person should know
-	UpdateStopping  UpdateKind = "stopping" // nothing more is started
-)
 
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
 var ErrInterrupted = errors.New("interrupted")
-
-// NoRunnerError means that no agent CLI is left that could work.
-type NoRunnerError struct {
-	Runner  string           // the last; "" : none is configured
-	Outcome attempts.Outcome // of its last attempt
-	Why     string
-}
-
-func (e *NoRunnerError) Error() string {
-	if e.Runner == "" {
-		return "no usable runner: none is configured"
-	}
-	return "no usable runner: " + e.Runner + text.Because(e.Why)
-}
 
 // Engine returns what an engine needs to know of this run.
 func (o *Options) Engine() *engine.Options {
@@ -154,6 +98,18 @@ func (o *Options) Engine() *engine.Options {
 		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Begin: o.Begin, Jobs: o.Jobs,
 		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
 		Limits: o.Limits, Review: o.Review,
+	}
+}
+
+// slowChecks is how long checks take from which on several landings share one run of them.
+const slowChecks = 5 * time.Second
+
+// settings returns what the decisions of this run go by.
+func (o *Options) settings() *decide.Settings {
+	return &decide.Settings{
+		Run: o.Run, Epic: o.Epic, Graph: o.Graph, Tasks: o.Tasks, Jobs: o.Jobs, Isolation: o.Isolation, Runners: o.Runners,
+		Reviewers: o.reviewerNames(), AskNow: o.AskNow, Until: o.Until, Limits: o.Limits, SlowChecks: cmp.Or(o.SlowChecks, slowChecks),
+		Budget: o.Budget, Spent: o.Spent, Free: o.Free, Jitter: o.Jitter, Drain: o.Drain, Notify: o.Notify,
 	}
 }
 
@@ -168,11 +124,6 @@ func (o *Options) reviewerNames() []string {
 	}
 	return names
 }
-
-// slowChecks is how long checks take from which on several landings share one run of them.
-const slowChecks = 5 * time.Second
-
-func (o *Options) slowChecks() time.Duration { return cmp.Or(o.SlowChecks, slowChecks) }
 
 // Agent returns what a brief says of a runner.
 func (o *Options) Agent(runner string) (a reanchor.Agent) {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/updates"
 )
 
 // always is a step for as many attempts as a night may have.
@@ -34,8 +36,8 @@ func TestOwnRunnerOutLeavesItsTasksOnly(t *testing.T) {
 		"C": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 6 * time.Hour}},
 	}
 	var notes []string
-	o := Options{Jobs: 2, Notify: func(u Update) {
-		if u.Kind == UpdateNote {
+	o := Options{Jobs: 2, Notify: func(u updates.Update) {
+		if u.Kind == updates.Note {
 			notes = append(notes, u.Text)
 		}
 	}}
@@ -68,9 +70,9 @@ func TestNobodyWaitsForARunnerThatIsNotNeeded(t *testing.T) {
 func TestWaitIsToldOnce(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	var waits []Update
-	o := Options{Jobs: 4, Notify: func(u Update) {
-		if u.Kind == UpdateWaiting {
+	var waits []updates.Update
+	o := Options{Jobs: 4, Notify: func(u updates.Update) {
+		if u.Kind == updates.Waiting {
 			waits = append(waits, u)
 		}
 	}}
@@ -93,7 +95,7 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 	})
 	script = map[string][]step{"A": always(step{outcome: attempts.Auth, why: "reviewer codex: not logged in", limited: "codex"})}
 	simulate(t, threeInARow, Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
-		if !errors.As(err, new(*NoRunnerError)) || len(s.log) != 8 || time.Since(s.start) != 10*time.Minute+15*time.Second {
+		if !errors.As(err, new(*decide.NoRunnerError)) || len(s.log) != 8 || time.Since(s.start) != 10*time.Minute+15*time.Second {
 			t.Errorf("got %v after %v, want that no runner is left after ten minutes", err, s.log)
 		}
 	})
@@ -103,7 +105,7 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 func TestStoppedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulateUntil(t, UpdateWaiting, scene{
+	simulateUntil(t, updates.Waiting, scene{
 		epic: threeInARow, o: Options{Jobs: 3}, script: script,
 	}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {
@@ -157,7 +159,7 @@ func TestWallIsProbedByOneJob(t *testing.T) {
 		for id := range script {
 			refused += store.Task(id).Uncharged()
 		}
-		if err != nil || s.halted.reason != "" || store.Counts()[attempts.Completed] != tasks || refused > jobs+11 {
+		if err != nil || s.halted.Reason != "" || store.Counts()[attempts.Completed] != tasks || refused > jobs+11 {
 			t.Errorf("got %v, %+v (%v), and %d refused calls", store.Counts(), s.halted, err, refused)
 		}
 		if took := time.Since(s.start); took > 2*time.Hour {

@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule/scheduletest"
 )
@@ -203,7 +204,7 @@ func gamble(t *testing.T, seed uint64) (log []string) {
 			c.stopAt = time.Duration(r.Int64N(int64(5 * time.Hour)))
 		}
 		n := newRun(&o, store, abilities(c))
-		n.state.planTasks(nil)
+		n.state.PlanTasks(nil)
 		err = n.work(ctx)
 		n.stopForTest(t, ctx, err)
 		c.judge(t, n, ctx.Err() != nil, err)
@@ -223,7 +224,7 @@ func (c *chance) judge(t *testing.T, n *run, stopped bool, err error) {
 	for _, b := range c.broken {
 		t.Errorf("seed %d: %s", c.seed, b)
 	}
-	if err != nil && !errors.As(err, new(*NoRunnerError)) {
+	if err != nil && !errors.As(err, new(*decide.NoRunnerError)) {
 		t.Errorf("seed %d: %v", c.seed, err)
 	}
 	if by := n.state.store.Counts(); by[attempts.InProgress] != 0 || len(c.running) != 0 {
@@ -257,7 +258,7 @@ func (c *chance) explained(n *run, task *epic.Task) bool {
 			return true
 		}
 	}
-	_, hopeless := n.state.pool.Hopeless(task.Runner, n.state.instant())
+	_, hopeless := n.state.Pool.Hopeless(task.Runner, n.state.Instant())
 	return ready && hopeless
 }
 

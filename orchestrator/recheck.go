@@ -5,28 +5,30 @@ import (
 	"errors"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/regression"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // rechecker runs the checks of completed tasks again on all that has landed.
 type rechecker struct {
 	state  *state
-	limits *limits
+	limits *decide.Limits
 }
 
 // recheck runs the checks of completed tasks again if something has landed, as later work may have broken earlier work. It
 // reports whether tasks are pending again because of that. A task is given back MaxUndone times; after that, and for checks of
 // the epic, a failure is recorded for a person.
 func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err error) {
-	if k.state.engine.Rechecker == nil || ctx.Err() != nil || k.limits.cutShort() {
+	if k.state.engine.Rechecker == nil || ctx.Err() != nil || k.limits.CutShort() {
 		return false, nil
 	}
 	from, tip := k.state.engine.Rechecker.Span(ctx)
-	if tip == from || tip == k.state.summary.Tip {
+	if tip == from || tip == k.state.Summary.Tip {
 		return false, nil
 	}
-	ctx, over := k.limits.untilDeadline(ctx)
+	ctx, over := k.state.untilDeadline(ctx, k.limits)
 	defer over()
 	found, err := k.find(ctx, tip)
 	if ctx.Err() != nil || err != nil {
@@ -35,7 +37,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 		}
 		return false, err
 	}
-	k.state.summary.Tip, k.state.summary.Regressed, k.state.summary.Undone, k.state.summary.Unchecked = tip, nil, nil, found.Skipped
+	k.state.Summary.Tip, k.state.Summary.Regressed, k.state.Summary.Undone, k.state.Summary.Unchecked = tip, nil, nil, found.Skipped
 	return k.giveBack(found, wanted)
 }
 
@@ -43,10 +45,11 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 func (k *rechecker) find(ctx context.Context, tip string) (regression.Found, error) {
 	s := k.state
 	f := regression.Finder{
-		Epic: s.o.Epic, Run: s.o.Run, Jobs: s.o.Jobs, Share: s.o.Limits.RecheckShare, View: s.store.View, Checker: s.engine.Rechecker, Ran: s.ran,
+		Epic: s.o.Epic, Run: s.o.Run, Jobs: s.o.Jobs, Share: s.o.Limits.RecheckShare, View: s.store.View, Checker: s.engine.Rechecker, Ran: s.Ran,
 		Begins: func(tasks int) {
-			s.withLock(func() {
-				s.notify(Update{Kind: UpdateNote, Text: "running the checks of " + text.Count(tasks, "task") + " again on all that has landed"})
+			s.WithLock(func() {
+				about := text.Count(tasks, "task")
+				s.Notify(updates.Update{Kind: updates.Note, Text: "running the checks of " + about + " again on all that has landed"})
 			})
 		},
 	}
@@ -64,20 +67,20 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 	for _, found := range all.Tasks {
 		id := found.Attempt.Task.ID
 		at, _ := k.state.o.Graph.Index(id)
-		text := k.state.redact.Block(found.Text)
+		text := k.state.Redact.Block(found.Text)
 		if (wanted == nil || wanted[at]) && k.state.store.Task(id).TimesUndone() < k.state.o.Limits.MaxUndone {
-			found.Undone.Check.Tail = k.state.redact.Block(found.Undone.Check.Tail)
+			found.Undone.Check.Tail = k.state.Redact.Block(found.Undone.Check.Tail)
 			undone := attempts.Event{Type: attempts.TypeUndone, Task: id, Attempt: found.Attempt.Number, Undone: &found.Undone}
 			events = append(events, undone)
 			notes = append(notes, attempts.Note{Kind: "undone", Text: text + "; " + id + " is to be done again"})
 			continue
 		}
-		k.state.summary.Undone = append(k.state.summary.Undone, id)
-		k.state.summary.Regressed = append(k.state.summary.Regressed, text)
+		k.state.Summary.Undone = append(k.state.Summary.Undone, id)
+		k.state.Summary.Regressed = append(k.state.Summary.Regressed, text)
 		notes = append(notes, attempts.Note{Kind: "relapse", Text: text})
 	}
 	for _, note := range all.Epic {
-		k.state.summary.Regressed = append(k.state.summary.Regressed, k.state.redact.Block(note.Text))
+		k.state.Summary.Regressed = append(k.state.Summary.Regressed, k.state.Redact.Block(note.Text))
 	}
 	notes = append(notes, all.Epic...)
 	if len(all.Skipped) > 0 {
@@ -86,10 +89,10 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 	if err := k.state.recordNotes(notes); err != nil || len(events) == 0 {
 		return false, err
 	}
-	k.state.carrySteps(events)
+	k.state.CarrySteps(events)
 	if err := k.state.store.Append(events...); err != nil {
 		return false, err
 	}
-	k.state.planTasks(wanted)
+	k.state.PlanTasks(wanted)
 	return true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/transcripts"
+	"relay/orchestrator/updates"
 )
 
 // newKeeper returns who keeps the run's records.
@@ -57,9 +58,9 @@ func (r *run) compressTranscripts(ctx context.Context) {
 
 // warn records and tells what a person should know of the run's records. A ledger that failed says so where it does.
 func (r *run) warn(words string) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	note := &attempts.Note{Kind: "records", Text: r.state.redact.Block(words)}
-	r.state.notify(Update{Kind: UpdateNote, Text: note.Text})
+	r.state.Mu.Lock()
+	defer r.state.Mu.Unlock()
+	note := &attempts.Note{Kind: "records", Text: r.state.Redact.Block(words)}
+	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }

@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/updates"
 	"relay/runners"
 )
 
@@ -110,7 +111,7 @@ func TestActivityIsRedacted(t *testing.T) {
 	var told []string
 	o := Options{
 		Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
-		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u Update) { told = append(told, u.Text) },
+		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u updates.Update) { told = append(told, u.Text) },
 	}
 	store, err := openedLedger(t, &o)
 	if err != nil {

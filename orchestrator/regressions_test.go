@@ -84,7 +84,7 @@ func TestRecheckIsBounded(t *testing.T) {
 			t.Parallel()
 			n := landedNight(t, Options{Limits: engine.Limits{RecheckShare: c.share}})
 			asked := 0
-			n.state.ran = func() time.Duration {
+			n.state.Ran = func() time.Duration {
 				if asked++; asked == 1 {
 					return c.began
 				}

@@ -16,7 +16,7 @@ import (
 func (r *run) stopForTest(t *testing.T, ctx context.Context, err error) {
 	t.Helper()
 	stopped := attempts.RunStopped{Reason: string(ending.NoRunnableTasks)}
-	if err != nil || ctx.Err() != nil || r.limits.closedEarly() || r.state.drained() {
+	if err != nil || ctx.Err() != nil || r.limits.ClosedEarly() || r.state.Drained() {
 		stopped.Reason = string(ending.Failed)
 	}
 	if err := r.recordStopped(&stopped); err != nil {
@@ -25,23 +25,19 @@ func (r *run) stopForTest(t *testing.T, ctx context.Context, err error) {
 }
 
 // replayed decides a run anew that a test has recorded.
-func replayed(t *testing.T, o *Options, with code) *replay.Report {
+func replayed(t *testing.T, o *Options, with replay.Code) *replay.Report {
 	t.Helper()
-	report, err := replayWith(t.Context(), recordedRun(o.Dir, o.Run, o.Epic, o.Graph), with)
+	report, err := replay.DecideBy(t.Context(), replay.RecordedIn(o.Dir, o.Run, o.Epic, o.Graph), with)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-func recordedRun(dir, run string, e *epic.Epic, g *epic.Graph) Recorded {
-	return Recorded{Run: run, Epic: e, Graph: g, Events: func(f func(attempts.Event) error) error { return attempts.Replay(dir, f) }}
-}
-
 // asRecorded fails the test unless every decision of a run is made as it was recorded.
 func asRecorded(t *testing.T, o *Options) *replay.Report {
 	t.Helper()
-	report := replayed(t, o, theCode())
+	report := replayed(t, o, replay.Current())
 	if len(report.Differences)+len(report.Unchecked) > 0 || report.Decisions == 0 {
 		for _, line := range report.Lines(func(at time.Time) string { return at.Format(time.TimeOnly) }) {
 			t.Error(line)

@@ -9,10 +9,12 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/replay"
 )
 
 // told decides a simulated night anew after its events were changed, and returns what is told of that.
-func told(t *testing.T, dir, text string, with code, change func(e *attempts.Event)) string {
+func told(t *testing.T, dir, text string, with replay.Code, change func(e *attempts.Event)) string {
 	t.Helper()
 	e, err := epic.Read("epic.yml", []byte(text))
 	if err != nil {
@@ -22,7 +24,7 @@ func told(t *testing.T, dir, text string, with code, change func(e *attempts.Eve
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := recordedRun(dir, "20260101T220000Z-0000", e, g)
+	rec := replay.RecordedIn(dir, "20260101T220000Z-0000", e, g)
 	events := rec.Events
 	rec.Events = func(f func(attempts.Event) error) error {
 		return events(func(e attempts.Event) error {
@@ -32,7 +34,7 @@ func told(t *testing.T, dir, text string, with code, change func(e *attempts.Eve
 			return f(e)
 		})
 	}
-	report, err := replayWith(t.Context(), rec, with)
+	report, err := replay.DecideBy(t.Context(), rec, with)
 	if err != nil {
 		return err.Error()
 	}
@@ -56,18 +58,18 @@ func inRules(change func(r *attempts.Rules)) func(e *attempts.Event) {
 }
 
 // inFileOrder is a scheduler that knows no weights.
-func inFileOrder(d *dispatcher, now clock.Instant) (choice, *waiting, error) {
-	next, wait, err := d.decide(now)
-	if next.index >= 0 {
-		next.index = slices.Min(slices.Collect(d.state.plan.Ready()))
+func inFileOrder(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error) {
+	next, wait, err := d.Decide(now)
+	if next.Index >= 0 {
+		next.Index = slices.Min(slices.Collect(d.State.Plan.Ready()))
 	}
 	return next, wait, err
 }
 
 // deciding is the code with another scheduler.
-func deciding(decide decideFunc) code {
-	with := theCode()
-	with.decide = decide
+func deciding(decide replay.DecideFunc) replay.Code {
+	with := replay.Current()
+	with.Decide = decide
 	return with
 }
 
@@ -102,38 +104,40 @@ func TestReplayFindsChanges(t *testing.T) {
 			}
 		}
 		for name, c := range map[string]struct {
-			with   code
+			with   replay.Code
 			change func(e *attempts.Event)
 			want   []string
 		}{
 			"file order": {deciding(inFileOrder), nil, []string{"00:00:00  start of A: then A starts with claude; now X starts with claude"}},
-			"nothing":    {deciding(func(*dispatcher, clock.Instant) (choice, *waiting, error) { return choice{index: -1}, nil, nil }), nil, []string{"now nothing starts"}},
-			"more jobs":  {theCode(), inRules(func(r *attempts.Rules) { r.Jobs = 2 }), []string{"then it was left waiting while a job was free; now X starts with claude"}},
-			"other wait": {theCode(), inSteps(attempts.StepWaited, func(s *attempts.Step) { s.For = "codex" }), []string{"then the run waits for codex; now the run waits for claude"}},
-			"charge":     {theCode(), ended(func(e *attempts.Event) { e.Ended.Charged = !e.Ended.Charged }), []string{"then it counts against the task; now it does not count against the task"}},
-			"gate":       {theCode(), ended(func(e *attempts.Event) { e.Ended.Gate = nil }), []string{"then it is not gated; now it is gated: max_attempts_exceeded"}},
-			"cooldown": {theCode(), func(e *attempts.Event) {
+			"nothing": {deciding(func(*decide.Dispatcher, clock.Instant) (decide.Choice, *decide.Waiting, error) {
+				return decide.Choice{Index: -1}, nil, nil
+			}), nil, []string{"now nothing starts"}},
+			"more jobs":  {replay.Current(), inRules(func(r *attempts.Rules) { r.Jobs = 2 }), []string{"then it was left waiting while a job was free; now X starts with claude"}},
+			"other wait": {replay.Current(), inSteps(attempts.StepWaited, func(s *attempts.Step) { s.For = "codex" }), []string{"then the run waits for codex; now the run waits for claude"}},
+			"charge":     {replay.Current(), ended(func(e *attempts.Event) { e.Ended.Charged = !e.Ended.Charged }), []string{"then it counts against the task; now it does not count against the task"}},
+			"gate":       {replay.Current(), ended(func(e *attempts.Event) { e.Ended.Gate = nil }), []string{"then it is not gated; now it is gated: max_attempts_exceeded"}},
+			"cooldown": {replay.Current(), func(e *attempts.Event) {
 				e.Cooldown = nil
 				e.Task = map[bool]string{true: "", false: e.Task}[e.Type == attempts.TypeCooldown]
 			}, []string{"then no runner is put off; now claude is not asked before 2000-01-01T00:10:30Z"}},
-			"breaker":  {theCode(), inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
-			"attempts": {theCode(), inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
-			"answered": {theCode(), inSteps(attempts.StepWaited, func(s *attempts.Step) {
+			"breaker":  {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
+			"attempts": {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
+			"answered": {replay.Current(), inSteps(attempts.StepWaited, func(s *attempts.Step) {
 				*s = attempts.Step{Number: s.Number, Ran: s.Ran, Kind: attempts.StepAnswered, Task: "A", Runner: "claude"}
 			}), []string{"then claude is asked again; now claude is not asked again"}},
-			"undone": {theCode(), func(e *attempts.Event) {
+			"undone": {replay.Current(), func(e *attempts.Event) {
 				if e.Waiting != nil {
 					e.Type, e.Task, e.Waiting, e.Undone = attempts.TypeUndone, "A", nil, &attempts.Undone{}
 				}
 			}, []string{"undone of A: then it is to be done again; now that is left to a person after 0 times"}},
-			"no steps": {theCode(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
-			"a gap": {theCode(), func(e *attempts.Event) {
+			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
+			"a gap": {replay.Current(), func(e *attempts.Event) {
 				if e.Seq > 8 {
 					e.Steps = nil
 				}
 			}, []string{"what they rest on is missing from the log, as after a crash"}},
-			"no ends":     {theCode(), ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
-			"another run": {theCode(), func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
+			"no ends":     {replay.Current(), ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
+			"another run": {replay.Current(), func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
 		} {
 			got := told(t, s.dir, fileOrder, c.with, c.change)
 			for _, want := range c.want {
@@ -151,7 +155,7 @@ func TestReplayFindsOtherBudgets(t *testing.T) {
 	o.Budget.Run.USD = 1
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Success, usd: []float64{0.5, 1.5}}}}
 	simulate(t, fileOrder, o, script, func(s *simulated, _ *attempts.Store, _ error) {
-		got := told(t, s.dir, fileOrder, theCode(), inRules(func(r *attempts.Rules) { r.RunCap.USD = 9 }))
+		got := told(t, s.dir, fileOrder, replay.Current(), inRules(func(r *attempts.Rules) { r.RunCap.USD = 9 }))
 		for _, want := range []string{"then a budget is spent; now the budget is not used up", "then nothing more starts: the budget is spent"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("got\n%s\nwant %s", got, want)
@@ -178,7 +182,7 @@ func TestReplayFindsOtherLandings(t *testing.T) {
 		"nothing":  {inSteps(attempts.StepProved, func(s *attempts.Step) { s.Kind = attempts.StepOver }), "now nothing can land"},
 		"together": {inSteps(attempts.StepLanded, func(s *attempts.Step) { s.Tasks = []string{"A", "B", "A"} }), "then together land A, B, A; now together land the first of "},
 	} {
-		if got := told(t, dir, text, theCode(), c.change); !strings.Contains(got, c.want) {
+		if got := told(t, dir, text, replay.Current(), c.change); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got\n%s\nwant %s", name, got, c.want)
 		}
 	}

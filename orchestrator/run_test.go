@@ -14,10 +14,12 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }
@@ -44,7 +46,7 @@ type simulated struct {
 	start  time.Time
 	now    func() time.Time // the day's clock
 	dir    string
-	halted stopReason
+	halted decide.StopReason
 	naps   []suspend.Period
 	hear   func(engine.Event)
 	panel  []engine.Reviewer
@@ -143,7 +145,7 @@ type scene struct {
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
-func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulated, *attempts.Store, error)) {
+func simulateUntil(t *testing.T, stop updates.Kind, of scene, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
 	o := of.o
 	e, err := epic.Read("epic.yml", []byte(of.epic))
@@ -168,26 +170,10 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 		o.Limits.MaxAttempts, o.Limits.MaxUncharged, o.Limits.Backoff, o.Limits.BackoffMax = 3, 20, 30*time.Second, 15*time.Minute
 		o.Limits.TaskFaults, o.Limits.OutAfter, o.Limits.OutPeriod, o.Limits.Patience = 3, 5, 10*time.Minute, 8*time.Hour
 		s := &simulated{script: of.script, panel: o.Review.Reviewers, start: time.Now(), now: time.Now, dir: dir}
-		n := newRun(&o, store, abilities(s))
-		s.over = func() string {
-			if over := n.limits.budget.Exhausted(); over != nil && n.limits.exhaustedBy != nil {
-				return over.Error()
-			}
-			return ""
-		}
-		s.hear = func(h engine.Event) { n.state.withLock(func() { n.limits.recordUsage(h) }) }
-		if of.clock != nil {
-			s.now, n.state.now = of.clock.now, of.clock.now
-			of.clock.begin()
-		}
-		if of.sleeps {
-			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
-		}
-		n.state.planTasks(nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		notify := o.Notify
-		o.Notify = func(u Update) {
+		o.Notify = func(u updates.Update) {
 			if u.Kind == stop {
 				cancel()
 			}
@@ -200,8 +186,24 @@ func simulateUntil(t *testing.T, stop UpdateKind, of scene, night func(*simulate
 			o.Drain = drain
 			defer time.AfterFunc(of.drain, func() { close(drain) }).Stop()
 		}
+		n := newRun(&o, store, abilities(s))
+		s.over = func() string {
+			if over := n.limits.Budget.Exhausted(); over != nil && n.limits.ExhaustedBy != nil {
+				return over.Error()
+			}
+			return ""
+		}
+		s.hear = func(h engine.Event) { n.state.WithLock(func() { n.limits.RecordUsage(h) }) }
+		if of.clock != nil {
+			s.now, n.state.Now = of.clock.now, of.clock.now
+			of.clock.begin()
+		}
+		if of.sleeps {
+			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
+		}
+		n.state.PlanTasks(nil)
 		err = n.work(ctx)
-		s.halted, s.naps = n.limits.stopped, n.state.summary.Suspends
+		s.halted, s.naps = n.limits.Stopped, n.state.Summary.Suspends
 		s.sorted()
 		n.stopForTest(t, ctx, err)
 		night(s, store, err)
@@ -282,7 +284,7 @@ func TestNoRunnerLeftEndsTheRun(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": always(step{outcome: attempts.Auth, why: "not logged in"}), "X": always(step{outcome: attempts.Auth, why: "not logged in"})}
 	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
-		if !errors.As(err, new(*NoRunnerError)) || !strings.Contains(err.Error(), "not logged in") {
+		if !errors.As(err, new(*decide.NoRunnerError)) || !strings.Contains(err.Error(), "not logged in") {
 			t.Errorf("got %v, want ErrNoRunner with the reason", err)
 		}
 		want := "A claude 0s, X claude 5s, A claude 15s, X claude 35s, A claude 1m15s, X claude 2m35s, A claude 5m15s, X claude 10m15s"

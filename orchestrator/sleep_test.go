@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/suspend"
+	"relay/orchestrator/updates"
 )
 
 // A run in which the machine slept says so in its log, to whoever watches, and at its end.
@@ -14,8 +15,8 @@ func TestSleepIsTold(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: 2 * time.Hour, outcome: attempts.Success}}}
 	var told []string
-	o := Options{Notify: func(u Update) {
-		if u.Kind == UpdateNote {
+	o := Options{Notify: func(u updates.Update) {
+		if u.Kind == updates.Note {
 			told = append(told, u.Text)
 		}
 	}}

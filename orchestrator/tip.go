@@ -30,7 +30,7 @@ func (r *run) setRemote(ctx context.Context, started *attempts.RunStarted) {
 	if started.Integration == "" {
 		started.Branch = branch
 	}
-	started.Remote = r.state.redact.Text(address)
+	started.Remote = r.state.Redact.Text(address)
 }
 
 // tipWall bounds how long git is asked for that: it is asked at all only where a ref cannot be read from its file.

@@ -21,6 +21,7 @@ import (
 	"relay/orchestrator/seal"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 	"relay/orchestrator/worker"
 	"relay/runners/process"
 )
@@ -94,7 +95,7 @@ func openLedger(o *Options, durable func([]attempts.Event), warn func(string)) (
 
 // run carries the run out between opening and closing the ledger.
 func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
-	open, c := r.recovery.openAttempts(), r.state.engine.Lifecycle
+	open, c := r.state.OpenAttempts(), r.state.engine.Lifecycle
 	var refused error
 	r.state.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, seal.Changes(r.state.o.Epic, r.state.o.Dir, l)...)
@@ -127,7 +128,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
-	r.state.planTasks(wanted)
+	r.state.PlanTasks(wanted)
 	if r.merges != nil {
 		r.recovery.queueOpenAttempts(open)
 	}
@@ -163,7 +164,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: r.tip(ctx),
 	}}}
-	r.state.carrySteps(events)
+	r.state.CarrySteps(events)
 	r.setRemote(ctx, events[0].RunStarted)
 	ended, err := r.sweep(ctx)
 	if err != nil {
@@ -174,7 +175,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {
-			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: r.state.redact.Text(text)}})
+			events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: r.state.Redact.Text(text)}})
 		}
 	}
 	note("plan", r.state.o.Remarks)
@@ -186,10 +187,10 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		return err
 	}
 	r.started = true
-	r.state.withLock(func() {
-		r.state.notify(Update{Kind: UpdateRun, Text: r.state.o.Run, Budget: r.limits.budget.Summary()})
+	r.state.WithLock(func() {
+		r.state.Notify(updates.Update{Kind: updates.Run, Text: r.state.o.Run, Budget: r.limits.Budget.Summary()})
 		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
-			r.state.notify(Update{Kind: UpdateNote, Text: text})
+			r.state.Notify(updates.Update{Kind: updates.Note, Text: text})
 		}
 	})
 	return nil
@@ -213,8 +214,8 @@ func (r *run) sweep(ctx context.Context) (int, error) {
 
 // finish writes the last event, closes the ledger and sums up.
 func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (ending.Summary, error) {
-	s := r.state.summary
-	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.counts()
+	s := r.state.Summary
+	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.Counts()
 	r.state.store.View(func(l *attempts.Ledger) {
 		s.Left, s.Doubtful = ending.Left(r.state.o.Graph, l, wanted), ending.Doubtful(r.state.o.Graph, l, wanted)
 	})
@@ -263,16 +264,16 @@ func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
 		case errors.Is(err, cause) || errors.Is(err, context.Canceled): // anything else went wrong besides
 			return nil
 		}
-	case r.state.drained():
+	case r.state.Drained():
 		s.Reason = ending.Reload
 	case s.Counts.Completed == s.Counts.Total:
 		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == ending.EpicComplete && len(s.Undone) > 0 {
 			s.Reason, s.Why = ending.EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
 		}
-	case r.limits.stopped.reason != "" && s.Left > 0:
-		s.Reason, s.Why = r.limits.stopped.reason, r.limits.stopped.why
-	case r.limits.exhaustedBy != nil && r.state.plan.CountReady() > 0:
-		s.Reason, s.Why = ending.BudgetExhausted, r.limits.budget.Exhausted().Error()
+	case r.limits.Stopped.Reason != "" && s.Left > 0:
+		s.Reason, s.Why = r.limits.Stopped.Reason, r.limits.Stopped.Why
+	case r.limits.ExhaustedBy != nil && r.state.Plan.CountReady() > 0:
+		s.Reason, s.Why = ending.BudgetExhausted, r.limits.Budget.Exhausted().Error()
 	default:
 		s.Reason = ending.NoRunnableTasks
 	}
@@ -280,20 +281,12 @@ func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
 	return err
 }
 
-// failure returns the reason of a run that an error has ended.
-func failure(err error) ending.Reason {
-	if errors.As(err, new(*NoRunnerError)) {
-		return ending.NoRunner
-	}
-	return ending.Failed
-}
-
 // cleared removes what the run needed for itself, and tells what could not be removed.
 func (r *run) cleared(ctx context.Context) error {
 	stay, err := r.state.engine.Lifecycle.Close(ctx)
-	r.state.withLock(func() {
+	r.state.WithLock(func() {
 		for _, text := range stay {
-			r.state.notify(Update{Kind: UpdateNote, Text: text + "; relay clean looks at it again"})
+			r.state.Notify(updates.Update{Kind: updates.Note, Text: text + "; relay clean looks at it again"})
 		}
 	})
 	return err

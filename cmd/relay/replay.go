@@ -17,7 +17,6 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator"
 	"relay/orchestrator/replay"
 )
 
@@ -71,7 +70,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	if wish != nil {
 		return opts.plan(*wish, went, events)
 	}
-	report, err := orchestrator.Replay(ctx, orchestrator.Recorded{Run: opts.run, Epic: went.Epic, Graph: went.Graph, Events: events})
+	report, err := replay.Decide(ctx, replay.Recorded{Run: opts.run, Epic: went.Epic, Graph: went.Graph, Events: events})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package replay says what came of the decisions of a recorded run when they were made anew, and plans the same night with other
-// settings. It is pure: the run loop makes the decisions.
+// settings. It is pure: package decide makes the decisions.
 package replay
 
 import (

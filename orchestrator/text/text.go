@@ -177,3 +177,6 @@ func Bytes(n uint64) string {
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
+
+// Clock returns a time in local time, as people read it.
+func Clock(t time.Time) string { return t.Local().Format(time.RFC3339) }

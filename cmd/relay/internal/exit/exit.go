@@ -14,6 +14,7 @@ import (
 	"relay/epic"
 	"relay/internal/plaintext"
 	"relay/orchestrator"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners/process"
@@ -70,7 +71,7 @@ func Diagnose(err error) Diagnosis {
 	d := Diagnosis{Code: Failure, Messages: []string{Message(err)}}
 	var hint *Hinted
 	var refused *text.RefusedError
-	var none *orchestrator.NoRunnerError
+	var none *decide.NoRunnerError
 	switch {
 	case errors.As(err, &hint):
 		d.Hint = hint.Hint

@@ -13,7 +13,7 @@ import (
 	"relay/attempts"
 	"relay/configs"
 	"relay/epic"
-	"relay/orchestrator"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
@@ -74,8 +74,8 @@ func TestDiagnose(t *testing.T) {
 		"damaged":       {&attempts.DamageError{Faults: []attempts.Fault{{File: "events.jsonl", Line: 3, Message: "a gap"}}}, 1, "events.jsonl:3: a gap", "relay ledger repair saves what can be read, and keeps a copy"},
 		"other epic":    {&attempts.EpicError{Path: "attempt-ledger.yml", Have: "a", Want: "b"}, 10, "attempt-ledger.yml belongs to epic a, not to b", "give epic.yml its old id back, or relay init --force BLUEPRINT.md"},
 		"no ledger":     {fmt.Errorf("read: %w", attempts.ErrNoLedger), 1, "this epic has no attempt ledger yet", "relay init BLUEPRINT.md makes both"},
-		"no runner set": {&orchestrator.NoRunnerError{}, 12, "no usable runner: none is configured", "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"},
-		"no runner":     {fmt.Errorf("work: %w", &orchestrator.NoRunnerError{Runner: "a", Why: "gone"}), 12, "work: no usable runner: a: gone", "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"},
+		"no runner set": {&decide.NoRunnerError{}, 12, "no usable runner: none is configured", "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"},
+		"no runner":     {fmt.Errorf("work: %w", &decide.NoRunnerError{Runner: "a", Why: "gone"}), 12, "work: no usable runner: a: gone", "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"},
 		"refused":       {&text.RefusedError{Reason: "dirty", Hint: "git stash"}, 1, "dirty", "git stash"},
 		"no repository": {reanchor.ErrNoRepository, 1, "this folder is in no git repository", "type git init first, or name another folder with -C"},
 		"bare":          {reanchor.ErrBare, 1, "this is a bare repository, without files to work on", "clone it, and run relay in the clone"},
@@ -117,7 +117,7 @@ func TestExitCodeOfANight(t *testing.T) {
 		"named tasks":   {s: ending.Summary{Reason: ending.NoRunnableTasks}},
 		"INT":           {s: ending.Summary{Reason: ending.Interrupted, Left: 1}, sig: syscall.SIGINT, want: 130},
 		"TERM":          {s: ending.Summary{Reason: ending.Interrupted, Left: 1}, sig: syscall.SIGTERM, want: 143},
-		"no runner":     {s: ending.Summary{Reason: ending.Failed, Left: 1}, err: &orchestrator.NoRunnerError{}, want: 12},
+		"no runner":     {s: ending.Summary{Reason: ending.Failed, Left: 1}, err: &decide.NoRunnerError{}, want: 12},
 	} {
 		if got := OfRun(c.s, c.err, c.sig); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)

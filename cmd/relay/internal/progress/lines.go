@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // lines shows one line for each change of state.
@@ -17,7 +17,7 @@ type lines struct {
 	text bytes.Buffer // not written yet
 }
 
-func (l *lines) show(u orchestrator.Update) {
+func (l *lines) show(u updates.Update) {
 	if text := updateText(u); text != "" {
 		fmt.Fprintf(&l.text, "%s %s\n", u.At.Local().Format(time.TimeOnly), text)
 	}
@@ -36,13 +36,13 @@ func (l *lines) flush() {
 const maxLine = 300
 
 // unchargedWords say what becomes of a task whose attempt was not charged.
-var unchargedWords = map[orchestrator.UpdateKind]string{
-	orchestrator.UpdateRetry: "ended uncharged, will be tried again",
-	orchestrator.UpdateHeld:  "waits until nothing else can be done",
+var unchargedWords = map[updates.Kind]string{
+	updates.Retry: "ended uncharged, will be tried again",
+	updates.Held:  "waits until nothing else can be done",
 }
 
 // meanwhile returns text that says what a person can do while a run waits.
-func meanwhile(u orchestrator.Update) string {
+func meanwhile(u updates.Update) string {
 	if u.Fix != "" {
 		return "type " + u.Fix
 	}
@@ -50,37 +50,37 @@ func meanwhile(u orchestrator.Update) string {
 }
 
 // updateText returns a change of state in words, or "" when it is none.
-func updateText(u orchestrator.Update) string {
+func updateText(u updates.Update) string {
 	msg := ""
 	switch u.Kind {
-	case orchestrator.UpdateRun:
+	case updates.Run:
 		msg = fmt.Sprintf("run %s: %d of %d completed", u.Text, u.Counts.Completed, u.Counts.Total)
 		if u.Budget != "" {
 			msg += ", " + u.Budget
 		}
-	case orchestrator.UpdateStarted:
+	case updates.Started:
 		msg = fmt.Sprintf("%s attempt %d/%d started (%s): %s", u.Task, u.Try, u.Max, u.Runner, u.Title)
-	case orchestrator.UpdateSettingUp, orchestrator.UpdateChecking:
+	case updates.SettingUp, updates.Checking:
 		msg = fmt.Sprintf("%s %s: %s", u.Task, strings.ReplaceAll(string(u.Kind), "_", " "), u.Text)
-	case orchestrator.UpdateReviewing:
+	case updates.Reviewing:
 		msg = fmt.Sprintf("%s in review%s", u.Task, text.After(u.Text))
-	case orchestrator.UpdateMending:
+	case updates.Mending:
 		msg = fmt.Sprintf("%s fixing what reviewers found: %s", u.Task, u.Text)
-	case orchestrator.UpdateCompleted:
+	case updates.Completed:
 		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, text.Span(u.Elapsed), u.Counts.Completed, u.Counts.Total, text.After(u.Text))
-	case orchestrator.UpdateFailed:
+	case updates.Failed:
 		msg = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, text.Span(u.Elapsed), text.After(u.Text))
-	case orchestrator.UpdateRetry, orchestrator.UpdateHeld:
+	case updates.Retry, updates.Held:
 		msg = u.Task + " " + unchargedWords[u.Kind] + text.After(u.Text)
-	case orchestrator.UpdateGated:
+	case updates.Gated:
 		msg = fmt.Sprintf("%s gated%s", u.Task, text.After(u.Text))
-	case orchestrator.UpdateWaiting:
+	case updates.Waiting:
 		msg = fmt.Sprintf("waiting until %s for %s%s (%s)", u.Until.Local().Format("15:04:05"), u.Runner, text.After(u.Text), meanwhile(u))
-	case orchestrator.UpdateCramped, orchestrator.UpdatePaused:
+	case updates.Cramped, updates.Paused:
 		msg = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, text.After(u.Text))
-	case orchestrator.UpdateNote:
+	case updates.Note:
 		msg = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
-	case orchestrator.UpdateStopping:
+	case updates.Stopping:
 		msg = "stopping" + text.After(u.Text)
 	default: // the others are no line
 	}

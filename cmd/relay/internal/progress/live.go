@@ -10,9 +10,9 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // live shows a run on a terminal: messages scroll away above a few lines that say how it stands. It asks the terminal
@@ -27,12 +27,12 @@ type live struct {
 func newLive(a *cli.App) *live { return &live{w: a.Err.Dest, now: a.Now} }
 
 // quiet are changes that the panel shows and that need no line of their own.
-var quiet = []orchestrator.UpdateKind{
-	orchestrator.UpdateActivity, orchestrator.UpdateSettingUp, orchestrator.UpdateChecking,
-	orchestrator.UpdateReviewing, orchestrator.UpdateMending, orchestrator.UpdateVerified,
+var quiet = []updates.Kind{
+	updates.Activity, updates.SettingUp, updates.Checking,
+	updates.Reviewing, updates.Mending, updates.Verified,
 }
 
-func (l *live) show(u orchestrator.Update) {
+func (l *live) show(u updates.Update) {
 	l.panel.take(u)
 	if slices.Contains(quiet, u.Kind) {
 		return // the next tick draws it
@@ -79,13 +79,13 @@ type runningTask struct {
 	since           time.Time
 }
 
-func (p *panel) take(u orchestrator.Update) {
+func (p *panel) take(u updates.Update) {
 	if u.Counts.Total > 0 {
 		p.counts = u.Counts
 	}
 	at := slices.IndexFunc(p.running, func(r runningTask) bool { return r.id == u.Task })
 	switch u.Kind {
-	case orchestrator.UpdateStarted:
+	case updates.Started:
 		p.waiting = ""
 		r := runningTask{id: u.Task, head: fmt.Sprintf("%s %d/%d %s", u.Task, u.Try, u.Max, u.Runner), doing: u.Title, since: u.At}
 		if at < 0 {
@@ -93,20 +93,20 @@ func (p *panel) take(u orchestrator.Update) {
 		} else {
 			p.running[at] = r
 		}
-	case orchestrator.UpdateActivity, orchestrator.UpdateSettingUp,
-		orchestrator.UpdateChecking, orchestrator.UpdateReviewing, orchestrator.UpdateMending:
+	case updates.Activity, updates.SettingUp,
+		updates.Checking, updates.Reviewing, updates.Mending:
 		if at >= 0 {
 			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
 		}
-	case orchestrator.UpdateVerified:
+	case updates.Verified:
 		if at >= 0 {
 			p.running[at].doing = "proved, waits to land"
 		}
-	case orchestrator.UpdateCompleted, orchestrator.UpdateFailed, orchestrator.UpdateRetry, orchestrator.UpdateHeld, orchestrator.UpdateGated:
+	case updates.Completed, updates.Failed, updates.Retry, updates.Held, updates.Gated:
 		if at >= 0 {
 			p.running = slices.Delete(p.running, at, at+1)
 		}
-	case orchestrator.UpdateWaiting, orchestrator.UpdateCramped, orchestrator.UpdatePaused:
+	case updates.Waiting, updates.Cramped, updates.Paused:
 		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
 	default: // the others are lines, which stay
 	}

@@ -9,13 +9,13 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // display shows what happens during a run. Its methods are called from one goroutine.
 type display interface {
-	show(u orchestrator.Update)
+	show(u updates.Update)
 	say(text string)
 	flush() // nothing more is known for the moment
 	tick()  // time has passed
@@ -99,7 +99,7 @@ func (w *Watcher) pass(item any) {
 		w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", text.Count(dropped, "message")))
 	}
 	switch item := item.(type) {
-	case orchestrator.Update:
+	case updates.Update:
 		w.display.show(item)
 	case string:
 		w.display.say(item)
@@ -107,7 +107,7 @@ func (w *Watcher) pass(item any) {
 }
 
 // Update shows a change of state.
-func (w *Watcher) Update(u orchestrator.Update) { w.put(u) }
+func (w *Watcher) Update(u updates.Update) { w.put(u) }
 
 // Say shows a message of relay itself.
 func (w *Watcher) Say(text string) { w.put(text) }

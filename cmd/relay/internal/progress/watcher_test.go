@@ -11,8 +11,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/updates"
 )
 
 // stuck is a terminal that takes nothing until it is let go.
@@ -22,10 +22,10 @@ type stuck struct {
 	shown []string
 }
 
-func (s *stuck) show(u orchestrator.Update) { s.say(updateText(u)) }
-func (s *stuck) flush()                     {}
-func (s *stuck) tick()                      {}
-func (s *stuck) close()                     {}
+func (s *stuck) show(u updates.Update) { s.say(updateText(u)) }
+func (s *stuck) flush()                {}
+func (s *stuck) tick()                 {}
+func (s *stuck) close()                {}
 func (s *stuck) say(text string) {
 	<-s.free
 	s.mu.Lock()
@@ -57,14 +57,14 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var p panel
 	for i := range 12 {
-		p.take(orchestrator.Update{
-			Kind: orchestrator.UpdateStarted, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
+		p.take(updates.Update{
+			Kind: updates.Started, Task: fmt.Sprintf("T%d", i), Title: strings.Repeat("長い ", 50), Try: 1, Max: 3, Runner: "claude", At: at,
 			Counts: ending.Counts{Total: 20, InProgress: i + 1, Pending: 19 - i},
 		})
 	}
-	p.take(orchestrator.Update{Kind: orchestrator.UpdateActivity, Task: "T1", Text: "Bash \x1b[2J go test"})
-	p.take(orchestrator.Update{Kind: orchestrator.UpdateVerified, Task: "T2"})
-	p.take(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T0"})
+	p.take(updates.Update{Kind: updates.Activity, Task: "T1", Text: "Bash \x1b[2J go test"})
+	p.take(updates.Update{Kind: updates.Verified, Task: "T2"})
+	p.take(updates.Update{Kind: updates.Completed, Task: "T0"})
 	rows := p.view(at.Add(90*time.Second), 40)
 	if got, want := len(rows), 1+maxRunning+1; got != want {
 		t.Errorf("%d rows, want %d", got, want)
@@ -87,8 +87,8 @@ func TestLiveErasesWhatItDrew(t *testing.T) {
 	var out bytes.Buffer
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	l := &live{w: &out, now: func() time.Time { return at }}
-	l.show(orchestrator.Update{Kind: orchestrator.UpdateStarted, Task: "T1", Title: "One", Try: 1, Max: 3, Runner: "claude", At: at, Counts: ending.Counts{Total: 1, InProgress: 1}})
-	l.show(orchestrator.Update{Kind: orchestrator.UpdateCompleted, Task: "T1", At: at, Text: "done", Counts: ending.Counts{Total: 1, Completed: 1}})
+	l.show(updates.Update{Kind: updates.Started, Task: "T1", Title: "One", Try: 1, Max: 3, Runner: "claude", At: at, Counts: ending.Counts{Total: 1, InProgress: 1}})
+	l.show(updates.Update{Kind: updates.Completed, Task: "T1", At: at, Text: "done", Counts: ending.Counts{Total: 1, Completed: 1}})
 	l.close()
 	want := "03:04:05 T1 attempt 1/3 started (claude): One\n" +
 		"[....................] 0 of 1 completed, 1 in progress\n  T1 1/3 claude, 0.0s: One\n" +
@@ -104,21 +104,21 @@ func TestUpdateText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	for _, test := range []struct {
-		u    orchestrator.Update
+		u    updates.Update
 		want string
 	}{
-		{orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit (relay work --ask-now does not wait)"},
-		{orchestrator.Update{Kind: orchestrator.UpdateNote, Task: "T1", Text: "something"}, "note: T1 something"},
-		{orchestrator.Update{Kind: orchestrator.UpdateNote, Text: "something"}, "note: something"},
-		{orchestrator.Update{Kind: orchestrator.UpdateStopping}, "stopping"},
-		{orchestrator.Update{Kind: orchestrator.UpdateActivity, Text: "go test"}, ""},
+		{updates.Update{Kind: updates.Waiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit (relay work --ask-now does not wait)"},
+		{updates.Update{Kind: updates.Note, Task: "T1", Text: "something"}, "note: T1 something"},
+		{updates.Update{Kind: updates.Note, Text: "something"}, "note: something"},
+		{updates.Update{Kind: updates.Stopping}, "stopping"},
+		{updates.Update{Kind: updates.Activity, Text: "go test"}, ""},
 	} {
 		if got := updateText(test.u); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
 	var p panel
-	p.take(orchestrator.Update{Kind: orchestrator.UpdateWaiting, Until: at, Runner: "claude"})
+	p.take(updates.Update{Kind: updates.Waiting, Until: at, Runner: "claude"})
 	if rows := p.view(at, 80); rows[1] != "  waiting until 03:04:05 for claude" {
 		t.Errorf("the panel says %q", rows[1])
 	}

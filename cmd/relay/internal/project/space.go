@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"relay/orchestrator"
+	"relay/orchestrator/decide"
 )
 
 // freeEvery is how often a run looks at what the machine has left: thousands of short tasks need not each.
@@ -14,11 +14,11 @@ const freeEvery = time.Second
 
 // FreeGauge returns a function that reports what this machine has left for a run, also on the disk of the folder where its
 // copy of .git is. It is asked from one goroutine at a time.
-func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestrator.Free {
+func (p *Project) FreeGauge(state string, now func() time.Time) func() decide.Free {
 	folders := []string{p.Dir, p.Worktrees().Dir, state}
-	var last orchestrator.Free
+	var last decide.Free
 	var measured time.Time
-	return func() orchestrator.Free {
+	return func() decide.Free {
 		if age := now().Sub(measured); age < 0 || age >= freeEvery {
 			last, measured = freeSpaceOn(folders), now()
 		}
@@ -27,8 +27,8 @@ func (p *Project) FreeGauge(state string, now func() time.Time) func() orchestra
 }
 
 // freeSpaceOn returns the free memory, and the free space of the fullest disk among those of the folders.
-func freeSpaceOn(folders []string) orchestrator.Free {
-	f := orchestrator.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
+func freeSpaceOn(folders []string) decide.Free {
+	f := decide.Free{Disk: -1, Memory: availableMemory("/proc/meminfo")}
 	for _, folder := range folders {
 		space, err := FreeSpace(folder)
 		if err == nil && (f.Disk < 0 || int64(space) < f.Disk) {

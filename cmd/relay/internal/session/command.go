@@ -11,7 +11,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/progress"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator"
+	"relay/orchestrator/updates"
 	"relay/runners/process"
 )
 
@@ -95,7 +95,7 @@ func (c *command) say(text string) {
 }
 
 // update shows a change of state.
-func (c *command) update(u orchestrator.Update) {
+func (c *command) update(u updates.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.watcher != nil {

@@ -10,7 +10,7 @@ import (
 	"relay/cmd/relay/internal/runreport"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
@@ -86,7 +86,7 @@ func (s *session) printText(e *end, heading string) {
 
 // failure returns the exit code of the session as an error; nil when all went well.
 func (s *session) failure(e *end) error {
-	var none *orchestrator.NoRunnerError
+	var none *decide.NoRunnerError
 	switch {
 	case e.began() && errors.As(e.err, &none):
 		return withLoginHint(s.project, none)
@@ -101,7 +101,7 @@ func (s *session) failure(e *end) error {
 }
 
 // withLoginHint adds to the error of a run that no runner is left for what its last one needs.
-func withLoginHint(p *project.Project, none *orchestrator.NoRunnerError) error {
+func withLoginHint(p *project.Project, none *decide.NoRunnerError) error {
 	if none.Outcome != attempts.Auth {
 		return none
 	}

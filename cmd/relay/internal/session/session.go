@@ -22,6 +22,7 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/updates"
 	"relay/runners/process"
 )
 
@@ -125,7 +126,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 }
 
 // notify passes a change of state to the watcher, with what to type for a runner that has refused.
-func (s *session) notify(u orchestrator.Update) {
+func (s *session) notify(u updates.Update) {
 	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
 		u.Fix = status.LoginFix(s.project, u.Runner, u.Outcome)
 	}

@@ -1,4 +1,4 @@
-package orchestrator
+package replay
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/replay"
 )
 
 // recordedNights calls f with every run of the nights in testdata: real ones, that were killed and gone on with, cooled down, gated,
@@ -33,7 +32,7 @@ func recordedNights(t *testing.T, f func(name string, rec Recorded)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f(run, recordedRun(filepath.Dir(filepath.Dir(run)), filepath.Base(run), e, g))
+		f(run, RecordedIn(filepath.Dir(filepath.Dir(run)), filepath.Base(run), e, g))
 	}
 }
 
@@ -41,7 +40,7 @@ func TestReplayOfRecordedNights(t *testing.T) {
 	t.Parallel()
 	decisions := 0
 	recordedNights(t, func(name string, rec Recorded) {
-		report, err := Replay(t.Context(), rec)
+		report, err := Decide(t.Context(), rec)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			return
@@ -70,13 +69,13 @@ func TestReplayOfOlderNights(t *testing.T) {
 				return f(e)
 			})
 		}
-		report, err := Replay(t.Context(), rec)
+		report, err := Decide(t.Context(), rec)
 		if err != nil || report.Decisions != 0 || len(report.Differences) > 0 {
 			t.Errorf("%s: %+v, %v", name, report, err)
 			return
 		}
 		for _, u := range report.Unchecked {
-			if u.Decision == replay.Start && u.Count != starts {
+			if u.Decision == Start && u.Count != starts {
 				t.Errorf("%s: %d starts cannot be checked, want %d", name, u.Count, starts)
 			}
 		}
@@ -114,7 +113,7 @@ func TestReplayOfDamagedNights(t *testing.T) {
 					return f(e)
 				})
 			}
-			if _, err := Replay(t.Context(), damaged); err != nil {
+			if _, err := Decide(t.Context(), damaged); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package orchestrator
+package replay
 
 import (
 	"context"
@@ -8,11 +8,10 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
-	"relay/orchestrator/replay"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
 )
@@ -26,27 +25,36 @@ type Recorded struct {
 	Events func(f func(attempts.Event) error) error
 }
 
-// Replay makes the decisions of a recorded run anew, with the code that a run makes them with: at the recorded times, with the recorded
+// RecordedIn returns a run whose events are in the log of a folder. See [attempts.Replay].
+func RecordedIn(dir, run string, e *epic.Epic, g *epic.Graph) Recorded {
+	return Recorded{Run: run, Epic: e, Graph: g, Events: func(f func(attempts.Event) error) error { return attempts.Replay(dir, f) }}
+}
+
+// Decide makes the decisions of a recorded run anew, with the code that a run makes them with: at the recorded times, with the recorded
 // ends of attempts. Where it decides otherwise that is a difference, and it goes on from what was recorded.
-func Replay(ctx context.Context, rec Recorded) (*replay.Report, error) {
-	return replayWith(ctx, rec, theCode())
+func Decide(ctx context.Context, rec Recorded) (*Report, error) {
+	return DecideBy(ctx, rec, Current())
 }
 
-// decideFunc is [dispatcher.decide].
-type decideFunc func(d *dispatcher, now clock.Instant) (choice, *waiting, error)
+// DecideFunc is [decide.Dispatcher.Decide].
+type DecideFunc func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
 
-// code is what decides, or what a test has in its place.
-type code struct {
-	decide   decideFunc
-	together func(q *mergeQueue, due []queued) int
-	fewer    func(red int) int
+// Code is what decides: a test has something else in its place.
+type Code struct {
+	Decide   DecideFunc
+	Together func(q *decide.Queue, due []decide.Queued) int
+	Fewer    func(red int) int
 }
 
-func theCode() code { return code{(*dispatcher).decide, (*mergeQueue).together, schedule.LandFewer} }
+// Current returns the code that runs make their decisions with.
+func Current() Code {
+	return Code{(*decide.Dispatcher).Decide, (*decide.Queue).Together, schedule.LandFewer}
+}
 
-func replayWith(ctx context.Context, rec Recorded, with code) (*replay.Report, error) {
+// DecideBy is [Decide] with other code.
+func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	r := &replayer{
-		ctx: ctx, rec: rec, code: with, report: replay.New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph)},
+		ctx: ctx, rec: rec, Code: with, report: New(rec.Run), memory: &replayedLedger{Memory: attempts.NewMemory(rec.Graph)},
 		last: map[string]judged{},
 	}
 	if err := r.read(); err != nil {
@@ -59,20 +67,20 @@ func replayWith(ctx context.Context, rec Recorded, with code) (*replay.Report, e
 
 // replayer decides a recorded run anew. It is used by one goroutine.
 type replayer struct {
-	code
+	Code
 
 	ctx    context.Context //nolint:containedctx // of one call of Replay
 	rec    Recorded
-	report *replay.Report
+	report *Report
 	memory *replayedLedger
-	log    replayLog
+	log    nightLog
 
-	run     *run
+	s       *decide.Scheduler
 	at      clock.Instant
 	drawn   []int64
-	free    Free
+	free    decide.Free
 	wanted  []bool
-	open    []openAttempt
+	open    []decide.OpenAttempt
 	last    map[string]judged // by task: its attempt that ended last
 	waiting []string          // what could land, …
 	group   int               // … so many of it together
@@ -85,7 +93,7 @@ type judged struct {
 	attempt engine.Attempt
 	result  engine.Result
 	ended   attempts.Ended
-	rule    runnerRuling
+	rule    decide.Ruling
 }
 
 // replayedLedger is the ledger of a replay: of what the run would write it keeps the steps, as what it did write is folded.
@@ -102,28 +110,16 @@ func (l *replayedLedger) AppendLater(events ...attempts.Event) error {
 	return nil
 }
 
-// Append is AppendLater.
-func (l *replayedLedger) Append(events ...attempts.Event) error { return l.AppendLater(events...) }
-
-// AppendWhile is AppendLater, and does not call its function.
-func (l *replayedLedger) AppendWhile(_ func(), events ...attempts.Event) error {
-	return l.AppendLater(events...)
-}
-
-// Close does nothing.
-func (*replayedLedger) Close() error { return nil }
-
-// Learned returns nothing: no brief is written.
-func (*replayedLedger) Learned(int) []int { return nil }
-
 // made returns the steps that were made anew since setMade.
 func (r *replayer) made() []attempts.Step {
-	return slices.Concat(r.memory.steps, r.run.state.steps.untold)
+	r.memory.steps = append(r.memory.steps, r.s.TakeSteps()...)
+	return r.memory.steps
 }
 
 // setMade has these be the steps that were made anew.
 func (r *replayer) setMade(steps ...attempts.Step) {
-	r.memory.steps, r.run.state.steps.untold = steps, nil
+	r.s.TakeSteps()
+	r.memory.steps = steps
 }
 
 // read reads the log: what came before the run is folded, its own events are kept by what they are about.
@@ -138,7 +134,7 @@ func (r *replayer) read() error {
 		return r.ctx.Err()
 	})
 	if err == nil && !r.log.any {
-		err = replay.ErrNoSuchRun
+		err = ErrNoSuchRun
 	}
 	r.log.order()
 	return err
@@ -170,49 +166,32 @@ func (r *replayer) drive() {
 
 // begin makes the parts of the run, as they were.
 func (r *replayer) begin(s recordedStep) {
-	u := s.Rules
-	o := &Options{
-		Epic: r.rec.Epic, Graph: r.rec.Graph, Run: r.rec.Run, Tasks: u.Tasks, Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation),
-		Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent,
-		Limits: engine.Limits{
-			MaxAttempts: u.MaxAttempts, MaxUncharged: u.MaxUncharged, MaxUnchargedRun: u.MaxUnchargedRun, MaxUndone: u.MaxUndone,
-			FailedInARow: u.FailedInARow, SameError: u.SameError, TaskFaults: u.TaskFaults, OutAfter: u.OutAfter,
-			OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
-			DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
-		},
-		SlowChecks: u.SlowChecks,
-		Budget: budget.Caps{
-			Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
-		},
-		Free: func() Free { return r.free },
-		Jitter: func(time.Duration) (late time.Duration) {
-			if len(r.drawn) > 0 {
-				late, r.drawn = time.Duration(r.drawn[0]), r.drawn[1:]
-			}
-			return late
-		},
+	o := decide.SettingsOf(s.Rules)
+	o.Run, o.Epic, o.Graph = r.rec.Run, r.rec.Epic, r.rec.Graph
+	o.Free = func() decide.Free { return r.free }
+	o.Jitter = func(time.Duration) (late time.Duration) {
+		if len(r.drawn) > 0 {
+			late, r.drawn = time.Duration(r.drawn[0]), r.drawn[1:]
+		}
+		return late
 	}
-	for _, name := range u.Reviewers {
-		o.Review.Reviewers = append(o.Review.Reviewers, engine.Reviewer{Name: name})
-	}
-	r.wanted, _ = schedule.Select(r.rec.Graph, u.Tasks) // a run of tasks that are not in its plan has not begun
+	r.wanted, _ = schedule.Select(r.rec.Graph, o.Tasks) // a run of tasks that are not in its plan has not begun
 	r.log.began, r.log.offset = s.Day, s.Ran
 	r.moveTo(s)
-	state := &state{
-		o: o, store: r.memory, redact: redact.Redactor{Redactor: secrets.New(nil)}, changed: make(chan struct{}),
-		now: func() time.Time { return r.at.Day }, ran: func() time.Duration { return r.at.Run },
-	}
-	r.run = assemble(state, u.Merges)
-	r.open = r.run.recovery.openAttempts()
+	r.s = decide.New(o, decide.Inputs{
+		Ledger: r.memory, Now: func() time.Time { return r.at.Day }, Ran: func() time.Duration { return r.at.Run },
+		Redact: redact.Redactor{Redactor: secrets.New(nil)}, Merges: s.Rules.Merges,
+	})
+	r.open = r.s.OpenAttempts()
 }
 
 // moveTo sets the clocks, and what was drawn and measured, to those of a step.
 func (r *replayer) moveTo(s recordedStep) {
 	r.at = r.log.instant(s.Step)
 	r.drawn = s.Drawn
-	r.free = Free{-1, -1}
+	r.free = decide.Free{Disk: -1, Memory: -1}
 	if len(s.Free) == 2 {
-		r.free = Free{s.Free[0], s.Free[1]}
+		r.free = decide.Free{Disk: s.Free[0], Memory: s.Free[1]}
 	}
 	for _, e := range r.log.foldUntil(s.carrier) {
 		r.fold(e)
@@ -222,9 +201,9 @@ func (r *replayer) moveTo(s recordedStep) {
 // fold takes in an event that follows from no step.
 func (r *replayer) fold(e attempts.Event) {
 	if e.Undone != nil {
-		r.report.Made(replay.Undone)
-		if times, most := r.memory.Task(e.Task).TimesUndone(), r.run.state.o.Limits.MaxUndone; times >= most {
-			r.differs(replay.Undone, e.Task, "it is to be done again", fmt.Sprintf("that is left to a person after %d times", most))
+		r.report.Made(Undone)
+		if times, most := r.memory.Task(e.Task).TimesUndone(), r.s.O.Limits.MaxUndone; times >= most {
+			r.differs(Undone, e.Task, "it is to be done again", fmt.Sprintf("that is left to a person after %d times", most))
 		}
 	}
 	r.memory.Fold(e)
@@ -242,7 +221,7 @@ func (r *replayer) match() {
 		if i == 0 {
 			then = stepText(r.log.steps[at].Step)
 		} else {
-			r.undo(m)
+			r.s.Dispatcher.Undo(m)
 		}
 		r.differs(decisionOf(m.Kind), m.Task, then, stepText(m))
 		made = made[:i]
@@ -251,19 +230,8 @@ func (r *replayer) match() {
 	r.log.next += max(len(made), 1)
 }
 
-// undo takes back that the run is over, as it was not.
-func (r *replayer) undo(m attempts.Step) {
-	switch m.Kind {
-	case attempts.StepStopped:
-		r.run.limits.stopped = stopReason{}
-	case attempts.StepExhausted:
-		r.run.limits.exhaustedBy = nil
-	default: // it is of no consequence
-	}
-}
-
-func (r *replayer) differs(d replay.Decision, task, then, now string) {
-	r.report.Differs(replay.Difference{Decision: d, At: r.at.Day, Task: task, Then: then, Now: now})
+func (r *replayer) differs(d Decision, task, then, now string) {
+	r.report.Differs(Difference{Decision: d, At: r.at.Day, Task: task, Then: then, Now: now})
 }
 
 // untilTolerance is how far the ends of two waits may be apart that are the same.

@@ -1,4 +1,4 @@
-package orchestrator
+package replay
 
 import (
 	"cmp"
@@ -9,11 +9,10 @@ import (
 	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/replay"
 )
 
 // replayLog is what the log has of one run, by what it is about.
-type replayLog struct {
+type nightLog struct {
 	any    bool
 	began  time.Time // as of StepBegun …
 	offset int64
@@ -52,7 +51,7 @@ type recordedReview struct {
 }
 
 // add takes in an event of the run.
-func (l *replayLog) add(e attempts.Event) {
+func (l *nightLog) add(e attempts.Event) {
 	if !l.any {
 		l.any = true
 		l.started, l.landing, l.ends = map[attemptID]attempts.Event{}, map[attemptID]*attempts.Ended{}, map[attemptID]attempts.Event{}
@@ -91,18 +90,18 @@ func (l *replayLog) add(e attempts.Event) {
 }
 
 // order puts the steps in the order in which they were made.
-func (l *replayLog) order() {
+func (l *nightLog) order() {
 	slices.SortStableFunc(l.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
 }
 
 // instant returns when a step was made.
-func (l *replayLog) instant(s attempts.Step) clock.Instant {
+func (l *nightLog) instant(s attempts.Step) clock.Instant {
 	ran := time.Duration(s.Ran)
 	return clock.Instant{Day: l.began.Add(ran - time.Duration(l.offset) + time.Duration(s.Drift)), Run: ran}
 }
 
 // foldUntil returns the events that follow from no step and stand before an event, each once.
-func (l *replayLog) foldUntil(seq uint64) []attempts.Event {
+func (l *nightLog) foldUntil(seq uint64) []attempts.Event {
 	from := l.folded
 	for l.folded < len(l.events) && l.events[l.folded].Seq < seq {
 		l.folded++
@@ -111,7 +110,7 @@ func (l *replayLog) foldUntil(seq uint64) []attempts.Event {
 }
 
 // files returns which files an attempt has changed that waits for its landing.
-func (l *replayLog) files(s attempts.Step) []string {
+func (l *nightLog) files(s attempts.Step) []string {
 	id := attemptID{s.Task, s.Attempt}
 	switch landing := l.landing[id]; {
 	case len(s.Files) > 0:
@@ -152,20 +151,20 @@ func (r *replayer) countUnchecked() {
 	}
 	for _, id := range sortedIDs(r.log.started) {
 		if chosen[id.task]--; chosen[id.task] < 0 {
-			r.report.Cannot(replay.Start, id.task, why)
+			r.report.Cannot(Start, id.task, why)
 		}
 	}
 	for _, id := range sortedIDs(r.log.ends) {
 		if !ruled[id] {
-			r.report.Cannot(replay.End, id.task, why)
+			r.report.Cannot(End, id.task, why)
 		}
 	}
 	for range r.log.waits - waits {
-		r.report.Cannot(replay.Wait, "", why)
+		r.report.Cannot(Wait, "", why)
 	}
 	if len(r.log.steps) == 0 {
 		for _, id := range sortedIDs(r.log.landing) {
-			r.report.Cannot(replay.Landing, id.task, why)
+			r.report.Cannot(Landing, id.task, why)
 		}
 	}
 }
@@ -206,26 +205,26 @@ func startText(task, runner string) string {
 }
 
 // decisionOf returns the kind of decision that a step is.
-func decisionOf(k attempts.StepKind) replay.Decision {
+func decisionOf(k attempts.StepKind) Decision {
 	switch k {
 	case attempts.StepWaited:
-		return replay.Wait
+		return Wait
 	case attempts.StepStopped:
-		return replay.Stop
+		return Stop
 	case attempts.StepExhausted, attempts.StepUsed:
-		return replay.Budget
+		return Budget
 	case attempts.StepRefused:
-		return replay.Gate
+		return Gate
 	case attempts.StepRuled, attempts.StepSettled:
-		return replay.End
+		return End
 	case attempts.StepAnswered, attempts.StepAsked:
-		return replay.Runner
+		return Runner
 	case attempts.StepJoined, attempts.StepSplit, attempts.StepLanded:
-		return replay.Landing
+		return Landing
 	case attempts.StepReviewed:
-		return replay.Review
+		return Review
 	default:
-		return replay.Start
+		return Start
 	}
 }
 

@@ -1,22 +1,22 @@
-package orchestrator
+package replay
 
 import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/replay"
+	"relay/orchestrator/decide"
 )
 
 // joined holds the order in which work could land against the one recorded.
 func (r *replayer) joined() {
-	r.report.Made(replay.Landing)
-	if r.run.merges == nil {
+	r.report.Made(Landing)
+	if r.s.Queue == nil {
 		return
 	}
-	due := tasksOf(r.run.merges.due())
+	due := decide.TasksOf(r.s.Queue.Due())
 	recorded := &r.log.steps[r.log.next]
 	if !slices.Equal(due, recorded.Tasks) {
-		r.differs(replay.Landing, "", landText(recorded.Tasks), landText(due))
+		r.differs(Landing, "", landText(recorded.Tasks), landText(due))
 	}
 	r.waiting, r.group = recorded.Tasks, len(recorded.Tasks)
 	r.grouped(recorded)
@@ -27,36 +27,30 @@ func (r *replayer) joined() {
 func (r *replayer) grouped(s *recordedStep) {
 	if s.Together == 0 {
 		if len(s.Tasks) > 1 { // one by itself is no decision
-			r.report.Cannot(replay.Group, s.Tasks[0], noGroups)
+			r.report.Cannot(Group, s.Tasks[0], noGroups)
 		}
 		return
 	}
-	r.report.Made(replay.Group)
+	r.report.Made(Group)
 	r.group = max(0, min(s.Together, len(r.waiting)))
-	var due []queued
-	for _, id := range r.waiting {
-		if at := slices.IndexFunc(r.run.merges.waiting, func(c queued) bool { return c.Attempt.Task.ID == id }); at >= 0 {
-			due = append(due, r.run.merges.waiting[at])
-		}
-	}
-	r.sameGroup(r.together(r.run.merges, due))
+	r.sameGroup(r.Together(r.s.Queue, r.s.Queue.Named(r.waiting)))
 }
 
 // split holds how many are tried next, of work that has failed its checks together, against what was recorded.
 func (r *replayer) split(s recordedStep) {
-	r.report.Made(replay.Group)
+	r.report.Made(Group)
 	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		r.differs(replay.Group, "", "together fail "+strings.Join(s.Tasks, ", "), groupText(r.waiting[:r.group]))
+		r.differs(Group, "", "together fail "+strings.Join(s.Tasks, ", "), groupText(r.waiting[:r.group]))
 	}
 	r.group = max(0, min(s.Together, len(r.waiting)))
-	r.sameGroup(r.fewer(len(s.Tasks)))
+	r.sameGroup(r.Fewer(len(s.Tasks)))
 	r.setMade(s.Step)
 }
 
 // sameGroup holds a number of works that would share a run of checks now against the one recorded.
 func (r *replayer) sameGroup(now int) {
 	if now = min(now, len(r.waiting)); now != r.group {
-		r.differs(replay.Group, "", groupText(r.waiting[:r.group]), groupText(r.waiting[:now]))
+		r.differs(Group, "", groupText(r.waiting[:r.group]), groupText(r.waiting[:now]))
 	}
 }
 
@@ -76,21 +70,13 @@ func landText(tasks []string) string {
 
 // landed takes what has landed together off the queue: the first of what was put together.
 func (r *replayer) landed(s recordedStep) {
-	r.report.Made(replay.Landing)
+	r.report.Made(Landing)
 	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
 		then, now := "together land "+strings.Join(s.Tasks, ", "), "together land the first of "+strings.Join(r.waiting[:r.group], ", ")
-		r.differs(replay.Landing, "", then, now)
+		r.differs(Landing, "", then, now)
 	}
-	if r.run.merges == nil {
+	if r.s.Queue == nil {
 		return
 	}
-	var batch []queued
-	for _, id := range s.Tasks {
-		if index, ok := r.rec.Graph.Index(id); ok {
-			done := queued{job: job{index: index}}
-			done.Attempt.Task.ID = id
-			batch = append(batch, done)
-		}
-	}
-	r.run.merges.remove(batch)
+	r.s.Queue.Remove(s.Tasks)
 }

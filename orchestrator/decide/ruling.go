@@ -1,4 +1,4 @@
-package orchestrator
+package decide
 
 import (
 	"fmt"
@@ -11,22 +11,22 @@ import (
 	"relay/orchestrator/runnerpool"
 )
 
-// runnerRuling is what follows from an attempt's end for its runner, its reviewers and its task.
-type runnerRuling struct {
-	cooldown []*attempts.Cooldown // what later runs must know too
+// Ruling is what follows from an attempt's end for its runner, its reviewers and its task.
+type Ruling struct {
+	Cooldown []*attempts.Cooldown // what later runs must know too
 	repeat   bool                 // the runner's fault has been counted before
 	spent    string               // why nobody is asked for the task any more; "" : somebody is
 }
 
-// rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds mu.
-func (c *recorder) rule(now clock.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule runnerRuling) {
+// rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds Mu.
+func (c *Judge) rule(now clock.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule Ruling) {
 	task := a.Task.ID
 	alone, last := c.isAlone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
-		fault := runnerpool.Fault{Outcome: o, Why: c.state.redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
-		reviewer := c.state.pool.Fail(name, task, fault, now)
+		fault := runnerpool.Fault{Outcome: o, Why: c.state.Redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
+		reviewer := c.state.Pool.Fail(name, task, fault, now)
 		if reviewer.Cooldown != nil {
-			rule.cooldown = append(rule.cooldown, reviewer.Cooldown)
+			rule.Cooldown = append(rule.Cooldown, reviewer.Cooldown)
 		}
 		rule.repeat = rule.repeat || reviewer.Repeat
 		if reviewer.Barred {
@@ -36,24 +36,24 @@ func (c *recorder) rule(now clock.Instant, a engine.Attempt, f engine.Result, e 
 	if e.Receipt.Review != nil {
 		for _, s := range e.Receipt.Review.Opinions {
 			if s.Reviewer != a.Runner {
-				c.state.pool.Answered(s.Reviewer, task, now)
+				c.state.Pool.Answered(s.Reviewer, task, now)
 			}
 		}
 	}
 	switch {
 	case e.Receipt.AwaitsReview(): // that is no fault of the runner's
 		if !a.Previous.AwaitsReview() && a.Runner != "" {
-			c.state.pool.Answered(a.Runner, task, now)
+			c.state.Pool.Answered(a.Runner, task, now)
 		}
 	case engine.RunnerFault(f.Outcome):
 		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
 	case served(a, f):
-		c.state.pool.Answered(a.Runner, task, now)
+		c.state.Pool.Answered(a.Runner, task, now)
 	}
 	for _, reviewer := range f.Unable {
 		fail(reviewer.Name, reviewer.Outcome, reviewer.Why, reviewer.ResetAt)
 	}
-	c.state.pool.Release(task)
+	c.state.Pool.Release(task)
 	return rule
 }
 
@@ -65,20 +65,20 @@ func served(a engine.Attempt, f engine.Result) bool {
 
 // isAlone reports whether no task but this one is ready or under way, and whether none depends on it either. The caller holds
 // mu.
-func (c *recorder) isAlone(task string) (alone, last bool) {
-	i, ok := c.state.o.Graph.Index(task)
-	if !ok || c.state.plan == nil || len(c.state.openJobs) > 0 {
+func (c *Judge) isAlone(task string) (alone, last bool) {
+	i, ok := c.state.O.Graph.Index(task)
+	if !ok || c.state.Plan == nil || len(c.state.OpenJobs) > 0 {
 		return false, false
 	}
-	return c.state.plan.IsAlone(i)
+	return c.state.Plan.IsAlone(i)
 }
 
 // spentRunners returns why no runner is left for a task that a runner has failed alone too often; "" if one is. The caller holds
 // mu.
-func (c *recorder) spentRunners(task *epic.Task, name string, faults int, why string) string {
-	failed, yes := c.state.pool.Spent(task.ID, task.Runner)
+func (c *Judge) spentRunners(task *epic.Task, name string, faults int, why string) string {
+	failed, yes := c.state.Pool.Spent(task.ID, task.Runner)
 	switch {
-	case name == task.Runner || task.Runner == "" && c.state.pool.Prefers(name):
+	case name == task.Runner || task.Runner == "" && c.state.Pool.Prefers(name):
 		if !yes {
 			return ""
 		}

@@ -1,11 +1,11 @@
-package orchestrator
+package replay
 
 import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/replay"
 	"relay/orchestrator/schedule"
 )
 
@@ -15,11 +15,11 @@ func (r *replayer) ruled(s recordedStep) bool {
 	event, ok := r.log.ends[id]
 	task, known := r.task(s.Task)
 	if !ok || !known {
-		r.report.Cannot(replay.End, s.Task, notRecorded)
+		r.report.Cannot(End, s.Task, notRecorded)
 		return false
 	}
-	r.report.Made(replay.End)
-	delete(r.run.limits.stops, s.Task)
+	r.report.Made(End)
+	r.s.Limits.Over(s.Task)
 	then := event.Ended
 	record := r.memory.Task(s.Task)
 	if n := len(record.Attempts); n > 0 && record.Attempts[n-1].ID == s.Attempt {
@@ -30,15 +30,15 @@ func (r *replayer) ruled(s recordedStep) bool {
 		a.Previous = last
 	}
 	f := resultOf(s.Step, then)
-	now := r.run.executor.recorder.endedEvent(a, f)
-	rule := r.run.executor.recorder.judge(a, record, f, &now)
+	now := r.s.Judge.EndedEvent(a, f)
+	rule := r.s.Judge.Decide(a, record, f, &now)
 	if now.Charged != then.Charged {
-		r.differs(replay.End, s.Task, chargeText(then.Charged), chargeText(now.Charged))
+		r.differs(End, s.Task, chargeText(then.Charged), chargeText(now.Charged))
 	}
 	if !sameGate(now.Gate, then.Gate) {
-		r.differs(replay.End, s.Task, gateText(then.Gate), gateText(now.Gate))
+		r.differs(End, s.Task, gateText(then.Gate), gateText(now.Gate))
 	}
-	r.compareCooldowns(replay.End, s.Task, r.log.cooling[id], rule.cooldown)
+	r.compareCooldowns(End, s.Task, r.log.cooling[id], rule.Cooldown)
 	r.memory.Fold(event)
 	for _, c := range r.log.cooling[id] {
 		r.memory.Fold(attempts.Event{Type: attempts.TypeCooldown, Task: s.Task, At: event.At, Run: event.Run, Seq: event.Seq, Cooldown: c})
@@ -68,7 +68,7 @@ func unableOf(s attempts.Step) (list []engine.Unable) {
 }
 
 // compareCooldowns holds until when runners are not asked against what was recorded.
-func (r *replayer) compareCooldowns(of replay.Decision, task string, then, now []*attempts.Cooldown) {
+func (r *replayer) compareCooldowns(of Decision, task string, then, now []*attempts.Cooldown) {
 	for i := range max(len(then), len(now)) {
 		was, is := cooldownText(then, i), cooldownText(now, i)
 		if was != is {
@@ -109,12 +109,11 @@ func (r *replayer) settled(s recordedStep, index int) bool {
 		return false
 	}
 	for _, u := range s.Used {
-		_ = r.run.limits.budget.Record(u.Task, u.Usage) // it has ended
-		r.run.limits.used[u.Task] = u.Usage
+		r.s.Limits.Told(u)
 	}
-	next := over{attempt: last.attempt, result: last.result, ended: last.ended, rule: last.rule}
-	err := r.run.executor.recorder.settle(job{index: index, runner: last.attempt.Runner}, next)
-	r.stopped = r.stopped || r.run.limits.stopped.reason != ""
+	next := decide.EndedAttempt{Attempt: last.attempt, Result: last.result, Ended: last.ended, Rule: last.rule}
+	err := r.s.Judge.Settle(decide.Job{Index: index, Runner: last.attempt.Runner}, next)
+	r.stopped = r.stopped || r.s.Limits.Stopped.Reason != ""
 	return err == nil
 }
 
@@ -123,12 +122,12 @@ func (r *replayer) reviewed(s recordedStep) bool {
 	if len(r.log.reviews) == 0 {
 		return false
 	}
-	r.report.Made(replay.Review)
+	r.report.Made(Review)
 	then := r.log.reviews[0]
 	r.log.reviews = r.log.reviews[1:]
 	f := engine.Result{Outcome: s.Outcome, ResetAt: s.ResetAt, Unable: unableOf(s.Step)}
 	f.Receipt.Review = &then.event.EpicReviewed.Reviewed
-	r.compareCooldowns(replay.Review, "", then.cooling, r.run.epicReview.rule(f).cooldown)
+	r.compareCooldowns(Review, "", then.cooling, r.s.Judge.DecideEpic(f).Cooldown)
 	r.memory.Fold(then.event)
 	return true
 }

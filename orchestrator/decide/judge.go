@@ -1,0 +1,164 @@
+package decide
+
+import (
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
+	"relay/review"
+)
+
+// Judge decides what the end of an attempt means, and moves the schedule on.
+type Judge struct {
+	state  *State
+	limits *Limits
+}
+
+// EndedAttempt is an attempt that has ended, and what was decided of it.
+type EndedAttempt struct {
+	Attempt engine.Attempt
+	Result  engine.Result
+	Ended   attempts.Ended
+	Rule    Ruling
+	Took    time.Duration
+}
+
+// Settle moves the schedule on after an attempt's end and holds the end against the limits of the run. The caller holds Mu.
+func (c *Judge) Settle(j Job, o EndedAttempt) error {
+	now := c.state.Instant()
+	c.state.Step(now, c.limits.settledStep(o.Attempt, o.Result.Usage))
+	c.advance(j, o.Attempt, o.Result, o.Ended)
+	c.Report(o.Attempt, o.Result, o.Ended, o.Took)
+	c.state.Announce()
+	if err := c.limits.checkLimits(now, j.Index, o.Attempt, o.Result, o.Ended); err != nil {
+		return err
+	}
+	return c.limits.countUncharged(now, o.Result, o.Ended, o.Rule)
+}
+
+// Decide fills in whether the task is charged and gated for an attempt's end, and returns what follows for runner and reviewers.
+func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Result, ended *attempts.Ended) Ruling {
+	c.state.Mu.Lock()
+	defer c.state.Mu.Unlock()
+	now := c.state.Instant()
+	ended.Charged = ended.Charged && !c.limits.excused(a, *ended)
+	rule := c.rule(now, a, f, *ended)
+	ended.Gate = c.gate(a, record, f, *ended)
+	if rule.spent != "" && ended.Gate == nil {
+		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: rule.spent, At: now.Day.UTC()}
+	}
+	c.state.Step(now, c.state.ruledStep(attempts.StepRuled, a, f))
+	return rule
+}
+
+// Report tells the watcher the end of an attempt. The caller holds Mu.
+func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
+	u := updates.Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took}
+	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
+	switch {
+	case ended.Result == attempts.ResultSuccess:
+		u.Kind, u.Text = updates.Completed, ended.Receipt.Summary
+		if ended.Receipt.AlreadyDone {
+			u.Text = "it was done already: " + u.Text
+		}
+	case ended.Gate != nil:
+		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(ended.Gate.Detail, u.Text)
+	case ended.Charged:
+		u.Kind = updates.Failed
+	case f.Held:
+		u.Kind = updates.Held
+	default:
+		u.Kind = updates.Retry
+	}
+	c.state.Notify(u)
+	for _, note := range f.Notes {
+		c.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: note.Text})
+	}
+}
+
+// EndedEvent returns the event of an attempt's end, without secrets.
+func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
+	e := attempts.Ended{
+		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
+		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
+		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
+	}
+	if f.Usage != (attempts.Usage{}) {
+		e.Usage = &f.Usage
+	}
+	switch f.Outcome {
+	case attempts.Success:
+		e.Result = attempts.ResultSuccess
+		e.Receipt.Doubtful = f.Doubtful && f.Receipt.Verdict != review.Approved
+	case attempts.Stopped:
+		e.Result = attempts.ResultInterrupted
+	default: // it stays a failure
+	}
+	return c.state.Redact.Ended(e)
+}
+
+// gate returns the gate that an attempt's end puts on its task, or nil if the task may be tried again.
+func (c *Judge) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
+	if f.Gate != "" {
+		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: c.state.Now().UTC()}
+	}
+	if f.Held {
+		return c.heldGate(a, e)
+	}
+	lim := attempts.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(&a.Task), MaxUncharged: c.state.O.Limits.MaxUncharged}
+	gate := attempts.GateAfter(record, e, lim)
+	if gate == nil && e.Result != attempts.ResultSuccess {
+		gate = c.taskBudgetGate(a, record, f)
+	}
+	if gate != nil && gate.At.IsZero() {
+		gate.At = c.state.Now().UTC()
+	}
+	return gate
+}
+
+// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil. The
+// caller holds Mu.
+func (c *Judge) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
+	if i, ok := c.state.O.Graph.Index(a.Task.ID); !ok || !c.state.Plan.WasPostponed(i) {
+		return nil
+	}
+	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: c.state.Now().UTC()}
+}
+
+// taskBudgetGate returns a gate if an attempt has exhausted the task's budget, else nil.
+func (c *Judge) taskBudgetGate(a engine.Attempt, record attempts.TaskRecord, f engine.Result) *attempts.Gate {
+	used := record.UsedSince()
+	used.Add(f.Usage)
+	if over := c.state.O.Budget.TaskExhausted(&a.Task, used); over != nil {
+		return &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+	}
+	return nil
+}
+
+// advance moves the task and the counters on. The caller holds Mu.
+func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.Ended) {
+	switch {
+	case e.Result == attempts.ResultSuccess:
+		c.state.Plan.Complete(j.Index)
+	case e.Gate != nil:
+		c.state.Plan.Gate(j.Index)
+	case f.Held:
+		c.state.Plan.Postpone(j.Index)
+	default:
+		record := c.state.store.Task(a.Task.ID)
+		if lacking := schedule.MissingReviewers(record); lacking != nil {
+			c.state.Plan.AwaitReview(j.Index, lacking)
+		} else {
+			c.state.Plan.Requeue(j.Index)
+		}
+		if e.Outcome == attempts.Conflict {
+			c.state.Plan.AddContested(j.Index, schedule.ContestedFiles(record))
+		}
+	}
+	c.state.Summary.Ended++
+	c.state.Summary.Usage.Add(f.Usage)
+	c.limits.Budget.End(a.Task.ID, f.Usage, !a.Ended)
+}

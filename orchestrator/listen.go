@@ -1,0 +1,101 @@
+package orchestrator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/suspend"
+	"relay/orchestrator/updates"
+	"relay/runners"
+)
+
+// listen takes the engine's events until the channel is closed: usage to the limits, faults to the pool, the rest to the
+// watcher.
+func (r *run) listen(events <-chan engine.Event) {
+	for e := range events {
+		if r.state.o.Wire != nil {
+			e = r.state.o.Wire.Event(e)
+		}
+		if e.Kind == engine.KindBriefed {
+			r.recordBriefed(e)
+			continue
+		}
+		r.state.WithLock(func() {
+			switch e.Kind {
+			case engine.KindUsage:
+				r.limits.RecordUsage(e)
+				return
+			case engine.KindFault:
+				now := r.state.Instant()
+				r.state.Pool.MarkSuspect(e.Runner, e.Task, now)
+				r.state.Step(now, attempts.Step{Kind: attempts.StepSuspected, Task: e.Task, Runner: e.Runner})
+				return
+			default: // the others are progress
+			}
+			r.recordProgress(e)
+			if e.Task == engine.WholeEpic {
+				e.Task = "the epic"
+			}
+			r.state.Notify(updates.Update{Kind: updates.Kind(e.Kind), Task: e.Task, Text: e.Detail.Text})
+		})
+	}
+}
+
+// recordBriefed writes what an attempt's brief holds.
+func (r *run) recordBriefed(e engine.Event) {
+	if e.Briefed == nil {
+		return
+	}
+	briefed := r.state.Redact.Briefed(*e.Briefed)
+	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
+}
+
+// recordProgress tells the pool that an agent has answered: its runner serves. The caller holds Mu.
+func (r *run) recordProgress(e engine.Event) {
+	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
+	now := r.state.Instant()
+	if answered && r.state.Pool.NoteActivity(e.Runner, e.Task, now) {
+		r.state.Step(now, attempts.Step{Kind: attempts.StepAnswered, Task: e.Task, Runner: e.Runner})
+		r.state.Announce()
+	}
+}
+
+// watchSleep records the times in which the machine sleeps during the run, until over is called.
+func (r *run) watchSleep(ctx context.Context) (over func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	d := suspend.NewDetector(r.up, r.state.Instant())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(suspend.Interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				r.slept(d)
+				return
+			case <-tick.C:
+				r.slept(d)
+			}
+		}
+	})
+	return func() { cancel(); watch.Wait() }
+}
+
+// slept records and tells a suspend, if there was one.
+func (r *run) slept(d *suspend.Detector) {
+	r.state.Mu.Lock()
+	defer r.state.Mu.Unlock()
+	suspended, yes := d.Detect(r.state.Instant())
+	if !yes {
+		return
+	}
+	r.state.Summary.Suspends = append(r.state.Summary.Suspends, suspended)
+	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
+	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+}

@@ -1,0 +1,52 @@
+// Package updates says what a run tells a watcher while it goes on.
+package updates
+
+import (
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/ending"
+)
+
+// Update tells a watcher one change of state, or a line of an agent's doing.
+type Update struct {
+	At      time.Time
+	Kind    Kind
+	Task    string
+	Title   string
+	Try     int // this attempt would be the Try-th charged one …
+	Max     int // … of Max
+	Runner  string
+	Text    string           // clean, one line
+	Budget  string           // Run: what it may cost, in words; "" : anything
+	Outcome attempts.Outcome // Waiting: of the last attempt of the runner that is waited for
+	Fix     string           // Waiting: what a person can type for that runner; a watcher fills it in
+	Until   time.Time        // Waiting, Cramped
+	Elapsed time.Duration    // Completed, Failed, Gated: of the attempt
+	Counts  ending.Counts
+}
+
+// Kind names a change of state.
+type Kind string
+
+// Kinds of updates.
+const (
+	Run       Kind = "run"        // the run began; Text is the run id
+	Started   Kind = "started"    // an attempt began
+	Activity  Kind = "activity"   // the agent did something; not a change of state
+	SettingUp Kind = "setting_up" // set-up commands run; Text is the command
+	Checking  Kind = "checking"   // acceptance commands run; Text is the command's name
+	Reviewing Kind = "reviewing"  // the reviewer was asked
+	Mending   Kind = "mending"    // the agent was given its findings; Text is the round
+	Verified  Kind = "proved"     // its work is proved and waits to land; its job is free for another task
+	Completed Kind = "completed"
+	Failed    Kind = "failed" // a charged failure; the task will be tried again
+	Retry     Kind = "retry"  // an uncharged end; the task will be tried again
+	Gated     Kind = "gated"
+	Held      Kind = "held"     // no agent was asked; the task waits until nothing else is left to do
+	Waiting   Kind = "waiting"  // nothing can start before Until
+	Cramped   Kind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
+	Paused    Kind = "paused"   // the circuit breaker is open until Until; Runner says what for
+	Note      Kind = "note"     // something a person should know
+	Stopping  Kind = "stopping" // nothing more is started
+)
