@@ -73,7 +73,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupRun, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
 		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a),
 		newHandoffCommand(a), newResumeCommand(a))
-	add(groupInspect, newShowCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a), newLedgersyncCommand(a))
+	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a),
+		newLedgersyncCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a))
@@ -98,7 +99,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "sessions", "graph", "ledger",
+		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph", "ledger",
 			"gate", "ungate", "retry", "learn":
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":

@@ -45,7 +45,7 @@ or pipe is not changed.`,
 	f := cmd.Flags()
 	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
 	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
-	f.BoolVar(&opts.log, "log", false, "print the output of the agent")
+	f.BoolVar(&opts.log, "log", false, "print the output of the agent as it is; relay logs TASK shows it for people")
 	f.BoolVar(&opts.diff, "diff", false, "print what the attempt changed")
 	f.BoolVar(&opts.checks, "checks", false, "print the output of its checks")
 	f.BoolVar(&opts.review, "review", false, "print the reviews, and the proof of each criterion")

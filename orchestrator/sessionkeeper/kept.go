@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/sessionrows"
+	"relay/orchestrator/transcripts"
 	"relay/runners"
 	"relay/runners/kinds"
 )
@@ -114,7 +115,7 @@ func keptSession(kind, path string) (id string, sub bool) {
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, buffer)
 	for range keptLines {
-		line, _, whole, err := nextLine(lines, nil)
+		line, _, whole, err := transcripts.NextLine(lines, nil)
 		if err != nil || !whole {
 			return "", false
 		}

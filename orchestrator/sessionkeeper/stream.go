@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"relay/orchestrator/sessionrows"
@@ -22,7 +21,6 @@ import (
 )
 
 const (
-	maxLine   = 8 << 20 // a longer line cannot be read: the longest one measured had 1.6 MB
 	maxPrompt = 4 << 20
 	maxTimes  = 16 << 20
 	buffer    = 64 << 10
@@ -161,7 +159,7 @@ func (s *stream) readOn(to sink, limit int64, end bool) error {
 	lines := bufio.NewReaderSize(io.LimitReader(f, limit), int(min(most, buffer)))
 	var room []byte
 	for {
-		line, size, whole, err := nextLine(lines, room[:0])
+		line, size, whole, err := transcripts.NextLine(lines, room[:0])
 		if err != nil {
 			return err
 		}
@@ -195,33 +193,12 @@ func (s *stream) open() (io.ReadCloser, error) {
 	return f, nil
 }
 
-// nextLine reads a line without its end, at most maxLine bytes of it, and how many bytes it takes. It is not whole at the end of what
-// there is.
-func nextLine(from *bufio.Reader, room []byte) (line []byte, size int64, whole bool, err error) {
-	for line = room; ; {
-		part, err := from.ReadSlice('\n')
-		size += int64(len(part))
-		if rest := maxLine + 1 - len(line); len(part) > rest {
-			part = part[:rest]
-		}
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			return bytes.TrimSuffix(line, []byte("\n")), size, true, nil
-		case errors.Is(err, io.EOF):
-			return line, size, false, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, 0, false, err
-		}
-	}
-}
-
 // complete reports whether the last line of a stream, which has no end, is not half of one.
 func (s *stream) complete(line []byte, size int64) bool {
 	if s.kind == "" {
-		s.kind = kindOf(line)
+		s.kind = kinds.Printed(line)
 	}
-	return size <= maxLine && (!structured(s.kind) || json.Valid(line))
+	return size <= transcripts.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line))
 }
 
 // line takes in one line.
@@ -237,11 +214,11 @@ func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
 	}
 	if s.reader == nil {
 		if s.kind == "" {
-			s.kind = kindOf(line)
+			s.kind = kinds.Printed(line)
 		}
 		s.reader = kinds.Conversation(s.kind)
 	}
-	if len(line) > maxLine && structured(s.kind) {
+	if len(line) > transcripts.MaxLine && kinds.Structured(s.kind) {
 		rows.Unreadable(line, at)
 		return
 	}
@@ -253,45 +230,9 @@ func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
 // hole returns how many bytes are missing behind a line of relay's own; 0: it is none. There is one at most, and only in a stream that
 // was longer than its file is.
 func (s *stream) hole(line []byte) int64 {
-	text, ok := bytes.CutPrefix(line, []byte("[relay: "))
-	if !ok || s.shift != 0 {
-		return 0
-	}
-	if text, ok = bytes.CutSuffix(text, []byte(" bytes dropped]")); !ok {
-		return 0
-	}
-	dropped, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil || s.times.Size() > 0 && s.read+dropped > s.times.Size() {
+	dropped := transcripts.Dropped(line)
+	if s.shift != 0 || s.times.Size() > 0 && s.read+dropped > s.times.Size() {
 		return 0
 	}
 	return dropped
-}
-
-// structured reports whether the CLI of a kind prints a JSON object on each line.
-func structured(kind string) bool { return kind != kinds.Command && kind != kinds.Scripted }
-
-// kindOf tells the kind of a CLI by the first line that it prints.
-func kindOf(line []byte) string {
-	var first struct {
-		Type      string          `json:"type"`
-		Subtype   string          `json:"subtype"`
-		SessionID string          `json:"session_id"`
-		Thread    string          `json:"thread_id"`
-		Opencode  string          `json:"sessionID"`
-		Part      json.RawMessage `json:"part"`
-	}
-	if json.Unmarshal(line, &first) != nil {
-		return kinds.Command
-	}
-	switch {
-	case first.Type == "system" && first.Subtype != "":
-		return kinds.Claude
-	case first.Type == "thread.started" && first.Thread != "":
-		return kinds.Codex
-	case first.Type == "init" && first.SessionID != "":
-		return kinds.Gemini
-	case first.Opencode != "":
-		return kinds.Opencode
-	}
-	return kinds.Command
 }

@@ -2,6 +2,7 @@
 package kinds
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"relay/runners"
@@ -95,6 +96,34 @@ func Conversation(kind string) conversation.Reader {
 		return opencode.Conversation()
 	}
 	return command.Conversation()
+}
+
+// Structured reports whether the CLI of a type prints a JSON object on each line.
+func Structured(kind string) bool { return kind != Command && kind != Scripted }
+
+// Printed tells the type of an agent by the first line that its CLI prints; Command for one that is no CLI's.
+func Printed(line []byte) string {
+	var first struct {
+		Type      string `json:"type"`
+		Subtype   string `json:"subtype"`
+		SessionID string `json:"session_id"`
+		Thread    string `json:"thread_id"`
+		Opencode  string `json:"sessionID"`
+	}
+	if json.Unmarshal(line, &first) != nil {
+		return Command
+	}
+	switch {
+	case first.Type == "system" && first.Subtype != "":
+		return Claude
+	case first.Type == "thread.started" && first.Thread != "":
+		return Codex
+	case first.Type == "init" && first.SessionID != "":
+		return Gemini
+	case first.Opencode != "":
+		return Opencode
+	}
+	return Command
 }
 
 // Kept returns a reader of the files in which the CLI of a type keeps its sessions; nil for one whose files are not known.

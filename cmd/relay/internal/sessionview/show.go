@@ -162,11 +162,11 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 	}
 	fmt.Fprintf(w.out, "%s> %s\n", indent, w.line(line))
 	if c.ParamsJSON != "" {
-		w.block(readable(c.ParamsJSON), maxParams, indent+"  ")
+		w.block(Readable(c.ParamsJSON), maxParams, indent+"  ")
 	}
 	if c.ResultJSON != "" {
 		fmt.Fprintf(w.out, "%s  result:\n", indent)
-		w.block(readable(c.ResultJSON), maxResult, indent+"  ")
+		w.block(Readable(c.ResultJSON), maxResult, indent+"  ")
 	}
 	if c.ChildSession == "" || depth >= maxNested {
 		return nil
@@ -212,11 +212,25 @@ func (w *writer) block(s string, most int, indent string) {
 	}
 }
 
-// readable is a JSON value as it is shown: a text without its quotes, all else in one line.
-func readable(value string) string {
+// Readable is a JSON value as it is shown: a text without its quotes, the texts of a list of content blocks, all else in one line.
+func Readable(value string) string {
 	var s string
 	if json.Unmarshal([]byte(value), &s) == nil {
 		return s
+	}
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal([]byte(value), &blocks) == nil {
+		for _, b := range blocks {
+			if b.Type == "text" {
+				s += b.Text + "\n"
+			}
+		}
+		if s != "" {
+			return strings.TrimSuffix(s, "\n")
+		}
 	}
 	var line bytes.Buffer
 	if json.Compact(&line, []byte(value)) == nil {

@@ -124,7 +124,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		fmt.Fprintln(w, terminal.Wrap(status.FormatTime(said.At, l.Now)+" it said: "+said.Message+done, l.Width, "  "))
 	}
 	if len(s.Attempts) > 0 {
-		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n       relay logs %s\n", s.ID+l.Flag, s.ID+l.Flag)
 	}
 }
 

@@ -1,0 +1,232 @@
+// Package agentlog shows what agents do, as a person reads it: what they say, the commands they run, the files they edit, what comes of
+// it, and what that costs. It reads the transcripts of attempts, from their ends backwards unless all is wanted, and as they grow.
+package agentlog
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/transcripts"
+	"relay/runners"
+	"relay/runners/conversation"
+)
+
+// Attempt is an attempt of a task whose log is shown.
+type Attempt struct {
+	Task string
+	*attempts.Attempt
+}
+
+// Options say how much is shown, and how.
+type Options struct {
+	Tail   int  // so many events of the end; 0: all
+	JSON   bool // one event a line
+	Marked bool // each line of text begins with the task's id
+}
+
+// Viewer shows logs of a project's agents.
+type Viewer struct {
+	app     *cli.App
+	project *project.Project
+	clean   func(string) string // takes out secrets
+	options Options
+	source  string // whose entries were printed last
+}
+
+// New returns a viewer that prints to the answers of a command.
+func New(a *cli.App, p *project.Project, o Options) *Viewer {
+	return &Viewer{app: a, project: p, clean: p.Redactor().Text, options: o}
+}
+
+// Show prints the logs of attempts, one after the other. It fails for an attempt that has none.
+func (v *Viewer) Show(list []Attempt) error {
+	for _, at := range list {
+		streams := v.streams(at)
+		if len(streams) == 0 {
+			return &exit.Hinted{
+				Err:  fmt.Errorf("attempt %d of %s has no log", at.ID, at.Task),
+				Hint: "no agent was started (relay show " + at.Task + " says why), or the files were removed",
+			}
+		}
+		err := v.show(streams, !at.EndedAt.IsZero())
+		closeAll(streams)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints what streams have now. ended says that nothing writes to them any more.
+func (v *Viewer) show(streams []*stream, ended bool) error {
+	if v.options.Tail == 0 {
+		for _, s := range streams {
+			if err := s.readOn(ended, v.print); err != nil {
+				return err
+			}
+			s.flush(v.print)
+		}
+		return nil
+	}
+	var parts [][]Entry
+	room, more := v.options.Tail, false
+	for _, s := range slices.Backward(streams) {
+		if room == 0 { // what comes later is read on from here
+			more = true
+			s.skip()
+			continue
+		}
+		part, left, err := s.tail(room, ended)
+		if err != nil {
+			return err
+		}
+		parts, room, more = append(parts, part), room-len(part), more || left
+	}
+	if more {
+		fmt.Fprint(v.app.Err, "relay: note: this is the end of the log; --all prints everything\n")
+	}
+	for _, part := range slices.Backward(parts) {
+		for _, e := range part {
+			v.print(e)
+		}
+	}
+	return nil
+}
+
+// Raw writes out what the agents of an attempt have printed, unchanged, one run after the other. It fails for an attempt that has none.
+func (v *Viewer) Raw(at Attempt, out io.Writer) error {
+	streams := v.streams(at)
+	defer closeAll(streams)
+	for _, s := range streams {
+		if _, err := io.Copy(out, s.file); err != nil {
+			return err
+		}
+	}
+	if len(streams) == 0 {
+		return v.Show([]Attempt{at})
+	}
+	return nil
+}
+
+// places are where transcripts of an attempt are, below its folder.
+var places = []string{"", "fix-*", "result", "fix-*/result", "review/*/*", "review/*/*/*"}
+
+// paths returns the transcripts of an attempt, without what the name of a compressed one ends with, in the order in which they began.
+func (v *Viewer) paths(at Attempt) (list []string) {
+	folder := v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
+	began := map[string]int64{}
+	for _, place := range places {
+		found, _ := fs.Glob(os.DirFS(folder), path.Join(place, transcripts.Name+"*")) // the patterns are right
+		for _, name := range found {
+			name = strings.TrimSuffix(name, transcripts.Compressed)
+			at := filepath.Join(folder, filepath.FromSlash(name))
+			if path.Base(name) == transcripts.Name && began[at] == 0 {
+				began[at] = beginOf(at)
+				list = append(list, at)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(began[a], began[b]) })
+	return list
+}
+
+// beginOf returns when a transcript had its first bytes, or else when it was last written, in milliseconds.
+func beginOf(path string) int64 {
+	if f, err := runners.OpenRegular(filepath.Join(filepath.Dir(path), conversation.TimesFile)); err == nil {
+		head := make([]byte, timesHead)
+		n, _ := io.ReadFull(f, head)
+		_ = f.Close() // it was read only
+		times := conversation.ParseTimes(head[:n])
+		if first := times.First(); first > 0 {
+			return first
+		}
+	}
+	for _, name := range []string{path, path + transcripts.Compressed} {
+		if info, err := os.Lstat(name); err == nil {
+			return max(info.ModTime().UnixMilli(), 1)
+		}
+	}
+	return 1
+}
+
+// timesHead holds the first line of a file of times.
+const timesHead = 256
+
+// streams opens what the agents of an attempt have printed, in the order in which they began. What cannot be opened is left out.
+func (v *Viewer) streams(at Attempt) (list []*stream) {
+	for _, name := range v.paths(at) {
+		if s := v.open(at, name); s != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// open opens a transcript; nil: it cannot be opened.
+func (v *Viewer) open(at Attempt, name string) *stream {
+	f, err := transcripts.Open(name)
+	if err != nil {
+		return nil // an agent has removed it, or put something in its place
+	}
+	s := &stream{path: name, file: f, clean: v.clean, open: map[string]bool{}}
+	s.at, _ = f.(io.ReaderAt)
+	if at.EndedAt.IsZero() {
+		s.now = v.app.Now
+	}
+	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: at.Runner}
+	folder := v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
+	place, _ := filepath.Rel(folder, filepath.Dir(name)) // it was found there
+	for word := range strings.SplitSeq(filepath.ToSlash(place), "/") {
+		s.about.place(word)
+	}
+	s.kind = v.project.Config.Relay.Agents[s.about.Agent].Type
+	return s
+}
+
+// place takes in one folder below that of the attempt.
+func (e *Entry) place(word string) {
+	var n int
+	switch {
+	case word == "review":
+		e.Part, e.Round = Review, 1
+	case e.Part == Review && !isRound(word, "round-", &n) && strings.Trim(word, "0123456789") != "":
+		e.Agent = word
+	case isRound(word, "fix-", &n):
+		e.Part, e.Round = Fix, n
+	case isRound(word, "round-", &n):
+		e.Round = n
+	case word == "result":
+		e.Part = Result
+	}
+}
+
+func isRound(word, prefix string, n *int) bool {
+	_, err := fmt.Sscanf(word, prefix+"%d", n)
+	return err == nil
+}
+
+func closeAll(streams []*stream) {
+	for _, s := range streams {
+		_ = s.file.Close() // it was read only
+	}
+}
+
+// instant returns a time of so many milliseconds; zero: it is not known.
+func instant(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,257 @@
+package agentlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/sessionview"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+	"relay/runners/conversation"
+	"relay/runners/kinds"
+)
+
+// Entry is one thing that an agent does, or that comes of it.
+type Entry struct {
+	At      time.Time `json:"at,omitzero"`
+	Task    string    `json:"task"`
+	Attempt int       `json:"attempt"`
+	Part    Part      `json:"part,omitempty"`
+	Round   int       `json:"round,omitempty"`
+	Agent   string    `json:"agent"`
+	Sub     bool      `json:"subagent,omitempty"`
+	Kind    Kind      `json:"kind"`
+	Tool    string    `json:"tool,omitempty"`
+	Text    string    `json:"text,omitempty"`
+	Omitted int       `json:"lines_left_out,omitempty"` // of the text
+
+	InputTokens  int64   `json:"input_tokens,omitempty"`
+	OutputTokens int64   `json:"output_tokens,omitempty"`
+	CostUSD      float64 `json:"cost_usd,omitempty"`
+}
+
+// Part says what an agent was asked for in an attempt.
+type Part string
+
+// The parts of an attempt besides the work itself.
+const (
+	Fix    Part = "fix"
+	Result Part = "result"
+	Review Part = "review"
+)
+
+// Kind says what an entry is about.
+type Kind string
+
+// The kinds of entries.
+const (
+	Says     Kind = "says"
+	Told     Kind = "told" // in the user's name
+	Runs     Kind = "runs"
+	Edits    Kind = "edits"
+	Reads    Kind = "reads"
+	Calls    Kind = "calls" // another tool
+	Done     Kind = "result"
+	Failed   Kind = "failed"
+	Rejected Kind = "rejected"
+	Used     Kind = "used"
+	Prints   Kind = "prints" // a line of no known form
+	Note     Kind = "note"   // of the CLI, or of relay
+)
+
+// How much of one thing is shown.
+const (
+	mostRead   = 256 << 10 // bytes that are looked through for secrets
+	mostSaid   = 8 << 10   // bytes
+	mostLines  = 5         // of a result
+	lineLength = 200       // columns
+)
+
+// event turns what a line tells into an entry.
+func (s *stream) event(e Entry, told *conversation.Event, take printer) {
+	if told.At > 0 {
+		e.At = instant(told.At)
+	}
+	e.Sub = told.Subtask != ""
+	switch told.Kind {
+	case conversation.Said:
+		s.said(e, told, take)
+		return
+	case conversation.Called:
+		if told.ID != "" && s.open[told.ID] {
+			return // it was told before
+		}
+		if len(s.open) < mostOpen {
+			s.open[told.ID] = true
+		}
+		e.Tool = s.safe(told.Tool, lineLength)
+		var what string
+		e.Kind, what = doing(told.Tool, told.Params)
+		e.Text = s.safe(what, mostSaid)
+	case conversation.Returned:
+		delete(s.open, told.ID)
+		e.Kind = map[conversation.Status]Kind{conversation.Failed: Failed, conversation.Rejected: Rejected}[told.Status]
+		s.result(&e, told.Result)
+		if e.Kind == Done && e.Text == "" {
+			return
+		}
+	case conversation.Used:
+		if told.ID != "" && told.Usage.CostUSD == 0 {
+			return // the run's own sum has it
+		}
+		e.Kind, e.InputTokens, e.OutputTokens, e.CostUSD = Used, told.Usage.Input, told.Usage.Output, told.Usage.CostUSD
+	default:
+		return
+	}
+	s.flush(take)
+	take(e)
+}
+
+func (s *stream) said(e Entry, told *conversation.Event, take printer) {
+	if told.Text == "" || told.Echo {
+		return
+	}
+	if told.Joined && s.pending != nil {
+		s.pending.Text = plaintext.Head(s.pending.Text+s.clean(plaintext.Clean(told.Text)), mostSaid)
+		return
+	}
+	s.flush(take)
+	e.Kind = map[conversation.Role]Kind{conversation.User: Told, conversation.System: Note}[told.Role]
+	if e.Text = s.safe(told.Text, mostSaid); e.Kind == "" {
+		e.Kind = Says
+	}
+	if s.kind != kinds.Gemini { // it alone prints parts of messages
+		take(e)
+		return
+	}
+	s.pending = &e
+}
+
+// print passes on a line of no known form.
+func (s *stream) print(e Entry, line string, take printer) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	e.Kind, e.Text = Prints, text.Line(s.safe(line, mostSaid), lineLength)
+	s.flush(take)
+	take(e)
+}
+
+// note passes on what relay has to say of the log.
+func (s *stream) note(e Entry, msg string, take printer) {
+	e.Kind, e.Text = Note, msg
+	s.flush(take)
+	take(e)
+}
+
+func dropped(n int64) string { return fmt.Sprintf("%d bytes of the log were dropped here", n) }
+
+// safe is a text without secrets and what drives a terminal, at most so many bytes of it. It is cut last: half a secret is not known for
+// one.
+func (s *stream) safe(words string, most int) string {
+	return text.Clip(strings.TrimSpace(s.clean(plaintext.Clean(plaintext.Head(words, mostRead)))), most)
+}
+
+// result puts the telling lines of a result into an entry: the first ones, or of what failed the last ones.
+func (s *stream) result(e *Entry, raw json.RawMessage) {
+	if e.Kind == "" {
+		e.Kind = Done
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &fields) // it may be anything
+	for _, name := range []string{"aggregated_output", "output", "error"} {
+		if value := fields[name]; len(value) > 2 && !bytes.Equal(value, []byte("null")) {
+			raw = value
+			break
+		}
+	}
+	words := sessionview.Readable(string(raw))
+	if code := fields["exit_code"]; code != nil && len(words) > 0 && words[0] == '{' {
+		words = "" // it has printed nothing
+		if e.Kind == Failed {
+			words = "exit status " + string(code)
+		}
+	}
+	if e.Kind == Failed {
+		words = plaintext.Tail(words, mostRead)
+	}
+	var lines []string
+	for line := range strings.Lines(s.safe(words, mostRead)) {
+		if line = strings.TrimRight(text.Line(strings.ReplaceAll(line, "\t", "    "), lineLength), " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if e.Omitted = max(len(lines)-mostLines, 0); e.Kind == Failed {
+		lines = lines[e.Omitted:]
+	} else {
+		lines = lines[:len(lines)-e.Omitted]
+	}
+	e.Text = strings.Join(lines, "\n")
+}
+
+// arguments are the names under which the CLIs tell what a tool is about, those that say most first.
+var arguments = []string{
+	"command", "cmd", "file_path", "filePath", "absolute_path", "notebook_path", "changes", "pattern", "path", "url",
+	"query", "description", "prompt",
+}
+
+// doing says what a tool call does, and to what.
+func doing(tool string, params json.RawMessage) (Kind, string) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(params, &fields) // it may be anything
+	name := strings.ToLower(tool)
+	for _, key := range arguments {
+		what := argument(fields[key])
+		if what == "" {
+			continue
+		}
+		switch {
+		case key == "command" || key == "cmd":
+			return Runs, what
+		case key == "pattern" || key == "url" || key == "query" || key == "description" || key == "prompt":
+			return Calls, what
+		case containsAny(name, "write", "edit", "replace", "patch", "change"):
+			return Edits, what
+		case strings.Contains(name, "read"):
+			return Reads, what
+		}
+		return Calls, what
+	}
+	if len(fields) == 0 {
+		return Calls, ""
+	}
+	return Calls, sessionview.Readable(string(params))
+}
+
+func containsAny(s string, words ...string) bool {
+	for _, word := range words {
+		if strings.Contains(s, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// argument reads a text, words of a command, or the paths of changes.
+func argument(raw json.RawMessage) string {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return one
+	}
+	var words []string
+	if json.Unmarshal(raw, &words) == nil {
+		return strings.Join(words, " ")
+	}
+	var changes []struct {
+		Path string `json:"path"`
+	}
+	_ = json.Unmarshal(raw, &changes) // else there are none
+	words = nil
+	for _, c := range changes {
+		words = append(words, c.Path)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,205 @@
+package agentlog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/orchestrator/transcripts"
+	"relay/runners"
+	"relay/runners/conversation"
+	"relay/runners/kinds"
+)
+
+const (
+	firstWindow = 256 << 10 // bytes of the end of a transcript that are read first
+	mostWindow  = 16 << 20  // that are read at most
+	widen       = 4
+
+	buffer    = 64 << 10
+	timesTail = 256 << 10 // bytes of the end of a file of times
+	mostOpen  = 1000      // calls that have not ended
+)
+
+// stream is one run of an agent's CLI being read.
+type stream struct {
+	path   string
+	about  Entry // what all of its entries have in common
+	kind   string
+	file   io.ReadCloser // an *os.File, unless it is compressed
+	at     io.ReaderAt   // the same; nil: it is compressed
+	clean  func(string) string
+	now    func() time.Time // nil: nothing writes to it any more
+	reader conversation.Reader
+	open   map[string]bool // tool calls that were told and have not ended
+
+	times  conversation.Times
+	offset int64 // read up to here
+	shift  int64 // how much further that is in the stream as it came
+	size   int64 // of the file when it was last read on
+
+	pending *Entry // a message that may go on
+}
+
+// printer takes entries in their order.
+type printer func(Entry)
+
+// seeTimes reads the end of the file that says when the transcript grew.
+func (s *stream) seeTimes() {
+	f, err := runners.OpenRegular(filepath.Join(filepath.Dir(s.path), conversation.TimesFile))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	from := max(info.Size()-timesTail, 0)
+	text, _ := io.ReadAll(io.NewSectionReader(f, from, timesTail)) // what was read counts
+	if from > 0 {
+		text = text[bytes.IndexByte(text, '\n')+1:]
+	}
+	s.times = conversation.ParseTimes(text)
+}
+
+// fileSize returns how large the file is; 0 for a compressed one.
+func (s *stream) fileSize() int64 {
+	if f, ok := s.file.(*os.File); ok {
+		if info, err := f.Stat(); err == nil {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// skip leaves out what there is.
+func (s *stream) skip() { s.offset, s.size = s.fileSize(), s.fileSize() }
+
+// tail returns the last entries, at most so many, and whether there are more before them. It reads from the end of the file, a larger part
+// each time, until there are enough. A compressed transcript is read from its beginning.
+func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error) {
+	take := func(e Entry) {
+		if list = append(list, e); len(list) >= 2*most {
+			list, more = append(list[:0], list[len(list)-most:]...), true
+		}
+	}
+	size := s.fileSize()
+	if s.at != nil && s.kind == "" {
+		s.detect()
+	}
+	for window := int64(firstWindow); ; window *= widen {
+		from := max(size-min(window, mostWindow), 0)
+		list, more, s.reader, s.pending, s.shift = nil, from > 0, nil, nil, 0
+		clear(s.open)
+		if s.offset = from; from > 0 {
+			s.seeTimes()
+			s.shift = max(s.times.Size()-size, 0)
+			if err := s.toLine(size); err != nil {
+				return nil, false, err
+			}
+		}
+		if err := s.readOn(ended, take); err != nil {
+			return nil, false, err
+		}
+		s.flush(take)
+		if len(list) > most {
+			list, more = list[len(list)-most:], true
+		}
+		if len(list) == most || from == 0 || window >= mostWindow {
+			return list, more, nil
+		}
+	}
+}
+
+// detect finds the kind of the CLI by the first line.
+func (s *stream) detect() {
+	line, _, whole, err := transcripts.NextLine(bufio.NewReader(io.NewSectionReader(s.at, 0, firstWindow)), nil)
+	if err == nil && whole {
+		s.kind = kinds.Printed(line)
+	}
+}
+
+// toLine goes on to where the next line begins.
+func (s *stream) toLine(size int64) error {
+	lines := bufio.NewReaderSize(io.NewSectionReader(s.at, s.offset, size-s.offset), buffer)
+	_, skipped, _, err := transcripts.NextLine(lines, nil)
+	s.offset += skipped
+	return err
+}
+
+// readOn reads what has come since the last time, as far as it is whole lines; when the stream has ended, the last one as well.
+func (s *stream) readOn(ended bool, take printer) error {
+	var from io.Reader = s.file
+	if s.at != nil {
+		s.size = s.fileSize()
+		from = io.NewSectionReader(s.at, s.offset, max(s.size-s.offset, 0))
+	}
+	s.seeTimes()
+	lines := bufio.NewReaderSize(from, buffer)
+	var room []byte
+	for {
+		line, size, whole, err := transcripts.NextLine(lines, room[:0])
+		if err != nil {
+			return err
+		}
+		if size == 0 || !whole && !ended {
+			return nil
+		}
+		s.offset += size
+		s.line(line, size, whole, take)
+		if room = line; cap(room) > buffer {
+			room = nil
+		}
+	}
+}
+
+// grown reports whether there is more of the file than was read.
+func (s *stream) grown() bool { return s.fileSize() != s.size }
+
+// line turns a line into entries.
+func (s *stream) line(line []byte, size int64, whole bool, take printer) {
+	line, zeros := bytes.TrimLeft(line, "\x00"), len(line)
+	e := s.about
+	if zeros -= len(line); zeros > 0 {
+		s.note(e, dropped(int64(zeros)), take)
+	}
+	if n := transcripts.Dropped(line); n > 0 {
+		s.shift = n - size
+		s.note(e, dropped(n), take)
+		return
+	}
+	if e.At = instant(s.times.At(s.offset + s.shift)); e.At.IsZero() && s.now != nil {
+		e.At = s.now()
+	}
+	if s.kind == "" {
+		s.kind = kinds.Printed(line)
+	}
+	if !kinds.Structured(s.kind) {
+		s.print(e, string(line), take)
+		return
+	}
+	if s.reader == nil {
+		s.reader = kinds.Conversation(s.kind)
+	}
+	switch {
+	case len(line) > transcripts.MaxLine:
+		s.note(e, "a line is too long to be read", take)
+	case !whole && !json.Valid(line):
+		s.note(e, "the log ends in the middle of a line", take)
+	case !s.reader.Line(line, func(told conversation.Event) { s.event(e, &told, take) }):
+		s.print(e, string(line), take)
+	}
+}
+
+// flush passes on a message that nothing has been added to.
+func (s *stream) flush(take printer) {
+	if s.pending != nil {
+		take(*s.pending)
+		s.pending = nil
+	}
+}
