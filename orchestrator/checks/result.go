@@ -17,6 +17,7 @@ type Result struct {
 	Flooded  bool     // it printed too much; TimedOut says so as well
 	Unknown  bool     // how it ended is unknown: it proves nothing
 	Twice    bool     // it failed when it was asked once more
+	Said     []string // lines of its output that say why it failed
 	Changed  []string // protected files that were changed while it ran, and put back
 }
 

@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"io"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/telling"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
@@ -71,7 +73,11 @@ func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, err
 	}
 	tests := attempts.CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
-	return Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}, err
+	result := Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}
+	if result.Red() {
+		result.Said = telling.Lines(report.Output)
+	}
+	return result, err
 }
 
 // wall is how long a check may take.
@@ -82,7 +88,7 @@ func (r *Runner) wall(check Check) time.Duration {
 	return r.Options.Limits.Check
 }
 
-// Why returns text that says how a check that does not pass ended.
+// Why returns text that says how a check that does not pass ended, with the lines of its output that say why.
 func (r *Runner) Why(check Check, s Result) string {
 	return r.why(check, s, process.Exit{Code: s.Run.ExitCode})
 }
@@ -94,7 +100,11 @@ func (r *Runner) why(check Check, s Result, exit process.Exit) string {
 	if s.TimedOut {
 		return check.Name + " " + TooMuch(s.Flooded, r.wall(check))
 	}
-	return check.Name + ": " + runners.DescribeExit(exit)
+	how := check.Name + ": " + runners.DescribeExit(exit)
+	if len(s.Said) > 0 {
+		how += ": " + strings.Join(s.Said, "; ")
+	}
+	return how
 }
 
 // Fail fails a result with what a check said.

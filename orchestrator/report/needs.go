@@ -120,6 +120,9 @@ func Finish(from string) Command {
 // remedy returns what to type for a gated task.
 func remedy(t *Task) []Command {
 	command := Command{"relay show " + t.ID, "what was tried"}
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Category == attempts.TestFailure {
+		command = Command{"relay show " + t.ID + " --checks", "the whole output of what failed"}
+	}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
 	switch t.Gate.Reason {
 	case attempts.UserBlocked:

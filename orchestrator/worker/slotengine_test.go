@@ -235,7 +235,7 @@ func TestLandingChecksTheMergedTree(t *testing.T) {
 	if got := y.step(caller); got != "T2 conflict" {
 		t.Fatal(got)
 	}
-	if got := y.last.Receipt.ErrorSummary; got != "it merges, but then "+check+": exit status 1 (landed since it began: T1, in seed.txt)" {
+	if got := y.last.Receipt.ErrorSummary; got != "it merges, but then "+check+": exit status 1: nobody is called seed (landed since it began: T1, in seed.txt)" {
 		t.Error(got)
 	}
 	y.told("nobody is called seed")

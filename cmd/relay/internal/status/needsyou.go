@@ -31,7 +31,8 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	printed, widest := 0, 0
 	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
 		if s.Tasks[i].Status == attempts.Gated {
-			widest, n = max(widest, len(s.Tasks[i].ID+l.Flag)), n+1
+			show, _ := l.show(&s.Tasks[i])
+			widest, n = max(widest, len(show)), n+1
 		}
 	}
 	for i := range s.Tasks {
@@ -45,7 +46,8 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		if printed > most {
 			continue
 		}
-		fmt.Fprintf(w, "  relay show %s      what was tried;  relay ungate %s to try again\n", terminal.Pad(t.ID+l.Flag, widest), t.ID+l.Flag)
+		show, what := l.show(t)
+		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
 	}
 	if printed > most {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", printed-most)
@@ -56,6 +58,19 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	}
 	l.doubtful(w, doubtful)
 	return l.refused(w, s.Refused)
+}
+
+// show returns the command that shows the whole of what a gated task failed by, and what that is.
+func (l Printer) show(t *Task) (command, what string) {
+	command = "relay show " + t.ID + l.Flag
+	switch t.failed {
+	case attempts.TestFailure:
+		return command + " --checks", "the whole output"
+	case attempts.QualityGate:
+		return command + " --review", "the findings"
+	default:
+		return command, "what was tried"
+	}
 }
 
 // doubtful names the completed tasks whose tests prove less than before, and what to type for each.

@@ -85,6 +85,7 @@ type Task struct {
 	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
+	failed      attempts.Category  // of the last attempt
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
@@ -158,9 +159,9 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 		if last.Result == attempts.ResultInProgress {
 			continue
 		}
-		state.LastError = ""
+		state.LastError, state.failed = "", ""
 		if last.Result != attempts.ResultSuccess {
-			state.LastError = last.Receipt.ErrorSummary
+			state.LastError, state.failed = last.Receipt.ErrorSummary, last.Receipt.ErrorCategory
 		} else if rec.Completed {
 			state.Already = last.Receipt.AlreadyDone
 			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""
