@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -50,7 +51,8 @@ func (a *acquisition) reuse(ctx context.Context, s *state) (*reanchor.Git, error
 	return repo, a.leave(s.mode)
 }
 
-// renew gives the slot a new repository whose HEAD is head and whose index is the one kept, "" for none.
+// renew gives the slot a new repository whose HEAD is head and whose index is the one kept, "" for none. The old one is moved away first:
+// what is cut short leaves no slot with half a repository, see renewing.
 func (a *acquisition) renew(ctx context.Context, head, kept string) error {
 	fresh, err := a.pool.scratch("making-" + a.name)
 	if err != nil {
@@ -65,7 +67,16 @@ func (a *acquisition) renew(ctx context.Context, head, kept string) error {
 		}
 	}
 	own := filepath.Join(a.path, ".git")
-	if err := errors.Join(gitcmd.RemoveTree(own), os.Rename(fresh, own)); err != nil {
+	old, err := a.pool.scratch(oldGit(a.name))
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(own, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := gitcmd.RemoveTree(own); err != nil { // it cannot be moved
+			return err
+		}
+	}
+	if err := errors.Join(os.Rename(fresh, own), gitcmd.RemoveTree(old)); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(fresh)) // unless another slot is being made

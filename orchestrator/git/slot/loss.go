@@ -41,6 +41,9 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 	} else if isDir(own) {
 		return "git cannot read it: its .git is not the one relay made", nil
 	}
+	if renewing(dir, name) {
+		return "", nil
+	}
 	if admin := p.linkedAdmin(path); admin != "" { // of an earlier version
 		return UnsavedWorktree(ctx, p.Repo.Worktree(path, admin))
 	}

@@ -137,6 +137,15 @@ func (p *Pool) Close() error {
 	return gitcmd.RemoveTree(filepath.Join(dir, scratch))
 }
 
+// oldGit is where in the scratch folder the repository of a slot is while the slot gets another.
+func oldGit(name string) string { return "git-" + name }
+
+// renewing reports whether a pool that was killed left a slot without a repository, while it gave it another.
+func renewing(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name, ".git"))
+	return errors.Is(err, fs.ErrNotExist) && isDir(filepath.Join(dir, scratch, oldGit(name)))
+}
+
 // scratch returns a path in the scratch folder at which there is nothing.
 func (p *Pool) scratch(name string) (string, error) {
 	dir, err := p.dir(true)

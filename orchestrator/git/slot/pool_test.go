@@ -387,6 +387,7 @@ func TestLoss(t *testing.T) {
 		"half done":    {`d=$(git rev-parse --git-dir); mkdir $d/rebase-merge`, "a rebase in it is half done"},
 		"damaged":      {`echo garbage > .git/HEAD`, "git cannot read it: git status: fatal: not a git repository: "},
 		"not known":    {`rm -rf .git`, "git does not know it"},
+		"renewed":      {`mkdir -p ../.relay; mv .git ../.relay/git-1`, ""}, // a pool was killed just then
 		"another":      {`rm -rf .git; git init -q`, "git cannot read it: its .git is not the one relay made"},
 		"a repository": {`git init -q inner; git -C inner commit -q --allow-empty -m x; git add inner 2>&1; git commit -q -m inner`, "repositories of their own inside it: inner"},
 		"not begun":    {`git checkout -q --orphan none; git rm -rqf .`, "git cannot read its commits"},
