@@ -54,6 +54,7 @@ func TestLines(t *testing.T) {
 		"make":     {"cc -o a a.c\na.c:1:10: fatal error: zlib.h: No such file or directory\ncompilation terminated.\nmake: *** [Makefile:2: a] Error 1\n", []string{"a.c:1:10: fatal error: zlib.h: No such file or directory"}},
 		"colour":   {"\x1b[31mError: Connection refused\x1b[0m\r\n", []string{"Error: Connection refused"}},
 		"progress": {"1%\r50%\rError: out of memory\n", []string{"Error: out of memory"}},
+		"words":    {"it is unable to reach it\nbye\n", []string{"it is unable to reach it"}},
 		"last":     {"begin\nit is Tuesday\nexit status 3\n", []string{"it is Tuesday"}},
 		"twice":    {"Error: a\nError: a\nError: b\n", []string{"Error: a", "Error: b"}},
 		"long":     {"Error: " + strings.Repeat("ä", 300) + "\n", []string{"Error: " + strings.Repeat("ä", 75) + "…"}},

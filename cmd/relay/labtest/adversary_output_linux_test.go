@@ -16,8 +16,8 @@ import (
 	"relay/cmd/relay/internal/exit"
 )
 
-// memoryPromise is what neither relay nor its guardian may ever use, in KiB. On a quiet machine it is some 58 MiB, of which the pages of the
-// program are a third; on one with ten times the load that it can carry the collector is late.
+// memoryPromise is what neither relay nor its guardian may ever use, in KiB. On a quiet machine it is some 58 MiB, of which a
+// third are the pages of the program; where the load is ten times what the machine can carry, the collector is late.
 const memoryPromise = 72 << 10
 
 // measuring lets T2 write down the peak memory of its guardian and of relay, and where they are.
