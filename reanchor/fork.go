@@ -56,6 +56,23 @@ func (f Fork) Prompt() []byte {
 	if len(blocks) == 0 {
 		s.say("It had not begun.")
 	}
+	f.ask(&s)
+	return s.bytes()
+}
+
+// Native writes what an agent is told whose CLI goes on from its own session: only what is new. The query is never cut.
+func (f Fork) Native() []byte {
+	var s sheet
+	s.add(block{head: "# Going on from here in another way\n"})
+	s.say("What was said after this point counts no more. You are in another checkout now, the folder in which you begin: leave every other one alone,\n" +
+		"also where it was named before. The files are those of commit " + oneLine(f.Base, 64) + ":\n" +
+		"what the conversation changed in them is not there, unless that commit has it.")
+	f.ask(&s)
+	return s.bytes()
+}
+
+// ask writes the query, and how it is answered.
+func (f Fork) ask(s *sheet) {
 	s.section("What you are asked now", "")
 	body, _ := quotable(f.Query, len(f.Query), false)
 	s.add(block{head: "\n", body: body, fence: fenceFor(body)})
@@ -63,8 +80,7 @@ func (f Fork) Prompt() []byte {
 	if may := allowance(f.Wall, f.USD, f.Tokens); may != "" {
 		s.say(may)
 	}
-	sayForm(&s, f.Agent, epic.KindFeature)
-	return s.bytes()
+	sayForm(s, f.Agent, epic.KindFeature)
 }
 
 // conversation returns the first message and as many of the last ones as there is room for.

@@ -45,8 +45,9 @@ in a repository of its own, at the commit that the attempt had begun from, and
 has the limits of an attempt. The new session is a branch of the old one; its
 work is kept below refs/relay, and never lands by itself.
 
-Any agent can go on, also another one than in the old session: it is told the
-record of the conversation, as much of it as a brief may have.`,
+Claude goes on from its own session, as long as it has it, and leaves it as it
+is. Any other agent is told the record of the conversation, as much of it as a
+brief may have.`,
 		Example: "  relay sessions fork 0751cf1f --query 'Do it without a cache.' --runner codex",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +119,10 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
 	}
-	if r.Run == "" {
+	if r.Kind, _ = p.CLIOf(from.Session.Source); r.Kind == "" {
+		r.Kind = sessionkeeper.KeptBy(from.Session.Source)
+	}
+	if r.Place = from.Place; r.Run == "" {
 		r.Run = "forks" // of sessions that belong to no run
 	}
 	if _, err := p.Program(r.Runner); err != nil {
@@ -168,6 +172,7 @@ type forked struct {
 	Turn    string   `json:"turn"`
 	Session string   `json:"session,omitempty"` // the new one
 	Runner  string   `json:"runner"`
+	Native  bool     `json:"native,omitempty"` // its CLI went on from its own session
 	Base    string   `json:"base"`
 	Outcome string   `json:"outcome"`
 	Summary string   `json:"summary,omitempty"`
@@ -183,7 +188,8 @@ type forked struct {
 // print tells what came of it. A fork that did not succeed is an exit code of its own.
 func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done fork.Result) error {
 	answer := forked{
-		Version: 1, ID: r.ID, From: r.Branch.Session, Turn: r.Branch.Turn, Session: done.Session, Runner: r.Runner, Base: r.Base,
+		Version: 1, ID: r.ID, From: r.Branch.Session, Turn: r.Branch.Turn, Session: done.Session,
+		Runner: r.Runner, Native: done.Native, Base: r.Base,
 		Outcome: string(done.Outcome), Summary: text.FirstOf(done.Receipt.Summary, done.Receipt.ErrorSummary), Ref: done.Receipt.Salvage,
 		Files: append([]string{}, done.Receipt.FilesChanged...), Folder: p.Rel(done.Folder),
 		CostUSD: done.Usage.CostUSD, Input: done.Usage.InputTokens, Output: done.Usage.OutputTokens, Left: done.Stay,
@@ -211,6 +217,9 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 	}
 	if done.Session != "" {
 		fmt.Fprintf(w, "what it said: relay sessions show %s\n", text.ShellWord(done.Session))
+	}
+	if done.Native {
+		fmt.Fprintln(w, "what it knew: all that was said before, from its own session")
 	}
 	for _, what := range done.Stay {
 		fmt.Fprintf(o.app.Err, "relay: warning: %s\n", what)

@@ -20,6 +20,20 @@ import (
 	"relay/runners/kinds"
 )
 
+// claudeSource is the source of sessions that Claude Code has kept itself.
+const claudeSource = "claude-code"
+
+// KeptBy returns the CLI that has kept sessions of a source itself; "": none whose files ImportKept reads.
+func KeptBy(source string) string {
+	switch source {
+	case claudeSource:
+		return kinds.Claude
+	case kinds.Codex:
+		return kinds.Codex
+	}
+	return ""
+}
+
 // ErrNothingKept is wrapped by the error of ImportKept for a path with no session of the CLI.
 var ErrNothingKept = errors.New("no session is kept there")
 
@@ -90,7 +104,7 @@ func keptTalks(kind, path string) (talks []*talk, err error) {
 	}
 	source := kind
 	if kind == kinds.Claude {
-		source = "claude-code"
+		source = claudeSource
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		t := newTalk(sessionrows.About{Key: "kept/" + kind + "/" + id, Source: source, Session: id}, kind, true)

@@ -23,21 +23,37 @@ func turnsIn(c *checkout) agentTurns { return agentTurns{c} }
 
 // agent writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
 func (c agentTurns) agent(ctx context.Context, a engine.Attempt, p attemptFiles) (runners.Report, error) {
-	sup, cut := c.o.Supervisor, false
 	if a.Ended {
-		sup, cut = afterwards(p)
-	} else if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
+		sup, cut := afterwards(p)
+		return c.run(ctx, a, p, turn{sup: sup, begin: a.NewSession, ended: true, cut: cut})
+	}
+	if a.Fork != nil {
+		forked := a
+		forked.Prompt = a.ForkPrompt
+		report, err := c.begin(ctx, forked, p, a.Fork)
+		if err != nil || report.Outcome != runners.NoSession {
+			return report, err
+		}
+		c.record(ctx, engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail}})
+	}
+	return c.begin(ctx, a, p, nil)
+}
+
+// begin writes the brief and runs the agent, in a session that goes on from a place in another one or, without, in a fresh one.
+func (c agentTurns) begin(ctx context.Context, a engine.Attempt, p attemptFiles, from *runners.Fork) (runners.Report, error) {
+	if err := c.lateBrief(ctx, a, p); ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	} else if err != nil {
 		return runners.Report{}, err
 	}
-	return c.run(ctx, a, p, turn{sup: sup, begin: a.NewSession, ended: a.Ended, cut: cut})
+	return c.run(ctx, a, p, turn{sup: c.o.Supervisor, begin: a.NewSession, fork: from})
 }
 
 // turn is one run of an attempt's agent.
 type turn struct {
 	sup     process.Supervisor
 	session string         // to go on with; "": a new one
+	fork    *runners.Fork  // the new one goes on from there; nil: it begins anew
 	begin   string         // the id that a new one is to have; "": its CLI chooses it
 	used    runners.Usage  // by that session so far
 	ended   bool           // the agent has ended under an earlier run
@@ -67,7 +83,7 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.turnEnv(a, p, t),
-		Ended: t.ended, Session: t.session, NewSession: t.begin, Spent: t.used, Unsteered: !t.ended && c.steered(),
+		Ended: t.ended, Session: t.session, NewSession: t.begin, Fork: t.fork, Spent: t.used, Unsteered: !t.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: a.Wall, Silence: c.o.Limits.Silence, FirstAnswer: c.o.Limits.FirstAnswer,
 			Linger: c.o.Limits.Linger, StopGrace: c.o.Limits.StopGrace, TranscriptCap: c.o.Limits.OutputCap,
