@@ -45,9 +45,9 @@ in a repository of its own, at the commit that the attempt had begun from, and
 has the limits of an attempt. The new session is a branch of the old one; its
 work is kept below refs/relay, and never lands by itself.
 
-Claude goes on from its own session, as long as it has it, and leaves it as it
-is. Any other agent is told the record of the conversation, as much of it as a
-brief may have.`,
+Claude and gemini go on from their own session, as long as they have it, and
+leave it as it is. Any other agent is told the record of the conversation, as
+much of it as a brief may have.`,
 		Example: "  relay sessions fork 0751cf1f --query 'Do it without a cache.' --runner codex",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

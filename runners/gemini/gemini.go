@@ -4,6 +4,7 @@ package gemini
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -95,23 +96,31 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if req.Unsteered {
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
-	cmd := adapter.Command(req, g.argv(req), env)
+	from, err := g.forkOf(ctx, adapter.MergeEnv(req.Env, env), req)
+	if err != nil {
+		return runners.CannotFork(err), nil
+	}
+	if from != "" {
+		defer func() { _ = os.Remove(from) }() // it is a copy
+	}
+	cmd := adapter.Command(req, g.argv(req, from), env)
 	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
 	cmd.Stdin = stdin
 	return eventstream.Run(ctx, g.sup, req, cmd, s)
 }
 
-func (g *Runner) argv(req runners.Request) []string {
+func (g *Runner) argv(req runners.Request, from string) []string {
 	argv := slices.Concat([]string{g.Program}, g.Args, []string{"-o", "stream-json", "--approval-mode", g.Permission, "--skip-trust"})
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
-	if id := validSession(req.Session, ""); id != "" {
-		argv = append(argv, "--resume", id)
-	} else {
-		argv = append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))
+	switch id := validSession(req.Session, ""); {
+	case from != "": // the new session has an id of the CLI's
+		return append(argv, "--session-file", from)
+	case id != "":
+		return append(argv, "--resume", id)
 	}
-	return argv
+	return append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))
 }
 
 // quietEnv keep the CLI one process that asks nobody: it would start itself again with another memory limit, and

@@ -22,9 +22,17 @@ func (g *Runner) stdin(req runners.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s := string(text); strings.Contains(s, "@") || strings.HasPrefix(strings.TrimSpace(s), "/") {
+	if s, changed := escaped(string(text)); changed {
 		safe := req.Prompt + ".stdin"
-		return safe, os.WriteFile(safe, []byte(escapingNote+strings.ReplaceAll(s, "@", `\@`)), 0o600)
+		return safe, os.WriteFile(safe, []byte(s), 0o600)
 	}
 	return req.Prompt, nil
+}
+
+// escaped returns a prompt as the CLI can take it, and whether that is another text.
+func escaped(text string) (string, bool) {
+	if strings.Contains(text, "@") || strings.HasPrefix(strings.TrimSpace(text), "/") {
+		return escapingNote + strings.ReplaceAll(text, "@", `\@`), true
+	}
+	return text, false
 }

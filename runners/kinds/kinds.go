@@ -140,12 +140,10 @@ func Kept(kind string) conversation.Reader {
 // WhyNoFork says why the CLI of a type never goes on from a place in a session of its own; "" for one that does.
 func WhyNoFork(kind string) string {
 	switch kind {
-	case Claude:
+	case Claude, Gemini:
 		return ""
 	case Codex:
 		return "codex goes on in a copy of a whole session only"
-	case Gemini:
-		return "gemini resumes a session only as a whole, and in the folder in which that began"
 	case Opencode:
 		return "opencode goes on in a copy of a whole session only, and in the folder in which that began"
 	}

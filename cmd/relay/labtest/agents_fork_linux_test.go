@@ -18,7 +18,7 @@ func TestRealAgentsFork(t *testing.T) {
 	for name, why := range map[string]string{
 		"claude":   "",
 		"codex":    "codex goes on in a copy of a whole session only",
-		"gemini":   "gemini resumes a session only as a whole, and in the folder in which that began",
+		"gemini":   "",
 		"opencode": "opencode goes on in a copy of a whole session only, and in the folder in which that began",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func agentForks(t *testing.T, c agentCLI, why string) {
 	l.work(exit.OK)
 	l.done("")
 	turn := l.field(`SELECT id FROM agent_turns WHERE parent_turn_id IS NOT NULL`)
-	old := l.kept(l.field(`SELECT session_id FROM agent_turns WHERE parent_turn_id IS NOT NULL`))
+	old := l.sessionFiles(l.field(`SELECT session_id FROM agent_turns WHERE parent_turn_id IS NOT NULL`))
 
 	l.model.Play(c.name, modelserver.Step{Claim: "It is told what came later.", When: "You ended without a result"},
 		modelserver.Step{Claim: "It was mango.txt.", When: "mango.txt"}, modelserver.Step{Claim: "There was none."})
@@ -81,8 +81,8 @@ func (l *agentLab) field(query string) string {
 	return lines[len(lines)-1]
 }
 
-// kept returns the files below the lab's home that are named after a session, with what is in them.
-func (l *agentLab) kept(session string) map[string]string {
+// sessionFiles returns the files below the lab's home that are named after a session, with what is in them.
+func (l *agentLab) sessionFiles(session string) map[string]string {
 	l.t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(l.home, func(path string, d os.DirEntry, err error) error {
