@@ -65,11 +65,8 @@ const (
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 
-	queryCost = "SELECT coalesce(CASE ?1 WHEN 'model' THEN s.model ELSE json_extract(j, '$.relay.' || ?1) END, ''), count(DISTINCT m.session_id), " +
-		"count(*), coalesce(sum(json_extract(j, '$.tokenCount.inputTokens')), 0), coalesce(sum(json_extract(j, '$.tokenCount.outputTokens')), 0), " +
-		"coalesce(sum(json_extract(j, '$.relay.cost_usd')), 0.0) FROM " +
-		"(SELECT session_id, CASE WHEN json_valid(metadata_json) THEN metadata_json END AS j FROM agent_messages) AS m " +
-		"JOIN agent_sessions AS s ON s.id = m.session_id GROUP BY 1 ORDER BY 6 DESC, 1"
+	queryModels   = "SELECT id, coalesce(model, '') FROM agent_sessions"
+	queryMetadata = "SELECT session_id, coalesce(metadata_json, '') FROM agent_messages"
 
 	queryWords      = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
 	queryDocument   = "SELECT kind, id FROM documents WHERE number = ?"

@@ -23,30 +23,3 @@ func (r *Reader) Tools(ctx context.Context, session string) ([]ToolUse, error) {
 	}
 	return list, err
 }
-
-// Cost is what the sessions of one task, model or run have used.
-type Cost struct {
-	Of           string  `json:"of"` // the task, the model or the run; empty where messages do not say
-	Sessions     int64   `json:"sessions"`
-	Messages     int64   `json:"messages"`
-	InputTokens  int64   `json:"input_tokens"`
-	OutputTokens int64   `json:"output_tokens"`
-	USD          float64 `json:"cost_usd"`
-}
-
-// Grouping says what costs are added up by.
-type Grouping string
-
-// Groupings.
-const (
-	ByTask  Grouping = "task"
-	ByModel Grouping = "model"
-	ByRun   Grouping = "run"
-)
-
-// Costs adds up what messages have cost; what cost most comes first.
-func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
-	return all(ctx, r.rows, func(c *Cost) []any {
-		return []any{&c.Of, &c.Sessions, &c.Messages, &c.InputTokens, &c.OutputTokens, &c.USD}
-	}, queryCost, string(by))
-}
