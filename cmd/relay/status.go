@@ -17,6 +17,7 @@ import (
 type statusOptions struct {
 	app      *cli.App
 	verbose  bool
+	all      bool
 	json     bool
 	watch    bool
 	schema   bool
@@ -30,13 +31,15 @@ func newStatusCommand(a *cli.App) *cobra.Command {
 		Short: "Show how the epic stands and what needs you",
 		Long: `Show how the epic stands: what is done, what runs, what is gated and why, and
 what a blocked task waits for. It writes nothing, and works during a run.
-Of an epic with more than 50 tasks only those that run or need a person are
-listed; --verbose lists all, with the receipt of every attempt. relay report
-covers a whole night. With --playlist it shows how the epics of a list stand, by
+Of an epic with more than 50 tasks those that run or need a person have a line
+each, and the others are grouped by what they wait for; --all lists all, and
+--verbose also the receipt of every attempt. relay report covers a whole night.
+With --playlist it shows how the epics of a list stand, by
 their ledgers; --verbose shows each as relay status --epic does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "list every task, with the receipts of its attempts")
+	cmd.Flags().BoolVarP(&opts.all, "all", "a", false, "list every task of a long epic")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
 	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
@@ -73,7 +76,7 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 }
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
-	return status.Printer{Now: o.app.Now(), Width: terminal.Columns(o.app.Out.Dest), Verbose: o.verbose, Flag: p.EpicFlag()}
+	return status.Printer{Now: o.app.Now(), Width: terminal.Columns(o.app.Out.Dest), Verbose: o.verbose, All: o.all, Flag: p.EpicFlag()}
 }
 
 // statusOfList shows how the epics of a playlist stand.

@@ -27,33 +27,27 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 // gated prints what a person should type for gated tasks, weakened tests and runners that would not work, and returns what comes
 // before relay work.
 func (l Printer) gated(w io.Writer, s *Report) (first string) {
-	const most = 10
-	printed, widest := 0, 0
-	for i, n := 0, 0; i < len(s.Tasks) && n < most; i++ {
-		if s.Tasks[i].Status == attempts.Gated {
-			show, _ := l.show(&s.Tasks[i])
-			widest, n = max(widest, len(show)), n+1
-		}
+	tasks, most := s.gatedFirst(), 10
+	if l.long(s) {
+		most = mostGated
 	}
-	for i := range s.Tasks {
-		t := &s.Tasks[i]
-		if t.Status != attempts.Gated {
-			continue
-		}
-		if printed++; printed == 1 {
-			fmt.Fprint(w, "\nneeds you:\n")
-		}
-		if printed > most {
-			continue
-		}
+	shown, widest := tasks[:min(len(tasks), most)], 0
+	for _, t := range shown {
+		show, _ := l.show(t)
+		widest = max(widest, len(show))
+	}
+	if len(shown) > 0 {
+		fmt.Fprint(w, "\nneeds you:\n")
+	}
+	for _, t := range shown {
 		show, what := l.show(t)
 		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
 	}
-	if printed > most {
-		fmt.Fprintf(w, "  and %d more gated tasks\n", printed-most)
+	if more := len(tasks) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
 	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return len(t.Doubtful) == 0 })
-	if printed == 0 && len(s.Refused)+len(doubtful) > 0 {
+	if len(shown) == 0 && len(s.Refused)+len(doubtful) > 0 {
 		fmt.Fprint(w, "\nneeds you:\n")
 	}
 	l.doubtful(w, doubtful)

@@ -86,6 +86,7 @@ type Task struct {
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
 	failed      attempts.Category  // of the last attempt
+	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before

@@ -134,31 +134,6 @@ func TestStatusFollowsItsSchema(t *testing.T) {
 	}
 }
 
-func TestLongEpicListsOnlyWhatNeedsAPerson(t *testing.T) {
-	t.Parallel()
-	e := &epic.Epic{Version: 2, ID: "20260101-long", Title: "Long"}
-	for i := range 60 {
-		e.Tasks = append(e.Tasks, epic.Task{ID: fmt.Sprintf("T%d", i), Title: "Something"})
-	}
-	g, err := epic.NewGraph(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &attempts.View{Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
-		"T33": {Gate: &attempts.Gate{Reason: attempts.UserBlocked}},
-	}}}
-	s := New(&project.Plan{Epic: e, Graph: g}, v, 3, false)
-	var short, long bytes.Buffer
-	Write(&short, s, Printer{Width: 80})
-	Write(&long, s, Printer{Width: 80, Verbose: true})
-	if got := strings.Count(short.String(), "Something"); got != 1 || !strings.Contains(short.String(), "59 tasks more") {
-		t.Errorf("%d tasks are listed, want 1:\n%s", got, short.String())
-	}
-	if got := strings.Count(long.String(), "Something"); got != 60 {
-		t.Errorf("%d tasks are listed, want 60", got)
-	}
-}
-
 // A chain behind a gate must not cost more than one walk over the graph.
 func TestRootCausesReachTheEndOfALongChain(t *testing.T) {
 	t.Parallel()

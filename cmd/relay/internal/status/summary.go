@@ -98,28 +98,33 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	if u := s.Usage; u != (attempts.Usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", text.Usage(u))
 	}
-	widest, printed := 0, 0
-	for i := range now.Tasks {
-		if now.Tasks[i].Status != attempts.Completed {
-			widest = max(widest, len(now.Tasks[i].ID))
-		}
-	}
-	for i := range now.Tasks {
-		t := &now.Tasks[i]
-		if t.Status == attempts.Completed || (len(now.Tasks) > shortEpic && !urgent(t)) {
-			continue
-		}
-		if printed++; printed == 1 {
-			fmt.Fprintln(w)
-		}
-		l.task(w, t, widest)
-	}
+	l.left(w, now)
 	if now.hasWork() {
 		l.needsYou(w, now)
 	}
 	WriteRegressions(w, s.Regressed)
 	if c.Completed > 0 && s.Ended > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.workLocation())
+	}
+}
+
+// left lists the tasks that are not completed, of a long epic most in groups.
+func (l Printer) left(w io.Writer, now *Report) {
+	if now.Counts.Completed == now.Counts.Total {
+		return
+	}
+	fmt.Fprintln(w)
+	if l.long(now) {
+		l.grouped(w, now, false)
+		return
+	}
+	open := slices.DeleteFunc(slices.Clone(now.Tasks), func(t Task) bool { return t.Status == attempts.Completed })
+	widest := 0
+	for i := range open {
+		widest = max(widest, len(open[i].ID))
+	}
+	for i := range open {
+		l.task(w, &open[i], widest)
 	}
 }
 

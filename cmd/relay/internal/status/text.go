@@ -21,18 +21,18 @@ type Printer struct {
 	Now     time.Time
 	Width   int
 	Verbose bool
+	All     bool   // every task of a long epic has a line
 	Dead    bool   // no run is active: what is in progress was interrupted
 	Branch  string // that has the work; "" : the one that is checked out
 	From    string // the branch the epic began from; "" : none
 	Flag    string // that names the epic to other commands, as in " --epic ID"; "" : none is needed
 	Shared  bool   // the tasks worked side by side in the user's checkout
+
+	brief bool // a task has one line more at most
 }
 
 // InterruptedText is the state of a task that was in progress when its run died.
 const InterruptedText = "interrupted"
-
-// shortEpic is how many tasks are listed whole without being asked for.
-const shortEpic = 50
 
 // Write writes a report as text.
 func Write(w io.Writer, s *Report, l Printer) {
@@ -79,25 +79,18 @@ func (l Printer) note(w io.Writer, text string) {
 	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 }
 
-// tasks lists the tasks, or of a long epic those that run or need a person.
+// tasks lists the tasks, of a long epic most in groups.
 func (l Printer) tasks(w io.Writer, s *Report) {
-	all := l.Verbose || len(s.Tasks) <= shortEpic
+	if l.long(s) {
+		l.grouped(w, s, true)
+		return
+	}
 	widest := 0
 	for i := range s.Tasks {
-		if all || urgent(&s.Tasks[i]) {
-			widest = max(widest, len(s.Tasks[i].ID))
-		}
+		widest = max(widest, len(s.Tasks[i].ID))
 	}
-	left := 0
 	for i := range s.Tasks {
-		if !all && !urgent(&s.Tasks[i]) {
-			left++
-			continue
-		}
 		l.task(w, &s.Tasks[i], widest)
-	}
-	if left > 0 {
-		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(left, "task"))
 	}
 }
 
@@ -109,11 +102,6 @@ func unverified(s *Report) int {
 		}
 	}
 	return n
-}
-
-// urgent reports whether a task is listed even in a long epic.
-func urgent(t *Task) bool {
-	return t.Status == attempts.Gated || t.Status == attempts.InProgress
 }
 
 func (l Printer) task(w io.Writer, t *Task, widest int) {
@@ -131,6 +119,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case cut:
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
+	case t.holds > 0:
+		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), terminal.Verb(t.holds, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -139,7 +129,11 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
 	fmt.Fprintf(w, "%s%s%s\n", head, text.Line(t.Title, room), tail)
 	indent := strings.Repeat(" ", widest+4)
-	if why := l.why(t); why != "" {
+	why := l.why(t)
+	if l.brief {
+		why = text.Line(why, max(l.Width-len(indent), 20))
+	}
+	if why != "" {
 		fmt.Fprintln(w, terminal.Wrap(why, l.Width, indent))
 	}
 	if l.Verbose {
