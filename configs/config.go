@@ -32,7 +32,7 @@ type Relay struct {
 	CheckTimeout       time.Duration    `mapstructure:"check_timeout_minutes"`
 	Jobs               int              `mapstructure:"jobs"`
 	Isolation          string           `mapstructure:"isolation"` // "worktree", "none" or "shared"
-	Landing            string           `mapstructure:"landing"`   // "merge" or "rebase"
+	Landing            string           `mapstructure:"landing"`   // "merge", "rebase" or "squash"
 	Worktree           Worktree         `mapstructure:"worktree"`
 	SetupTimeout       time.Duration    `mapstructure:"setup_timeout_minutes"` // of one setup command
 	Runners            []string         `mapstructure:"runners"`               // names in Agents, in order of preference

@@ -97,7 +97,7 @@ var fields = []field{
 	{key: "relay.check_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
 	{key: "relay.jobs", kind: integer, min: 1, max: 256},
 	{key: "relay.isolation", kind: text, words: []string{"worktree", "none", "shared"}},
-	{key: "relay.landing", kind: text, words: []string{"merge", "rebase"}},
+	{key: "relay.landing", kind: text, words: []string{"merge", "rebase", "squash"}},
 	{key: "relay.worktree.setup", kind: list, form: &shellForm},
 	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
 	{key: "relay.worktree.link", kind: list, form: &untrackedForm},

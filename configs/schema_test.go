@@ -85,7 +85,7 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		"relay: {prices: []}", "relay: {prices: {a: 1}}", "relay: {prices: {a: {}}}", "relay: {prices: {a: {input: 1}}}", "relay: {prices: {a: {output: 1}}}",
 		"relay: {prices: {a: {input: 1, output: 1, cache: 1}}}", "relay: {prices: {a: {input: -1, output: 1}}}", "relay: {prices: {a: {input: '1', output: 1}}}",
 		"relay: {prices: {'a b': {input: 1, output: 1}}}", "relay: {prices: {'': {input: 1, output: 1}}}", "relay: {prices: {a: {input: 1000001, output: 1}}}",
-		"relay: {landing: squash}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
+		"relay: {landing: onto}", "relay: {setup_timeout_minutes: 0}", "relay: {worktree: []}", "relay: {worktree: {setup: npm ci}}",
 		"relay: {worktree: {setup: ['']}}", "relay: {worktree: {setup: [' ']}}", "relay: {worktree: {setups: []}}", "relay: {worktree: {copy: [/etc/passwd]}}",
 		"relay: {worktree: {copy: ['~/x']}}", "relay: {worktree: {copy: [a/../../b]}}", "relay: {worktree: {copy: [.]}}", "relay: {worktree: {copy: ['']}}",
 		"relay: {worktree: {copy: ['a\\b']}}", "relay: {worktree: {link: [.git]}}", "relay: {worktree: {link: [a/.GIT/config]}}", "relay: {worktree: {link: ['C:x']}}",

@@ -119,7 +119,7 @@ func landingLab(t *testing.T, dice *rand.Rand) (*lab, map[string]string) {
 	} else {
 		l.landing(jobs)
 	}
-	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase"}[dice.IntN(2)])
+	l.env = append(l.env, "RELAY_MAX_FAILED_IN_A_ROW=0", "RELAY_MAX_SAME_ERROR=0", "RELAY_LANDING="+[]string{"merge", "rebase", "squash"}[dice.IntN(3)])
 	for id, kind := range made {
 		l.write(l.inHome("kinds/"+id), kind)
 	}

@@ -200,15 +200,14 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	f.How = MergeCommit
-	if o.Landing == integration.Rebase {
+	if o.Landing == integration.Rebase || o.Landing == integration.Squash {
 		done, err := f.replay(ctx)
 		if err != nil || done {
 			return f.conflictHint(ctx, err)
 		}
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
-	merging := integration.NewBranch(o.Git, o.Epic.ID, integration.Merge)
-	f.New, err = merging.Integrate(ctx, f.Old, f.Tip, integration.MergeInput{Message: message})
+	f.New, err = f.branch.MergeCommit(ctx, f.Old, f.Tip, message)
 	return f.conflictHint(ctx, err)
 }
 

@@ -136,7 +136,7 @@ func (r *rig) land(repo *reanchor.Git, branch string) error {
 	if err != nil {
 		return err
 	}
-	return r.branch.advance(ctx, tip, merged)
+	return r.branch.advance(ctx, tip, merged.Commit)
 }
 
 func (r *rig) theirs(integration string) (add, merge time.Duration) {

@@ -16,6 +16,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,16 +43,17 @@ var errMoved = errors.New("the integration branch was moved")
 type Branch struct {
 	Repo *reanchor.Git // of the user's repository
 	epic string
-	mode Mode // "" : Merge
+	mode Mode
 
 	mu    sync.Mutex
 	asked bool
 	who   []string // settings that let relay commit where nobody has told git a name
 }
 
-// NewBranch returns the integration branch of an epic; mode says how work is put onto it.
+// NewBranch returns the integration branch of an epic; mode says how work is put onto it; "" is
+// [Merge].
 func NewBranch(repo *reanchor.Git, epicID string, mode Mode) *Branch {
-	return &Branch{Repo: repo, epic: epicID, mode: mode}
+	return &Branch{Repo: repo, epic: epicID, mode: cmp.Or(mode, Merge)}
 }
 
 // Ref returns refs/relay-tip/EPIC, the authoritative tip; [Branch.BranchRef] is the copy that a user sees.

@@ -13,33 +13,48 @@ import (
 type MergeInput struct {
 	Base     string   // the commit the task began from: what lies below is not replayed; "" : as far as the tip lacks it
 	Message  string   // of a merge commit, whole, with its trailers
+	Squash   string   // the same of the one commit that a squash makes
 	Trailers []string // that the task's own commits have: nobody else's are replayed
 }
 
-// Integrate returns a commit that holds tip and head: a merge commit with tip as its first parent, or, in a replay of one
-// commit, that commit on the tip. It is tip itself when there is nothing to add. A [*ConflictError] says that the two
-// do not go together. No ref moves.
-func (b *Branch) Integrate(ctx context.Context, tip, head string, c MergeInput) (merged string, err error) {
+// Integrated is a commit that holds a tip and what a task brings to it.
+type Integrated struct {
+	Commit string
+	Anew   bool // the task's commits have become others: the head is not in the history of Commit
+}
+
+// Integrate puts head onto tip. Work of one commit, and all work in a squash, is one commit on the tip then; other work is a merge
+// commit with tip as its first parent. Commit is tip itself when there is nothing to add. A [*ConflictError] says that the two do
+// not go together. No ref moves.
+func (b *Branch) Integrate(ctx context.Context, tip, head string, c MergeInput) (Integrated, error) {
+	w, err := b.work(ctx, tip, head)
+	if err != nil || w.fork == head {
+		return Integrated{Commit: tip}, err
+	}
+	made, err := b.place(ctx, w, c)
+	if err == nil && (made.Commit != tip || b.mode != Merge) || err != nil && !errors.Is(err, errMerges) {
+		return made, err
+	}
+	made = Integrated{}
+	made.Commit, err = b.mergeCommit(ctx, w, c.Message)
+	return made, err
+}
+
+// MergeCommit returns a merge commit of head onto tip, or tip when it has all of head.
+func (b *Branch) MergeCommit(ctx context.Context, tip, head, message string) (string, error) {
 	fork, err := b.fork(ctx, tip, head)
+	if err != nil || fork == head {
+		return tip, err
+	}
+	return b.mergeCommit(ctx, work{tip: tip, head: head, fork: fork}, message)
+}
+
+func (b *Branch) mergeCommit(ctx context.Context, w work, message string) (string, error) {
+	tree, err := b.mergedTree(ctx, w)
 	if err != nil {
 		return "", err
 	}
-	if fork == head {
-		return tip, nil
-	}
-	if b.mode == Rebase {
-		merged, err = b.replay(ctx, tip, head, c)
-		if !errors.Is(err, errMerges) {
-			return merged, err
-		}
-	}
-	tree := head + "^{tree}"
-	if fork != tip {
-		if tree, err = b.MergeTrees(ctx, tip, head); err != nil {
-			return "", err
-		}
-	}
-	return b.commit(ctx, tree, c.Message, tip, head)
+	return b.commit(ctx, tree, message, w.tip, w.head)
 }
 
 // CloseBatch puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.

@@ -28,7 +28,7 @@ const sides = `add() { echo "$2" > "$1"; git add -A; git commit -q -m "$1"; }
 // A ledger to which both have added has each line once, the base's first, also where both have the same and git sees no conflict.
 func TestJoinUnitesLedgers(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[Mode]string{Merge: "0\n3\nboth\n1\n2", Rebase: "0\n1\nboth\n3\n2"} {
+	for mode, want := range map[Mode]string{Merge: "0\n3\nboth\n1\n2", Rebase: "0\n1\nboth\n3\n2", Squash: "0\n3\nboth\n1\n2"} {
 		l := newLand(t)
 		l.Sh(sides + `log() { echo "$1" >> .ledgersync/ledger.jsonl; add "$1" x; }; mkdir .ledgersync; log 0
 			git checkout -q -b task; log 1; log both; log 2; git checkout -q trunk; log 3; log both`)
@@ -37,10 +37,22 @@ func TestJoinUnitesLedgers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := l.Git("show", merged+":.ledgersync/ledger.jsonl"); got != want {
+		if got := l.Git("show", merged.Commit+":.ledgersync/ledger.jsonl"); got != want {
 			t.Errorf("%s: got %q, want %q", mode, got, want)
 		}
 	}
+}
+
+// squashed is how a squash lands what a merge lands in one step.
+func squashed(merge string) string {
+	_, files, landed := strings.Cut(merge, "^ ")
+	switch {
+	case !landed:
+		return merge
+	case files == "":
+		return ""
+	}
+	return "Squashed ^ " + files
 }
 
 func TestJoin(t *testing.T) {
@@ -48,14 +60,15 @@ func TestJoin(t *testing.T) {
 	for name, c := range map[string]struct{ given, merge, rebase string }{
 		"moved, one commit": {
 			given: `git checkout -q -b task; add a 1; git checkout -q trunk; add t2 x`,
-			merge: "Land ^^ a", rebase: "a ^ a",
+			merge: "a ^ a", rebase: "a ^ a",
 		},
 		"moved, three commits": {
 			given: `git checkout -q -b task; add a 1; add b 1; add a 2; git checkout -q trunk; add t2 x`,
 			merge: "Land ^^ a,b", rebase: "Land ^^ a,b",
 		},
-		"not moved, one commit":    {given: `git checkout -q -b task; add a 1`, merge: "Land ^^ a", rebase: "a ^ a"},
+		"not moved, one commit":    {given: `git checkout -q -b task; add a 1`, merge: "a ^ a", rebase: "a ^ a"},
 		"not moved, two commits":   {given: `git checkout -q -b task; add a 1; add b 1`, merge: "Land ^^ a,b", rebase: "Land ^^ a,b"},
+		"rounds left uncommitted":  {given: `git checkout -q -b task; for f in a b; do echo 1 > $f; git add $f; git commit -q -m S; done; git checkout -q trunk; add t2 x`, merge: "S ^ a,b", rebase: "S ^ a,b"},
 		"nothing":                  {given: `git branch task; add t2 x`},
 		"landed before":            {given: `git checkout -q -b task; add a 1; git checkout -q trunk; add t2 x; git merge -q -m m task`},
 		"same tip":                 {given: `git branch task`},
@@ -64,12 +77,12 @@ func TestJoin(t *testing.T) {
 		"the same change":          {given: `git checkout -q -b task; add a 1; git checkout -q trunk; add t2 x; add a 1`, merge: "Land ^^ "},
 		"half of it there":         {given: `git checkout -q -b task; add a 1; add b 1; git checkout -q trunk; add t2 x; add a 1`, merge: "Land ^^ b", rebase: "b ^ b"},
 		"an empty commit":          {given: `git checkout -q -b task; add a 1; git commit -q --allow-empty -m E; git checkout -q trunk; add t2 x`, merge: "Land ^^ a", rebase: "Land ^^ a"},
-		"renamed there, edited":    {given: `git checkout -q -b task; seq 9 > seed.txt; add seed.txt y; git checkout -q trunk; git mv seed.txt moved.txt; add t2 x`, merge: "Land ^^ moved.txt", rebase: "seed.txt ^ moved.txt"},
-		"lines apart":              {given: `seq 20 > f; add l x; git checkout -q -b task; sed -i 1d f; add a 1; git checkout -q trunk; sed -i '$d' f; add t2 x`, merge: "Land ^^ a,f", rebase: "a ^ a,f"},
-		"conflict on the way only": {given: `git checkout -q -b task; add f mine; add f both; git checkout -q trunk; add f both`, merge: "Land ^^ ", rebase: "conflict"},
+		"renamed there, edited":    {given: `git checkout -q -b task; seq 9 > seed.txt; add seed.txt y; git checkout -q trunk; git mv seed.txt moved.txt; add t2 x`, merge: "seed.txt ^ moved.txt", rebase: "seed.txt ^ moved.txt"},
+		"lines apart":              {given: `seq 20 > f; add l x; git checkout -q -b task; sed -i 1d f; add a 1; git checkout -q trunk; sed -i '$d' f; add t2 x`, merge: "a ^ a,f", rebase: "a ^ a,f"},
+		"conflict on the way only": {given: `git checkout -q -b task; echo mine > f; add a 1; add f both; git checkout -q trunk; add a 1; add f both`, merge: "Land ^^ ", rebase: "conflict"},
 		"attributes of the checkout": {
 			given: `git checkout -q -b task; echo mine >> seed.txt; add a 1; git checkout -q trunk; echo 'seed.txt merge=union' > .gitattributes; echo theirs >> seed.txt; add t2 x`,
-			merge: "Land ^^ a,seed.txt", rebase: "a ^ a,seed.txt",
+			merge: "a ^ a,seed.txt", rebase: "a ^ a,seed.txt",
 		},
 		"both add to the ledger": {
 			given: `log() { mkdir -p .ledgersync; echo "{\"id\":\"$1\"}" >> .ledgersync/ledger.jsonl; add "$1" "$1"; }; ` +
@@ -78,7 +91,7 @@ func TestJoin(t *testing.T) {
 		},
 		"a ledger there and here": {
 			given: `mkdir .ledgersync; git checkout -q -b task; echo 1 > .ledgersync/ledger.jsonl; add a 1; git checkout -q trunk; mkdir -p .ledgersync; echo 2 > .ledgersync/ledger.jsonl; add t2 x`,
-			merge: "Land ^^ .ledgersync/ledger.jsonl,a", rebase: "a ^ .ledgersync/ledger.jsonl,a",
+			merge: "a ^ .ledgersync/ledger.jsonl,a", rebase: "a ^ .ledgersync/ledger.jsonl,a",
 		},
 		"a ledger and another file": {
 			given: `mkdir .ledgersync; git checkout -q -b task; echo 1 > .ledgersync/ledger.jsonl; add a 1; git checkout -q trunk; mkdir -p .ledgersync; echo 2 > .ledgersync/ledger.jsonl; add a x`,
@@ -90,23 +103,26 @@ func TestJoin(t *testing.T) {
 		},
 		"odd names": {given: `git checkout -q -b task; add "$(printf 'a\nb')" 1; add -- 1; git checkout -q trunk; add ':x' x`, merge: "Land ^^ --,\"a\\nb\"", rebase: "Land ^^ --,\"a\\nb\""},
 	} {
-		for mode, landed := range map[Mode]string{Merge: c.merge, Rebase: c.rebase} {
+		for mode, landed := range map[Mode]string{Merge: c.merge, Rebase: c.rebase, Squash: squashed(c.merge)} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
 				t.Parallel()
 				l := newLand(t)
 				l.Sh(sides + c.given + `; git checkout -q trunk`)
 				before := l.Sh(`git status --porcelain; git for-each-ref; cat .git/index | cksum`)
 				tip := l.Git("rev-parse", "trunk")
-				merged, err := NewBranch(l.Open(), "lab", mode).Integrate(t.Context(), tip, l.Git("rev-parse", "task"), MergeInput{Message: "Land\n\nRelay-Task: T1\n"})
+				merged, err := NewBranch(l.Open(), "lab", mode).Integrate(t.Context(), tip, l.Git("rev-parse", "task"), MergeInput{Message: "Land\n\nRelay-Task: T1\n", Squash: "Squashed\n"})
 				var conflict *ConflictError
 				if errors.As(err, &conflict) != (landed == "conflict") || err != nil && conflict == nil {
 					t.Fatal(err)
 				}
-				if err == nil && l.steps(tip, merged) != landed {
-					t.Errorf("landed %q, want %q", l.steps(tip, merged), landed)
+				if err == nil && l.steps(tip, merged.Commit) != landed {
+					t.Errorf("landed %q, want %q", l.steps(tip, merged.Commit), landed)
 				}
 				if err == nil {
-					l.Git("fsck", "--strict", "--no-dangling", merged)
+					l.Git("fsck", "--strict", "--no-dangling", merged.Commit)
+					if lacks := l.Git("rev-list", "--max-count=1", "task", "^"+merged.Commit) != ""; merged.Anew != lacks {
+						t.Errorf("it says anew: %v, and its history lacks the task's commits: %v", merged.Anew, lacks)
+					}
 				}
 				if after := l.Sh(`git status --porcelain; git for-each-ref; cat .git/index | cksum`); after != before {
 					t.Errorf("before\n%s\nafter\n%s", before, after)
@@ -131,10 +147,10 @@ func TestOthersCommitsAreNotReplayed(t *testing.T) {
 				` + sides + `git checkout -q -b user; add user 1; git checkout -q -b task base; ` + theirs + `; git commit -q --allow-empty -m 'Mine
 
 Relay-Task: T1'; git checkout -q trunk; add t2 x`)
-			merged := repotest.Want[string](t)(NewBranch(l.Open(), "lab", Rebase).Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"),
+			merged := repotest.Want[Integrated](t)(NewBranch(l.Open(), "lab", Rebase).Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"),
 				MergeInput{Base: l.Git("rev-parse", "base"), Message: "Land\n", Trailers: []string{"Relay-Task: T1"}}))
-			l.Git("merge-base", "--is-ancestor", "user", merged)
-			if got := l.steps(l.Git("rev-parse", "trunk"), merged); !strings.HasPrefix(got, "Land ^^ ") {
+			l.Git("merge-base", "--is-ancestor", "user", merged.Commit)
+			if got := l.steps(l.Git("rev-parse", "trunk"), merged.Commit); !strings.HasPrefix(got, "Land ^^ ") {
 				t.Errorf("landed %q", got)
 			}
 		})
@@ -151,14 +167,14 @@ func TestReplayKeepsTheAuthor(t *testing.T) {
 	}
 	l.Git("config", "user.useConfigOnly", "true") // else git makes up a name
 	tip, head := l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task")
-	merged := repotest.Want[string](t)(NewBranch(l.Open(), "lab", Rebase).Integrate(t.Context(), tip, head, MergeInput{Message: "Land\n"}))
+	merged := repotest.Want[Integrated](t)(NewBranch(l.Open(), "lab", Rebase).Integrate(t.Context(), tip, head, MergeInput{Message: "Land\n"}))
 	show := func(head, what string) string {
 		return l.Git("log", "--topo-order", "--date=raw", "--format="+what, tip+".."+head, "--")
 	}
-	if old, now := show(head, "%an %ae %ad %e %B"), show(merged+"^2", "%an %ae %ad %e %B"); old != now {
+	if old, now := show(head, "%an %ae %ad %e %B"), show(merged.Commit+"^2", "%an %ae %ad %e %B"); old != now {
 		t.Errorf("they were\n%s\nand are\n%s", old, now)
 	}
-	if got := show(merged, "%ct"); strings.Contains(got, "1234567891") {
+	if got := show(merged.Commit, "%ct"); strings.Contains(got, "1234567891") {
 		t.Errorf("committed %s", got)
 	}
 }
@@ -196,7 +212,7 @@ func TestConflictsAreTold(t *testing.T) {
 		"very much": {task: `seq 1000000 1200000 > f; add a 1`, trunk: `seq 2000000 2200000 > f; add b 1`, files: []string{"f"}, text: []string{"bytes cut]"}},
 		"no common": {task: `git checkout -q --orphan o; git commit -q -m o; git branch -f task o`, trunk: `true`, files: nil, text: []string{"the work has no commit in common with the integration branch"}},
 	} {
-		for _, mode := range []Mode{Merge, Rebase} {
+		for _, mode := range []Mode{Merge, Rebase, Squash} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
 				t.Parallel()
 				l := newLand(t)
@@ -225,14 +241,14 @@ func TestConflictsAreTold(t *testing.T) {
 // What a batch added is one step of the branch.
 func TestCloseABatch(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []Mode{Merge, Rebase} {
+	for _, mode := range []Mode{Merge, Rebase, Squash} {
 		l := newLand(t)
 		l.Sh(sides + `for n in 1 2 3; do git checkout -q -b task$n base; add a$n 1; done; git checkout -q trunk`)
 		branch := NewBranch(l.Open(), "lab", mode)
 		tip := l.Git("rev-parse", "trunk")
 		chain := tip
 		for _, n := range []string{"1", "2", "3"} {
-			chain = repotest.Want[string](t)(branch.Integrate(t.Context(), chain, l.Git("rev-parse", "task"+n), MergeInput{Message: "Land " + n + "\n"}))
+			chain = repotest.Want[Integrated](t)(branch.Integrate(t.Context(), chain, l.Git("rev-parse", "task"+n), MergeInput{Message: "Land " + n + "\n", Squash: "Squash " + n + "\n"})).Commit
 		}
 		closed := repotest.Want[string](t)(branch.CloseBatch(t.Context(), tip, chain, "Three tasks\n\nRelay-Epic: lab\n"))
 		if got := l.steps(tip, closed); got != "Three tasks ^^ a1,a2,a3" {

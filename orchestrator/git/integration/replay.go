@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
@@ -13,44 +14,34 @@ import (
 // land a second time under other names.
 var errMerges = errors.New("the work has merges in it")
 
-// replay returns head's commits on the tip, one by one; several are closed by a merge commit, so that the branch has
+// replay returns the commits of the work on the tip, one by one; several are closed by a merge commit, so that the branch has
 // only trees that were proved. A commit that changes nothing any more is left out. The author stays, the committer is
 // whoever replays.
-func (b *Branch) replay(ctx context.Context, tip, head string, c MergeInput) (string, error) {
-	span := []string{head, "^" + tip}
-	if c.Base != "" {
-		span = append(span, "^"+c.Base)
-	}
-	commits, err := b.Commits(ctx, span)
-	if _, ok := errors.AsType[*UnfitError](err); ok { // it was fit to get trailers: the rest was taken in
-		return "", errMerges
-	}
-	if err != nil {
-		return "", err
-	}
+func (b *Branch) replay(ctx context.Context, w work, commits []NamedCommit, message string) (made Integrated, err error) {
 	if len(commits) == 0 {
-		return tip, nil
+		return Integrated{Commit: w.tip, Anew: true}, nil
 	}
-	for _, one := range commits {
-		if len(one.Parents()) != 1 || withTrailers(one.message, c.Trailers) != one.message {
-			return "", errMerges
-		}
+	if slices.ContainsFunc(commits, func(one NamedCommit) bool { return len(one.Parents()) != 1 }) {
+		return made, errMerges
 	}
-	if commits[0].Parents()[0] != tip {
-		if head, err = b.Rebase(ctx, tip, commits); err != nil || head == tip {
-			return head, err
+	made.Commit = w.head
+	if commits[0].Parents()[0] != w.tip {
+		made.Anew = true
+		if made.Commit, err = b.Rebase(ctx, w.tip, commits); err != nil || made.Commit == w.tip {
+			return made, err
 		}
-		commits, err = b.Commits(ctx, []string{head, "^" + tip})
+		commits, err = b.Commits(ctx, []string{made.Commit, "^" + w.tip})
 	}
 	if err != nil || len(commits) == 1 {
-		return head, err
+		return made, err
 	}
-	return b.CloseBatch(ctx, tip, head, c.Message)
+	made.Commit, err = b.CloseBatch(ctx, w.tip, made.Commit, message)
+	return made, err
 }
 
 // Rebase makes the commits anew, on top of onto.
 func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
-	committer, err := b.Git(ctx, nil, append(b.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+	committer, err := b.committer(ctx)
 	if err != nil {
 		return "", err
 	}

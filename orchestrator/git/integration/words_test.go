@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"relay/orchestrator/repotest"
 )
 
 func TestWordsForObjects(t *testing.T) {
@@ -23,11 +25,16 @@ func TestWordsForObjects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	l.Sh(sides + `git checkout -q -b side; add s 1; git checkout -q -b task base; add a 1; git merge -q -m m side; git checkout -q trunk; add t2 x`)
-	if _, err := branch.replay(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"), MergeInput{}); err == nil || err.Error() != "the work has merges in it" {
+	replay := func(head string) error {
+		w := repotest.Want[work](t)(branch.work(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", head)))
+		_, err := branch.replay(t.Context(), w, repotest.Want[[]NamedCommit](t)(branch.Commits(t.Context(), []string{head, "^trunk"})), "")
+		return err
+	}
+	if err := replay("task"); err == nil || err.Error() != "the work has merges in it" {
 		t.Errorf("got %v", err)
 	}
 	l.Sh(`git checkout -q -b one base; echo y > t2; git add t2; git commit -q -m t2`)
-	_, err := branch.replay(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "one"), MergeInput{})
+	err := replay("one")
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || !strings.HasPrefix(conflict.Text, "in commit \"t2\":\n") {
 		t.Errorf("got %v", err)

@@ -45,7 +45,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 	for i := range results {
 		results[i].Landed = made.To
 		made.branches[m.Tasks.Name(batch[i].Attempt.Task.ID)] = results[i].Head
-		if m.Options.Landing == integration.Rebase && results[i].Head != batch[i].Attempt.Base { // what the ledger calls the head stays reachable
+		if made.anew[batch[i].Attempt.Task.ID] { // what the ledger calls the head stays reachable
 			made.replayed = append(made.replayed, engine.Verified{Attempt: batch[i].Attempt, Result: results[i]})
 		}
 		m.recordOverlaps(ctx, batch[i], made, &results[i])

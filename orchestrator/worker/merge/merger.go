@@ -53,7 +53,8 @@ type step struct {
 	engine.Step
 	branches map[string]string // of what lands, and what they have
 	landings []landing
-	replayed []engine.Verified // what lands as other commits
+	anew     map[string]bool   // tasks whose work is there under other names
+	replayed []engine.Verified // the same, with what has become of them
 }
 
 // Join makes the integration branch's next step out of a group of work: of as many of its first as git can put together. What comes
@@ -112,14 +113,15 @@ func (m *Merger) make(ctx context.Context, group []engine.Verified) (step, error
 // stack puts the work of a batch on top of a commit, as far as git can, and returns how many of the batch that is. When not even the
 // first one fits, the step says so and goes nowhere.
 func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified) (made step, stacked int, err error) {
-	made = step{Step: engine.Step{From: from, To: from}, branches: make(map[string]string)}
+	made = step{Step: engine.Step{From: from, To: from}, branches: make(map[string]string), anew: make(map[string]bool)}
 	for i, p := range batch {
 		if p.Result.Head == p.Attempt.Base { // nothing has changed, and nothing had to
 			stacked++
 			continue
 		}
 		to, err := m.Branch.Integrate(ctx, made.To, p.Result.Head, integration.MergeInput{
-			Base: p.Attempt.Base, Message: m.message(batch[i : i+1]), Trailers: Trailers(m.Options, p.Attempt),
+			Base: p.Attempt.Base, Message: m.message(batch[i:i+1], "Merge "), Squash: m.message(batch[i:i+1], ""),
+			Trailers: Trailers(m.Options, p.Attempt),
 		})
 		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 			if i == 0 {
@@ -134,11 +136,12 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 		if err != nil {
 			return made, 0, err
 		}
-		made.To = to
+		made.To = to.Commit
+		made.anew[p.Attempt.Task.ID] = to.Anew
 		stacked++
 	}
 	if stacked > 1 && made.To != from {
-		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.message(batch[:stacked]))
+		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.message(batch[:stacked], ""))
 	}
 	return made, stacked, err
 }

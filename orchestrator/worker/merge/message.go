@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -19,27 +18,24 @@ const (
 	runTrailer  = "Relay-Run: "
 )
 
-// Trailers returns those of a task's own commits. Commits that are replayed land as they are, and say of which run they are.
+// Trailers returns those of a task's own commits: one that lands as it is says of which run it is.
 func Trailers(o *engine.Options, a engine.Attempt) []string {
-	if o.Landing == integration.Rebase {
-		return append(about(o, a), runTrailer+a.Run)
-	}
-	return about(o, a)
+	return append(about(o, a), runTrailer+a.Run)
 }
 
 func about(o *engine.Options, a engine.Attempt) []string {
 	return []string{"Relay-Epic: " + o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
 }
 
-// message is that of the commit that lands a batch.
-func (m *Merger) message(batch []engine.Verified) string {
+// message is that of the commit that lands a batch; kind begins its title, for what lands alone.
+func (m *Merger) message(batch []engine.Verified, kind string) string {
 	var subjects, ids, trailers []string
 	for _, p := range batch {
 		ids = append(ids, p.Attempt.Task.ID)
 		subjects = append(subjects, p.Attempt.Task.ID+": "+attempts.Clean(p.Attempt.Task.Title, 200))
 		trailers = append(trailers, about(m.Options, p.Attempt)...)
 	}
-	text := subjects[0]
+	text := kind + subjects[0]
 	if len(batch) > 1 {
 		text = "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n")
 	}

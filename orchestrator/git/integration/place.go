@@ -1,0 +1,146 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+)
+
+// work is what is to be put onto a tip.
+type work struct {
+	tip, head string
+	fork      string       // where their histories part
+	onto, own commitObject // the commits tip and head
+}
+
+// work reads the two ends.
+func (b *Branch) work(ctx context.Context, tip, head string) (w work, err error) {
+	w = work{tip: tip, head: head, fork: tip}
+	bodies, err := b.read(ctx, []string{tip, head})
+	if err != nil {
+		return w, err
+	}
+	for i, to := range []*commitObject{&w.onto, &w.own} {
+		if *to, err = parseCommit(bodies[i]); err != nil {
+			return w, err
+		}
+	}
+	if !slices.Equal(w.own.Parents(), []string{tip}) {
+		w.fork, err = b.fork(ctx, tip, head)
+	}
+	return w, err
+}
+
+// mergedTree returns the tree of the two ends merged.
+func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
+	if w.fork == w.tip {
+		return w.own.Tree(), nil
+	}
+	return b.MergeTrees(ctx, w.tip, w.head)
+}
+
+// place puts work in a row on the tip. It returns the tip when the work changes nothing any more, and errMerges for work that is to be
+// merged.
+func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, error) {
+	if slices.Equal(w.own.Parents(), []string{w.fork}) && hasTrailers(w.own, c) {
+		if b.mode == Squash {
+			return b.squash(ctx, w, c.Squash)
+		}
+		return b.placeOne(ctx, w)
+	}
+	span := []string{w.head, "^" + w.tip}
+	if c.Base != "" {
+		span = append(span, "^"+c.Base)
+	}
+	commits, err := b.Commits(ctx, span)
+	if _, ok := errors.AsType[*UnfitError](err); ok { // it was fit to get trailers: the rest was taken in
+		return Integrated{}, errMerges
+	}
+	if err != nil {
+		return Integrated{}, err
+	}
+	if slices.ContainsFunc(commits, func(one NamedCommit) bool { return !hasTrailers(one.commitObject, c) }) {
+		return Integrated{}, errMerges
+	}
+	switch {
+	case b.mode == Squash:
+		return b.squash(ctx, w, c.Squash)
+	case alike(commits):
+		return b.squash(ctx, w, w.own.message)
+	case b.mode == Rebase:
+		return b.replay(ctx, w, commits, c.Message)
+	}
+	return Integrated{}, errMerges
+}
+
+// hasTrailers reports whether a commit is one of the task's own.
+func hasTrailers(one commitObject, c MergeInput) bool {
+	return withTrailers(one.message, c.Trailers) == one.message
+}
+
+// alike reports whether commits follow one another and have one message, as those have that relay makes of what an agent leaves
+// uncommitted round by round.
+func alike(commits []NamedCommit) bool {
+	return len(commits) > 1 && !slices.ContainsFunc(commits, func(one NamedCommit) bool {
+		return len(one.Parents()) != 1 || one.message != commits[0].message
+	})
+}
+
+// placeOne returns the only commit of the work on the tip: itself, when it stands there.
+func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
+	if w.fork == w.tip {
+		return Integrated{Commit: w.head}, nil
+	}
+	tree, err := b.mergedTree(ctx, w)
+	if err != nil {
+		return Integrated{}, err
+	}
+	if tree == w.onto.Tree() {
+		before, err := b.read(ctx, []string{w.fork})
+		if err != nil {
+			return Integrated{}, err
+		}
+		if began, err := parseCommit(before[0]); err != nil || began.Tree() != w.own.Tree() {
+			return Integrated{Commit: w.tip, Anew: true}, err
+		}
+	}
+	return b.anew(ctx, w.own.on(tree, w.tip))
+}
+
+// squash returns one commit on the tip that has all of the work, by the author of its last commit.
+func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated, error) {
+	one := w.own.on("")
+	if one.message != message {
+		one.message = message
+		one.header = slices.DeleteFunc(one.header, func(field string) bool {
+			return !strings.HasPrefix(field, "author ") && !strings.HasPrefix(field, "committer ")
+		})
+		for i, field := range one.header { // the message is UTF-8, and so all of it is
+			one.header[i] = strings.ToValidUTF8(field, "\ufffd")
+		}
+	}
+	tree, err := b.mergedTree(ctx, w)
+	if err != nil || tree == w.onto.Tree() {
+		return Integrated{Commit: w.tip, Anew: true}, err
+	}
+	return b.anew(ctx, one.on(tree, w.tip))
+}
+
+// anew writes a commit, committed now by whoever lands it.
+func (b *Branch) anew(ctx context.Context, c commitObject) (Integrated, error) {
+	committer, err := b.committer(ctx)
+	if err != nil {
+		return Integrated{}, err
+	}
+	made := objects{wide: gitcmd.Wide(c.Tree())}
+	name := made.add(c.by(committer))
+	return Integrated{Commit: name, Anew: true}, b.store(ctx, &made)
+}
+
+// committer returns who lands work, and when, as a commit has it.
+func (b *Branch) committer(ctx context.Context) (string, error) {
+	return b.Git(ctx, nil, append(b.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+}
