@@ -167,7 +167,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
 		budgetExhausted(&f, over)
 	}
-	if err == nil && f.Outcome == attempts.Agent {
+	if err == nil && (f.Outcome == attempts.Agent || f.Outcome == attempts.Check) {
 		x.excuseFullDisk(&f)
 	}
 	return f, err
@@ -177,7 +177,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 const fullDisk = 64 << 10
 
 // excuseFullDisk makes a failure of the machine of an agent's failure while a disk it works on is full or below its floor: what an
-// agent and its commands print then says nothing of the work.
+// agent and its commands print then says nothing of the work, nor do the checks.
 func (x *executor) excuseFullDisk(f *engine.Result) {
 	if x.state.o.Free == nil {
 		return

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,10 +180,13 @@ func TestFailureOnAFullDisk(t *testing.T) {
 	const mib = 1 << 20
 	for name, c := range map[string]struct {
 		free, floor int64
+		outcome     attempts.Outcome
 		why         string
 	}{
 		"room":             {free: 9000 * mib, floor: 500 * mib, why: "exit status 1"},
 		"below the floor":  {free: 100 * mib, floor: 500 * mib, why: "the disk ran full (100 MiB are free): exit status 1"},
+		"its check failed": {free: 0, outcome: attempts.Check, why: "the disk ran full (0 MiB are free): exit status 1"},
+		"with room for it": {free: 9000 * mib, outcome: attempts.Check, why: "exit status 1"},
 		"full, no floor":   {free: 0, why: "the disk ran full (0 MiB are free): exit status 1"},
 		"little, no floor": {free: mib, why: "exit status 1"},
 		"not known":        {free: -1, floor: 500 * mib, why: "exit status 1"},
@@ -194,7 +198,7 @@ func TestFailureOnAFullDisk(t *testing.T) {
 			}
 			return decide.Free{Disk: c.free, Memory: -1}
 		}
-		failing := map[string][]step{"T1": {{takes: time.Minute, outcome: attempts.Agent, why: "exit status 1"}}}
+		failing := map[string][]step{"T1": {{takes: time.Minute, outcome: cmp.Or(c.outcome, attempts.Agent), why: "exit status 1"}}}
 		simulate(t, sideBySide(1), o, failing, func(s *simulated, store *attempts.Store, err error) {
 			first := store.Task("T1").Attempts[0]
 			if charged := c.why == "exit status 1"; err != nil || first.Charged != charged || first.Receipt.ErrorSummary != c.why {

@@ -236,7 +236,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 		}
 	}
 	var closing sync.WaitGroup
-	closing.Go(r.rows.Close) // both wait for the disk
+	closing.Go(func() { r.rows.Close(ctx) }) // both wait for the disk
 	r.keeper.Close()
 	closing.Wait()
 	if err == nil {

@@ -63,7 +63,7 @@ func BenchmarkRecords(b *testing.B) {
 func benchNight(b *testing.B, all, relay string, e night) {
 	b.Helper()
 	shape, n := e.shape, e.n
-	var took, status, report, floor, made time.Duration
+	var took, status, report, again, floor, made time.Duration
 	var rss, reportRSS int64
 	for b.Loop() {
 		dir, err := os.MkdirTemp(all, fmt.Sprintf("%s-%d-", shape, n)) //nolint:usetesting // kept until the last night is over
@@ -77,6 +77,8 @@ func benchNight(b *testing.B, all, relay string, e night) {
 		status += t
 		t, peak = timed(b, dir, relay, "report", "--format", "json")
 		report, reportRSS = report+t, max(reportRSS, peak)
+		t, _ = timed(b, dir, relay, "replay", runOf(b, dir)) // it fails where a decision is another one
+		again += t
 		floor += forkLoop(b, n, width(shape))
 		write(b, filepath.Join(dir, "Makefile"), makefile(shape, n))
 		t, _ = timed(b, dir, "make", "-s", "-j2", "all")
@@ -87,9 +89,20 @@ func benchNight(b *testing.B, all, relay string, e night) {
 	b.ReportMetric(took.Seconds()/made.Seconds(), "x-make")
 	b.ReportMetric(float64(status.Milliseconds())/float64(b.N), "status-ms")
 	b.ReportMetric(float64(report.Milliseconds())/float64(b.N), "report-ms")
+	b.ReportMetric(float64(again.Milliseconds())/float64(b.N), "replay-ms")
 	b.ReportMetric(float64(rss)/1024, "rss-MiB")
 	b.ReportMetric(float64(reportRSS)/1024, "report-rss-MiB")
 	b.ReportMetric(0, "ns/op")
+}
+
+// runOf returns the id of the one run in a repository.
+func runOf(b *testing.B, dir string) string {
+	b.Helper()
+	entries, err := os.ReadDir(filepath.Join(dir, ".agents-os", "relay", "runs"))
+	if err != nil || len(entries) != 1 {
+		b.Fatalf("%v, %v", entries, err)
+	}
+	return entries[0].Name()
 }
 
 // width is how many tasks of a shape can run at once on two slots.

@@ -72,7 +72,6 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"cmd/relay/sessionsfork.go", "runSessionsFork", "relay: warning: the agents ledger does not have the session: …", "a ledger that could be read a moment before"},
 	{"orchestrator/sessionkeeper/writer.go", "errKnown", "", "told to another part of relay, and to nobody else"},
 	{"orchestrator/sessionkeeper/writer.go", "errAgain", "", "told to another part of relay, and to nobody else"},
-	{"orchestrator/sessionkeeper/keeper.go", "Close", "", "a disk that takes ten seconds for what an agent has printed last"},
 	{"orchestrator/worker/collector.go", "keepWork", "changes.patch of this attempt is not complete: …", "a disk that is full at that moment: what an agent puts in the way is cleared away"},
 	{"orchestrator/worker/abandoner.go", "abandon", "not all of the work of this attempt could be kept: …", "what is damaged is damaged again while it is set aside"},
 	{"orchestrator/usercheckout/watch.go", "Begin", "relay has no copy of what was not committed in your checkout: …", "git failed, or took minutes, in a checkout in which all else works"},

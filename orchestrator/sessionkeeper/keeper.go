@@ -76,29 +76,6 @@ func (k *Keeper) Add(events []attempts.Event) {
 	k.queue = append(k.queue, facts...)
 }
 
-// closeWait is how long Close waits.
-const closeWait = 10 * time.Second
-
-// Close waits until the rows of all attempts are written. What it does not come to in ten seconds is told, and made up for by the next
-// run.
-func (k *Keeper) Close() {
-	if k == nil {
-		return
-	}
-	k.mu.Lock()
-	k.closing = true
-	k.mu.Unlock()
-	k.wake <- struct{}{}
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
-	select {
-	case <-k.done:
-	case <-timer.C:
-		k.o.Warn("the agents ledger is not complete yet: the next relay work goes on with it, or relay sessions import")
-	}
-	k.stop()
-}
-
 // run keeps the ledger until the run is over, or until it cannot be kept: that is told once.
 func (k *Keeper) run(ctx context.Context) {
 	defer close(k.done)

@@ -55,7 +55,7 @@ func TestRowsComeSoon(t *testing.T) {
 		if mark, done, _ := k.w.db.Mark(t.Context(), n.facts.name()); !done || len(k.live) != 0 {
 			t.Errorf("an attempt that has ended is not done: %+v, %d under way", mark, len(k.live))
 		}
-		k.Close()
+		k.Close(t.Context())
 	})
 }
 
@@ -82,7 +82,7 @@ func TestFirstKeepsID(t *testing.T) {
 		}
 		time.Sleep(2*look + time.Millisecond) //nolint:forbidigo // fake time
 		synctest.Wait()
-		k.Close()
+		k.Close(t.Context())
 		db, err := sessions.Open(t.Context(), n.dir, sessions.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestLedgerInUse(t *testing.T) {
 			k.Add([]attempts.Event{startedEvent(seq+1, &attemptFacts{run: "r", task: "T1", number: 1})})
 		}
 		began := time.Now()
-		k.Close()
+		k.Close(t.Context())
 		if took := time.Since(began); took > time.Second || len(told) != 1 || !strings.Contains(told[0], "the agents ledger is not kept in this run") {
 			t.Errorf("after %s: told %q", took, told)
 		}
@@ -124,5 +124,5 @@ func TestNoKeeper(t *testing.T) {
 	k := New(Options{})
 	k.Start(t.Context(), 1)
 	k.Add(nil)
-	k.Close()
+	k.Close(t.Context())
 }

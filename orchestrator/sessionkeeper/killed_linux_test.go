@@ -122,7 +122,7 @@ func (n *longNight) live() {
 			synctest.Wait()
 		}
 		n.happens()
-		k.Close()
+		k.Close(t.Context())
 	})
 }
 
@@ -134,7 +134,7 @@ func (n *longNight) goesOn() {
 		k.Start(t.Context(), n.seq)
 		time.Sleep(3 * look) //nolint:forbidigo // fake time
 		synctest.Wait()
-		k.Close()
+		k.Close(t.Context())
 	})
 }
 
