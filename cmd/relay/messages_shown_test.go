@@ -40,7 +40,7 @@ func collectShown(t *testing.T, root string) shownTexts {
 	for _, pattern := range []string{
 		"*/testdata/*.golden*", "*/*/testdata/*.golden*", "*/testdata/*/*.golden*", "*/*/testdata/*/*.golden*",
 		"reanchor/testdata/brief/*.md", "epic/testdata/*.t*xt", "epic/testdata/*.dot", "epic/testdata/*.m*d", "attempts/testdata/*.yml",
-		"epic/blueprint/testdata/*.yml", "epic/importer/testdata/plans/*.txtar",
+		"epic/blueprint/testdata/*.yml", "epic/importer/testdata/plans/*.txtar", "epic/importer/testdata/shapes/*/key",
 	} {
 		paths, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {

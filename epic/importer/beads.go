@@ -5,10 +5,11 @@ import (
 	"errors"
 	"path"
 	"strconv"
-	"strings"
 
 	"relay/epic"
 	"relay/internal/plaintext"
+
+	"relay/epic/importer/internal/placed"
 )
 
 // beads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and waits-for
@@ -31,8 +32,8 @@ func claimsBeads(s source) bool {
 	}
 	for text := range bytes.Lines(data) {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			n, err := parseJSON(text)
-			return err == nil && n.get("id") != nil && n.get("title") != nil
+			n, err := placed.Parse(text, 1)
+			return err == nil && n.Get("id") != nil && n.Get("title") != nil
 		}
 	}
 	return false
@@ -63,69 +64,71 @@ func readBeads(s source, d *draft) error {
 		if len(text) == 0 {
 			continue
 		}
-		n, err := parseJSON(text)
+		n, err := placed.Parse(text, number)
 		if err != nil {
 			d.fail(number, "the line is no JSON object: %v", errors.Unwrap(err))
 			continue
 		}
-		r.issue(n, number, offset)
+		r.issue(n, offset)
 	}
 	r.children()
+	var objects []*placed.Node
+	for _, it := range r.items {
+		if it.open() {
+			objects = append(objects, it.node)
+		}
+	}
+	r.unread(objects...)
 	return nil
 }
 
 // issue takes an issue, whose line begins at an offset.
-func (r *tracker) issue(n *node, number, offset int) {
-	it := &item{id: n.get("id").string(), line: number, title: n.get("title").string(), priority: normal}
-	if status := n.get("status"); status != nil {
-		it.state = edit{offset + status.from, offset + status.to, `"closed"`}
+func (r *tracker) issue(n *placed.Node, offset int) {
+	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
+	if status := n.Get("status"); status != nil {
+		it.state = edit{offset + status.From, offset + status.To, `"closed"`}
 	}
 	if it.id == "" {
-		r.tell(number, "an issue without an id is left out")
+		r.tell(n.Line, "an issue without an id is left out")
 		return
 	}
-	if p, err := strconv.Atoi(n.get("priority").string()); err == nil {
+	if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 		it.priority = min(max(p, 0), 3)
 	}
-	for _, key := range []string{"description", "design", "notes"} {
-		if text := strings.TrimSpace(plaintext.Clean(n.get(key).string())); text != "" {
-			it.description = append(it.description, text)
-		}
-	}
-	it.criteria = points([]string{plaintext.Clean(n.get("acceptance_criteria").string())})
-	switch kind := n.get("issue_type").string(); kind {
+	it.describe("description", "design", "notes")
+	it.criteria = points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
+	r.state(it, n.Get("status").String())
+	switch kind := n.Get("issue_type").String(); kind {
 	case "bug":
 		it.kind = epic.KindBugfix
 	case "chore":
 		it.kind = epic.KindChore
+	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
+		if it.open() {
+			it.left = true
+			r.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which is no work: it is left out")
+		}
 	}
-	if minutes, err := strconv.ParseFloat(n.get("estimated_minutes").string(), 64); err == nil && minutes > 0 {
+	if minutes, err := strconv.ParseFloat(n.Get("estimated_minutes").String(), 64); err == nil && minutes > 0 {
 		it.points = min(minutes/60, 1000)
 	}
-	switch status := n.get("status").string(); status {
-	case "closed", "tombstone":
-		it.done = true
-	case "deferred", "pinned":
-		it.left = true
-		r.tell(number, it.id+" is "+status+", and left out")
-	}
 	r.dependencies(n, it)
-	if n.get("issue_type").string() == "epic" {
+	if n.Get("issue_type").String() == "epic" {
 		r.epics[it.id] = it
 		return
 	}
 	r.items = append(r.items, it)
 }
 
-func (r *tracker) dependencies(n *node, it *item) {
-	for _, dep := range n.get("dependencies").list() {
-		on, kind := dep.get("depends_on_id").string(), dep.get("type").string()
+func (r *tracker) dependencies(n *placed.Node, it *item) {
+	for _, dep := range n.Get("dependencies").List() {
+		on, kind := dep.Get("depends_on_id").String(), dep.Get("type").String()
 		switch kind {
 		case beadsParent:
 			r.parent[it.id] = on
 		case "", beadsBlocks, "conditional-blocks", "waits-for":
 			if on != "" {
-				it.after = append(it.after, reference{on, it.line})
+				it.after = append(it.after, reference{id: on, line: it.line})
 			}
 		}
 	}

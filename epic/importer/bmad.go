@@ -3,7 +3,9 @@ package importer
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -22,6 +24,7 @@ func bmad() Format {
 
 var (
 	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadMistake  = lazyregexp.New(`^line ([0-9]{1,9}): (.*)$`)
 	bmadEpic     = lazyregexp.New(`^epic-(\d+)$`)
 	bmadHeading  = lazyregexp.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
 	bmadCriteria = lazyregexp.New(`(?i)^acceptance criteria:?$`)
@@ -42,7 +45,12 @@ func readBmad(s source, d *draft) error {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		d.fail(1, "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		line, why := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+		if m := bmadMistake.FindStringSubmatch(why); m != nil {
+			line, _ = strconv.Atoi(m[1])
+			why = m[2]
+		}
+		d.fail(line, "%s", why)
 		return nil
 	}
 	root := mappingOf(&document)
@@ -52,7 +60,9 @@ func readBmad(s source, d *draft) error {
 		d.fail(1, "it has no development_status")
 		return nil
 	}
-	planned := s.bmadPlanned()
+	d.bmadUnread(root)
+	planned := d.bmadPlanned(s)
+	starts := lineStarts(data)
 	last := map[string]string{} // the last group that has been
 	before := ""
 	for i := 0; i+1 < len(states.Content); i += 2 {
@@ -67,10 +77,7 @@ func readBmad(s source, d *draft) error {
 			continue
 		}
 		it := d.bmadStory(s, m, key.Line, value.Value)
-		if starts := lineStarts(data); value.Kind == yaml.ScalarNode && value.Style == 0 && value.Line <= len(starts) {
-			from := starts[value.Line-1] + value.Column - 1
-			it.state = edit{from, from + len(value.Value), "done"}
-		}
+		it.state = bmadTick(value, data, starts)
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
 			it.title, it.description, it.criteria = firstText(p.title, it.title), p.description, p.criteria
 		}
@@ -89,12 +96,42 @@ func readBmad(s source, d *draft) error {
 	return nil
 }
 
+// bmadTick returns what makes a state done, where it is a plain word.
+func bmadTick(value *yaml.Node, data []byte, starts []int) edit {
+	if value.Kind != yaml.ScalarNode || value.Style != 0 || value.Line > len(starts) {
+		return edit{}
+	}
+	from := starts[value.Line-1]
+	for range value.Column - 1 { // in characters
+		_, size := utf8.DecodeRune(data[from:])
+		from += size
+	}
+	return edit{from, from + len(value.Value), "done"}
+}
+
+// bmadUnread names the keys beside the stories of which nothing is made.
+func (d *draft) bmadUnread(root map[string]*yaml.Node) {
+	var names []string
+	line := 0
+	for name, n := range root {
+		if name != "project" && name != "development_status" && (n.Kind != yaml.ScalarNode || n.Value != "") {
+			names = append(names, clip(name, 40))
+			if line == 0 || n.Line < line {
+				line = n.Line
+			}
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		d.tell(line, "agents are not told the fields "+strings.Join(names, ", "))
+	}
+}
+
 // bmadOrder makes each story wait for the one before it in its epic.
 func (d *draft) bmadOrder() {
 	before := map[string]*item{}
 	for _, it := range d.items {
 		if b := before[it.group]; b != nil {
-			it.after = append(it.after, reference{b.id, it.line})
+			it.follow(b)
 		}
 		if it.open() {
 			before[it.group] = it
@@ -105,13 +142,13 @@ func (d *draft) bmadOrder() {
 // bmadStory reads a story, and its file when it has one.
 func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 	it := &item{
-		id: m[1] + "." + m[2], as: "S" + m[1] + "-" + m[2], line: n, priority: normal, done: state == "done",
-		title: strings.ReplaceAll(m[3], "-", " "),
+		id: m[1] + "." + m[2], as: "S" + m[1] + "-" + m[2], line: n, priority: normal, title: strings.ReplaceAll(m[3], "-", " "),
 	}
-	list := s.beside(m[0] + ".md")
-	if list == nil {
+	if d.state(it, state); !it.open() {
 		return it
 	}
+	file := m[0] + ".md"
+	list := d.read(s, file)
 	title, list := firstHeading(list)
 	if h := bmadHeading.FindStringSubmatch(title); h != nil && h[3] != "" {
 		it.title = h[3]
@@ -123,21 +160,22 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 		case bmadCriteria.MatchString(name):
 			it.criteria = clauses(part.body)
 		case bmadOfAgent.MatchString(name):
+			if join(part.body) != "" {
+				d.told = append(d.told, Told{
+					d.at(path.Join(path.Dir(s.name), file)), part.heading.n, "agents are not told " + clip(name, 60) + ", the record of an agent",
+				})
+			}
 		case bmadTasks.MatchString(name):
-			if text := join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() })); text != "" {
-				it.description = append(it.description, "Tasks:\n\n"+text)
-			}
+			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
 		default:
-			if text := join(part.body); text != "" {
-				it.description = append(it.description, name+":\n\n"+text)
-			}
+			it.say(titled(name, join(part.body)))
 		}
 	}
 	return it
 }
 
 // bmadPlanned returns the stories of epics.md, in the folder above or beside, by their numbers.
-func (s source) bmadPlanned() map[string]*item {
+func (d *draft) bmadPlanned(s source) map[string]*item {
 	found := map[string]*item{}
 	folder := path.Dir(s.name)
 	for _, place := range []string{folder, path.Join(path.Dir(folder), "planning-artifacts"), path.Dir(folder)} {
@@ -160,11 +198,10 @@ func (s source) bmadPlanned() map[string]*item {
 				}
 				said = append(said, l)
 			}
-			if text := join(said); text != "" {
-				it.description = append(it.description, text)
-			}
+			it.say(join(said))
 			found[m[1]+"."+m[2]] = it
 		}
+		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "agents are told its stories, and no more of it"})
 		return found
 	}
 	return found

@@ -49,7 +49,6 @@ func readBoxes(s source, d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.offered = s.commands()
 	title, list := firstHeading(list)
 	d.title = firstText(unformatted(title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	for _, part := range headed(list) {
@@ -89,7 +88,7 @@ func (d *draft) boxesOf(part section) {
 		it := d.box(e, name)
 		if e.number != "" {
 			if before != nil {
-				it.after = append(it.after, reference{before.id, it.line})
+				it.follow(before)
 			}
 			if it.open() {
 				before = it
@@ -105,14 +104,9 @@ func (d *draft) box(e *entry, section string) *item {
 		id: clip(unformatted(e.title), 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.line.n, priority: normal,
 		title: unformatted(e.title), done: e.line.done(),
 	}
-	if it.title != e.title {
-		it.description = append(it.description, e.title)
-	}
-	if below := join(e.below); below != "" {
-		it.description = append(it.description, below)
-	}
+	it.say(marked(e.title), join(e.below))
 	if section != "" {
-		it.description = append(it.description, "Part of: "+section)
+		it.say("Part of: " + groupName(section))
 	}
 	d.items = append(d.items, it)
 	return it

@@ -7,7 +7,7 @@ import (
 )
 
 // numbered is an item of a checklist that begins with a number: 1. Title, 1.2 Title.
-var numberedItem = lazyregexp.New(`^(\d+(?:\.\d+)*)[.)]?\s+(.+)$`)
+var numberedItem = lazyregexp.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
 
 // entry is one box of a checklist with what stands below it.
 type entry struct {
@@ -26,21 +26,28 @@ func (e *entry) parent() string {
 
 // checklist takes the boxes out of some lines. What stands below one and further in belongs to it; the rest is returned.
 func checklist(list []line) (entries []entry, rest []line) {
-	column := -1 // of the box that is open
+	var open []int // boxes in one another
 	for _, l := range list {
 		switch {
 		case l.kind == itemLine && l.box != 0:
 			e := entry{line: l, title: l.rest, optional: l.box == '*'}
 			if m := numberedItem.FindStringSubmatch(l.rest); m != nil {
-				e.number, e.title = strings.TrimRight(m[1], "."), m[2]
+				e.number, e.title, e.optional = m[1], m[3], e.optional || m[2] != ""
 			}
-			entries, column = append(entries, e), l.indent
-		case column >= 0 && (l.kind == blankLine || l.kind == codeLine || l.indent > column):
-			last := &entries[len(entries)-1]
-			last.below = append(last.below, l)
+			for len(open) > 0 && entries[open[len(open)-1]].line.indent >= l.indent {
+				open = open[:len(open)-1]
+			}
+			open, entries = append(open, len(entries)), append(entries, e)
 		default:
-			column = -1
-			rest = append(rest, l)
+			for len(open) > 0 && l.kind != blankLine && l.kind != codeLine && entries[open[len(open)-1]].line.indent >= l.indent {
+				open = open[:len(open)-1]
+			}
+			if len(open) == 0 {
+				rest = append(rest, l)
+				continue
+			}
+			last := &entries[open[len(open)-1]]
+			last.below = append(last.below, l)
 		}
 	}
 	return entries, rest
@@ -51,7 +58,7 @@ func (d *draft) chain(from int) {
 	var before *item
 	for _, it := range d.items[from:] {
 		if before != nil {
-			it.after = append(it.after, reference{before.id, it.line})
+			it.follow(before)
 		}
 		if it.open() {
 			before = it

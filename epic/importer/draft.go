@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,7 +12,8 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
-	"relay/internal/plaintext"
+
+	"relay/epic/importer/internal/placed"
 )
 
 // draft is an epic in the making.
@@ -25,6 +27,7 @@ type draft struct {
 	told        []Told
 	offered     []blueprint.Command
 	problems    epic.Problems
+	edges       int
 }
 
 // item is a task as its plan has it.
@@ -45,6 +48,8 @@ type item struct {
 	left        bool // left out though it is not done
 	state       edit // what makes it done in its file; its zero value: the box in its line, or in
 	box         int  // this line
+	node        *placed.Node
+	twice       int // the line of the next item with the same id; 0: there is none
 }
 
 // open reports whether an item becomes a task.
@@ -54,12 +59,19 @@ func (it *item) open() bool { return !it.done && !it.left }
 type reference struct {
 	id   string
 	line int
+	item *item // where its id is known to mean this one; nil: whichever has the id
+}
+
+// follow makes an item wait for another.
+func (it *item) follow(before *item) {
+	it.after = append(it.after, reference{before.id, it.line, before})
 }
 
 // group is a part of a plan whose tasks all wait for those of other parts.
 type group struct {
 	name  string
 	after []string
+	line  int // where it says what it waits for; 0: it does not
 }
 
 // normal is the priority of a task that says none.
@@ -107,14 +119,16 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	}
 	if len(d.problems) == 0 {
 		err := epic.Validate(d.at(d.file), e, func(r epic.Ref) epic.Place {
-			if r.Part == epic.TaskPart {
+			switch r.Part {
+			case epic.TaskPart:
 				return epic.Place{Line: open[r.N].line, Column: 1}
+			case epic.GroupPart:
+				return epic.Place{Line: max(1, d.groupLine(e.Groups[r.N].Name)), Column: 1}
+			default: // the epic itself
+				return epic.Place{Line: 1, Column: 1}
 			}
-			return epic.Place{Line: 1, Column: 1}
 		})
-		if found, ok := asProblems(err); ok {
-			d.problems = found
-		} else if err != nil {
+		if !errors.As(err, &d.problems) && err != nil {
 			return nil, err
 		}
 	}
@@ -126,107 +140,6 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, c := range d.offered {
 		p.Offered = append(p.Offered, Offered{File: d.at(d.file), Line: c.Line, Run: c.Run})
 	}
-	sortTold(p.Told)
+	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
-}
-
-// Sizes, in bytes, of what a task may hold.
-const (
-	maxTitle  = 300
-	maxTaskID = 32
-)
-
-// task makes one task.
-func (d *draft) task(it *item, ids map[string]*item) epic.Task {
-	it.title = strings.TrimSpace(plaintext.Clean(it.title))
-	t := epic.Task{
-		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, epic.KindFeature), Priority: it.priority, Points: it.points,
-		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
-	}
-	if it.line == 0 {
-		t.Source = fmt.Sprintf("%s (%s)", it.file, it.id)
-	}
-	if t.Title != it.title {
-		it.description = slices.Insert(it.description, 0, it.title)
-	}
-	t.Description = strings.Join(it.description, "\n\n")
-	for _, text := range it.criteria {
-		t.Criteria = append(t.Criteria, epic.Criterion{Text: text})
-	}
-	for _, ref := range it.after {
-		on := ids[ref.id]
-		switch {
-		case on == nil:
-			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
-		case on.left && !on.done:
-			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
-		case on.open() && !slices.Contains(t.DependsOn, on.as):
-			t.DependsOn = append(t.DependsOn, on.as)
-		}
-	}
-	return t
-}
-
-// grouped returns the groups that have open tasks. A group whose tasks are all done holds nobody up, but what it waits for does.
-func (d *draft) grouped(open []*item) (list []epic.Group) {
-	has := map[string][]string{}
-	for _, it := range open {
-		has[it.group] = append(has[it.group], it.as)
-	}
-	after := map[string][]string{}
-	for _, g := range d.groups {
-		var on []string
-		for _, name := range g.after {
-			if len(has[name]) > 0 {
-				on = append(on, name)
-			} else {
-				on = append(on, after[name]...)
-			}
-		}
-		slices.Sort(on)
-		after[g.name] = slices.Compact(on)
-		if len(has[g.name]) > 0 {
-			list = append(list, epic.Group{Name: g.name, Tasks: has[g.name], BlockedBy: after[g.name]})
-		}
-	}
-	return list
-}
-
-// ids gives every item an id that a task may have, and returns the items by the ids of the plan.
-func (d *draft) ids() map[string]*item {
-	byID, taken := map[string]*item{}, map[string]bool{}
-	for _, it := range d.items {
-		switch first := byID[it.id]; {
-		case first == nil:
-			byID[it.id] = it
-		case it.open():
-			d.tell(it.line, fmt.Sprintf("%s stands in line %d as well: who waits for it waits for that one", clip(it.id, 60), first.line))
-		}
-		base := taskID(cmp.Or(it.as, it.id))
-		it.as = base
-		for n := 2; taken[strings.ToLower(it.as)]; n++ {
-			suffix := "-" + strconv.Itoa(n)
-			it.as = base[:min(len(base), maxTaskID-len(suffix))] + suffix
-		}
-		taken[strings.ToLower(it.as)] = true
-	}
-	return byID
-}
-
-// taskID makes of an id of a plan one that a task may have: 1.2 becomes T1-2.
-func taskID(id string) string {
-	var b strings.Builder
-	for _, r := range id {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	made := strings.Trim(b.String(), "-_")
-	if made == "" || made[0] >= '0' && made[0] <= '9' {
-		made = "T" + made
-	}
-	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
 }

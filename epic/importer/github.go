@@ -69,9 +69,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		it.label(l.Name)
 	}
 	entries, rest := checklist(lines([]byte(i.Body)))
-	if text := join(rest); text != "" {
-		it.description = append(it.description, text)
-	}
+	it.say(join(rest))
 	for k := range entries {
 		if len(i.Subissues) == 0 {
 			it.below(&entries[k])
@@ -83,7 +81,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
 			r.told = append(r.told, Told{i.URL, 0, it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
 		default:
-			it.after = append(it.after, reference{issueID(on.Number), 0})
+			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}
 	}
 	if len(i.Subissues) > 0 {

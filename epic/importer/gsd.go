@@ -21,6 +21,8 @@ func gsd() Format {
 var (
 	gsdPhase    = lazyregexp.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
 	gsdNumber   = lazyregexp.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
+	gsdBold     = lazyregexp.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
+	gsdNothing  = lazyregexp.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	gsdDigits   = lazyregexp.New(`\d+(?:\.\d+)?`)
 	gsdField    = lazyregexp.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = lazyregexp.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
@@ -43,7 +45,15 @@ func readGsd(s source, d *draft) error {
 	if d.title == "" {
 		d.title = "Roadmap"
 	}
-	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}}
+	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	found, err := globIn(s, "phases/*/*-PLAN.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range found {
+		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
+		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
+	}
 	before, sections := cut(list, 2)
 	d.prose("", before)
 	for _, part := range sections {
@@ -70,6 +80,7 @@ func readGsd(s source, d *draft) error {
 type gsdEntry struct {
 	number, title string
 	line, box     int // of its section, and of its box
+	at            int // where it says what it waits for
 	done          bool
 	description   []string
 	criteria      []string
@@ -82,6 +93,7 @@ type gsdReader struct {
 
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
+	files  map[string]string // of plans, by their numbers
 }
 
 func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
@@ -97,7 +109,10 @@ func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 // listed takes the boxes of phases, and returns the rest.
 func (r *gsdReader) listed(list []line) (rest []line) {
 	for _, l := range list {
-		name, said, _ := strings.Cut(l.rest, "** - ")
+		name, said := l.rest, ""
+		if b := gsdBold.FindStringSubmatch(l.rest); b != nil {
+			name, said = b[1], b[2]
+		}
 		m := gsdPhase.FindStringSubmatch(unformatted(name))
 		if l.box == 0 || m == nil {
 			rest = append(rest, l)
@@ -122,7 +137,10 @@ func (r *gsdReader) detail(s source, m []string, part *section) {
 		if f := gsdField.FindStringSubmatch(l.text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
-				p.after = phaseNumbers(f[2])
+				p.at = l.n
+				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
+					r.tell(l.n, "this names no phase such as Phase 1, so nothing is waited for")
+				}
 				continue
 			}
 			if strings.HasPrefix(field, "success criteria") || field == "plans" {
@@ -161,23 +179,10 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 		return
 	}
 	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: firstText(m[2], p.title), done: l.done()}
-	if text := s.gsdPlanText(m[1]); text != "" {
-		it.description = append(it.description, text)
+	if file := r.files[m[1]]; file != "" && !it.done {
+		it.say(join(r.read(s, file)))
 	}
 	p.plans = append(p.plans, it)
-}
-
-// gsdPlanText returns what the file of a plan says.
-func (s source) gsdPlanText(number string) string {
-	found, err := globIn(s, "phases/*/"+number+"-PLAN.md")
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	data, err := s.text(found[0])
-	if err != nil {
-		return ""
-	}
-	return join(lines(data))
 }
 
 // tasks makes the tasks of the phases.
@@ -196,22 +201,23 @@ func (r *gsdReader) tasks() {
 		r.chain(from)
 		for _, it := range r.items[from:] {
 			it.group = name
-			if text := strings.Join(p.description, "\n\n"); text != "" {
-				it.description = append(it.description, name+"\n\n"+text)
-			}
 		}
+		r.share(r.items[from:], name, strings.Join(p.description, "\n\n"))
 		if last := lastOpen(r.items[from:]); last != nil {
 			last.criteria = p.criteria
+		} else if p.box > 0 && !p.done {
+			r.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{name: name}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.fail(p.line, "phase %s waits for phase %s, which is not in the plan", p.number, number)
+				r.fail(p.at, "phase %s waits for phase %s, which is not in the plan", p.number, number)
 			case on != p:
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}
 		}
+		g.line = p.at
 		r.groups = append(r.groups, g)
 	}
 }

@@ -5,7 +5,6 @@
 package importer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +134,9 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	if err := f.read(source{files, file}, d); err != nil && d.problems == nil {
 		return nil, err
 	}
+	if d.offered == nil && path.Ext(file) == ".md" {
+		d.offered = source{files, file}.commands()
+	}
 	plan, err := d.plan(now)
 	if err != nil {
 		return nil, err
@@ -145,18 +147,18 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 
 // text reads a file of the plan.
 func (s source) text(name string) ([]byte, error) {
-	f, err := s.files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := fs.Stat(s.files, name) // before it is opened, which waits for a writer where it is a pipe
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no file", name)
 	}
+	f, err := s.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err == nil && len(data) > MaxSize {
 		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
@@ -173,6 +175,36 @@ func (s source) beside(name string) []line {
 	return lines(data)
 }
 
+// read returns the lines of a file in the folder of the plan. One that is there and cannot be read is told.
+func (d *draft) read(s source, name string) []line {
+	file := path.Join(path.Dir(s.name), name)
+	data, err := s.text(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.told = append(d.told, Told{File: d.at(file), Why: "it cannot be read: " + err.Error()})
+	}
+	return lines(data)
+}
+
+// companions tells which markdown beside the plan agents are not told, or only a part of.
+func (d *draft) companions(s source, partly, part string, wholly ...string) {
+	found, err := globIn(s, "*.md")
+	if err != nil {
+		return
+	}
+	var unread []string
+	for _, name := range found {
+		switch base := path.Base(name); {
+		case base == partly:
+			d.told = append(d.told, Told{File: d.at(name), Why: "agents are told " + part + ", and no more of it"})
+		case name != s.name && !slices.Contains(wholly, base) && !strings.EqualFold(base, "readme.md"):
+			unread = append(unread, base)
+		}
+	}
+	if len(unread) > 0 {
+		d.told = append(d.told, Told{File: d.at(path.Dir(s.name)), Why: "agents are not told " + clip(strings.Join(unread, ", "), 500)})
+	}
+}
+
 // lines returns the lines of the plan itself.
 func (s source) lines() ([]line, error) {
 	data, err := s.text(s.name)
@@ -183,17 +215,6 @@ func (s source) lines() ([]line, error) {
 		return nil, fmt.Errorf("%s is no text", s.name)
 	}
 	return lines(data), nil
-}
-
-// sortTold brings what is told into the order of the files.
-func sortTold(list []Told) {
-	slices.SortStableFunc(list, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
-}
-
-// asProblems returns err as problems.
-func asProblems(err error) (found epic.Problems, ok bool) {
-	ok = errors.As(err, &found)
-	return found, ok
 }
 
 // globIn returns the files beside the plan that a pattern names, sorted.

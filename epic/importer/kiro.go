@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relay/internal/lazyregexp"
@@ -20,7 +22,8 @@ func kiro() Format {
 
 var (
 	kiroWants       = lazyregexp.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
-	kiroNumber      = lazyregexp.New(`\d+(?:\.\d+)+`)
+	kiroReference   = lazyregexp.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
+	kiroNumbers     = lazyregexp.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
 	kiroRequirement = lazyregexp.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
 	kiroClause      = lazyregexp.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )
@@ -43,85 +46,155 @@ func readKiro(s source, d *draft) error {
 	if err != nil {
 		return err
 	}
-	wanted := s.beside("requirements.md")
+	wanted := d.read(s, "requirements.md")
 	criteria := kiroCriteria(wanted)
+	d.companions(s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	title, list := firstHeading(list)
 	d.title = title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = firstText(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), title)
 	}
 	d.prose("", kiroIntroduction(wanted))
-	_, design := firstHeading(s.beside("design.md"))
+	_, design := firstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
 	entries, rest := checklist(list)
 	d.prose("", rest)
-	groups := map[string]*kiroGroup{}
+	r := kiroReader{draft: d, criteria: criteria, groups: map[string]*kiroGroup{}}
 	for i := range entries {
 		if above := entries[i].parent(); above != "" {
-			groups[above] = &kiroGroup{}
+			r.groups[above] = &kiroGroup{}
 		}
 	}
 	for i := range entries {
-		e := &entries[i]
-		if g := groups[e.number]; g != nil && e.number != "" {
-			g.name, g.said = groupName(e.number+" "+unformatted(e.title)), join(e.below)
-			d.groups = append(d.groups, group{name: g.name})
-			continue
+		r.entry(&entries[i])
+	}
+	for _, g := range r.order {
+		d.share(g.items, "Part of "+g.name, g.said)
+		if g.open && len(g.items) > 0 && lastOpen(g.items) == nil {
+			d.tell(g.line, clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
-		d.kiroTask(e, criteria, groups)
 	}
 	d.chain(0)
 	return nil
 }
 
-// kiroGroup is a task with parts.
-type kiroGroup struct{ name, said string }
+// kiroReader goes through the boxes.
+type kiroReader struct {
+	*draft
 
-func (d *draft) kiroTask(e *entry, criteria map[string]string, groups map[string]*kiroGroup) {
-	switch {
-	case e.number == "":
-		if !e.line.done() {
-			d.tell(e.line.n, "this box has no number such as 1.2, so it is no task")
+	criteria map[string]string
+	groups   map[string]*kiroGroup // by their numbers
+	order    []*kiroGroup
+	last     *item
+	column   int // of its box
+}
+
+// kiroGroup is a task with parts.
+type kiroGroup struct {
+	name, said string
+	line       int
+	open       bool
+	items      []*item
+}
+
+// entry takes a box: a task, the group of the tasks that are its parts, or, further in and without a number, a part of the task above.
+func (r *kiroReader) entry(e *entry) {
+	title := unformatted(e.title)
+	if g := r.groups[e.number]; g != nil && e.number != "" {
+		if g.name == "" {
+			g.name, g.said, g.line, g.open = groupName(e.number+" "+title), join(e.below), e.line.n, !e.line.done()
+			r.draft.groups, r.order = append(r.draft.groups, group{name: g.name}), append(r.order, g)
+		} else {
+			r.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: agents are not told this one")
 		}
 		return
-	case e.optional:
-		d.tell(e.line.n, e.number+" is optional, and left out")
+	}
+	switch {
+	case e.number == "" && r.last != nil && e.line.indent > r.column:
+		if !e.line.done() {
+			r.last.below(e)
+		}
+		return
+	case e.optional && !e.line.done():
+		r.tell(e.line.n, clip(firstText(e.number, title), 60)+" is optional, and left out")
 		return
 	}
-	it := &item{id: e.number, line: e.line.n, priority: normal, done: e.line.done(), title: unformatted(e.title)}
-	var said []line
-	for _, l := range e.below {
+	it := &item{id: firstText(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
+	if e.number == "" {
+		it.as = fmt.Sprintf("T%d", len(r.items)+1)
+	}
+	r.last, r.column = it, e.line.indent
+	r.detail(it, e.below)
+	if g := r.groups[e.parent()]; g != nil && g.name != "" {
+		it.group = g.name
+		g.items = append(g.items, it)
+	}
+	r.items = append(r.items, it)
+}
+
+// detail takes what stands below a task.
+func (r *kiroReader) detail(it *item, below []line) {
+	var said, other []line
+	for _, l := range below {
 		m := kiroWants.FindStringSubmatch(strings.Trim(l.rest, "* "))
 		if l.kind != itemLine || m == nil {
 			said = append(said, l)
 			continue
 		}
-		numbers := kiroNumber.FindAllString(m[1], -1)
-		for _, n := range numbers {
-			if text := criteria[n]; text != "" {
+		pure := kiroNumbers.MatchString(m[1])
+		if !pure {
+			other = append(other, l)
+		}
+		for _, n := range r.wanted(m[1], pure) {
+			if text := r.criteria[n]; text != "" {
 				it.criteria = append(it.criteria, n+": "+text)
 			} else if it.open() {
-				d.tell(l.n, "requirement "+n+" is not in requirements.md")
+				r.tell(l.n, "requirement "+clip(n, 40)+" is not in requirements.md")
 			}
 		}
-		if len(numbers) == 0 {
-			it.description = append(it.description, "Requirements: "+m[1])
+	}
+	it.say(join(said), join(other))
+}
+
+// mostClauses bounds what is taken for the clauses of one requirement.
+const mostClauses = 200
+
+// wanted returns the numbers of the clauses that a text names: 1.2, those from 2.1 to 2.6, and where it has nothing but numbers all of
+// requirement 3.
+func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
+	for _, m := range kiroReference.FindAllStringSubmatch(text, -1) {
+		above, first, dotted := strings.Cut(m[1], ".")
+		to := first
+		if end := strings.TrimPrefix(m[2], above+"."); end != "" && end != m[2] {
+			to = end
+		}
+		from, _ := strconv.Atoi(first)
+		last, _ := strconv.Atoi(to)
+		switch {
+		case !dotted && !pure:
+		case !dotted:
+			before := len(numbers)
+			for k := 1; k <= mostClauses && r.criteria[fmt.Sprintf("%s.%d", above, k)] != ""; k++ {
+				numbers = append(numbers, fmt.Sprintf("%s.%d", above, k))
+			}
+			if len(numbers) == before {
+				numbers = append(numbers, above)
+			}
+		case last > from && last-from < mostClauses:
+			for k := from; k <= last; k++ {
+				numbers = append(numbers, fmt.Sprintf("%s.%d", above, k))
+			}
+		default:
+			numbers = append(numbers, m[1])
 		}
 	}
-	if text := join(said); text != "" {
-		it.description = append([]string{text}, it.description...)
-	}
-	if g := groups[e.parent()]; g != nil && g.name != "" {
-		it.group = g.name
-		it.description = append(it.description, strings.TrimSpace("Part of "+g.name+"\n\n"+g.said))
-	}
-	d.items = append(d.items, it)
+	return numbers
 }
 
 // kiroCriteria returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
 func kiroCriteria(list []line) map[string]string {
 	found := map[string]string{}
-	requirement := ""
+	requirement, last := "", ""
 	for _, l := range list {
 		text := unformatted(l.rest)
 		if l.kind == headingLine {
@@ -132,13 +205,18 @@ func kiroCriteria(list []line) map[string]string {
 		}
 		m := kiroClause.FindStringSubmatch(l.text)
 		if m == nil || requirement == "" {
+			if l.kind == plainLine && last != "" { // a clause that goes on
+				found[last] += " " + unformatted(l.text)
+			} else {
+				last = ""
+			}
 			continue
 		}
 		number := m[1]
 		if !strings.Contains(number, ".") {
 			number = requirement + "." + number
 		}
-		found[number] = unformatted(m[2])
+		found[number], last = unformatted(m[2]), number
 	}
 	return found
 }

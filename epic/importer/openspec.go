@@ -41,14 +41,23 @@ func readOpenspec(s source, d *draft) error {
 	if err != nil {
 		return err
 	}
-	proposal := s.beside("proposal.md")
+	proposal := d.read(s, "proposal.md")
+	d.companions(s, "", "", "proposal.md", "design.md")
 	title, proposed := firstHeading(proposal)
 	own, list := firstHeading(list)
 	change := path.Base(path.Dir(s.name))
 	d.title = firstText(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(own, "Tasks:")), change)
 	d.prose("", proposed)
-	_, design := firstHeading(s.beside("design.md"))
+	_, design := firstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
+	specs, err := globIn(s, "specs/*/spec.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range specs {
+		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
+		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
+	}
 	before, sections := cut(list, 2)
 	d.openspecSection(0, section{body: before})
 	for i, part := range sections {
@@ -67,23 +76,15 @@ func (d *draft) openspecSection(place int, part section) {
 		d.prose(name, rest)
 		return
 	}
-	said := join(rest)
 	for i, e := range entries {
 		it := &item{
 			id: firstText(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
 			done: e.line.done(), title: unformatted(e.title),
 		}
-		if it.title != e.title {
-			it.description = append(it.description, e.title)
-		}
-		if below := join(e.below); below != "" {
-			it.description = append(it.description, below)
-		}
-		if said != "" {
-			it.description = append(it.description, titled(name, said))
-		}
+		it.say(marked(e.title), join(e.below))
 		d.items = append(d.items, it)
 	}
+	d.share(d.items[len(d.items)-len(entries):], name, join(rest))
 	if name != "" {
 		d.groups = append(d.groups, group{name: groupName(name)})
 	}

@@ -66,7 +66,6 @@ func readPlanmode(s source, d *draft) error {
 	if err != nil {
 		return err
 	}
-	d.offered = s.commands()
 	title, list := firstHeading(list)
 	d.title = firstText(unformatted(strings.TrimPrefix(title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	starts := steps(list)
@@ -106,11 +105,6 @@ func (d *draft) step(head line, below []line) {
 	}
 	title := strings.TrimSpace(m[2])
 	it := &item{id: m[1], as: fmt.Sprintf("T%s", m[1]), line: head.n, priority: normal, title: unformatted(title)}
-	if it.title != title {
-		it.description = append(it.description, title)
-	}
-	if text := join(below); text != "" {
-		it.description = append(it.description, text)
-	}
+	it.say(marked(title), join(below))
 	d.items = append(d.items, it)
 }

@@ -2,11 +2,10 @@ package importer
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strconv"
 
-	"relay/internal/plaintext"
+	"relay/epic/importer/internal/placed"
 )
 
 // ralph reads prd.json. Stories wait for those they depend on; where no story says, each waits for the one before it by priority.
@@ -18,51 +17,41 @@ func ralph() Format {
 	}
 }
 
-func claimsRalph(s source) bool {
-	if path.Ext(s.name) != ".json" {
-		return false
-	}
-	data, err := s.text(s.name)
-	if err != nil {
-		return false
-	}
-	root, err := parseJSON(data)
-	return err == nil && root.get("userStories") != nil
-}
+func claimsRalph(s source) bool { return s.object().Get("userStories") != nil }
 
 func readRalph(s source, d *draft) error {
 	root, err := s.json(d)
 	if err != nil {
 		return err
 	}
-	description := plaintext.Clean(root.get("description").string())
-	d.title = firstText(root.get("project", "name", "productName").string(), clip(description, maxTitle), "Stories")
-	for _, text := range []string{description, plaintext.Clean(root.get("context").string())} {
-		if text != "" {
-			d.description = append(d.description, text)
-		}
-	}
-	if commands := root.get("verificationCommands"); commands != nil && commands.kind == jsonObject {
-		for _, v := range commands.values {
-			if run := v.string(); run != "" && !slices.Contains(d.checks, run) {
+	description := root.Get("description").Prose()
+	d.title = firstText(root.Get("project", "name", "productName").String(), clip(description, maxTitle), "Stories")
+	d.description = slices.DeleteFunc([]string{description, root.Get("context").Prose()}, func(text string) bool { return text == "" })
+	if commands := root.Get("verificationCommands"); commands != nil && commands.Kind == placed.Object {
+		for _, v := range commands.Values {
+			if run := v.String(); run != "" && !slices.Contains(d.checks, run) {
 				d.checks = append(d.checks, run)
 			}
 		}
 	}
-	orders := false
+	orders, objects := false, []*placed.Node{root}
 	places := map[*item]int{}
-	for _, n := range root.get("userStories").list() {
+	for _, n := range root.Get("userStories").List() {
 		it := d.story(n)
 		if it == nil {
 			continue
 		}
-		orders = orders || n.get("dependsOn") != nil
+		orders = orders || n.Get("dependsOn") != nil
+		if it.open() {
+			objects = append(objects, n)
+		}
 		places[it] = 1 << 30
-		if p, err := strconv.Atoi(n.get("priority").string()); err == nil {
+		if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
 			places[it] = p
 		}
 		d.items = append(d.items, it)
 	}
+	d.unread(objects...)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
 		d.chain(0)
@@ -70,26 +59,18 @@ func readRalph(s source, d *draft) error {
 	return nil
 }
 
-func (d *draft) story(n *node) *item {
-	id := n.get("id").string()
+func (d *draft) story(n *placed.Node) *item {
+	id := n.Get("id").String()
 	if id == "" {
-		d.tell(n.line, "a story without an id is left out")
+		d.tell(n.Line, "a story without an id is left out")
 		return nil
 	}
 	it := &item{
-		id: id, line: n.line, priority: normal, criteria: n.get("acceptanceCriteria").strings(),
-		title: firstText(n.get("title").string(), clip(n.get("description").string(), maxTitle)),
-		done:  n.get("passes") != nil && n.get("passes").kind == jsonTrue, state: n.get("passes").becomes("true"),
+		id: id, node: n, line: n.Line, priority: normal, criteria: n.Get("acceptanceCriteria").Strings(),
+		title: firstText(n.Get("title").String(), clip(n.Get("description").String(), maxTitle)),
+		done:  n.Get("passes") != nil && n.Get("passes").Kind == placed.True, state: becomes(n.Get("passes"), "true"),
 	}
-	for _, key := range []string{"description", "notes"} {
-		if text := plaintext.Clean(n.get(key).string()); text != "" {
-			it.description = append(it.description, text)
-		}
-	}
-	for _, dep := range n.get("dependsOn").list() {
-		if on := dep.string(); on != "" {
-			it.after = append(it.after, reference{on, dep.line})
-		}
-	}
+	it.describe("description", "notes")
+	d.after(it, n.Get("dependsOn"))
 	return it
 }

@@ -24,6 +24,10 @@ var (
 	speckitID      = lazyregexp.New(`T\d{3,}[a-z]?`)
 	speckitLabel   = lazyregexp.New(`\[([^\]]*)\]`)
 	speckitUser    = lazyregexp.New(`(?i)\buser stor(?:y|ies)\b`)
+	speckitNumber  = lazyregexp.New(`(?i)\buser story\s+(\d+)`)
+	speckitWaits   = lazyregexp.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?depends? on\s+(.*)$`)
+	speckitStories = lazyregexp.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
+	speckitAside   = lazyregexp.New(`\([^)]*\)`)
 	speckitUrgency = lazyregexp.New(`(?i)priority:\s*p([0-9])`)
 )
 
@@ -49,7 +53,8 @@ func readSpeckit(s source, d *draft) error {
 		r.phase(&phases[i])
 	}
 	r.order()
-	r.scenarios(s.beside("spec.md"))
+	r.scenarios(d.read(s, "spec.md"))
+	d.companions(s, "spec.md", "the scenarios of its stories")
 	return nil
 }
 
@@ -57,23 +62,30 @@ func readSpeckit(s source, d *draft) error {
 type speckitReader struct {
 	*draft
 
-	phases []speckitGroup
+	phases []*speckitGroup
+	rest   []line           // of sections without tasks
 	last   map[string]*item // of each story, by its number: the last task that is not done
 }
 
 // speckitGroup is a phase with tasks.
 type speckitGroup struct {
 	name    string
+	number  string // of a user story
 	story   bool
+	after   []string // numbers of stories
+	line    int      // that says so
 	urgency int
 }
 
 // phase takes the tasks of a phase. A section that has none is what its author says of the whole.
 func (r *speckitReader) phase(s *section) {
 	name := unformatted(s.heading.rest)
-	p := speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
+	p := &speckitGroup{name: groupName(name), story: speckitUser.MatchString(name), urgency: normal}
 	if m := speckitUrgency.FindStringSubmatch(name); m != nil {
 		p.urgency = min(max(int(m[1][0]-'1'), 0), 3)
+	}
+	if m := speckitNumber.FindStringSubmatch(name); m != nil {
+		p.number = m[1]
 	}
 	var before *item
 	var said []line
@@ -87,9 +99,9 @@ func (r *speckitReader) phase(s *section) {
 			said = append(said, l)
 			continue
 		}
-		it := r.task(&p, &l, m)
+		it := r.task(p, &l, m)
 		if !it.parallel && before != nil {
-			it.after = append(it.after, reference{before.id, l.n})
+			it.follow(before)
 		}
 		if it.open() {
 			before = it.item
@@ -98,17 +110,16 @@ func (r *speckitReader) phase(s *section) {
 	}
 	if len(r.items) == first {
 		r.prose(s.heading.rest, said)
+		r.rest = append(r.rest, said...)
 		return
 	}
-	if text := join(said); text != "" {
-		for _, it := range r.items[first:] {
-			it.description = append(it.description, titled(name, text))
-		}
-	}
+	r.share(r.items[first:], name, join(said))
 	if name != "" {
 		r.phases = append(r.phases, p)
 	}
 }
+
+var digits = lazyregexp.New(`\d+`)
 
 // speckitItem is a task, and whether it has [P].
 type speckitItem struct {
@@ -120,9 +131,7 @@ type speckitItem struct {
 // task reads a task, whose parts are m.
 func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
 	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(m[3]), priority: p.urgency, group: p.name, done: l.done()}}
-	if it.title != m[3] {
-		it.description = append(it.description, m[3])
-	}
+	it.say(marked(m[3]))
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
 		it.parallel = it.parallel || m[1] == "P"
 		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
@@ -131,18 +140,49 @@ func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
 	}
 	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
 		for _, id := range speckitID.FindAllString(on[1], -1) {
-			it.after = append(it.after, reference{id, l.n})
+			it.after = append(it.after, reference{id: id, line: l.n})
 		}
 	}
 	return it
 }
 
+// waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.
+func (r *speckitReader) waits() {
+	stories := map[string]*speckitGroup{}
+	for _, p := range r.phases {
+		if p.story && p.number != "" {
+			stories[p.number] = p
+		}
+	}
+	for _, l := range r.rest {
+		m := speckitWaits.FindStringSubmatch(unformatted(l.rest))
+		if l.kind != itemLine || m == nil {
+			continue
+		}
+		clause := speckitAside.ReplaceAllString(m[2], "")
+		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
+			clause, _, _ = strings.Cut(clause, end)
+		}
+		for _, on := range speckitStories.FindAllStringSubmatch(clause, -1) {
+			for _, number := range digits.FindAllString(on[1], -1) {
+				switch p := stories[m[1]]; {
+				case p == nil || stories[number] == nil:
+					r.tell(l.n, "story "+clip(m[1], 10)+" depends on story "+clip(number, 10)+", and one of them has no phase")
+				case number != m[1]:
+					p.after, p.line = append(p.after, stories[number].name), l.n
+				}
+			}
+		}
+	}
+}
+
 // order makes groups of the phases.
 func (r *speckitReader) order() {
+	r.waits()
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
 		if p.story {
-			r.groups = append(r.groups, group{p.name, barrier})
+			r.groups = append(r.groups, group{p.name, append(slices.Clone(barrier), p.after...), p.line})
 			side = append(side, p.name)
 			continue
 		}
@@ -150,7 +190,7 @@ func (r *speckitReader) order() {
 		if len(side) > 0 {
 			after = side
 		}
-		r.groups = append(r.groups, group{p.name, after})
+		r.groups = append(r.groups, group{name: p.name, after: after})
 		barrier, side = []string{p.name}, nil
 	}
 }
@@ -188,7 +228,7 @@ func (d *draft) prose(heading string, body []line) {
 
 // titled returns a text below its heading, which may be empty.
 func titled(heading, text string) string {
-	if heading == "" {
+	if heading == "" || text == "" {
 		return text
 	}
 	return heading + ":\n\n" + text

@@ -1,11 +1,9 @@
 package importer
 
 import (
-	"path"
-	"slices"
 	"strings"
 
-	"relay/internal/plaintext"
+	"relay/epic/importer/internal/placed"
 )
 
 // taskmaster reads tasks.json of Task Master, with tags or, in its old form, without. A task with subtasks is done in these: each waits for
@@ -18,35 +16,26 @@ func taskmaster() Format {
 	}
 }
 
-func claimsTaskmaster(s source) bool {
-	if path.Ext(s.name) != ".json" {
-		return false
-	}
-	data, err := s.text(s.name)
-	if err != nil {
-		return false
-	}
-	root, err := parseJSON(data)
-	return err == nil && len(tagsOf(root)) > 0
-}
+func claimsTaskmaster(s source) bool { return len(tagsOf(s.object())) > 0 }
 
 // tag is a list of tasks.
 type tag struct {
 	name  string
-	tasks []*node
+	whole *placed.Node
+	tasks []*placed.Node
 }
 
 // tagsOf returns the lists of tasks in a file.
-func tagsOf(root *node) (tags []tag) {
-	if tasks := root.get("tasks"); tasks != nil && tasks.kind == jsonArray {
-		return []tag{{tasks: tasks.list()}}
+func tagsOf(root *placed.Node) (tags []tag) {
+	if tasks := root.Get("tasks"); tasks != nil && tasks.Kind == placed.Array {
+		return []tag{{whole: root, tasks: tasks.List()}}
 	}
-	if root == nil || root.kind != jsonObject {
+	if root == nil || root.Kind != placed.Object {
 		return nil
 	}
-	for i, name := range root.keys {
-		if tasks := root.values[i].get("tasks"); tasks != nil && tasks.kind == jsonArray {
-			tags = append(tags, tag{name, tasks.list()})
+	for i, name := range root.Keys {
+		if tasks := root.Values[i].Get("tasks"); tasks != nil && tasks.Kind == placed.Array {
+			tags = append(tags, tag{name, root.Values[i], tasks.List()})
 		}
 	}
 	return tags
@@ -72,39 +61,44 @@ func readTaskmaster(s source, d *draft) error {
 		if t.name == chosen.name || len(t.tasks) == 0 {
 			continue
 		}
-		d.tell(t.tasks[0].line, "the tasks of the tag "+clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
+		d.tell(t.tasks[0].Line, "the tasks of the tag "+clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
-	d.title = firstText(strings.TrimSpace(root.get("meta").get("projectName").string()), "Task Master: "+firstText(chosen.name, "tasks"))
-	parts := map[string][]string{} // ids of the subtasks of a task
+	d.title = firstText(strings.TrimSpace(root.Get("meta").Get("projectName").String()), "Task Master: "+firstText(chosen.name, "tasks"))
+	parts := map[string][]*item{} // the subtasks of a task
 	for _, n := range chosen.tasks {
 		d.taskmasterTask(n, parts)
 	}
+	objects := []*placed.Node{chosen.whole}
 	for _, it := range d.items {
-		it.after = wholes(it.after, parts)
+		d.wholes(it, parts)
+		if it.open() {
+			objects = append(objects, it.node)
+		}
 	}
+	d.unread(objects...)
 	return nil
 }
 
 // taskmasterTask takes a task, or its subtasks.
-func (d *draft) taskmasterTask(n *node, parts map[string][]string) {
-	id := n.get("id").string()
+func (d *draft) taskmasterTask(n *placed.Node, parts map[string][]*item) {
+	id := n.Get("id").String()
 	if id == "" {
-		d.tell(n.line, "a task without an id is left out")
+		d.tell(n.Line, "a task without an id is left out")
 		return
 	}
 	whole := d.taskmasterItem(n, id)
-	subtasks := n.get("subtasks").list()
+	subtasks := n.Get("subtasks").List()
 	for _, sub := range subtasks {
-		number := sub.get("id").string()
+		number := sub.Get("id").String()
 		if number == "" {
-			d.tell(sub.line, "a subtask without an id is left out")
+			d.tell(sub.Line, "a subtask without an id is left out")
 			continue
 		}
 		if !strings.HasPrefix(number, id+".") {
 			number = id + "." + number
 		}
 		it := d.taskmasterItem(sub, number)
-		if sub.get("priority") == nil {
+		if sub.Get("priority") == nil {
 			it.priority = whole.priority
 		}
 		for i, ref := range it.after {
@@ -112,11 +106,10 @@ func (d *draft) taskmasterTask(n *node, parts map[string][]string) {
 				it.after[i].id = id + "." + ref.id // local to the task
 			}
 		}
-		it.after = append(it.after, whole.after...)
+		d.waits(it, whole.after)
 		it.done, it.left = it.done || whole.done, it.left || whole.left
 		it.group = groupName(id + " " + whole.title)
-		it.description = append(it.description, strings.TrimSpace("Part of "+id+", "+whole.title+".\n\n"+strings.Join(whole.description, "\n\n")))
-		parts[id] = append(parts[id], number)
+		parts[id] = append(parts[id], it)
 		d.items = append(d.items, it)
 	}
 	if len(parts[id]) == 0 {
@@ -124,6 +117,7 @@ func (d *draft) taskmasterTask(n *node, parts map[string][]string) {
 		return
 	}
 	d.groups = append(d.groups, group{name: groupName(id + " " + whole.title)})
+	d.share(parts[id], "Part of "+groupName(id+" "+whole.title), strings.Join(whole.description, "\n\n"))
 	if len(whole.criteria) > 0 {
 		last := d.items[len(d.items)-1]
 		last.criteria = append(last.criteria, whole.criteria...)
@@ -131,50 +125,37 @@ func (d *draft) taskmasterTask(n *node, parts map[string][]string) {
 }
 
 // taskmasterItem reads what a task and a subtask have alike.
-func (d *draft) taskmasterItem(n *node, id string) *item {
+func (d *draft) taskmasterItem(n *placed.Node, id string) *item {
 	it := &item{
-		id: id, line: n.line, title: n.get("title").string(), criteria: n.get("testStrategy").strings(),
-		priority: urgencyOf(n.get("priority").string()), state: n.get("status").becomes(`"done"`),
+		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
+		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
 	}
-	it.title = firstText(it.title, clip(n.get("description").string(), maxTitle))
-	if more := n.get("acceptanceCriteria").strings(); len(more) > 0 {
+	it.title = firstText(it.title, clip(n.Get("description").String(), maxTitle))
+	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
 		it.criteria = append(it.criteria, points(more)...)
 	}
-	for _, key := range []string{"description", "details"} {
-		if text := plaintext.Clean(n.get(key).string()); text != "" {
-			it.description = append(it.description, text)
-		}
-	}
-	for _, dep := range n.get("dependencies").list() {
-		if on := dep.string(); on != "" {
-			it.after = append(it.after, reference{on, dep.line})
-		}
-	}
-	switch status := strings.ToLower(n.get("status").string()); status {
-	case "done", "completed":
-		it.done = true
-	case "cancelled", "canceled", "deferred":
-		it.left = true
-		d.tell(n.line, id+" is "+status+", and left out")
-	case "", "pending", "in-progress", "in_progress", "review", "blocked":
-	default:
-		d.tell(n.line, id+" has the status "+clip(status, 40)+", which is taken for pending")
-	}
+	it.describe("description", "details")
+	d.after(it, n.Get("dependencies"))
+	d.state(it, n.Get("status").String())
 	return it
 }
 
-// wholes replaces a task that has subtasks by these.
-func wholes(after []reference, parts map[string][]string) (list []reference) {
+// wholes has an item wait for the subtasks of a task in the place of the task itself.
+func (d *draft) wholes(it *item, parts map[string][]*item) {
+	after := it.after
+	it.after = nil
 	for _, ref := range after {
 		subtasks := parts[ref.id]
-		if len(subtasks) == 0 {
-			list = append(list, ref)
+		if len(subtasks) == 0 || d.edges > maxEdges {
+			d.waits(it, []reference{ref})
+			continue
 		}
+		list := make([]reference, 0, len(subtasks))
 		for _, sub := range subtasks {
-			list = append(list, reference{sub, ref.line})
+			list = append(list, reference{sub.id, ref.line, sub})
 		}
+		d.waits(it, list)
 	}
-	return slices.Compact(list)
 }
 
 // points splits a text that is a list into its points.

@@ -26,9 +26,15 @@ type edit struct {
 // openBox is a line with an empty box.
 var openBox = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
 
-// Tick returns the text of a plan in which the tasks of some ids, those of the plan, are done: an empty box gets its x, a state its word.
+// Place is where a task stood in its plan when that was read.
+type Place struct {
+	ID   string // in the plan
+	Line int    // tells tasks of one id apart
+}
+
+// Tick returns the text of a plan in which some of its tasks are done: an empty box gets its x, a state its word.
 // All else stays as it is, byte for byte.
-func Tick(f Format, files fs.FS, file, shown string, ids []string) (Ticked, error) {
+func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, error) {
 	s := source{files, file}
 	data, err := s.text(file)
 	if err != nil {
@@ -41,13 +47,14 @@ func Tick(f Format, files fs.FS, file, shown string, ids []string) (Ticked, erro
 	out := Ticked{Data: data}
 	var edits []edit
 	starts := lineStarts(data)
-	for _, id := range ids {
-		at := slices.IndexFunc(d.items, func(it *item) bool { return it.id == id })
-		if at < 0 {
+	for _, task := range tasks {
+		id := task.ID
+		same := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != id })
+		if len(same) == 0 {
 			out.Told = append(out.Told, Told{d.at(file), 1, id + " is not in it any more"})
 			continue
 		}
-		it := d.items[at]
+		it := same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))]
 		e, ok := it.tick(data, starts)
 		switch {
 		case it.done:

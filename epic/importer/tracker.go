@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,34 +15,66 @@ type tracker struct {
 	parent map[string]string // of an issue
 }
 
-// children gives the issues of an epic what holds for it. One that waits for an epic waits for its children.
+// maxAbove bounds how deep issues are parts of one another.
+const maxAbove = 20
+
+// above returns the epics that an issue is a part of, the nearest first.
+func (r *tracker) above(id string) (list []*item) {
+	for range maxAbove {
+		if id = r.parent[id]; id == "" {
+			break
+		}
+		if whole := r.epics[id]; whole != nil && !slices.Contains(list, whole) {
+			list = append(list, whole)
+		}
+	}
+	return list
+}
+
+// children gives the issues of an epic what holds for it. One that waits for an epic waits for its children; an open epic without
+// children is a task itself.
 func (r *tracker) children() {
-	under := map[string][]string{}
+	under := map[string][]*item{}
+	groups := map[string][]*item{} // by the nearest epic
 	for _, it := range r.items {
-		seen := []string{it.id}
-		for above := r.parent[it.id]; above != "" && !slices.Contains(seen, above); above = r.parent[above] {
-			seen = append(seen, above)
-			whole := r.epics[above]
-			if whole == nil {
-				continue
-			}
-			under[above] = append(under[above], it.id)
-			it.after = append(it.after, whole.after...)
-			if it.group == "" {
-				it.group = groupName(above + " " + whole.title)
-				it.description = append(it.description, strings.TrimSpace("Part of "+it.group+".\n\n"+strings.Join(whole.description, "\n\n")))
+		for i, whole := range r.above(it.id) {
+			under[whole.id] = append(under[whole.id], it)
+			r.waits(it, whole.after)
+			if i == 0 {
+				it.group = groupName(whole.id + " " + whole.title)
+				groups[whole.id] = append(groups[whole.id], it)
 			}
 		}
 	}
-	known := map[string]bool{}
+	wholes := slices.SortedFunc(maps.Values(r.epics), func(a, b *item) int { return cmp.Or(a.line-b.line, strings.Compare(a.id, b.id)) })
+	for _, whole := range wholes {
+		switch parts := under[whole.id]; {
+		case len(parts) == 0 && whole.open():
+			r.items = append(r.items, whole)
+		case whole.open() && lastOpen(parts) == nil:
+			r.tell(whole.line, clip(whole.id, 60)+" is open, and all of its parts are done: it is left out")
+		}
+	}
+	for _, whole := range wholes {
+		r.share(groups[whole.id], "Part of "+groupName(whole.id+" "+whole.title), strings.Join(whole.description, "\n\n"))
+	}
+	slices.SortStableFunc(r.items, func(a, b *item) int { return cmp.Compare(a.line, b.line) })
+	r.references(under)
+}
+
+// references settles what the issues wait for, given those that each epic consists of.
+func (r *tracker) references(under map[string][]*item) {
+	known, named := map[string]bool{}, map[string]bool{}
 	for _, it := range r.items {
 		known[it.id] = true
-		if it.group != "" && !slices.ContainsFunc(r.groups, func(g group) bool { return g.name == it.group }) {
+		if it.group != "" && !named[it.group] {
+			named[it.group] = true
 			r.groups = append(r.groups, group{name: it.group})
 		}
 	}
 	for _, it := range r.items {
-		it.after = slices.DeleteFunc(wholes(it.after, under), func(ref reference) bool {
+		r.wholes(it, under)
+		it.after = slices.DeleteFunc(it.after, func(ref reference) bool {
 			if known[ref.id] || ref.id == it.id {
 				return ref.id == it.id
 			}

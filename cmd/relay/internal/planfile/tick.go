@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
@@ -22,19 +23,20 @@ type Ticked struct {
 }
 
 // sourceForm is where a task of an epic comes from: FILE:LINE (ID).
-var sourceForm = lazyregexp.New(`^(.+):[0-9]+ \((.+)\)$`)
+var sourceForm = lazyregexp.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
 
 // Tick ticks completed tasks in the files that they come from. A file that is gone, or has another form by now, is an error; the others are
 // ticked all the same.
 func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, failed error) {
-	ids := map[string][]string{}
+	places := map[string][]importer.Place{}
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
 		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && slices.Contains(completed, t.ID) {
-			ids[m[1]] = append(ids[m[1]], m[2])
+			line, _ := strconv.Atoi(m[2])
+			places[m[1]] = append(places[m[1]], importer.Place{ID: m[3], Line: line})
 		}
 	}
-	for name, tasks := range ids {
+	for name, tasks := range places {
 		t, err := tick(p, name, tasks)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("tick %s: %w", name, err))
@@ -51,7 +53,7 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 // errForm means that a file is no plan of another tool any more.
 var errForm = errors.New("it is no plan that relay can read any more")
 
-func tick(p *project.Project, name string, ids []string) (Ticked, error) {
+func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, error) {
 	path := filepath.FromSlash(name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(p.Root, path)
@@ -66,7 +68,7 @@ func tick(p *project.Project, name string, ids []string) (Ticked, error) {
 	if len(found) == 0 {
 		return Ticked{}, errForm
 	}
-	made, err := importer.Tick(found[0].Format, root.FS(), file, filepath.ToSlash(filepath.Dir(name)), ids)
+	made, err := importer.Tick(found[0].Format, root.FS(), file, filepath.ToSlash(filepath.Dir(name)), tasks)
 	if err != nil {
 		return Ticked{}, err
 	}

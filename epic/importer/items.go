@@ -1,0 +1,65 @@
+package importer
+
+import "strings"
+
+// Bounds of what a plan may grow to when it is read: text that belongs to several tasks, in bytes, and what tasks wait for.
+const (
+	maxShared = 1 << 18
+	maxEdges  = 1_000_000
+)
+
+// waits makes an item wait for more.
+func (d *draft) waits(it *item, more []reference) {
+	before := d.edges
+	if d.edges += len(more); d.edges <= maxEdges {
+		it.after = append(it.after, more...)
+	} else if before <= maxEdges {
+		d.fail(it.line, "its tasks wait for more than %d others", maxEdges)
+	}
+}
+
+// share tells items what is said of all of them: each in its own description, or once in that of the epic where that is too much.
+func (d *draft) share(items []*item, heading, text string) {
+	switch {
+	case text == "":
+	case len(text)*len(items) > maxShared:
+		d.description = append(d.description, titled(heading, text))
+	default:
+		for _, it := range items {
+			it.description = append(it.description, titled(heading, text))
+		}
+	}
+}
+
+// state takes the word with which a plan says how far an item is. Words that are in none of these lists are told, and mean that it is
+// to be done.
+func (d *draft) state(it *item, word string) {
+	word = strings.ToLower(word)
+	switch strings.ReplaceAll(word, "_", "-") {
+	case "done", "completed", "complete", "closed", "tombstone":
+		it.done = true
+	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned":
+		it.left = true
+		d.tell(it.line, clip(it.id, 60)+" is "+word+", and left out")
+	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked":
+	default:
+		d.tell(it.line, clip(it.id, 60)+" has the status "+clip(word, 40)+", which is taken for pending")
+	}
+}
+
+// say adds paragraphs to the description, but for empty ones.
+func (it *item) say(texts ...string) {
+	for _, text := range texts {
+		if text != "" {
+			it.description = append(it.description, text)
+		}
+	}
+}
+
+// marked returns a title as it is written, where its plain text is less.
+func marked(title string) string {
+	if unformatted(title) == title {
+		return ""
+	}
+	return title
+}

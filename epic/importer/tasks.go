@@ -1,0 +1,128 @@
+package importer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/epic"
+	"relay/internal/plaintext"
+)
+
+// Sizes, in bytes, of what a task may hold.
+const (
+	maxTitle  = 300
+	maxTaskID = 32
+)
+
+// task makes one task.
+func (d *draft) task(it *item, ids map[string]*item) epic.Task {
+	it.title = strings.TrimSpace(plaintext.Clean(it.title))
+	t := epic.Task{
+		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, epic.KindFeature), Priority: it.priority, Points: it.points,
+		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
+	}
+	if it.line == 0 {
+		t.Source = fmt.Sprintf("%s (%s)", it.file, it.id)
+	}
+	if t.Title != it.title {
+		it.description = slices.Insert(it.description, 0, it.title)
+	}
+	t.Description = strings.Join(it.description, "\n\n")
+	for _, text := range it.criteria {
+		t.Criteria = append(t.Criteria, epic.Criterion{Text: text})
+	}
+	seen := map[*item]bool{}
+	for _, ref := range it.after {
+		on := ids[ref.id]
+		if ref.item != nil {
+			on = ref.item
+		}
+		switch {
+		case on == nil:
+			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
+		case on.twice > 0 && ref.item == nil:
+			d.fail(ref.line, "%s waits for %s, which is the id of lines %d and %d (give one of them another id)", it.id, clip(on.id, 60), on.line, on.twice)
+		case on.left && !on.done:
+			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
+		case on.open() && !seen[on]:
+			t.DependsOn = append(t.DependsOn, on.as)
+		}
+		seen[on] = true
+	}
+	return t
+}
+
+// grouped returns the groups that have open tasks. A group whose tasks are all done holds nobody up, but what it waits for does.
+func (d *draft) grouped(open []*item) (list []epic.Group) {
+	has := map[string][]string{}
+	for _, it := range open {
+		has[it.group] = append(has[it.group], it.as)
+	}
+	after := map[string][]string{}
+	for _, g := range d.groups {
+		var on []string
+		for _, name := range g.after {
+			if len(has[name]) > 0 {
+				on = append(on, name)
+			} else {
+				on = append(on, after[name]...)
+			}
+		}
+		slices.Sort(on)
+		after[g.name] = slices.Compact(on)
+		if len(has[g.name]) > 0 {
+			list = append(list, epic.Group{Name: g.name, Tasks: has[g.name], BlockedBy: after[g.name]})
+		}
+	}
+	return list
+}
+
+func (d *draft) groupLine(name string) int {
+	for _, g := range d.groups {
+		if g.name == name {
+			return g.line
+		}
+	}
+	return 0
+}
+
+// ids gives every item an id that a task may have, and returns the items by the ids of the plan.
+func (d *draft) ids() map[string]*item {
+	byID, taken := map[string]*item{}, map[string]bool{}
+	for _, it := range d.items {
+		if first := byID[it.id]; first == nil {
+			byID[it.id] = it
+		} else if first.twice == 0 && (first.open() || it.open()) {
+			first.twice = it.line
+		}
+		base := taskID(cmp.Or(it.as, it.id))
+		it.as = base
+		for n := 2; taken[strings.ToLower(it.as)]; n++ {
+			suffix := "-" + strconv.Itoa(n)
+			it.as = base[:min(len(base), maxTaskID-len(suffix))] + suffix
+		}
+		taken[strings.ToLower(it.as)] = true
+	}
+	return byID
+}
+
+// taskID makes of an id of a plan one that a task may have: 1.2 becomes T1-2.
+func taskID(id string) string {
+	var b strings.Builder
+	for _, r := range id {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	made := strings.Trim(b.String(), "-_")
+	if made == "" || made[0] >= '0' && made[0] <= '9' {
+		made = "T" + made
+	}
+	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
+}
