@@ -20,6 +20,7 @@ type checkOptions struct {
 	app  *cli.App
 	json bool
 	run  bool
+	yes  bool
 }
 
 func newCheckCommand(a *cli.App) *cobra.Command {
@@ -33,11 +34,15 @@ With --run it also runs every check of the epic and of its tasks once, in clean
 checkouts, or in yours where a run has no worktrees, and says which of them
 cannot run at all.
 
+What it can put right itself it asks about on a terminal, and does with --yes:
+.agents.local.yml is to be ignored by git.
+
 Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
 	return cmd
 }
 
@@ -49,6 +54,11 @@ type checkAnswer struct {
 
 func runCheck(ctx context.Context, opts checkOptions) error {
 	points := checkup.Run(ctx, opts.host())
+	if opts.yes {
+		if err := checkup.MendAll(ctx, points); err != nil {
+			return err
+		}
+	}
 	code := exit.OK
 	for _, p := range points {
 		if p.State == checkup.Fail && code == exit.OK {
@@ -61,6 +71,11 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 		}
 	} else {
 		checkup.Write(opts.app.Out, points)
+		if opts.app.CanAsk() {
+			if err := checkup.Offer(ctx, opts.app.Out, points, opts.app.Confirm); err != nil {
+				return err
+			}
+		}
 	}
 	if code != exit.OK {
 		return exit.Code(code)

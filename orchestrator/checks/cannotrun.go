@@ -24,10 +24,7 @@ import (
 // manifest. It is "" when the check ran, or when the task, or another one, may be there to make what is missing: then the
 // failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
-	f := finder{r: r, ctx: ctx, base: base, dirs: []string{"."}, apart: r.Options.Isolation == engine.IsolationWorktree}
-	for _, m := range changeDir.FindAllStringSubmatch(check.Run, -1) {
-		f.dirs = append(f.dirs, path.Clean(m[1]))
-	}
+	f := finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
 	what := evidence.FindMissing(run)
 	why := ""
 	switch what.Kind {
@@ -71,6 +68,9 @@ func (f finder) program(name string) string {
 		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
 			return f.install(name, path.Join(dir, "package.json"))
 		}
+	}
+	if in := f.inEnvironment(name); in != "" && f.apart {
+		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, f.advice(f.topIgnored(in)))
 	}
 	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
 }
@@ -120,23 +120,30 @@ func (f finder) file(what evidence.Missing) string {
 
 // ignored is about a path that git ignores, so that no commit has it.
 func (f finder) ignored(in string) string {
+	folder := f.topIgnored(in)
+	switch {
+	case folder == "":
+		return ""
+	case !f.apart:
+		return in + " is ignored by git, and it is not in your checkout: make it there"
+	case f.users(in):
+		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, f.advice(folder))
+	}
+	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
+}
+
+// topIgnored returns the path itself or the highest folder above it that git ignores, or "".
+func (f finder) topIgnored(in string) string {
 	parts := strings.Split(in, "/")
 	for i := range parts {
 		folder := strings.Join(parts[:i+1], "/")
 		asked := folder
-		if i < len(parts)-1 {
+		if i < len(parts)-1 || f.isFolder(folder) {
 			asked += "/"
 		}
-		if !f.git("check-ignore", "--quiet", "--no-index", "--", asked) {
-			continue
+		if f.git("check-ignore", "--quiet", "--no-index", "--", asked) {
+			return folder
 		}
-		switch {
-		case !f.apart:
-			return in + " is ignored by git, and it is not in your checkout: make it there"
-		case f.users(in):
-			return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: relay.worktree.link: [%s]", in, folder)
-		}
-		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
 	}
 	return ""
 }
@@ -245,6 +252,11 @@ func (f finder) onPath(name string) bool {
 func (f finder) users(in string) bool {
 	_, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
 	return err == nil
+}
+
+func (f finder) isFolder(in string) bool {
+	info, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
+	return err == nil && info.IsDir()
 }
 
 func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }

@@ -7,9 +7,10 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// HoldBack ends an attempt before its agent begins when a check of the task cannot run at all, whatever the agent does. The
-// task waits until nothing else is left to do: what lands meanwhile may bring what the check lacks. A check of the epic
-// that cannot run is told once; what is red before the work is held against no task.
+// HoldBack ends an attempt before its agent begins when a check of the task cannot run at all, whatever the agent does, and when one of
+// the epic cannot and the task has none of its own: nothing would prove its work. The task waits until nothing else is left to do: what
+// lands meanwhile may bring what the check lacks. To a task with checks of its own, one of the epic that cannot run is told once; what is
+// red before the work is held against no task.
 func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s Result, f *engine.Result) (held bool) {
 	if !s.Red() {
 		return false
@@ -18,7 +19,10 @@ func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s 
 	if why == "" {
 		return false
 	}
-	if !check.OfEpic {
+	if check.OfEpic && len(a.Task.Checks) == 0 {
+		why = "it has no check but those of the epic: " + why
+	}
+	if !check.OfEpic || len(a.Task.Checks) == 0 {
 		s.Run.Phase = attempts.PhaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 		f.Fail(attempts.Environment, attempts.MissingDependency, why)

@@ -39,7 +39,11 @@ var noRun = []struct {
 	{MissingProgram, true, lazyregexp.New(`(?:^|: )([^\s:]+): (?:command )?not found$`)},
 	{MissingProgram, true, lazyregexp.New(`: command not found: (\S+)$`)},
 	{MissingProgram, true, lazyregexp.New(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
-	{MissingFile, false, lazyregexp.New(`^\S*sh: \d+: cannot open ([^\s:]+)(?:: No such file)?$`)},
+	{MissingFile, false, lazyregexp.New(`^\S*sh: \d+: (?:\.: )?cannot open ([^\s:]+)(?:: No such file)?$`)},
+	{MissingFile, false, lazyregexp.New(`(?:^|: )([^\s:]*\.env): No such file or directory$`)},
+	{MissingFile, false, lazyregexp.New(`^node: ([^\s:]+): not found$`)},         // --env-file
+	{MissingFile, false, lazyregexp.New(`[Ff]ailed opening required '([^']+)'`)}, // php
+	{MissingProgram, false, lazyregexp.New(`npx canceled due to missing packages and no YES option: \["([^"@]+)@?[^"]*"\]`)},
 	{MissingFile, false, lazyregexp.New(`: can't open file '([^']+)': \[Errno 2\]`)},
 	{MissingTool, false, lazyregexp.New(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
 	{MissingModule, false, lazyregexp.New(`^ModuleNotFoundError: No module named '([\w.]+)'`)},

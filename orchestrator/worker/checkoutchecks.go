@@ -140,6 +140,9 @@ func (t *checkoutAttempt) baseline(ctx context.Context, f *state) (checks.Baseli
 		}
 		for i, s := range results {
 			before[list.Checks[i].Key()] = s
+			if list.OfEpic() && t.checks.HoldBack(ctx, t.a, list.Checks[i], s, &f.Result) { // it may have been asked for another task
+				return before, nil
+			}
 		}
 	}
 	maps.Copy(before, t.base.epic)

@@ -24,6 +24,7 @@ type Point struct {
 	Message string `json:"message"`
 	Fix     string `json:"fix,omitempty"`
 	Code    int    `json:"-"` // exit code of relay check, when it fails
+	Mend    *Mend  `json:"-"` // what relay check can do about it, if anything
 }
 
 // Host is what an examination needs of the program that it is part of.
@@ -84,6 +85,7 @@ func (c *checkup) all(ctx context.Context) {
 		c.project = p
 		c.repository(ctx)
 		c.fail("configuration", err)
+		c.unread()
 		return
 	}
 	c.project = located
@@ -92,6 +94,8 @@ func (c *checkup) all(ctx context.Context) {
 	for _, w := range located.Config.Warnings {
 		c.add(Warn, "configuration", w, "")
 	}
+	c.unread()
+	c.localFile(ctx)
 	c.folder()
 	c.space()
 	c.backup()
@@ -109,7 +113,11 @@ func (c *checkup) all(ctx context.Context) {
 	}
 	c.shell()
 	c.sleep(ctx)
-	if c.host.RunChecks && c.plan != nil {
+	switch {
+	case c.plan == nil:
+	case c.host.RunChecks:
 		c.runChecks(ctx)
+	default:
+		c.ignored(ctx)
 	}
 }

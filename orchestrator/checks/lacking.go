@@ -1,0 +1,217 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"relay/internal/lazyregexp"
+)
+
+// Lacking is something of the user's checkout that a check probably needs, and that git ignores: task checkouts lack it.
+type Lacking struct {
+	What string // a path, with slashes
+	Why  string // what needs it
+	Set  string // what to set
+}
+
+// Lacks returns what a command probably needs and will not find in task checkouts that are made of a commit, without running it: paths
+// that it names, and folders of dependencies that its programs look for. What a task declares as its own is to be made yet. Only
+// running it proves anything.
+func (r *Runner) Lacks(ctx context.Context, command, base string) (lacks []Lacking) {
+	f := finder{r: r, ctx: ctx, base: base, dirs: directories(command), apart: true}
+	words := wordsOf(command)
+	if slices.Contains(words, "install") || slices.Contains(words, "ci") {
+		return nil // it brings what it needs
+	}
+	programs := slices.Clone(words)
+	for _, script := range f.scripts(words) {
+		inside := wordsOf(script)
+		programs = append(programs, inside...)
+		words = append(words, slices.DeleteFunc(inside, func(w string) bool { return !isDependency(w) })...) // else it may make what it names
+	}
+	add := func(what, why, set string) {
+		if !slices.ContainsFunc(lacks, func(l Lacking) bool { return l.What == what }) {
+			lacks = append(lacks, Lacking{what, why, set})
+		}
+	}
+	for _, in := range f.named(words) {
+		if what := f.topIgnored(in); isDependency(in) {
+			add(what, "it names "+in, f.advice(what))
+		} else {
+			add(in, "it names "+in, "have the check make it, or relay.worktree.copy: ["+in+"]")
+		}
+	}
+	for _, d := range dependencies {
+		if in, program := f.dependency(d, programs); in != "" {
+			add(in, program+" looks for it", fmt.Sprintf("%s, or relay.worktree.setup: [%s]", f.advice(in), d.set))
+		}
+	}
+	for _, name := range programs {
+		if in := f.inEnvironment(name); in != "" {
+			add(in, name+" is not on the PATH", "write "+in+" in the check, with "+f.advice(f.topIgnored(in))+", or start relay with that environment activated")
+		}
+	}
+	return lacks
+}
+
+// directories returns those that a command may work in, from the root of the checkout.
+func directories(command string) []string {
+	dirs := []string{"."}
+	for _, m := range changeDir.FindAllStringSubmatch(command, -1) {
+		dirs = append(dirs, path.Clean(m[1]))
+	}
+	return dirs
+}
+
+// dependency is a folder with what a project needs, made from a manifest beside it, which git ignores as a rule.
+type dependency struct {
+	folder, manifest string
+	programs         []string // that look for it beside the manifest, and not in folders above
+	set              string   // makes it
+}
+
+// dependencies are those that the programs find that use them. node and npm look in the folders above as well, so in a task checkout they
+// find those of the user.
+var dependencies = []dependency{
+	{"node_modules", "package.json", []string{"pnpm"}, "pnpm install --frozen-lockfile"},
+	{"node_modules", "package.json", []string{"yarn"}, "yarn install --frozen-lockfile"},
+	{"vendor", "composer.json", []string{"php", "phpunit", "composer"}, "composer install"},
+	{"vendor/bundle", "Gemfile", []string{"bundle"}, "bundle install"},
+}
+
+// dependency returns the folder that a program will look for and that task checkouts lack.
+func (f finder) dependency(d dependency, programs []string) (in, program string) {
+	at := slices.IndexFunc(programs, func(p string) bool { return slices.Contains(d.programs, p) })
+	if at < 0 {
+		return "", ""
+	}
+	for _, dir := range slices.Backward(f.dirs) {
+		in := path.Join(dir, d.folder)
+		if f.committed(path.Join(dir, d.manifest)) && f.lacks(in) {
+			return in, programs[at]
+		}
+	}
+	return "", ""
+}
+
+// environments are folders that python's virtual environments are in as a rule.
+var environments = []string{".venv", "venv"}
+
+// inEnvironment returns the path of a program that is not on the PATH in a virtual environment of the user's, or "".
+func (f finder) inEnvironment(name string) string {
+	if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/*?") {
+		return ""
+	}
+	for _, dir := range f.dirs {
+		for _, environment := range environments {
+			if in := path.Join(dir, environment, "bin", name); f.users(in) && f.lacks(in) && !f.onPath(name) {
+				return in
+			}
+		}
+	}
+	return ""
+}
+
+// isDependency reports whether a path leads into a folder of dependencies, or to a file of settings that stays on one machine.
+func isDependency(name string) bool {
+	return path.Base(name) == ".env" || slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return part == "node_modules" || part == ".venv" || part == "venv" || part == "vendor"
+	})
+}
+
+var ownFolder = lazyregexp.New(`\$(?:PWD|\{PWD\}|\(pwd\))/`)
+
+// wordsOf returns the words of a command. A > is one.
+func wordsOf(command string) []string {
+	command = strings.ReplaceAll(ownFolder.ReplaceAllString(command, ""), ">", " > ")
+	return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|()<\"'`=$:,", r) })
+}
+
+// makers are words before a path that the command itself makes.
+var makers = []string{">", "-o", "-O", "-B", "--out", "--output", "mkdir", "-p", "touch", "tee", "rm", "-f", "-rf", "-r", "venv"}
+
+// named returns the paths of words that the user's checkout has, or that lead into a folder of dependencies, and that task
+// checkouts lack.
+func (f finder) named(words []string) (paths []string) {
+	var made []string
+	for i, word := range words {
+		name := path.Clean(word)
+		if path.IsAbs(name) || name == "." || strings.HasPrefix(name, "..") || strings.ContainsAny(name, "*?[{~") {
+			continue
+		}
+		for _, dir := range f.dirs {
+			in := path.Join(dir, name)
+			if i > 0 && slices.Contains(makers, words[i-1]) {
+				made = append(made, in)
+			}
+			ours := slices.ContainsFunc(made, func(m string) bool { return in == m || strings.HasPrefix(in, m+"/") })
+			if !ours && !slices.Contains(paths, in) && (f.users(in) || isDependency(word)) && f.lacks(in) {
+				paths = append(paths, in)
+			}
+		}
+	}
+	return paths
+}
+
+// lacks reports whether git ignores a path, so that no commit has it, and task checkouts get it in no other way.
+func (f finder) lacks(in string) bool {
+	return (f.users(in) || isDependency(in)) && !f.declared(in) && !f.committed(in) && f.topIgnored(in) != "" && !f.provided(in)
+}
+
+// provided reports whether task checkouts are given a path, or have something set up that may make it.
+func (f finder) provided(in string) bool {
+	w := f.r.Options.Worktree
+	for at := in; at != "."; at = path.Dir(at) {
+		for _, glob := range slices.Concat(w.Copy, w.Link) {
+			if ok, err := doublestar.Match(path.Clean(glob), at); ok && err == nil {
+				return true
+			}
+		}
+	}
+	return isDependency(in) && len(w.Setup) > 0
+}
+
+// advice says what gives task checkouts a path.
+func (f finder) advice(in string) string {
+	key := "relay.worktree.link"
+	if path.Base(in) == ".env" {
+		key = "relay.worktree.copy"
+	}
+	if !f.users(in) {
+		return fmt.Sprintf("make it in your checkout, and %s: [%s]", key, in)
+	}
+	return fmt.Sprintf("%s: [%s]", key, in)
+}
+
+// scripts returns the texts of what words of a command name that is committed and may be a script: it begins other programs.
+func (f finder) scripts(words []string) (texts []string) {
+	for _, word := range words {
+		files := []string{word}
+		switch word {
+		case "make":
+			files = []string{"Makefile", "makefile"}
+		case "just":
+			files = []string{"justfile"}
+		}
+		for _, dir := range f.dirs {
+			for _, file := range files {
+				in := path.Join(dir, file)
+				if base := path.Base(in); file == word && path.Ext(base) != ".sh" && !strings.HasPrefix(word, "./") || !f.users(in) {
+					continue
+				}
+				if text := f.text(in); len(text) < maxScript && !strings.Contains(text, "\x00") {
+					texts = append(texts, text)
+				}
+			}
+		}
+	}
+	return texts
+}
+
+// maxScript bounds what is read of a script that a check begins.
+const maxScript = 256 << 10
