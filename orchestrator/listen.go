@@ -27,7 +27,6 @@ func (r *run) listen(events <-chan engine.Event) {
 			switch e.Kind {
 			case engine.KindUsage:
 				r.limits.RecordUsage(e)
-				return
 			case engine.KindFault:
 				now := r.state.Instant()
 				r.state.Pool.MarkSuspect(e.Runner, e.Task, now)
@@ -39,7 +38,7 @@ func (r *run) listen(events <-chan engine.Event) {
 			if e.Task == engine.WholeEpic {
 				e.Task = "the epic"
 			}
-			r.state.Notify(updates.Update{Kind: updates.Kind(e.Kind), Task: e.Task, Text: e.Detail.Text})
+			r.state.Notify(updates.Update{Kind: updates.Kind(e.Kind), Task: e.Task, Text: e.Detail.Text, Usage: e.Usage})
 		})
 	}
 }

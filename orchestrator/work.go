@@ -188,7 +188,10 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	r.started = true
 	r.state.WithLock(func() {
-		r.state.Notify(updates.Update{Kind: updates.Run, Text: r.state.o.Run, Budget: r.limits.Budget.Summary()})
+		r.state.Notify(updates.Update{
+			Kind: updates.Run, Text: r.state.o.Run, Budget: r.limits.Budget.Summary(), Usage: r.state.o.Spent,
+			MaxUSD: r.state.o.Budget.Run.USD, MaxTokens: r.state.o.Budget.Run.Tokens,
+		})
 		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
 			r.state.Notify(updates.Update{Kind: updates.Note, Text: text})
 		}

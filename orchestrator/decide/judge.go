@@ -56,7 +56,7 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
-	u := updates.Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took}
+	u := updates.Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took, Usage: f.Usage}
 	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
 	switch {
 	case ended.Result == attempts.ResultSuccess:

@@ -10,20 +10,23 @@ import (
 
 // Update tells a watcher one change of state, or a line of an agent's doing.
 type Update struct {
-	At      time.Time
-	Kind    Kind
-	Task    string
-	Title   string
-	Try     int // this attempt would be the Try-th charged one …
-	Max     int // … of Max
-	Runner  string
-	Text    string           // clean, one line
-	Budget  string           // Run: what it may cost, in words; "" : anything
-	Outcome attempts.Outcome // Waiting: of the last attempt of the runner that is waited for
-	Fix     string           // Waiting: what a person can type for that runner; a watcher fills it in
-	Until   time.Time        // Waiting, Cramped
-	Elapsed time.Duration    // Completed, Failed, Gated: of the attempt
-	Counts  ending.Counts
+	At        time.Time
+	Kind      Kind
+	Task      string
+	Title     string
+	Try       int // this attempt would be the Try-th charged one …
+	Max       int // … of Max
+	Runner    string
+	Text      string           // clean, one line
+	Budget    string           // Run: what it may cost, in words; "" : anything
+	Outcome   attempts.Outcome // Waiting: of the last attempt of the runner that is waited for
+	Fix       string           // Waiting: what a person can type for that runner; a watcher fills it in
+	Until     time.Time        // Waiting, Cramped
+	Elapsed   time.Duration    // Completed, Failed, Gated: of the attempt
+	Usage     attempts.Usage   // Used: of the attempt so far; when it ended: of all of it; Run: what its caps count already
+	MaxUSD    float64          // Run: its cap in money; 0: none
+	MaxTokens int64            // Run: its cap in tokens; 0: none
+	Counts    ending.Counts
 }
 
 // Kind names a change of state.
@@ -34,6 +37,7 @@ const (
 	Run       Kind = "run"        // the run began; Text is the run id
 	Started   Kind = "started"    // an attempt began
 	Activity  Kind = "activity"   // the agent did something; not a change of state
+	Used      Kind = "usage"      // an attempt, or the review of the epic, has used something; not a change of state
 	SettingUp Kind = "setting_up" // set-up commands run; Text is the command
 	Checking  Kind = "checking"   // acceptance commands run; Text is the command's name
 	Reviewing Kind = "reviewing"  // the reviewer was asked

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
@@ -25,7 +26,10 @@ func (l *lines) show(u updates.Update) {
 
 func (l *lines) say(text string) { fmt.Fprintf(&l.text, "relay: %s\n", text) }
 func (l *lines) tick()           {}
-func (l *lines) close()          {}
+
+func (l *lines) expect(func() *status.Forecast) {}
+
+func (l *lines) close() {}
 
 func (l *lines) flush() {
 	_, _ = l.w.Write(l.text.Bytes()) // it never fails
@@ -49,6 +53,14 @@ func meanwhile(u updates.Update) string {
 	return "relay work --ask-now does not wait"
 }
 
+// taken returns what an attempt has taken: time and, where it is known, money.
+func taken(u updates.Update) string {
+	if u.Usage.CostUSD > 0 {
+		return text.Span(u.Elapsed) + ", " + costText(u.Usage)
+	}
+	return text.Span(u.Elapsed)
+}
+
 // updateText returns a change of state in words, or "" when it is none.
 func updateText(u updates.Update) string {
 	msg := ""
@@ -67,9 +79,9 @@ func updateText(u updates.Update) string {
 	case updates.Mending:
 		msg = fmt.Sprintf("%s fixing what reviewers found: %s", u.Task, u.Text)
 	case updates.Completed:
-		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, text.Span(u.Elapsed), u.Counts.Completed, u.Counts.Total, text.After(u.Text))
+		msg = fmt.Sprintf("%s completed in %s, %d of %d done%s", u.Task, taken(u), u.Counts.Completed, u.Counts.Total, text.After(u.Text))
 	case updates.Failed:
-		msg = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, text.Span(u.Elapsed), text.After(u.Text))
+		msg = fmt.Sprintf("%s attempt %d/%d failed after %s, will be tried again%s", u.Task, u.Try, u.Max, taken(u), text.After(u.Text))
 	case updates.Retry, updates.Held:
 		msg = u.Task + " " + unchargedWords[u.Kind] + text.After(u.Text)
 	case updates.Gated:

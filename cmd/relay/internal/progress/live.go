@@ -10,7 +10,6 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
 )
@@ -22,18 +21,24 @@ type live struct {
 	now   func() time.Time
 	panel panel
 	rows  int // lines of the panel on the screen
+	ends  estimator
 }
 
 func newLive(a *cli.App) *live { return &live{w: a.Err.Dest, now: a.Now} }
 
 // quiet are changes that the panel shows and that need no line of their own.
 var quiet = []updates.Kind{
-	updates.Activity, updates.SettingUp, updates.Checking,
+	updates.Activity, updates.Used, updates.SettingUp, updates.Checking,
 	updates.Reviewing, updates.Mending, updates.Verified,
 }
 
 func (l *live) show(u updates.Update) {
 	l.panel.take(u)
+	switch u.Kind {
+	case updates.Run, updates.Completed, updates.Gated:
+		l.ends.changed = true
+	default: // the others change little of what is left
+	}
 	if slices.Contains(quiet, u.Kind) {
 		return // the next tick draws it
 	}
@@ -42,7 +47,17 @@ func (l *live) show(u updates.Update) {
 
 func (l *live) say(msg string) { l.print("relay: " + text.Line(msg, maxLine)) }
 func (l *live) flush()         {}
-func (l *live) tick()          { l.print("") }
+
+func (l *live) expect(estimate func() *status.Forecast) {
+	l.ends = estimator{estimate: estimate, changed: true}
+}
+
+func (l *live) tick() {
+	if f, isNew := l.ends.poll(l.now()); isNew {
+		l.panel.forecast = f
+	}
+	l.print("")
+}
 
 func (l *live) close() { _, _ = io.WriteString(l.w, l.erase()) }
 
@@ -52,7 +67,7 @@ func (l *live) print(message string) {
 	if message != "" {
 		msg += message + "\n"
 	}
-	rows := l.panel.view(l.now(), terminal.Columns(l.w)-1) // a full line would wrap on some terminals
+	rows := l.panel.view(l.now(), terminal.Columns(l.w)-1, terminal.Rows(l.w)) // a full line would wrap on some terminals
 	l.rows = len(rows)
 	_, _ = io.WriteString(l.w, msg+strings.Join(rows, "\n")+"\n")
 }
@@ -65,69 +80,4 @@ func (l *live) erase() string {
 	up := l.rows
 	l.rows = 0
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)
-}
-
-// panel is what the few lines show.
-type panel struct {
-	counts  ending.Counts
-	running []runningTask
-	waiting string
-}
-
-type runningTask struct {
-	id, head, doing string
-	since           time.Time
-}
-
-func (p *panel) take(u updates.Update) {
-	if u.Counts.Total > 0 {
-		p.counts = u.Counts
-	}
-	at := slices.IndexFunc(p.running, func(r runningTask) bool { return r.id == u.Task })
-	switch u.Kind {
-	case updates.Started:
-		p.waiting = ""
-		r := runningTask{id: u.Task, head: fmt.Sprintf("%s %d/%d %s", u.Task, u.Try, u.Max, u.Runner), doing: u.Title, since: u.At}
-		if at < 0 {
-			p.running = append(p.running, r)
-		} else {
-			p.running[at] = r
-		}
-	case updates.Activity, updates.SettingUp,
-		updates.Checking, updates.Reviewing, updates.Mending:
-		if at >= 0 {
-			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
-		}
-	case updates.Verified:
-		if at >= 0 {
-			p.running[at].doing = "proved, waits to land"
-		}
-	case updates.Completed, updates.Failed, updates.Retry, updates.Held, updates.Gated:
-		if at >= 0 {
-			p.running = slices.Delete(p.running, at, at+1)
-		}
-	case updates.Waiting, updates.Cramped, updates.Paused:
-		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
-	default: // the others are lines, which stay
-	}
-}
-
-// maxRunning is how many running tasks are shown: the panel must stay smaller than the window.
-const maxRunning = 8
-
-// view draws the panel, one string for each line.
-func (p *panel) view(now time.Time, width int) []string {
-	rows := []string{text.Line(status.Bar(p.counts, 20)+" "+status.Printer{}.CountsText(p.counts), width)}
-	add := func(msg string) { rows = append(rows, "  "+text.Line(msg, width-2)) }
-	for i, r := range p.running {
-		if i == maxRunning {
-			add(fmt.Sprintf("and %d more", len(p.running)-i))
-			break
-		}
-		add(fmt.Sprintf("%s, %s: %s", r.head, text.Span(now.Sub(r.since)), r.doing))
-	}
-	if p.waiting != "" {
-		add(p.waiting)
-	}
-	return rows
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
@@ -17,6 +18,7 @@ import (
 type display interface {
 	show(u updates.Update)
 	say(text string)
+	expect(estimate func() *status.Forecast)
 	flush() // nothing more is known for the moment
 	tick()  // time has passed
 	close()
@@ -26,7 +28,7 @@ type display interface {
 // stopped pager): what the display does not take in time is dropped, and the display is told how many messages were.
 type Watcher struct {
 	display display
-	queue   chan any // orchestrator.Update or string
+	queue   chan any // updates.Update, string or func() *status.Forecast
 	leaving chan struct{}
 	done    chan struct{}
 
@@ -103,6 +105,8 @@ func (w *Watcher) pass(item any) {
 		w.display.show(item)
 	case string:
 		w.display.say(item)
+	case func() *status.Forecast:
+		w.display.expect(item)
 	}
 }
 
@@ -111,6 +115,9 @@ func (w *Watcher) Update(u updates.Update) { w.put(u) }
 
 // Say shows a message of relay itself.
 func (w *Watcher) Say(text string) { w.put(text) }
+
+// Expect has the end of the run shown as it is estimated, in a goroutine of its own, from time to time; nil: it cannot be told.
+func (w *Watcher) Expect(estimate func() *status.Forecast) { w.put(estimate) }
 
 func (w *Watcher) put(item any) {
 	w.mu.Lock()

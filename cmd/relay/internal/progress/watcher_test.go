@@ -10,6 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/updates"
@@ -26,6 +27,8 @@ func (s *stuck) show(u updates.Update) { s.say(updateText(u)) }
 func (s *stuck) flush()                {}
 func (s *stuck) tick()                 {}
 func (s *stuck) close()                {}
+
+func (s *stuck) expect(func() *status.Forecast) {}
 func (s *stuck) say(text string) {
 	<-s.free
 	s.mu.Lock()
@@ -65,14 +68,14 @@ func TestPanelNeverWidensAndForgetsWhatEnded(t *testing.T) {
 	p.take(updates.Update{Kind: updates.Activity, Task: "T1", Text: "Bash \x1b[2J go test"})
 	p.take(updates.Update{Kind: updates.Verified, Task: "T2"})
 	p.take(updates.Update{Kind: updates.Completed, Task: "T0"})
-	rows := p.view(at.Add(90*time.Second), 40)
+	rows := p.view(at.Add(90*time.Second), 40, 24)
 	if got, want := len(rows), 1+maxRunning+1; got != want {
 		t.Errorf("%d rows, want %d", got, want)
 	}
 	if got, want := rows[1], `  T1 1/3 claude, 1m30s: Bash \u001b[2J …`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := p.view(at.Add(90*time.Second), 80)[2], "  T2 1/3 claude, 1m30s: proved, waits to land"; got != want {
+	if got, want := p.view(at.Add(90*time.Second), 80, 24)[2], "  T2 1/3 claude, 1m30s: proved, waits to land"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, row := range rows {
@@ -119,7 +122,7 @@ func TestUpdateText(t *testing.T) {
 	}
 	var p panel
 	p.take(updates.Update{Kind: updates.Waiting, Until: at, Runner: "claude"})
-	if rows := p.view(at, 80); rows[1] != "  waiting until 03:04:05 for claude" {
+	if rows := p.view(at, 80, 24); rows[1] != "  waiting until 03:04:05 for claude" {
 		t.Errorf("the panel says %q", rows[1])
 	}
 }

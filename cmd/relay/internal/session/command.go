@@ -11,6 +11,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/progress"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/updates"
 	"relay/runners/process"
 )
@@ -92,6 +93,23 @@ func (c *command) say(text string) {
 		return
 	}
 	fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+}
+
+// expect has the end of a run of a project shown as it is estimated.
+func (c *command) expect(ctx context.Context, p *project.Project) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watcher == nil {
+		return
+	}
+	c.watcher.Expect(func() *status.Forecast {
+		s, err := status.Read(ctx, p, false)
+		if err != nil { // it is an estimate, not worth an error
+			return nil
+		}
+		s.AddForecast(p, c.app.Now())
+		return s.Forecast
+	})
 }
 
 // update shows a change of state.

@@ -68,6 +68,7 @@ func Run(ctx context.Context, o *Options, t Target) error {
 func (s *session) work(ctx context.Context) (ending.Summary, error) {
 	var whole ending.Summary
 	drain := s.stop.drains.next()
+	s.expect(ctx, s.project)
 	for {
 		sum, err := s.run(ctx, drain)
 		if err != nil && sum.Reason == "" && s.reloads > 0 { // it did not begin, but others before it have

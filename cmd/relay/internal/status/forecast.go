@@ -26,6 +26,7 @@ type Forecast struct {
 	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on
 
 	rest, long time.Duration // the same from now on
+	until      *time.Time    // the run's deadline; nil: none
 }
 
 // AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
@@ -40,7 +41,7 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 		return
 	}
 	at := func(d time.Duration) time.Time { return now.Add(d).UTC().Truncate(time.Second) }
-	s.Forecast = &Forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90}
+	s.Forecast = &Forecast{at(f.P50), at(f.P90), f.BasedOn, f.Tasks, f.LeftOut, o.Jobs, o.Tasks, f.P50, f.P90, s.Run.Until}
 }
 
 // withSettings adds what the configuration says of a run, and since when which agents may be asked.
@@ -117,6 +118,24 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 		shown += "; without " + text.Count(f.LeftOut, "task") + " held up by gates"
 	}
 	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(shown, l.Width, "       "), " "))
+}
+
+// fewDone is from how many completed tasks on a forecast is shown while a run is on.
+const fewDone = 3
+
+// Remaining returns text that says how long the run will still take; "" when too few tasks are done to tell, or it should be over.
+func (f *Forecast) Remaining(now time.Time) string {
+	if f == nil || f.BasedOn < fewDone {
+		return ""
+	}
+	left := f.P50.Sub(now)
+	if f.until != nil && f.P50.After(*f.until) {
+		return "not all by " + Printer{Now: now}.nearTime(*f.until) + ", about " + formatEstimate(f.P50.Sub(*f.until)) + " more"
+	}
+	if left < time.Second {
+		return ""
+	}
+	return "about " + formatEstimate(left) + " left, done ~" + Printer{Now: now}.nearTime(f.P50)
 }
 
 // nearTime shows a time that is near by the clock alone, although it may be tomorrow.

@@ -112,3 +112,26 @@ func TestRoughly(t *testing.T) {
 		}
 	}
 }
+
+// How long a run will still take is told with a mark that it is estimated, and not from too few tasks.
+func TestRemaining(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 2, 0, 0, 0, time.Local)
+	until := now.Add(time.Hour)
+	for name, c := range map[string]struct {
+		f    *Forecast
+		want string
+	}{
+		"none":         {nil, ""},
+		"two done":     {&Forecast{P50: now.Add(time.Hour), BasedOn: 2}, ""},
+		"a while":      {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3}, "about 2h10m left, done ~04:10"},
+		"days":         {&Forecast{P50: now.Add(30 * time.Hour), BasedOn: 3}, "about 30h00m left, done ~2026-01-03 08:00"},
+		"over by now":  {&Forecast{P50: now.Add(-time.Second), BasedOn: 3}, ""},
+		"the deadline": {&Forecast{P50: now.Add(130 * time.Minute), BasedOn: 3, until: &until}, "not all by 03:00, about 1h10m more"},
+		"in time":      {&Forecast{P50: now.Add(30 * time.Minute), BasedOn: 3, until: &until}, "about 30m left, done ~02:30"},
+	} {
+		if got := c.f.Remaining(now); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

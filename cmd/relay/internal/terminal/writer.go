@@ -78,6 +78,16 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Rows returns the height of the terminal behind w, or 24.
+func Rows(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return 24
+}
+
 // Columns returns the width of the terminal behind w, or 80.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {

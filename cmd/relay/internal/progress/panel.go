@@ -1,0 +1,166 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/status"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
+)
+
+// panel is what the few lines show: how the run stands, what it has taken, when it may end, and what is done now.
+type panel struct {
+	began    time.Time
+	counts   ending.Counts
+	running  []runningTask
+	waiting  string
+	spent    attempts.Usage            // by attempts that have ended
+	used     map[string]attempts.Usage // by those under way, by task
+	maxUSD   float64
+	maxToken int64
+	forecast *status.Forecast // nil: none
+}
+
+type runningTask struct {
+	id, head, doing string
+	since           time.Time
+}
+
+func (p *panel) take(u updates.Update) {
+	if u.Counts.Total > 0 {
+		p.counts = u.Counts
+	}
+	at := slices.IndexFunc(p.running, func(r runningTask) bool { return r.id == u.Task })
+	switch u.Kind {
+	case updates.Run:
+		p.start(u)
+	case updates.Started:
+		p.waiting = ""
+		r := runningTask{id: u.Task, head: fmt.Sprintf("%s %d/%d %s", u.Task, u.Try, u.Max, u.Runner), doing: u.Title, since: u.At}
+		if at < 0 {
+			p.running = append(p.running, r)
+		} else {
+			p.running[at] = r
+		}
+	case updates.Used:
+		if p.used == nil {
+			p.used = map[string]attempts.Usage{}
+		}
+		p.used[u.Task] = u.Usage
+	case updates.Activity, updates.SettingUp,
+		updates.Checking, updates.Reviewing, updates.Mending:
+		if at >= 0 {
+			p.running[at].doing = strings.TrimPrefix(string(u.Kind)+": ", "activity: ") + u.Text
+		}
+	case updates.Verified:
+		if at >= 0 {
+			p.running[at].doing = "proved, waits to land"
+		}
+	case updates.Completed, updates.Failed, updates.Retry, updates.Held, updates.Gated:
+		if at >= 0 { // else it is one of an earlier run
+			p.running = slices.Delete(p.running, at, at+1)
+			p.settle(u)
+		}
+	case updates.Waiting, updates.Cramped, updates.Paused:
+		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
+	default: // the others are lines, which stay
+	}
+}
+
+// start begins a run: the first, or another one after a reload.
+func (p *panel) start(u updates.Update) {
+	if p.began.IsZero() {
+		p.began = u.At
+	}
+	p.spent, p.used, p.maxUSD, p.maxToken = u.Usage, nil, u.MaxUSD, u.MaxTokens
+}
+
+// settle adds what an attempt has used that has ended.
+func (p *panel) settle(u updates.Update) {
+	if u.Usage == (attempts.Usage{}) {
+		u.Usage = p.used[u.Task]
+	}
+	p.spent.Add(u.Usage)
+	delete(p.used, u.Task)
+}
+
+// Bounds of the panel.
+const (
+	maxRunning = 8  // tasks that are shown of those that run
+	otherRows  = 6  // rows of a window that the panel leaves, and those it has for other things than tasks
+	barWidth   = 20 // without its brackets
+)
+
+// view draws the panel for a window of so many columns and rows, one string for each line.
+func (p *panel) view(now time.Time, width, height int) []string {
+	bar := status.Bar(p.counts, min(barWidth, max(width/3, 1)))
+	rows := []string{bar + " " + text.Line(status.Printer{}.CountsText(p.counts), width-len(bar)-1)}
+	add := func(msg string) { rows = append(rows, "  "+text.Line(msg, width-2)) }
+	if so := p.soFar(now); so != "" {
+		add(so)
+	}
+	most := min(maxRunning, max(height-otherRows, 1))
+	for i, r := range p.running {
+		if i == most {
+			add(fmt.Sprintf("and %d more", len(p.running)-i))
+			break
+		}
+		taken := text.Span(now.Sub(r.since))
+		if cost := costText(p.used[r.id]); cost != "" {
+			taken += ", " + cost
+		}
+		add(fmt.Sprintf("%s, %s: %s", r.head, taken, r.doing))
+	}
+	if p.waiting != "" {
+		add(p.waiting)
+	}
+	return rows
+}
+
+// soFar returns text that says what the run has taken, and how long it will still take as far as that can be told.
+func (p *panel) soFar(now time.Time) string {
+	if p.began.IsZero() {
+		return ""
+	}
+	parts := []string{text.Span(now.Sub(p.began))}
+	sum := p.spent
+	for _, u := range p.used {
+		sum.Add(u)
+	}
+	if cost := costText(sum); cost != "" {
+		parts = append(parts, cost+p.capText(sum))
+	}
+	if rest := p.forecast.Remaining(now); rest != "" {
+		parts = append(parts, rest)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// capText returns text that says what the run may use, of what is told of its usage; "" : anything.
+func (p *panel) capText(used attempts.Usage) string {
+	switch {
+	case used.CostUSD > 0 && p.maxUSD > 0:
+		return fmt.Sprintf(" of %.2f", p.maxUSD)
+	case used.CostUSD == 0 && p.maxToken > 0:
+		return " of " + text.Amount(p.maxToken)
+	}
+	return ""
+}
+
+// costText returns what something has cost, or, where nobody knows, the tokens it has used as caps count them; "" : nothing.
+func costText(u attempts.Usage) string {
+	switch {
+	case u.EstimatedCost():
+		return fmt.Sprintf("~%.2f USD", u.CostUSD)
+	case u.CostUSD > 0:
+		return fmt.Sprintf("%.2f USD", u.CostUSD)
+	case u.Uncached() > 0:
+		return text.Amount(u.Uncached()) + " tokens"
+	}
+	return ""
+}
