@@ -54,7 +54,11 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 		return fmt.Errorf("draw the graph: %w", err)
 	}
 	text := drawn.String()
-	_, _ = opts.app.Out.Write(drawn.Bytes())
+	if first, rest, found := strings.Cut(text, "\n"); found && opts.format == "text" {
+		fmt.Fprintf(opts.app.Out, "%s\n%s", opts.app.Out.Palette.Strong(first), rest)
+	} else {
+		fmt.Fprint(opts.app.Out, text)
+	}
 	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
 		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters by default; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
 	}

@@ -67,7 +67,7 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return err
 	}
 	if opts.output == "" {
-		return runreport.Write(a.Out, r, opts.format)
+		return runreport.Print(a.Out, r, opts.format)
 	}
 	return runreport.Replace(a, a.Path(opts.output), 0o644, r, opts.format)
 }

@@ -9,6 +9,7 @@ import (
 	"relay/cmd/relay/internal/cmdline"
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // Groups of commands in the help.
@@ -39,13 +40,18 @@ const rootExits = `Exit codes:
 func newRootCommand(a *cli.App) *cobra.Command {
 	cobra.EnableCommandSorting = false // the order of the night, not of the alphabet
 	root := &cobra.Command{
-		Use:               "relay COMMAND",
-		Long:              rootLong,
-		Args:              cobra.ArbitraryArgs,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return guardian.Refuse(a, cmd) },
-		SilenceUsage:      true,
-		Version:           project.RelayVersion(),
+		Use:           "relay COMMAND",
+		Long:          rootLong,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.Colour(); err != nil {
+				return err
+			}
+			return guardian.Refuse(a, cmd)
+		},
+		SilenceUsage: true,
+		Version:      project.RelayVersion(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
@@ -57,7 +63,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SetErr(a.Err)
 	root.SetIn(a.In)
 	root.SetVersionTemplate("relay {{.Version}}\n")
-	root.PersistentFlags().StringVarP(&a.Dir, "chdir", "C", "", "work as if started in `DIR`")
+	addCommonFlags(root, a)
 	root.AddGroup(
 		&cobra.Group{ID: groupRun, Title: "Run:"},
 		&cobra.Group{ID: groupInspect, Title: "Inspect:"},
@@ -93,6 +99,15 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		}
 	})
 	return root
+}
+
+// addCommonFlags adds the flags that every command has.
+func addCommonFlags(root *cobra.Command, a *cli.App) {
+	root.PersistentFlags().StringVarP(&a.Dir, "chdir", "C", "", "work as if started in `DIR`")
+	choices := terminal.ColourChoices()
+	root.PersistentFlags().StringVar(&a.When, "color", "auto", "print in colours `WHEN`: auto (default), always, never")
+	root.PersistentFlags().Lookup("color").DefValue = "" // it is said
+	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addEpicFlag adds --epic to the commands that read or change an epic.

@@ -34,8 +34,8 @@ what a blocked task waits for. It writes nothing, and works during a run.
 Of an epic with more than 50 tasks those that run or need a person have a line
 each, and the others are grouped by what they wait for; --all lists all, and
 --verbose also the receipt of every attempt. relay report covers a whole night.
-With --playlist it shows how the epics of a list stand, by
-their ledgers; --verbose shows each as relay status --epic does.`,
+With --playlist it shows how the epics of a list stand, by their ledgers;
+--verbose shows each as relay status --epic does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "list every task, with the receipts of its attempts")
@@ -76,7 +76,10 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 }
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
-	return status.Printer{Now: o.app.Now(), Width: terminal.Columns(o.app.Out.Dest), Verbose: o.verbose, All: o.all, Flag: p.EpicFlag()}
+	out := o.app.Out
+	return status.Printer{
+		Now: o.app.Now(), Width: terminal.Columns(out.Dest), Verbose: o.verbose, All: o.all, Paint: out.Palette, Flag: p.EpicFlag(),
+	}
 }
 
 // statusOfList shows how the epics of a playlist stand.

@@ -23,7 +23,7 @@ func (v *Viewer) print(e Entry) {
 		mark = e.Task + " "
 	}
 	if source := e.source(); source != v.source {
-		fmt.Fprintf(v.app.Out, "%s:\n", source)
+		fmt.Fprintln(v.app.Out, v.app.Out.Palette.Strong(source+":"))
 		v.source = source
 	}
 	at := "        "
@@ -49,9 +49,23 @@ func (v *Viewer) print(e Entry) {
 		if i > 0 {
 			begin = next
 		}
-		out.WriteString(strings.TrimRight(begin+line, " ") + "\n")
+		row := strings.TrimRight(begin+line, " ")
+		if i == 0 {
+			row = mark + v.painted(row[len(mark):], at, e.Kind)
+		}
+		out.WriteString(row + "\n")
 	}
 	fmt.Fprint(v.app.Out, out.String())
+}
+
+// painted marks the time of an entry's first row, and what failed.
+func (v *Viewer) painted(row, at string, k Kind) string {
+	paint := v.app.Out.Palette
+	rest := strings.TrimPrefix(row, at)
+	if k == Failed {
+		rest = strings.Replace(rest, string(k), paint.Bad(string(k)), 1)
+	}
+	return paint.Dim(row[:len(row)-len(rest)]) + rest
 }
 
 // source says whose the entry is.

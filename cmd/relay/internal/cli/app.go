@@ -28,9 +28,20 @@ type App struct {
 	Environ []string
 	Secrets *secrets.Redactor // of what users see and hosts get
 	Dir     string            // value of -C; "" : the working directory
+	When    string            // value of --color
 	Epic    string            // value of --epic; "" : the epic in relay's folder
 	Now     func() time.Time
 	Wire    engine.Wire // between a run and its engine; nil: none
+}
+
+// Colour has both outputs coloured as --color and the environment say. It fails for a mistake in --color.
+func (a *App) Colour() error {
+	for _, w := range []*terminal.Writer{a.Out, a.Err} {
+		if err := w.Colour(a.When, a.Lookup); err != nil {
+			return &exit.UsageError{Message: err.Error(), Hint: "relay --color=never COMMAND prints no colours"}
+		}
+	}
+	return nil
 }
 
 // Lookup returns the value of an environment variable, or "".

@@ -20,7 +20,7 @@ func (a *App) ReportError(err error) int {
 	d := exit.Diagnose(err)
 	for _, m := range d.Messages {
 		for row := range strings.SplitSeq(m, "\n") {
-			fmt.Fprintf(a.Err, "relay: error: %s\n", a.Secrets.Text(row))
+			fmt.Fprintf(a.Err, "relay: %s %s\n", a.Err.Palette.Bad("error:"), a.Secrets.Text(row))
 		}
 	}
 	for row := range strings.Lines(d.Hint) {

@@ -19,8 +19,8 @@ type lines struct {
 }
 
 func (l *lines) show(u updates.Update) {
-	if text := updateText(u); text != "" {
-		fmt.Fprintf(&l.text, "%s %s\n", u.At.Local().Format(time.TimeOnly), text)
+	if row := row(u, l.w.Palette); row != "" {
+		fmt.Fprintln(&l.text, row)
 	}
 }
 
@@ -51,6 +51,31 @@ func meanwhile(u updates.Update) string {
 		return "type " + u.Fix
 	}
 	return "relay work --ask-now does not wait"
+}
+
+// row returns the line of a change of state, with its time, marked by what it means; "" when it is none.
+func row(u updates.Update, paint terminal.Palette) string {
+	said := updateText(u)
+	if said == "" {
+		return ""
+	}
+	mark := func(s string) string { return s }
+	switch u.Kind {
+	case updates.Run:
+		mark = paint.Strong
+	case updates.Completed:
+		mark = paint.Good
+	case updates.Failed, updates.Gated:
+		mark = paint.Bad
+	case updates.Retry, updates.Held, updates.Waiting, updates.Cramped, updates.Paused, updates.Note, updates.Stopping:
+		mark = paint.Wait
+	default: // what goes well and is not over
+	}
+	head, why, found := strings.Cut(said, ": ")
+	if found {
+		why = ": " + why
+	}
+	return paint.Dim(u.At.Local().Format(time.TimeOnly)) + " " + mark(head) + why
 }
 
 // taken returns what an attempt has taken: time and, where it is known, money.

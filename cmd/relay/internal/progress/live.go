@@ -24,7 +24,9 @@ type live struct {
 	ends  estimator
 }
 
-func newLive(a *cli.App) *live { return &live{w: a.Err.Dest, now: a.Now} }
+func newLive(a *cli.App) *live {
+	return &live{w: a.Err.Dest, now: a.Now, panel: panel{paint: a.Err.Palette}}
+}
 
 // quiet are changes that the panel shows and that need no line of their own.
 var quiet = []updates.Kind{
@@ -42,7 +44,7 @@ func (l *live) show(u updates.Update) {
 	if slices.Contains(quiet, u.Kind) {
 		return // the next tick draws it
 	}
-	l.print(u.At.Local().Format(time.TimeOnly) + " " + updateText(u))
+	l.print(row(u, l.panel.paint))
 }
 
 func (l *live) say(msg string) { l.print("relay: " + text.Line(msg, maxLine)) }
@@ -69,7 +71,7 @@ func (l *live) print(message string) {
 	}
 	rows := l.panel.view(l.now(), terminal.Columns(l.w)-1, terminal.Rows(l.w)) // a full line would wrap on some terminals
 	l.rows = len(rows)
-	_, _ = io.WriteString(l.w, msg+strings.Join(rows, "\n")+"\n")
+	_, _ = io.WriteString(l.w, l.panel.paint.Render(msg+strings.Join(rows, "\n")+"\n"))
 }
 
 // erase moves to the first line of the panel and clears all below.

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
@@ -24,6 +25,7 @@ type panel struct {
 	maxUSD   float64
 	maxToken int64
 	forecast *status.Forecast // nil: none
+	paint    terminal.Palette
 }
 
 type runningTask struct {
@@ -99,7 +101,7 @@ const (
 // view draws the panel for a window of so many columns and rows, one string for each line.
 func (p *panel) view(now time.Time, width, height int) []string {
 	bar := status.Bar(p.counts, min(barWidth, max(width/3, 1)))
-	rows := []string{bar + " " + text.Line(status.Printer{}.CountsText(p.counts), width-len(bar)-1)}
+	rows := []string{p.paint.Good(bar) + " " + text.Line(status.Printer{}.CountsText(p.counts), width-len(bar)-1)}
 	add := func(msg string) { rows = append(rows, "  "+text.Line(msg, width-2)) }
 	if so := p.soFar(now); so != "" {
 		add(so)
@@ -117,7 +119,7 @@ func (p *panel) view(now time.Time, width, height int) []string {
 		add(fmt.Sprintf("%s, %s: %s", r.head, taken, r.doing))
 	}
 	if p.waiting != "" {
-		add(p.waiting)
+		rows = append(rows, "  "+p.paint.Wait(text.Line(p.waiting, width-2)))
 	}
 	return rows
 }

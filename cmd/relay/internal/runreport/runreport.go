@@ -2,11 +2,13 @@
 package runreport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -62,6 +64,26 @@ func Write(w io.Writer, r Report, format string) error {
 		return r.HTML(w, time.Local)
 	}
 	return r.Markdown(w, time.Local)
+}
+
+// Print writes a report in a format for a person to read at once: the headings of markdown are coloured.
+func Print(w *terminal.Writer, r Report, format string) error {
+	if format != "md" || w.Palette == (terminal.Palette{}) {
+		return Write(w, r, format)
+	}
+	var page bytes.Buffer
+	err := Write(&page, r, format)
+	for line := range strings.Lines(page.String()) {
+		text := strings.TrimSuffix(line, "\n")
+		switch {
+		case text == "## Needs you":
+			text = w.Palette.Bad(text)
+		case strings.HasPrefix(text, "#"), strings.HasPrefix(text, "**"):
+			text = w.Palette.Strong(text)
+		}
+		fmt.Fprintln(w, text)
+	}
+	return err
 }
 
 // Replace writes a report into a file, as harmless as on a terminal.

@@ -78,6 +78,7 @@ func (s *session) printText(e *end, heading string) {
 		return
 	}
 	l := status.Printer{Now: s.app.Now(), Width: terminal.Columns(s.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
+	l.Paint = s.app.Out.Palette
 	l.Flag = s.project.EpicFlag()
 	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
 	fmt.Fprint(s.app.Out, heading)

@@ -46,7 +46,8 @@ func (s *Report) AddCooldowns(now time.Time) {
 // cooldowns prints what keeps tasks from starting.
 func (l Printer) cooldowns(w io.Writer, s *Report) {
 	printLine := func(word, text string) {
-		fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+		head := l.Paint.Wait(word) + strings.Repeat(" ", max(6-len(word), 0))
+		fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 	}
 	if wait := s.Waiting; wait != nil {
 		printLine("wait", text.Line(l.waitText(wait), maxWhy))

@@ -118,8 +118,8 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 func WriteList(w io.Writer, s *List, l Printer) {
 	file := text.ShellWord(s.Playlist)
 	fmt.Fprintf(w, "list   %s\n", text.Line(s.Name, max(l.Width-7, 20)))
-	fmt.Fprintf(w, "epics  %s %d of %d completed\n", Bar(ending.Counts{Total: s.Counts.Total, Completed: s.Counts.Completed}, 20),
-		s.Counts.Completed, s.Counts.Total)
+	bar := Bar(ending.Counts{Total: s.Counts.Total, Completed: s.Counts.Completed}, 20)
+	fmt.Fprintf(w, "epics  %s %d of %d completed\n", l.Paint.Good(bar), s.Counts.Completed, s.Counts.Total)
 	if s.Usage != (attempts.Usage{}) {
 		fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
 	}

@@ -18,9 +18,9 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	switch {
 	case s.Run.State == Running:
 	case c.Completed == c.Total:
-		fmt.Fprint(w, "\nall tasks are completed\n")
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Good("all tasks are completed"))
 	case c.Pending+c.InProgress > 0:
-		fmt.Fprintf(w, "\nnext:  %srelay work%s\n", first, l.Flag)
+		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong("next:"), first, l.Flag)
 	}
 }
 
@@ -37,7 +37,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		widest = max(widest, len(show))
 	}
 	if len(shown) > 0 {
-		fmt.Fprint(w, "\nneeds you:\n")
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
 	for _, t := range shown {
 		show, what := l.show(t)
@@ -48,7 +48,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	}
 	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return len(t.Doubtful) == 0 })
 	if len(shown) == 0 && len(s.Refused)+len(doubtful) > 0 {
-		fmt.Fprint(w, "\nneeds you:\n")
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
 	l.doubtful(w, doubtful)
 	return l.refused(w, s.Refused)

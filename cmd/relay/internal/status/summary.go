@@ -82,12 +82,16 @@ func TasksLeft(s *Report) []Task {
 func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 	c := s.Counts
 	l.Dead = true // the run is over
-	fmt.Fprintf(w, "\n%s\n", report.Headline(s.Reason, s.Left))
+	headline := l.Paint.Wait
+	if c.Completed == c.Total && s.Reason == ending.EpicComplete {
+		headline = l.Paint.Good
+	}
+	fmt.Fprintf(w, "\n%s\n", headline(report.Headline(s.Reason, s.Left)))
 	if next := report.Next(s.Reason); s.Why != "" {
 		l.note(w, s.Why)
 		l.note(w, next)
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", Bar(now.Counts, 20), l.CountsText(now.Counts))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), l.CountsText(now.Counts))
 	fmt.Fprintf(w, "time   %s, %s\n", text.Span(s.Elapsed), text.Count(s.Ended, "attempt"))
 	if len(s.Suspends) > 0 {
 		l.note(w, suspendText(s.Suspends))

@@ -28,6 +28,8 @@ type Printer struct {
 	Flag    string // that names the epic to other commands, as in " --epic ID"; "" : none is needed
 	Shared  bool   // the tasks worked side by side in the user's checkout
 
+	Paint terminal.Palette // of the output
+
 	brief bool // a task has one line more at most
 }
 
@@ -43,7 +45,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(ending.Reason(s.Run.Reason)))
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", Bar(s.Counts, 20), l.CountsText(s.Counts))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), l.CountsText(s.Counts))
 	l.usage(w, s)
 	switch {
 	case s.Finished != "":
@@ -60,10 +62,10 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, warning)
 	}
 	if n := unverified(s); n > 0 {
-		fmt.Fprintf(w, "note   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
+		fmt.Fprintf(w, l.Paint.Wait("note")+"   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
 	}
 	if s.Edited {
-		fmt.Fprint(w, "note   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
+		fmt.Fprint(w, l.Paint.Wait("note")+"   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
 	}
 	fmt.Fprintln(w)
 	l.tasks(w, s)
@@ -76,7 +78,7 @@ func (l Printer) note(w io.Writer, text string) {
 	if text == "" {
 		return
 	}
-	fmt.Fprintf(w, "note   %s\n", strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+	fmt.Fprintf(w, "%s   %s\n", l.Paint.Wait("note"), strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 }
 
 // tasks lists the tasks, of a long epic most in groups.
@@ -127,14 +129,16 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 		tail = "  (unverified)"
 	}
 	room := max(l.Width-displaywidth.String(head)-displaywidth.String(tail), 20)
-	fmt.Fprintf(w, "%s%s%s\n", head, text.Line(t.Title, room), tail)
-	indent := strings.Repeat(" ", widest+4)
-	why := l.why(t)
-	if l.brief {
-		why = text.Line(why, max(l.Width-len(indent), 20))
+	dim := unmarked
+	if t.Status == attempts.BlockedOn {
+		dim = l.Paint.Dim
 	}
+	state := l.stateColour(t.Status, cut)(status) + strings.Repeat(" ", max(11-len(status), 0))
+	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(text.Line(t.Title, room)), l.Paint.Dim(tail))
+	indent := strings.Repeat(" ", widest+4)
+	why := l.why(t, max(l.Width-len(indent), 20))
 	if why != "" {
-		fmt.Fprintln(w, terminal.Wrap(why, l.Width, indent))
+		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
 	}
 	if l.Verbose {
 		for i := range t.Attempts {
@@ -143,11 +147,38 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	}
 }
 
+// stateColour returns what marks the state of a task.
+func (l Printer) stateColour(s attempts.Status, interrupted bool) func(string) string {
+	switch {
+	case interrupted:
+		return l.Paint.Wait
+	case s == attempts.Completed:
+		return l.Paint.Good
+	case s == attempts.Gated:
+		return l.Paint.Bad
+	case s == attempts.InProgress:
+		return l.Paint.Strong
+	case s == attempts.BlockedOn:
+		return l.Paint.Dim
+	}
+	return unmarked
+}
+
+func unmarked(s string) string { return s }
+
 // maxWhy bounds what is said of one task, in columns.
 const maxWhy = 300
 
-// why returns text that says why a task is not done, if there is anything to say.
-func (l Printer) why(t *Task) string {
+// why returns text that says why a task is not done, if there is anything to say; of a long epic as much as room takes.
+func (l Printer) why(t *Task, room int) string {
+	most := maxWhy
+	if l.brief {
+		most = room
+	}
+	return text.Line(whyOpen(t), most)
+}
+
+func whyOpen(t *Task) string {
 	switch {
 	case t.Status == attempts.Gated && t.Detail != "":
 		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
@@ -222,7 +253,12 @@ func Bar(c ending.Counts, width int) string {
 
 // CountsText returns text that says how many tasks are in which state.
 func (l Printer) CountsText(c ending.Counts) string {
-	return report.CountsText(c, l.Dead)
+	said := report.CountsText(c, l.Dead)
+	if c.Gated > 0 {
+		gated := fmt.Sprintf("%d gated", c.Gated)
+		said = strings.Replace(said, gated, l.Paint.Bad(gated), 1)
+	}
+	return said
 }
 
 // OpenTasks lists tasks that are not completed.

@@ -18,7 +18,8 @@ import (
 type Writer struct {
 	Dest     io.Writer
 	Redact   func(string) string // takes secrets out; nil: nobody does
-	tail     []byte              // begin of a character whose end has not been written yet
+	Palette  Palette             // marks what is to be coloured; the zero Palette: nothing is
+	tail     []byte              // begin of a character or mark whose end has not been written yet
 	Err      error
 	Optional bool // nobody minds when what is written gets lost
 }
@@ -36,7 +37,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 		p = append(s.tail, p...)
 		s.tail = nil
 	}
-	if whole := completeRunes(p); whole < len(p) {
+	if whole := s.Palette.cutMark(p[:completeRunes(p)]); whole < len(p) {
 		s.tail = append([]byte(nil), p[whole:]...)
 		p = p[:whole]
 	}
@@ -44,7 +45,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 	if s.Redact != nil {
 		out = s.Redact(out)
 	}
-	_, s.Err = io.WriteString(s.Dest, plaintext.Escape(out))
+	_, s.Err = io.WriteString(s.Dest, s.Palette.Render(plaintext.Escape(out)))
 	return n, nil
 }
 
