@@ -36,6 +36,7 @@ func (i *Issue) Closed() bool { return strings.EqualFold(i.State, "closed") }
 // FromIssues makes an epic of issues. One with parts is their group, an open one without is a task: its boxes are its criteria, and it
 // waits for what it is blocked by. Source is what the epic is called where the issues have no common parent. The error is epic.Problems.
 func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
+	source = plaintext.Line(source)
 	r := tracker{draft: &draft{file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
 	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Compare(a.Number, b.Number) })
 	for i := range issues {
@@ -62,7 +63,7 @@ func issueID(number int) string { return fmt.Sprintf("#%d", number) }
 // githubIssue adds the item of an issue.
 func (r *tracker) githubIssue(i *Issue) {
 	it := &item{
-		id: issueID(i.Number), as: fmt.Sprintf("GH%d", i.Number), file: i.URL, title: plaintext.Line(i.Title), priority: normal,
+		id: issueID(i.Number), as: fmt.Sprintf("GH%d", i.Number), file: plaintext.Line(i.URL), title: plaintext.Line(i.Title), priority: normal,
 		done: i.Closed(),
 	}
 	for _, l := range i.Labels {

@@ -46,17 +46,12 @@ func readGsd(s source, d *draft) error {
 		d.title = "Roadmap"
 	}
 	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
-	found, err := globIn(s, "phases/*/*-PLAN.md")
-	if err != nil {
-		return err
-	}
-	for _, name := range found {
+	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
 	before, sections := cut(list, 2)
-	d.prose("", before)
-	for _, part := range sections {
+	for _, part := range append([]section{{body: before}}, sections...) {
 		intro, details := cut(part.body, 3)
 		rest := r.listed(intro)
 		detailed := false

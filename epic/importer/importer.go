@@ -104,10 +104,7 @@ func Find(files fs.FS, name string) (list []Found) {
 // in returns the files in a folder that have a name of the form's.
 func (f Format) in(files fs.FS, folder string) (names []string) {
 	for _, pattern := range f.Files {
-		found, err := fs.Glob(files, path.Join(escapeGlob(folder), pattern))
-		if err == nil {
-			names = append(names, found...)
-		}
+		names = append(names, glob(files, folder, pattern)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -123,8 +120,27 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+// glob returns what a pattern means below a folder. (That of package fs opens whatever may be a folder, and waits where it is a pipe.)
+func glob(files fs.FS, folder, pattern string) (names []string) {
+	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
+		return nil
+	}
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		return nil
+	}
+	first, rest, more := strings.Cut(pattern, "/")
+	for _, e := range entries { // which are sorted
+		name := path.Join(folder, e.Name())
+		switch matches, err := path.Match(first, e.Name()); {
+		case err != nil || !matches:
+		case more:
+			names = append(names, glob(files, name, rest)...)
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
@@ -187,10 +203,7 @@ func (d *draft) read(s source, name string) []line {
 
 // companions tells which markdown beside the plan agents are not told, or only a part of.
 func (d *draft) companions(s source, partly, part string, wholly ...string) {
-	found, err := globIn(s, "*.md")
-	if err != nil {
-		return
-	}
+	found := glob(s.files, path.Dir(s.name), "*.md")
 	var unread []string
 	for _, name := range found {
 		switch base := path.Base(name); {
@@ -215,11 +228,4 @@ func (s source) lines() ([]line, error) {
 		return nil, fmt.Errorf("%s is no text", s.name)
 	}
 	return lines(data), nil
-}
-
-// globIn returns the files beside the plan that a pattern names, sorted.
-func globIn(s source, pattern string) ([]string, error) {
-	found, err := fs.Glob(s.files, path.Join(escapeGlob(path.Dir(s.name)), pattern))
-	slices.Sort(found)
-	return found, err
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -266,54 +265,4 @@ func TestTooManyEdges(t *testing.T) {
 	if want := "tasks.json:1:1: its tasks wait for more than 1000000 others"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-}
-
-// FuzzPlans wants of any text either an epic that can be written and read again, or an error.
-func FuzzPlans(f *testing.F) {
-	names, err := filepath.Glob("testdata/plans/*.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range names {
-		a, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, file := range a.Files {
-			for i := range Formats() {
-				f.Add(uint8(i), file.Data, file.Data)
-			}
-		}
-	}
-	f.Fuzz(func(t *testing.T, which uint8, data, beside []byte) {
-		form := Formats()[int(which)%len(Formats())]
-		file := "plan.md"
-		if len(form.Files) > 0 {
-			file = path.Base(form.Files[0])
-		}
-		file = strings.ReplaceAll(file, "*", "a")
-		files := fstest.MapFS{file: {Data: data}}
-		for _, other := range []string{"spec.md", "requirements.md", "proposal.md", "epics.md", "1-1-a.md"} {
-			files[other] = &fstest.MapFile{Data: beside}
-		}
-		for range Find(files, ".") {
-			continue
-		}
-		plan, err := Read(form, files, file, "", now())
-		if err != nil {
-			return
-		}
-		for _, c := range plan.Epic.Tasks {
-			if len(c.Checks) > 0 {
-				t.Errorf("task %s has checks", c.ID)
-			}
-		}
-		written, err := plan.Epic.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := epic.Read("epic.yml", written); err != nil {
-			t.Errorf("%v\n%s", err, written)
-		}
-	})
 }

@@ -50,11 +50,7 @@ func readOpenspec(s source, d *draft) error {
 	d.prose("", proposed)
 	_, design := firstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
-	specs, err := globIn(s, "specs/*/spec.md")
-	if err != nil {
-		return err
-	}
-	for _, name := range specs {
+	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}

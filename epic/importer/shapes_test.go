@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode"
 
 	"relay/epic"
@@ -189,6 +190,19 @@ func (k *key) compare(t *testing.T, files fs.FS) {
 	k.compareTasks(t, plan.Epic)
 	k.compareTold(t, plan.Told)
 	k.nothingLost(t, files, plan)
+	copied := fstest.MapFS{}
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(files, name)
+		copied[name] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticked(t, found[0].Format, copied, k.plan, plan)
 	t.Logf("%s: %d tasks, %d edges, %d done, %d lines told", k.form, len(plan.Epic.Tasks), k.edges(), plan.Done, len(plan.Told))
 }
 

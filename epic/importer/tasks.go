@@ -91,7 +91,7 @@ func (d *draft) groupLine(name string) int {
 
 // ids gives every item an id that a task may have, and returns the items by the ids of the plan.
 func (d *draft) ids() map[string]*item {
-	byID, taken := map[string]*item{}, map[string]bool{}
+	byID, taken, next := map[string]*item{}, map[string]bool{}, map[string]int{}
 	for _, it := range d.items {
 		if first := byID[it.id]; first == nil {
 			byID[it.id] = it
@@ -100,8 +100,9 @@ func (d *draft) ids() map[string]*item {
 		}
 		base := taskID(cmp.Or(it.as, it.id))
 		it.as = base
-		for n := 2; taken[strings.ToLower(it.as)]; n++ {
-			suffix := "-" + strconv.Itoa(n)
+		for taken[strings.ToLower(it.as)] {
+			next[base]++ // where the last one ended: a plan may have one id many times
+			suffix := "-" + strconv.Itoa(next[base]+1)
 			it.as = base[:min(len(base), maxTaskID-len(suffix))] + suffix
 		}
 		taken[strings.ToLower(it.as)] = true
