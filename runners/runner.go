@@ -6,8 +6,10 @@ package runners
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -100,6 +102,14 @@ type Report struct {
 
 	// EndedWell means of an outcome that is none of the agent's that its CLI knows of no fault: what is missing tells of one.
 	EndedWell bool
+}
+
+// MaxAnswer is how many bytes a FinalText has at most.
+const MaxAnswer = cleantext.MaxFinal
+
+// CutOff reports whether the last message was longer than what is kept of it.
+func (r *Report) CutOff() bool {
+	return strings.HasSuffix(r.FinalText, cleantext.CutMark) && len(r.FinalText) > MaxAnswer/2
 }
 
 // ToolUse says how often an agent has used one of its tools. The name is clean, and short.

@@ -31,6 +31,7 @@ type initOptions struct {
 	milestone string
 	issues    []int
 	checks    []string
+	planner   string // who writes what tasks lack; "" : nobody, anyPlanner: the first agent that serves
 }
 
 func newInitCommand(a *cli.App) *cobra.Command {
@@ -48,6 +49,10 @@ named.
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
+With --planner an agent writes the acceptance criteria and checks that tasks
+lack, as for relay plan; nothing else of the plan changes. What is added is
+shown, and written after confirmation.
+
 With --append no blueprint is read: what the reviewers of the whole epic found
 (quality_gate.epic), and the work that agents found and left, is shown as tasks
 and added to epic.yml after confirmation.`,
@@ -55,18 +60,14 @@ and added to epic.yml after confirmation.`,
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init specs/001-login --checks 'make test'
   relay init --milestone v1.2            # or --issues 12,15
+  relay init docs/plan.md --planner=codex
   relay init --append`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.append || opts.ofGitHub() {
-				return cobra.NoArgs(cmd, args)
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		},
+		Args: func(cmd *cobra.Command, args []string) error { return opts.named(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.append {
 				return runAppend(cmd.Context(), opts)
 			}
-			if opts.auto || opts.yes {
+			if opts.auto || opts.yes && opts.planner == "" {
 				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
 			}
 			if opts.app.Epic != "" {
@@ -81,16 +82,27 @@ and added to epic.yml after confirmation.`,
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append: do not ask for confirmation")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append and --planner: do not ask for confirmation")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
 	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
+	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
+	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
+	cmd.MarkFlagsMutuallyExclusive("append", "planner")
 	cmd.MarkFlagsMutuallyExclusive("append", "force")
 	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
 	return cmd
+}
+
+// named fails unless a plan is named, where one is needed.
+func (o *initOptions) named(cmd *cobra.Command, args []string) error {
+	if o.append || o.ofGitHub() {
+		return cobra.NoArgs(cmd, args)
+	}
+	return cobra.ExactArgs(1)(cmd, args)
 }
 
 // ofGitHub reports whether the plan is issues, and no file.
@@ -145,12 +157,11 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.takesOffered(plan) {
-		var runs []string
-		for _, o := range plan.Offered {
-			runs = append(runs, o.Run)
+	opts.takeOffered(plan)
+	if opts.planner != "" {
+		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
+			return err
 		}
-		planfile.AddChecks(plan, runs)
 	}
 	e := plan.Epic
 	text, err := e.Encode()
@@ -168,7 +179,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		answer.Offered = append(answer.Offered, offered(o))
 	}
 	if !opts.dryRun {
-		how := archive.Options{Blueprint: opts.blueprint, Force: opts.force}
+		how := archive.Options{Again: "relay init --force " + opts.blueprint, Force: opts.force}
 		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
 			return err
 		}
@@ -191,6 +202,18 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, e, answer)
 }
 
+// takeOffered makes commands that a plan names checks of the epic, when a person wants that.
+func (o initOptions) takeOffered(plan *importer.Plan) {
+	if !o.takesOffered(plan) {
+		return
+	}
+	var runs []string
+	for _, c := range plan.Offered {
+		runs = append(runs, c.Run)
+	}
+	planfile.AddChecks(plan, runs)
+}
+
 // takesOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
 func (o initOptions) takesOffered(plan *importer.Plan) bool {
 	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
@@ -207,12 +230,7 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	if err != nil {
 		return err
 	}
-	if answer.Archived != "" {
-		fmt.Fprintf(w, "the old epic is in %s\n", answer.Archived)
-	}
-	if answer.Branch != "" {
-		fmt.Fprintf(w, "the work it has landed is on %s\n", answer.Branch)
-	}
+	printArchived(w, answer.Archived, answer.Branch)
 	path := g.CriticalPath()
 	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, text.Line(e.Title, 50), text.Count(len(e.Tasks), "task"))
 	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
@@ -225,6 +243,19 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	}
 	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
 	project.WriteWarnings(w, answer.Warnings)
-	fmt.Fprintf(w, "\nnext:  relay check    see what could fail\n       relay work     begin\n")
+	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
 }
+
+// printArchived says where the old epic is, and what it has landed.
+func printArchived(w io.Writer, folder, branch string) {
+	if folder != "" {
+		fmt.Fprintf(w, "the old epic is in %s\n", folder)
+	}
+	if branch != "" {
+		fmt.Fprintf(w, "the work it has landed is on %s\n", branch)
+	}
+}
+
+// nextAfterInit is what to type once there is an epic.
+const nextAfterInit = "next:  relay check    see what could fail\n       relay work     begin\n"

@@ -70,6 +70,7 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"attempts/internal/eventlog/eventlog.go", "line", "it is cut off", "a line without an end is the last one, and told of by its size"},
 	{"cmd/relay/sessionsimport.go", "importHint", "make room on that disk, then type the command again: nothing is lost", "a disk that is full at that moment"},
 	{"cmd/relay/sessionsfork.go", "runSessionsFork", "relay: warning: the agents ledger does not have the session: …", "a ledger that could be read a moment before"},
+	{"cmd/relay/internal/planning/planning.go", "Make", "relay: warning: the agents ledger does not have the session: …", "a ledger that could be read a moment before"},
 	{"orchestrator/sessionkeeper/writer.go", "errKnown", "", "told to another part of relay, and to nobody else"},
 	{"orchestrator/sessionkeeper/writer.go", "errAgain", "", "told to another part of relay, and to nobody else"},
 	{"orchestrator/worker/collector.go", "keepWork", "changes.patch of this attempt is not complete: …", "a disk that is full at that moment: what an agent puts in the way is cleared away"},

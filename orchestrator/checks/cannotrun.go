@@ -24,7 +24,7 @@ import (
 // manifest. It is "" when the check ran, or when the task, or another one, may be there to make what is missing: then the
 // failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
-	f := finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
+	f := r.finder(ctx, check, base)
 	what := evidence.FindMissing(run)
 	why := ""
 	switch what.Kind {
@@ -44,6 +44,10 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 }
 
 var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)
+
+func (r *Runner) finder(ctx context.Context, check Check, base string) finder {
+	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
+}
 
 // finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
 type finder struct {

@@ -8,8 +8,10 @@ import (
 	"relay/attempts"
 )
 
-// Fork says of what a session is a branch, in a file beside its transcript: no event of the log tells of it.
+// Fork says of what a session is a branch, in a file beside its transcript: no event of the log tells of it. A session in which an agent
+// was asked for a plan is the branch of none.
 type Fork struct {
+	Plan    bool   `json:"plan,omitempty"`   // it was asked for a plan
 	Session string `json:"session"`          // the conversation that was forked
 	Turn    string `json:"turn"`             // in the place of which it goes on
 	Parent  string `json:"parent,omitempty"` // the turn before that one, which it follows; "": it begins anew
@@ -43,6 +45,10 @@ func (f *Fork) Write(folder string) error {
 
 // context is what the session says of it.
 func (f *Fork) context() string {
+	if f.Plan {
+		text, _ := json.Marshal(map[string]any{"plan": map[string]string{"base": f.Base}}) // texts
+		return string(text)
+	}
 	text, _ := json.Marshal(map[string]any{"fork": map[string]string{ // texts
 		"session": f.Session, "turn": f.Turn, "parent_turn": f.Parent, "base": f.Base,
 	}})
@@ -56,7 +62,7 @@ func forks(dir string) (list []*attemptFacts) {
 		for _, task := range folders(filepath.Join(runs, run)) {
 			var f Fork
 			text, err := readFile(filepath.Join(runs, run, task, "1", ForkFile), maxForkFile)
-			if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" {
+			if err != nil || json.Unmarshal(text, &f) != nil || f.Turn == "" && !f.Plan {
 				continue
 			}
 			list = append(list, &attemptFacts{

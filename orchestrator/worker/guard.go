@@ -178,13 +178,13 @@ const (
 
 // comparePlan tells once of an epic.yml that is not the plan this run began with any more.
 func (g *workspace) comparePlan(f *state) error {
+	if g.o.Plan == nil {
+		return nil
+	}
 	path := filepath.Join(g.o.Dir, PlanFile)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
-	}
-	if g.o.Plan == nil {
-		return nil
 	}
 	seen := g.planSeen.Load()
 	if seen != nil && seen.info.ModTime().Equal(info.ModTime()) && seen.info.Size() == info.Size() {

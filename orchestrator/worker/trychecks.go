@@ -23,7 +23,9 @@ type TriedCheck struct {
 	Passed    bool
 	CannotRun string // why it could not run at all, whatever an agent does, and what to do about it
 	How       string // it ended, when it did not pass
-	Later     bool   // all its tasks wait for others: these may bring what it lacks
+	TimedOut  bool
+	Run       attempts.CheckRun
+	Later     bool // all its tasks wait for others: these may bring what it lacks
 }
 
 // Tried is what all of them came to.
@@ -139,7 +141,7 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 }
 
 func (g *workspace) triedCheck(ctx context.Context, list triedList, check checks.Check, s checks.Result, base string) TriedCheck {
-	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.Passed(), Later: list.later}
+	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.Passed(), Later: list.later, TimedOut: s.TimedOut, Run: s.Run}
 	if !c.Passed {
 		c.How, c.CannotRun = g.checks.Why(check, s), g.checks.CannotRun(ctx, check, s.Run, base)
 	}

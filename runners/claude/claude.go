@@ -118,6 +118,9 @@ func (c *Runner) argv(req runners.Request) []string {
 // its own settings, and what the user's settings deny or ask about.
 const allowedTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Skill,Monitor"
 
+// askedTools are those of an agent that is only asked something: it reads files and runs commands, and edits none.
+const askedTools = "Bash,WebFetch,WebSearch,Skill,Monitor"
+
 const bypassPermissions = "bypassPermissions"
 
 // Mode returns text that says what an agent may do unasked.
@@ -131,9 +134,20 @@ func (c *Runner) Mode() string {
 	return "permission mode " + c.Permission
 }
 
+// QuestionMode describes what an agent that is only asked something, as a reviewer is, may do unasked.
+func (c *Runner) QuestionMode() string {
+	if c.Permission == "" {
+		return "permission mode dontAsk: commands and the web, and no edits; the rest is denied"
+	}
+	return c.Mode()
+}
+
 func (c *Runner) permissions(req runners.Request) []string {
 	var tools []string
-	if c.Permission == "" {
+	switch {
+	case c.Permission == "" && req.Question:
+		tools = append(tools, askedTools)
+	case c.Permission == "":
 		tools = append(tools, allowedTools)
 	}
 	if c.served(req) {

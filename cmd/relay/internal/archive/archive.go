@@ -14,6 +14,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/epicbranch"
+	"relay/orchestrator/planner"
 	"relay/orchestrator/text"
 )
 
@@ -22,20 +23,15 @@ var epicFiles = []string{"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.f
 
 // Options say how an old epic is put away.
 type Options struct {
-	Blueprint string // of the new epic, as the user wrote it: for hints
-	Force     bool   // also an epic in progress, or with mistakes
+	Again string // the command that puts away an epic in progress as well: for hints
+	Force bool   // also an epic in progress, or with mistakes
 }
 
 // Old makes room for a new epic: what is there of an old one is moved to the archive. It fails for an epic that is
 // running, and without Force for one in progress. It returns the archive's path from the root, and the new name of the branch
 // that has what the old epic landed and the user's branch lacks, each "" when there is none.
 func Old(ctx context.Context, p *project.Project, opts Options, now time.Time) (archived, branch string, err error) {
-	var old []string
-	for _, name := range epicFiles {
-		if project.Exists(p.File(name)) {
-			old = append(old, name)
-		}
-	}
+	old := there(p)
 	if len(old) == 0 {
 		return "", "", nil
 	}
@@ -62,6 +58,36 @@ func Old(ctx context.Context, p *project.Project, opts Options, now time.Time) (
 	return p.Rel(folder), branch, nil
 }
 
+// Refusal returns the error with which Old would fail because of the epic that is there; nil when it would not.
+func Refusal(p *project.Project, opts Options) error {
+	if !project.Exists(p.File(epicFiles[0])) {
+		return nil
+	}
+	_, _, err := replaceable(p, opts)
+	return err
+}
+
+// there returns which files of an epic there are.
+func there(p *project.Project) (old []string) {
+	for _, name := range epicFiles {
+		if project.Exists(p.File(name)) && (name != attempts.RunsDir || len(runsOfEpic(p.File(name))) > 0) {
+			old = append(old, name)
+		}
+	}
+	return old
+}
+
+// runsOfEpic returns the names of the runs of an epic. Those in which a plan was made belong to none.
+func runsOfEpic(folder string) (names []string) {
+	entries, _ := os.ReadDir(folder) // what cannot be read is not moved
+	for _, e := range entries {
+		if !planner.IsRun(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 // replaceable decides whether the epic that is there may go, and returns its id and, if it can be read, its ledger.
 func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.Ledger, err error) {
 	old, err := p.Plan()
@@ -69,16 +95,16 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 		if opts.Force {
 			return "unreadable", nil, nil
 		}
-		return "", nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "to archive that epic and begin anew: relay init --force " + opts.Blueprint}
+		return "", nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "to archive that epic and begin anew: " + opts.Again}
 	}
 	view, err := attempts.Read(p.Dir, old.Epic, old.Graph)
 	switch {
-	case err != nil && opts.Force:
+	case err != nil && opts.Force, errors.Is(err, attempts.ErrNoLedger): // a kill has left epic.yml alone
 		return old.Epic.ID, nil, nil
 	case err != nil:
 		return "", nil, &exit.Hinted{
 			Err:  fmt.Errorf("the ledger of the existing epic cannot be read: %w", err),
-			Hint: "relay ledger validate tells what is wrong\nrelay init --force " + opts.Blueprint + " archives it and begins anew",
+			Hint: "relay ledger validate tells what is wrong\n" + opts.Again + " archives it and begins anew",
 		}
 	case view.Running:
 		return "", nil, &attempts.HeldError{Holder: *view.Holder}
@@ -93,7 +119,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	if tried && done < len(old.Epic.Tasks) && !opts.Force {
 		return "", nil, &exit.Hinted{
 			Err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.Epic.ID, done, text.Count(len(old.Epic.Tasks), "task")),
-			Hint: "relay work continues it\nrelay init --force " + opts.Blueprint + " archives it and begins anew",
+			Hint: "relay work continues it\n" + opts.Again + " archives it and begins anew",
 		}
 	}
 	return old.Epic.ID, view.Ledger, nil
@@ -109,16 +135,45 @@ func archiveFolder(p *project.Project, id string, now time.Time) string {
 	return folder
 }
 
-// moveToArchive moves files out of the way into a folder of their own.
+// moveToArchive moves files out of the way into a folder of their own. epic.yml is copied: until there is a new one, the old one stays.
 func moveToArchive(p *project.Project, folder string, names []string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	for _, name := range names {
-		err := os.Rename(p.File(name), filepath.Join(folder, name))
+		err := moveInto(folder, p.File(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// moveInto moves a file into a folder, of the folder of runs those of the epic.
+func moveInto(folder, path string) error {
+	to := filepath.Join(folder, filepath.Base(path))
+	switch filepath.Base(path) {
+	case epicFiles[0]:
+		text, err := project.ReadFile(path, project.MaxPlan)
+		if err != nil {
+			return os.Rename(path, to) // it is none that could stay
+		}
+		return project.ReplacePrivate(to, text)
+	case attempts.RunsDir:
+	default:
+		return os.Rename(path, to)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	runs := runsOfEpic(path)
+	if len(runs) == len(entries) {
+		return os.Rename(path, to)
+	}
+	failed := os.MkdirAll(to, 0o700)
+	for _, name := range runs {
+		failed = errors.Join(failed, os.Rename(filepath.Join(path, name), filepath.Join(to, name)))
+	}
+	return failed
 }

@@ -37,6 +37,7 @@ import (
 //	out TEXT           err TEXT        a line as it is, on stdout or stderr
 //	result JSON        the final event, with JSON as the structured answer
 //	answer TEXT        the final event, with TEXT as the agent's last words
+//	file NAME          the same, with a file's text as its last words
 //	fault STATUS       the final event of a run that failed with an HTTP status
 //	limit              the end of a run that came to its usage limit, which is lifted in an hour
 //	hang               run forever     stubborn PATH: the same, ignoring INT and TERM, with PATH written
@@ -81,6 +82,9 @@ func scenario(prompt string) string {
 		role = ".fork"
 	case argument("--resume") != "":
 		role = ".asked"
+		if n, mends := answerRound(); mends {
+			number = n
+		}
 		if _, round, mends := strings.Cut(prompt, "Review of your work, round "); mends {
 			role, number = ".fix", round[:1]
 		}
@@ -97,6 +101,11 @@ func scenario(prompt string) string {
 		}
 	}
 	return filepath.Join(dir, parts[1])
+}
+
+// answerRound returns the round of a conversation about a plan, by the folder of its prompt.
+func answerRound() (n string, mends bool) {
+	return strings.CutPrefix(filepath.Base(filepath.Dir(os.Getenv("RELAY_PROMPT"))), "fix-")
 }
 
 // Act carries out one line of a scenario.
@@ -171,6 +180,11 @@ func emit(name, rest string) {
 	case "answer":
 		Emit(Spoken(rest))
 		Emit(Final(map[string]any{"subtype": "success", "is_error": false, "result": rest}))
+	case "file":
+		words, err := os.ReadFile(filepath.Join(os.Getenv("HOME"), "claude", path))
+		Must(err)
+		Emit(Spoken(string(words)))
+		Emit(Final(map[string]any{"subtype": "success", "is_error": false, "result": string(words)}))
 	case "fault":
 		Emit(Final(map[string]any{"subtype": "success", "is_error": true, "api_error_status": json.RawMessage(path), "result": text}))
 		os.Exit(1)

@@ -1,0 +1,216 @@
+// Package planning has an agent make a plan for a person: it reads what is wanted, shows what came of it, and writes the epic once the
+// person says yes.
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/cmd/relay/internal/archive"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/planfile"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/configs"
+	"relay/epic"
+	"relay/orchestrator/planner"
+	"relay/orchestrator/sessionkeeper"
+	"relay/orchestrator/text"
+)
+
+// MaxText bounds what is wanted, in bytes.
+const MaxText = 1 << 20
+
+// DefaultRounds is how often an agent answers at most, unless a person says otherwise.
+const DefaultRounds = 3
+
+// MostTasks is how many tasks a plan may have.
+const MostTasks = planner.MostTasks
+
+// Options are what a person wants of a plan.
+type Options struct {
+	App    *cli.App
+	Runner string // "" : the first configured one that serves
+	Model  string
+	Rounds int
+	USD    float64 // that it may cost; 0: as an attempt
+	Force  bool    // an epic in progress is put away
+	Yes    bool
+	JSON   bool
+}
+
+// Wanted is what a plan is to be made of.
+type Wanted struct {
+	Text, From string
+	Fill       *epic.Epic // only what this plan lacks is wanted, and Text is it; nil: a plan is
+}
+
+// Read reads what a person names: a file, a folder or issues in which relay init finds a plan, - for stdin, or an idea in words.
+func Read(ctx context.Context, a *cli.App, p *project.Project, named string, github *planfile.GitHub) (w Wanted, err error) {
+	path := a.Path(named)
+	info, missing := os.Stat(path)
+	switch {
+	case github != nil:
+		w.From = "issues on GitHub"
+		w.Text, err = asYAML(ctx, p, planfile.Request{GitHub: github, Now: a.Now()})
+	case named == "-":
+		w.From = "stdin"
+		var data []byte
+		if data, err = io.ReadAll(io.LimitReader(a.In, MaxText+1)); err == nil && len(data) > MaxText {
+			err = fmt.Errorf("more than %d KiB came on stdin", MaxText>>10)
+		}
+		w.Text = string(data)
+	case missing == nil && info.IsDir():
+		w.From = p.Rel(path)
+		w.Text, err = asYAML(ctx, p, planfile.Request{Written: named, Path: path, Now: a.Now()})
+	case missing == nil:
+		w.From = named
+		var data []byte
+		data, err = project.ReadFile(path, MaxText)
+		w.Text = string(data)
+	case isPath(named):
+		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "an idea is told in words: relay plan 'Users can sign up by mail'"}
+	default:
+		w.From, w.Text = "the command line", named
+	}
+	if err != nil {
+		return w, fmt.Errorf("read what is wanted: %w", err)
+	}
+	if strings.TrimSpace(w.Text) == "" {
+		return w, &exit.Hinted{Err: errors.New("what is wanted is empty"), Code: exit.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
+	}
+	return w, nil
+}
+
+// isPath reports whether a word is meant as the path of a file.
+func isPath(named string) bool {
+	return !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != "")
+}
+
+func asYAML(ctx context.Context, p *project.Project, r planfile.Request) (string, error) {
+	plan, err := planfile.Read(ctx, p, r)
+	if err != nil {
+		return "", err
+	}
+	encoded, err := plan.Epic.Encode()
+	if len(encoded) > MaxText {
+		err = fmt.Errorf("the plan has %d KiB, and may have %d", len(encoded)>>10, MaxText>>10)
+	}
+	return string(encoded), err
+}
+
+// Made is a plan that an agent has made, or the reason why there is none.
+type Made struct {
+	planner.Result
+
+	Base string // commit
+}
+
+// Make has an agent make it. An epic that may not be replaced is an error before anybody is asked; again is the command that replaces it.
+func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again string) (Made, error) {
+	var m Made
+	if o.Rounds < 1 {
+		return m, &exit.UsageError{Message: "--rounds needs a number from 1", Hint: "leave it out for " + fmt.Sprint(DefaultRounds)}
+	}
+	if o.USD < 0 {
+		return m, &exit.UsageError{Message: "--budget-usd needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
+	}
+	if err := archive.Refusal(p, archive.Options{Again: again, Force: o.Force}); err != nil {
+		return m, err
+	}
+	names, err := agents(p, o.Runner)
+	if err != nil {
+		return m, err
+	}
+	if m.Base, err = p.Git.Head(ctx); err != nil {
+		return m, err
+	}
+	session.CatchPipe()
+	g, err := guardian.Start(o.App, func() error { return errors.Join(os.MkdirAll(p.Dir, 0o755), p.EnsureIgnored()) })
+	if err != nil {
+		return m, err
+	}
+	stub := &project.Plan{Epic: &epic.Epic{ID: "planning", Title: "A plan"}}
+	request := planner.Request{
+		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Runners: names, Model: o.Model, Base: m.Base,
+		Rounds: o.Rounds, Now: o.App.Now,
+	}
+	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", text.Line(names[0], 40))
+	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
+	for _, note := range m.Notes {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text.Line(note.Text, 300))
+	}
+	for _, what := range m.Stay {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", what)
+	}
+	if err == nil && p.Config.Relay.Records.Sessions {
+		if _, err := sessionkeeper.Import(ctx, p.SessionOptions(stub), m.Folder); err != nil {
+			fmt.Fprintf(o.App.Err, "relay: warning: the agents ledger does not have the session: %v\n", err)
+		}
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, m.failure(p, o)
+}
+
+// agents returns who is asked: the named one, else the configured ones whose programs are there, in their order.
+func agents(p *project.Project, named string) (names []string, err error) {
+	if named != "" {
+		_, err := p.Program(named)
+		if err != nil {
+			err = project.NoRunner("", err)
+		}
+		return []string{named}, err
+	}
+	var missing []error
+	for _, name := range p.Config.Relay.Runners {
+		if _, err := p.Program(name); err != nil {
+			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
+			continue
+		}
+		names = append(names, name)
+	}
+	switch {
+	case len(names) > 0:
+		return names, nil
+	case len(missing) > 0:
+		return nil, project.NoRunner("", errors.Join(missing...))
+	}
+	return nil, &exit.Hinted{
+		Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+		Hint: "set relay.runners in " + configs.SharedFile + ", or name one: --runner claude",
+	}
+}
+
+// failure returns the error of a plan that cannot be used; nil when it can.
+func (m *Made) failure(p *project.Project, o Options) error {
+	if m.Epic != nil {
+		return nil
+	}
+	var hint []string
+	if m.Kept != "" {
+		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+text.ShellWord(p.Rel(m.Kept)))
+	}
+	if m.Over != nil {
+		hint = append(hint, "allow it more: --budget-usd N")
+		return &exit.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: exit.Stopped, Hint: strings.Join(hint, "\n")}
+	}
+	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
+		fmt.Fprintf(o.App.Err, "relay: %s\n", text.Line(w, 300))
+	}
+	if n := len(m.Wrong) - 10; n > 0 {
+		fmt.Fprintf(o.App.Err, "relay: and %d more\n", n)
+	}
+	return &exit.Hinted{
+		Err:  fmt.Errorf("%s has made no plan that can be used, in %s", m.Runner, text.Count(m.Asked, "answer")),
+		Code: exit.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
+	}
+}

@@ -1,0 +1,47 @@
+package checks
+
+import (
+	"context"
+	"path"
+	"slices"
+
+	"relay/attempts"
+	"relay/internal/lazyregexp"
+	"relay/internal/plaintext"
+	"relay/orchestrator/evidence"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// Unready is CannotRun for a plan that is being written: it also says why a check cannot run as things are, unless a task of the plan says
+// that it makes what is missing. The shell does not find a command, cannot run it or cannot read the check, or a script is not there.
+func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
+	if why := r.CannotRun(ctx, check, run, base); why != "" {
+		return why
+	}
+	f := r.finder(ctx, check, base)
+	what := evidence.FindMissing(run)
+	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
+		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
+	}
+	switch what.Kind {
+	case evidence.MissingFile, evidence.NotExecutable:
+		name := f.inside(what.Name)
+		if slices.ContainsFunc(f.dirs, func(dir string) bool { return f.declared(path.Join(dir, name)) }) {
+			return ""
+		}
+		return check.Name + " cannot run: there is no " + name + ", and no task names it under its files"
+	case evidence.MissingProgram:
+		if f.declared(what.Name) {
+			return ""
+		}
+	default: // nothing is known to be missing
+	}
+	if run.ExitCode == 126 || run.ExitCode == 127 {
+		return check.Name + " cannot run: " + runners.DescribeExit(process.Exit{Code: run.ExitCode})
+	}
+	return ""
+}
+
+// shellMistake is what shells say of a command that they cannot read.
+var shellMistake = lazyregexp.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)

@@ -1,0 +1,165 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/internal/plaintext"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/worker"
+	"relay/runners"
+)
+
+// answerFile has the last answer, as it was read.
+const answerFile = "blueprint.md"
+
+// mostWrong is how many mistakes an agent is told at once.
+const mostWrong = 30
+
+// judge reads an answer, tries its checks, and returns what is wrong with it. Without anything the result has the plan.
+func (s *session) judge(ctx context.Context, place *worker.Study, answer string) (wrong []string, err error) {
+	text := document(answer)
+	path := filepath.Join(s.result.Folder, answerFile)
+	kept := s.options.Secrets.Text(text) + "\n"
+	if err := errors.Join(attemptfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(kept), 0o600)); err != nil {
+		return nil, err
+	}
+	s.result.Kept = path
+	if text == "" {
+		return []string{"there is no answer: your last message is empty"}, nil
+	}
+	if s.cut {
+		return []string{fmt.Sprintf("only the first %d KiB of your answer were read: write less", runners.MaxAnswer>>10)}, nil
+	}
+	read, err := blueprint.Parse("your answer", []byte(kept), s.request.Now())
+	if problems, ok := errors.AsType[epic.Problems](err); ok {
+		return mistakes(problems), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan, added := read.Epic, []Added(nil)
+	if s.request.Fill == nil {
+		wrong = unwanted(plan)
+	} else {
+		plan, added, wrong = fill(s.request.Fill, plan)
+	}
+	if len(wrong) > 0 {
+		return atMost(wrong), nil
+	}
+	graph, err := epic.NewGraph(plan)
+	if err != nil {
+		return nil, err
+	}
+	tried, err := place.Try(ctx, tryable(plan, added), graph)
+	switch {
+	case err != nil:
+		return nil, err
+	case tried.Unready != "":
+		return nil, errors.New(tried.Unready)
+	}
+	if wrong = unrunnable(tried.Checks); len(wrong) > 0 {
+		return atMost(wrong), nil
+	}
+	s.result.Epic, s.result.Graph, s.result.Tried, s.result.Added, s.result.Wrong = plan, graph, tried.Checks, added, nil
+	for _, u := range read.Unused {
+		s.result.Told = append(s.result.Told, Told(u))
+	}
+	return nil, nil
+}
+
+// document returns the blueprint of an answer: without what is said before its title, and without a fence around it.
+func document(answer string) string {
+	lines := strings.Split(strings.ReplaceAll(answer, "\r\n", "\n"), "\n")
+	fence, from := "", 0 // the fence that is open above the title is one around it
+	for i, line := range lines {
+		if strings.HasPrefix(line, "# ") {
+			from = i
+			break
+		}
+		switch ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; {
+		case fence == "" && len(ticks) >= 3:
+			fence = ticks
+		case fence != "" && strings.TrimRight(line, " \t") == fence:
+			fence = ""
+		}
+	}
+	to := len(lines)
+	if fence != "" {
+		for i := len(lines) - 1; i > from; i-- {
+			if strings.TrimRight(lines[i], " \t") == fence {
+				to = i
+				break
+			}
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines[from:to], "\n"))
+}
+
+// mistakes puts problems into words for an agent.
+func mistakes(problems epic.Problems) []string {
+	list := make([]string, len(problems))
+	for i, p := range problems {
+		list[i] = fmt.Sprintf("line %d: %s", p.Line, p.Message)
+		if p.Hint != "" {
+			list[i] += " (" + p.Hint + ")"
+		}
+	}
+	return atMost(list)
+}
+
+func atMost(list []string) []string {
+	if n := len(list) - mostWrong; n > 0 {
+		list = append(list[:mostWrong:mostWrong], fmt.Sprintf("and %d more", n))
+	}
+	return list
+}
+
+// unwanted returns what a plan has that it may not have.
+func unwanted(plan *epic.Epic) (wrong []string) {
+	if n := len(plan.Tasks); n > MostTasks {
+		wrong = append(wrong, fmt.Sprintf("the plan has %d tasks, and may have %d: make fewer of them", n, MostTasks))
+	}
+	for i := range plan.Tasks {
+		t := &plan.Tasks[i]
+		if t.Runner != "" || t.Model != "" || t.Timeout > 0 || t.MaxAttempts > 0 || t.BudgetUSD > 0 {
+			wrong = append(wrong, t.ID+" says by whom, how long, how often or at what cost it is done: a person decides on that, leave it out")
+		}
+	}
+	return wrong
+}
+
+// unrunnable returns which checks cannot run.
+func unrunnable(tried []worker.TriedCheck) (wrong []string) {
+	for _, t := range tried {
+		whose := "the checks of the epic: "
+		if len(t.Tasks) > 0 {
+			whose = strings.Join(t.Tasks, ", ") + ": "
+		}
+		switch {
+		case t.CannotRun != "":
+			wrong = append(wrong, whose+t.CannotRun)
+		case t.TimedOut:
+			wrong = append(wrong, whose+t.How)
+		}
+	}
+	return wrong
+}
+
+// some names the first mistakes in one line.
+func some(wrong []string) string {
+	if len(wrong) == 0 {
+		return "no answer"
+	}
+	text := plaintext.Line(wrong[0])
+	if len(wrong) > 1 {
+		text += fmt.Sprintf("; and %d more", len(wrong)-1)
+	}
+	return text
+}

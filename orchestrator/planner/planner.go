@@ -1,0 +1,168 @@
+// Package planner has an agent write a plan from an idea, an issue or a rough plan, or what a plan lacks. The agent is only asked: it works
+// in a checkout of its own that ends with it. What it answers is read as any blueprint, its checks are run on the commit, and it is asked
+// again with what is wrong. Nothing is written but the record of it, in the folder of a run: the plan is for a person to take.
+package planner
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/secrets"
+	"relay/orchestrator/sessionkeeper"
+	"relay/orchestrator/worker"
+	"relay/reanchor"
+)
+
+// MostTasks is how many tasks a plan may have: nobody reads a longer one before saying yes.
+const MostTasks = 100
+
+// Request is what is to be planned.
+type Request struct {
+	Run     string     // id of the run whose folder has the record
+	From    string     // where the text comes from, in words
+	Text    string     // an idea, an issue or a rough plan
+	Fill    *epic.Epic // Text is this plan, of which only criteria and checks that are missing are wanted; nil: a plan is wanted
+	Runners []string   // who is asked, the next one when one cannot be
+	Model   string     // "" : that of the options
+	Base    string     // the commit it is about
+	Rounds  int        // how often the agent answers at most
+	Now     func() time.Time
+}
+
+// Result is what came of it.
+type Result struct {
+	Epic   *epic.Epic  // nil: there is no plan that can be used
+	Graph  *epic.Graph // of it
+	Told   []Told      // lines of the answer of which nothing was made
+	Tried  []worker.TriedCheck
+	Added  []Added  // with Fill
+	Wrong  []string // with the last answer, when there is no plan
+	Runner string
+	Asked  int // times
+	Usage  attempts.Usage
+	Over   *budget.ExhaustedError // the cap that ended it; nil: none did
+
+	Folder string // of briefs and transcripts, absolute
+	Kept   string // file with the last answer as it was read, absolute; "" : there was none
+	Notes  []attempts.Note
+	Stay   []string // in words, what could not be removed afterwards
+}
+
+// Told is a line of an answer of which nothing was made.
+type Told struct {
+	Line int
+	Why  string
+}
+
+// runMark ends the ids of runs in which a plan is made.
+const runMark = "-plan"
+
+// NewRun returns an id for the folder of what is made now. It begins as that of any run.
+func NewRun(now time.Time) string {
+	var id [2]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	return fmt.Sprintf("%s-%x%s", now.UTC().Format("20060102T150405Z"), id, runMark)
+}
+
+// IsRun reports whether a run of that id has made a plan, and belongs to no epic.
+func IsRun(id string) bool { return strings.HasSuffix(id, runMark) }
+
+// Task is the name that the agent is asked under where else a task's id is.
+const Task = "plan"
+
+// Run asks for the plan. Its errors are *UnableError when nobody could answer, the cause of a cancelled ctx, and failures of this machine;
+// the result tells what was used also then. observe is told what the agent does, from one goroutine, or nil.
+func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(engine.Event)) (Result, error) {
+	if o.Secrets == nil {
+		o.Secrets = secrets.New(o.Env)
+	}
+	stub := &epic.Epic{ID: "planning", Title: "A plan"}
+	graph, err := epic.NewGraph(stub)
+	if err != nil {
+		return Result{}, err
+	}
+	o.Epic, o.Graph, o.Plan, o.Run, o.Begin = stub, graph, nil, r.Run, r.Base
+	o.Isolation, o.Review.Reviewers = engine.IsolationWorktree, nil
+	o.CommandEnv = nil // checks that an agent has written get no login that the agent does not get
+	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-plans", r.Run)
+	events := make(chan engine.Event, 256)
+	local, err := worker.Open(ctx, o.Engine(), events)
+	if err != nil {
+		return Result{}, err
+	}
+	local.SetLedger(noLedger{}, nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	task := epic.Task{ID: Task, Title: "A plan"}
+	a := engine.Attempt{Run: r.Run, Number: 1, Base: r.Base, Task: task}
+	s := &session{
+		options: &o, request: &r, attempt: a, events: events, stop: cancel,
+		end:      r.Now().Add(o.Limits.WallFor(&task)),
+		spending: budget.New(budget.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{}),
+		result:   Result{Folder: filepath.Join(o.Dir, attempts.RunsDir, r.Run, Task, "1")},
+	}
+	s.spending.Begin(&task, attempts.Usage{})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for e := range events {
+			if observe != nil {
+				observe(e)
+			}
+		}
+	}()
+	notes, stay, err := local.Study(ctx, a, s.plan)
+	close(events)
+	<-told
+	s.result.Notes, s.result.Stay = notes, stay
+	if over, ok := errors.AsType[*budget.ExhaustedError](context.Cause(ctx)); ok {
+		s.result.Over = over
+		return s.result, nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return s.result, cause
+	}
+	return s.result, err
+}
+
+// brief is what the agent is told.
+func (s *session) brief() reanchor.Planning {
+	r := s.request
+	p := reanchor.Planning{
+		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: form(r.Fill), Most: MostTasks, Base: r.Base, Wall: s.left(),
+		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
+	}
+	if r.Fill != nil {
+		p.Lacks = lacking(r.Fill)
+	}
+	return p
+}
+
+// record writes whose session this is, for the agents ledger.
+func (s *session) record(runner, dir, summary string) error {
+	f := sessionkeeper.Fork{
+		Plan: true, Query: s.request.From, Runner: runner, Base: s.request.Base, Dir: dir, Summary: summary,
+		Model: cmp.Or(s.request.Model, s.options.Model),
+	}
+	if s.options.CLIOf != nil {
+		f.Kind, _ = s.options.CLIOf(runner)
+	}
+	return f.Write(s.result.Folder)
+}
+
+// noLedger is the ledger of work that is no attempt of a plan.
+type noLedger struct{}
+
+func (noLedger) Append(...attempts.Event) error { return nil }
+func (noLedger) Restore() ([]string, error)     { return nil, nil }

@@ -1,0 +1,184 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/budget"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/worker"
+	"relay/runners"
+)
+
+// session is one conversation with an agent about a plan.
+type session struct {
+	options  *orchestrator.Options
+	request  *Request
+	attempt  engine.Attempt
+	events   chan<- engine.Event
+	stop     context.CancelCauseFunc
+	end      time.Time // of the time for all of it
+	spending *budget.Tracker
+	result   Result
+	over     *budget.ExhaustedError // with an answer that was given all the same: no other is asked for
+	turns    int                    // folders of the conversation that are taken
+	cut      bool                   // only the beginning of the last answer was read
+
+	id    string        // of the CLI's session; "" : none that can go on
+	spent runners.Usage // in that session
+}
+
+// UnableError means that an agent could not be asked, or did not come to an answer.
+type UnableError struct {
+	Runner  string
+	Outcome attempts.Outcome
+	Detail  string
+}
+
+func (e *UnableError) Error() string { return e.Runner + " has written no plan: " + e.Detail }
+
+// plan asks until an answer can be used, or there have been enough.
+func (s *session) plan(ctx context.Context, place *worker.Study) error {
+	var failed error
+	for _, name := range s.request.Runners {
+		s.result.Runner, s.id, s.spent = name, "", runners.Usage{}
+		failed = s.converse(ctx, place)
+		unable, ok := errors.AsType[*UnableError](failed)
+		if !ok || !engine.RunnerFault(unable.Outcome) || ctx.Err() != nil {
+			return failed
+		}
+		s.say(unable.Error())
+	}
+	return failed
+}
+
+// converse has one agent answer, again and again with what is wrong.
+func (s *session) converse(ctx context.Context, place *worker.Study) error {
+	about := s.brief()
+	for s.result.Asked < s.request.Rounds {
+		prompt := about.Prompt()
+		if s.id != "" && about.Wrong != nil {
+			prompt = about.Again()
+		}
+		answer, err := s.ask(ctx, place, prompt)
+		if unable, gone := errors.AsType[*UnableError](err); gone && unable.Outcome == sessionGone && s.id != "" {
+			s.id, s.spent = "", runners.Usage{}
+			answer, err = s.ask(ctx, place, about.Prompt())
+		}
+		if err != nil {
+			return err
+		}
+		s.result.Asked++
+		wrong, err := s.judge(ctx, place, answer)
+		if err != nil || len(wrong) == 0 {
+			return errors.Join(err, s.record(s.result.Runner, place.Root, s.summary()))
+		}
+		s.result.Wrong, about.Wrong, about.Answer, about.Wall = wrong, wrong, answer, s.left()
+		if s.result.Over = s.over; s.over != nil {
+			break
+		}
+		s.say(fmt.Sprintf("answer %d of %d cannot be used: %s", s.result.Asked, s.request.Rounds, some(wrong)))
+	}
+	return s.record(s.result.Runner, place.Root, s.summary())
+}
+
+func (s *session) summary() string {
+	if s.result.Epic == nil {
+		return fmt.Sprintf("No plan after %d answers: %s", s.result.Asked, some(s.result.Wrong))
+	}
+	return fmt.Sprintf("A plan of %d tasks: %s", len(s.result.Epic.Tasks), s.result.Epic.Title)
+}
+
+// left is the time that is left for all of it.
+func (s *session) left() time.Duration { return max(s.end.Sub(s.request.Now()), time.Second) }
+
+// say tells who watches something of relay's own.
+func (s *session) say(text string) {
+	s.events <- engine.Event{Task: Task, Kind: engine.KindMending, Detail: runners.Event{Text: text}}
+}
+
+// sessionGone stands in an UnableError for a session that cannot go on.
+const sessionGone attempts.Outcome = "session_gone"
+
+// ask puts one prompt to the agent, in its session if that can go on, and returns its last message.
+func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (string, error) {
+	folder := s.result.Folder
+	if s.turns > 0 {
+		folder = filepath.Join(folder, attemptfiles.TurnFolder(s.turns))
+	}
+	s.turns++
+	in := func(name string) string { return filepath.Join(folder, name) }
+	name := s.result.Runner
+	err := errors.Join(
+		attemptfiles.MakeRoom(s.options.Dir,
+			in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in(attemptfiles.EndFile)),
+		os.WriteFile(in("brief.md"), prompt, 0o600), s.record(name, place.Root, ""),
+	)
+	if err != nil {
+		return "", err
+	}
+	runner, err := s.options.NewRunner(name, s.options.Supervisor)
+	if err != nil {
+		return "", &UnableError{Runner: name, Outcome: attempts.Start, Detail: err.Error()}
+	}
+	limits, before := s.options.Limits, s.result.Usage
+	report, err := runner.Run(ctx, runners.Request{
+		Mark: s.attempt.Mark(), Question: true, Dir: place.Root, Prompt: in("brief.md"), Result: in("result.json"),
+		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in(attemptfiles.EndFile),
+		Model: cmp.Or(s.request.Model, s.options.Model), Env: place.Env, Session: s.id, Spent: s.spent,
+		Limits: runners.Limits{
+			Wall: s.left(), Silence: limits.Silence, FirstAnswer: limits.FirstAnswer, Linger: limits.Linger, StopGrace: limits.StopGrace,
+			TranscriptCap: limits.OutputCap,
+		},
+		Observe: func(e runners.Event) { s.observe(e, before) },
+	})
+	if err = errors.Join(err, attemptfiles.MakePrivate(s.options.Secrets, in("result.json"))); err != nil {
+		return "", err
+	}
+	s.cut = report.CutOff()
+	s.over = s.use(report.Usage, before)
+	if report.Session != s.id {
+		s.spent = runners.Usage{}
+	}
+	s.id, s.spent = report.Session, s.spent.Plus(report.Usage)
+	switch report.Outcome {
+	case runners.Claimed:
+		return report.FinalText, nil
+	case runners.NoResult, runners.BadResult:
+		return "", nil // asked again, as for any answer that cannot be used
+	case runners.NoSession:
+		return "", &UnableError{Runner: name, Outcome: sessionGone, Detail: report.Detail}
+	default:
+	}
+	row := engine.OutcomeOf(report.Outcome)
+	return "", &UnableError{Runner: name, Outcome: row.Outcome, Detail: cmp.Or(report.Detail, row.Words)}
+}
+
+// observe passes on what an agent does. before is what was used until its turn.
+func (s *session) observe(e runners.Event, before attempts.Usage) {
+	if e.Kind == runners.EventUsage {
+		if over := s.use(e.Usage, before); over != nil {
+			s.stop(over)
+		}
+		return
+	}
+	select {
+	case s.events <- engine.Event{Task: Task, Runner: s.result.Runner, Kind: engine.KindActivity, Detail: e}:
+	default: // nobody has time to hear it
+	}
+}
+
+// use notes what a turn has used, and returns the cap that is passed, or nil.
+func (s *session) use(u runners.Usage, before attempts.Usage) *budget.ExhaustedError {
+	before.Add(engine.UsageOf(u))
+	s.result.Usage = before
+	return s.spending.Record(Task, before)
+}

@@ -1,0 +1,85 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+)
+
+// Study is a checkout of a commit in which an agent is asked something outside of the plan: what it changes there ends with it.
+type Study struct {
+	Root string   // of the checkout
+	Env  []string // of the agent
+
+	engine *slotEngine
+	a      engine.Attempt
+}
+
+// Study makes a checkout of the attempt's base, set up as one of a task, and gives it to use. What was done to the user's repository
+// meanwhile is put right, and told in notes; stay says in words what could not be removed afterwards. The engine must be one of slots.
+func (l *Local) Study(
+	ctx context.Context, a engine.Attempt, use func(context.Context, *Study) error,
+) (notes []attempts.Note, stay []string, err error) {
+	s := l.slots
+	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
+		return nil, nil, err
+	}
+	f := state{Result: engine.Result{Outcome: attempts.Success}}
+	err = s.study(ctx, a, &f, use)
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	stay, closing := s.removeSlots(ctx)
+	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
+	for _, dir := range []string{s.o.Worktree.Dir, filepath.Dir(s.o.Worktree.Dir)} {
+		_ = os.Remove(dir) // unless something stays in it
+	}
+	return f.Notes, stay, err
+}
+
+func (s *slotEngine) study(ctx context.Context, a engine.Attempt, f *state, use func(context.Context, *Study) error) error {
+	name, _ := s.slots.take(reviewSlot)
+	defer s.slots.release(name)
+	repo, err := s.pool.Acquire(ctx, name, a.Base, "")
+	if err != nil {
+		return err
+	}
+	c := s.attemptIn(name, repo, a).c
+	if err := s.provision(ctx, c.checkLocation(a, filesOf(s.o.Dir, a)), s.files, false, f); err != nil {
+		return err
+	}
+	if f.Outcome != attempts.Success {
+		return fmt.Errorf("a checkout for the agent cannot be set up: %s", f.Receipt.ErrorSummary)
+	}
+	s.watch()
+	err = use(ctx, &Study{Root: repo.Root(), Env: turnsIn(c).agentEnv(a, ""), engine: s, a: a})
+	return errors.Join(err, slotReview{s}.cleanUp(ctx, f))
+}
+
+// Try runs all checks of a plan on the commit, each list in a clean checkout. A check that could run once a task has made what it lacks is
+// told to be one that cannot run unless a task names that under its files.
+func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (Tried, error) {
+	o := s.engine.o
+	was, graph := o.Epic, o.Graph
+	tried := *plan
+	tried.ID = was.ID
+	o.Epic, o.Graph = &tried, g
+	defer func() { o.Epic, o.Graph = was, graph }()
+	done, err := s.engine.try(ctx, s.a.Base, triedLists(o, &attempts.Ledger{}))
+	if ctx.Err() != nil {
+		return done, errors.Join(err, context.Cause(ctx))
+	}
+	for i := range done.Checks {
+		t := &done.Checks[i]
+		if !t.Passed && t.CannotRun == "" {
+			t.CannotRun = s.engine.checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, s.a.Base)
+		}
+	}
+	return done, err
+}
