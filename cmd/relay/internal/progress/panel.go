@@ -96,12 +96,12 @@ const (
 	maxRunning = 8  // tasks that are shown of those that run
 	otherRows  = 6  // rows of a window that the panel leaves, and those it has for other things than tasks
 	barWidth   = 20 // without its brackets
+	leastBar   = 5
 )
 
 // view draws the panel for a window of so many columns and rows, one string for each line.
 func (p *panel) view(now time.Time, width, height int) []string {
-	bar := status.Bar(p.counts, min(barWidth, max(width/3, 1)))
-	rows := []string{p.paint.Good(bar) + " " + text.Line(status.Printer{}.CountsText(p.counts), width-len(bar)-1)}
+	rows := []string{p.state(width)}
 	add := func(msg string) { rows = append(rows, "  "+text.Line(msg, width-2)) }
 	if so := p.soFar(now); so != "" {
 		add(so)
@@ -122,6 +122,18 @@ func (p *panel) view(now time.Time, width, height int) []string {
 		rows = append(rows, "  "+p.paint.Wait(text.Line(p.waiting, width-2)))
 	}
 	return rows
+}
+
+// state returns the row that says how many tasks are in which state; the bar takes what room the words leave.
+func (p *panel) state(width int) string {
+	counts := status.Printer{}.CountsText(p.counts)
+	bar := status.Bar(p.counts, min(barWidth, max(width-len(counts)-3, leastBar)))
+	if room := width - len(bar) - 1; len(counts) > room {
+		counts = text.Line(counts, room)
+	} else {
+		counts = status.Printer{Paint: p.paint}.CountsText(p.counts)
+	}
+	return p.paint.Good(bar) + " " + counts
 }
 
 // soFar returns text that says what the run has taken, and how long it will still take as far as that can be told.

@@ -46,6 +46,9 @@ func TestPanelSaysWhatIsTakenAndLeft(t *testing.T) {
 	if got := strings.Join(p.view(now, 100, 24), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if got, want := p.view(now, 65, 24)[0], "[#.......] 12 of 60 completed, 2 in progress, 45 pending, 1 gated"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	p.take(updates.Update{Kind: updates.Used, Task: "T1", Usage: attempts.Usage{InputTokens: 1, CostUSD: 1, Estimated: true}})
 	if got, want := p.view(now, 100, 24)[2], "  T1 1/3 claude, 10m00s, ~1.00 USD: One"; got != want {
 		t.Errorf("got %q, want %q", got, want)

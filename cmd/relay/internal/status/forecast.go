@@ -135,7 +135,11 @@ func (f *Forecast) Remaining(now time.Time) string {
 	if left < time.Second {
 		return ""
 	}
-	return "about " + formatEstimate(left) + " left, done ~" + Printer{Now: now}.nearTime(f.P50)
+	said := "about " + formatEstimate(left) + " left, done ~" + Printer{Now: now}.nearTime(f.P50)
+	if f.LeftOut > 0 {
+		said += " but for " + text.Count(f.LeftOut, "task") + " held up by gates"
+	}
+	return said
 }
 
 // nearTime shows a time that is near by the clock alone, although it may be tomorrow.

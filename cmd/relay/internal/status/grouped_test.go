@@ -64,7 +64,8 @@ func TestLongEpicIsGrouped(t *testing.T) {
 	Write(&out, s, Printer{Width: 80, Now: at.Add(time.Minute)})
 	_, got, _ := strings.Cut(out.String(), "\n\n")
 	want := `  T7  gated             Something  (18 tasks wait)
-      user_blocked: long long long long long long long long long long long long…
+      user_blocked: long long long long long long long long long long long long
+      long long long long long long long long long long long long long long lon…
   T9  gated             Something
       user_blocked
   T3  in progress  1/3  Something  (claude, 1m00s)

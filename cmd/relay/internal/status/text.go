@@ -30,7 +30,7 @@ type Printer struct {
 
 	Paint terminal.Palette // of the output
 
-	brief bool // a task has one line more at most
+	brief bool // a task has about two lines more at most
 }
 
 // InterruptedText is the state of a task that was in progress when its run died.
@@ -169,11 +169,11 @@ func unmarked(s string) string { return s }
 // maxWhy bounds what is said of one task, in columns.
 const maxWhy = 300
 
-// why returns text that says why a task is not done, if there is anything to say; of a long epic as much as room takes.
+// why returns text that says why a task is not done, if there is anything to say; of a long epic about two lines.
 func (l Printer) why(t *Task, room int) string {
 	most := maxWhy
 	if l.brief {
-		most = room
+		most = 2 * room
 	}
 	return text.Line(whyOpen(t), most)
 }
