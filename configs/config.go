@@ -33,6 +33,7 @@ type Relay struct {
 	Jobs               int              `mapstructure:"jobs"`
 	Isolation          string           `mapstructure:"isolation"` // "worktree", "none" or "shared"
 	Landing            string           `mapstructure:"landing"`   // "merge", "rebase" or "squash"
+	Commit             string           `mapstructure:"commit"`    // a template of package commitmessage
 	Worktree           Worktree         `mapstructure:"worktree"`
 	SetupTimeout       time.Duration    `mapstructure:"setup_timeout_minutes"` // of one setup command
 	Runners            []string         `mapstructure:"runners"`               // names in Agents, in order of preference

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"relay/internal/commitmessage"
 	"relay/internal/lazyregexp"
 )
 
@@ -82,6 +83,10 @@ var (
 		pattern: lazyregexp.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
 		want:    "a time of day such as 07:00, or how long from now: 8h, 90m",
 	}
+	commitForm = form{
+		pattern: lazyregexp.New(`^[^\x00]*$`), want: "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})",
+		check: commitTemplate,
+	}
 	permissionForm = form{pattern: lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
 )
 
@@ -98,6 +103,7 @@ var fields = []field{
 	{key: "relay.jobs", kind: integer, min: 1, max: 256},
 	{key: "relay.isolation", kind: text, words: []string{"worktree", "none", "shared"}},
 	{key: "relay.landing", kind: text, words: []string{"merge", "rebase", "squash"}},
+	{key: "relay.commit", kind: text, form: &commitForm},
 	{key: "relay.worktree.setup", kind: list, form: &shellForm},
 	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
 	{key: "relay.worktree.link", kind: list, form: &untrackedForm},
@@ -270,6 +276,14 @@ func ownFolder(path string) string {
 func inGit(path string) bool {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") })
+}
+
+// commitTemplate complains of a template that makes no commit message of every task.
+func commitTemplate(template string) string {
+	if err := commitmessage.Check(template); err != nil {
+		return "is no template of a commit message: " + err.Error()
+	}
+	return ""
 }
 
 // notOurs complains of an env entry for a variable that relay sets itself.

@@ -28,6 +28,7 @@ type Options struct {
 	Isolation Isolation
 	Worktree  Worktree         // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree
+	Commit    string           // template of commit messages, see package commitmessage
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 

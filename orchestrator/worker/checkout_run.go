@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/text"
 
 	"golang.org/x/sync/errgroup"
+	"relay/orchestrator/worker/merge"
 )
 
 // Reserve does nothing: there is one checkout.
@@ -99,7 +100,7 @@ func (c collector) findHead(ctx context.Context, a engine.Attempt, f *state) err
 	if !a.Ended || head == a.Base {
 		return nil
 	}
-	if f.agentHead, err = worktree.Peel(ctx, c.tree.Repo, head, commitMessage(c.o.Epic.ID, a)); err != nil {
+	if f.agentHead, err = worktree.Peel(ctx, c.tree.Repo, head, merge.LeftMessage(c.o, a)); err != nil {
 		return err
 	}
 	f.theirs, err = c.committedSinceKill(ctx, a, f.agentHead)

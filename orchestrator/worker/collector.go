@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"relay/orchestrator/facts"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/nested"
-	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -222,11 +220,6 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, reanchor.ErrTooMuch
 	}
 	return l.to.Write(p)
-}
-
-// commitMessage says which attempt a commit made by relay belongs to.
-func commitMessage(epicID string, a engine.Attempt) string {
-	return fmt.Sprintf("%s: %s\n\nRelay-Epic: %s\nRelay-Task: %s\n%s%d\n", a.Task.ID, attempts.Clean(a.Task.Title, 200), epicID, a.Task.ID, worktree.AttemptTrailer, a.Number)
 }
 
 // failForRepositories fails an attempt that has put another repository into its commits: they have its name only, and what is in it

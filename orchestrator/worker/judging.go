@@ -18,6 +18,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker/merge"
 	"relay/runners"
 )
 
@@ -148,7 +149,7 @@ func (c *checkout) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
 
 // putAway keeps what a panel has changed under a ref, and puts the checkout back.
 func (c *checkout) putAway(ctx context.Context, a engine.Attempt) (notes []attempts.Note, err error) {
-	head, err := c.tree.CommitLeftovers(ctx, commitMessage(c.o.Epic.ID, a), nil)
+	head, err := c.tree.CommitLeftovers(ctx, merge.LeftMessage(c.o, a), nil)
 	if err != nil {
 		return nil, err
 	}

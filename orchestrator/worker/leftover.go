@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
+	"relay/orchestrator/worker/merge"
 	"relay/reanchor"
 )
 
@@ -22,7 +23,7 @@ import (
 // tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
 // anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
 func (c collector) commitWork(ctx context.Context, a engine.Attempt, f *state) (head string, err error) {
-	message := commitMessage(c.o.Epic.ID, a)
+	message := merge.LeftMessage(c.o, a)
 	f.left = leftovers{}
 	if f.Outcome != attempts.Success {
 		return c.tree.CommitLeftovers(ctx, message, nil)
@@ -74,7 +75,7 @@ func (c collector) keepLeftovers(ctx context.Context, a engine.Attempt, f *state
 	if len(all) == 0 {
 		return nil
 	}
-	commit, err := c.tree.SetAside(ctx, all, commitMessage(c.o.Epic.ID, a))
+	commit, err := c.tree.SetAside(ctx, all, merge.LeftMessage(c.o, a))
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (c collector) withdraw(ctx context.Context, a engine.Attempt, names []reanc
 	f.tampered(append(hits, f.left.protected...))
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	head, err := c.tree.Withdraw(ctx, a.Base, commitMessage(c.o.Epic.ID, a), c.protects(a))
+	head, err := c.tree.Withdraw(ctx, a.Base, merge.LeftMessage(c.o, a), c.protects(a))
 	if err == nil {
 		f.Head = head
 	}

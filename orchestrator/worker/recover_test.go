@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/worker/merge"
 )
 
 // A run is killed at any moment of an attempt's end; the next one finds what is there and comes to the same end.
@@ -18,7 +19,7 @@ func TestRecovery(t *testing.T) {
 	failing := epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: "exit 1"}}}
 	plain := epic.Task{ID: "T1", Title: "One"}
 	commit := func(l *lab) { // relay's own commit of what the agent left
-		if _, err := l.c.tree.CommitLeftovers(l.Context(), commitMessage("20260101-lab", engine.Attempt{Task: plain, Number: 1}), nil); err != nil {
+		if _, err := l.c.tree.CommitLeftovers(l.Context(), merge.LeftMessage(l.c.o, engine.Attempt{Task: plain, Number: 1}), nil); err != nil {
 			l.Fatal(err)
 		}
 	}

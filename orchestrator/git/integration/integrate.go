@@ -13,7 +13,8 @@ import (
 type MergeInput struct {
 	Base     string   // the commit the task began from: what lies below is not replayed; "" : as far as the tip lacks it
 	Message  string   // of a merge commit, whole, with its trailers
-	Squash   string   // the same of the one commit that a squash makes
+	Squash   string   // the same of the one commit that a squash makes, or relay of what an agent left uncommitted
+	Left     string   // the same of commits that relay has made of that
 	Trailers []string // that the task's own commits have: nobody else's are replayed
 }
 

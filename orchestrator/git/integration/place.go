@@ -46,8 +46,8 @@ func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
 // merged.
 func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, error) {
 	if slices.Equal(w.own.Parents(), []string{w.fork}) && hasTrailers(w.own, c) {
-		if b.mode == Squash {
-			return b.squash(ctx, w, c.Squash)
+		if message := b.message(w, c); message != w.own.message {
+			return b.squash(ctx, w, message)
 		}
 		return b.placeOne(ctx, w)
 	}
@@ -66,14 +66,20 @@ func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, e
 		return Integrated{}, errMerges
 	}
 	switch {
-	case b.mode == Squash:
-		return b.squash(ctx, w, c.Squash)
-	case alike(commits):
-		return b.squash(ctx, w, w.own.message)
+	case b.mode == Squash, alike(commits):
+		return b.squash(ctx, w, b.message(w, c))
 	case b.mode == Rebase:
 		return b.replay(ctx, w, commits, c.Message)
 	}
 	return Integrated{}, errMerges
+}
+
+// message returns the one of work that is one commit then.
+func (b *Branch) message(w work, c MergeInput) string {
+	if b.mode == Squash || w.own.message == c.Left {
+		return c.Squash
+	}
+	return w.own.message
 }
 
 // hasTrailers reports whether a commit is one of the task's own.

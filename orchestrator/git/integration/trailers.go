@@ -8,6 +8,9 @@ import (
 // relayTrailer begins the names of trailers that are relay's to write, compared as git does, whatever their case.
 const relayTrailer = "relay-"
 
+// WithTrailers returns a message with trailers ("Name: value") at its end. Nothing else there is named like relay's.
+func WithTrailers(message string, trailers []string) string { return withTrailers(message, trailers) }
+
 // withTrailers adds what is missing of trailers to a commit's message: to the trailers that stand at its end, as git
 // tells them from text, or as a paragraph of their own. Others of relay's that stand there, of a commit that the agent has
 // taken from another task, say, go.

@@ -48,6 +48,9 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 		if made.anew[batch[i].Attempt.Task.ID] { // what the ledger calls the head stays reachable
 			made.replayed = append(made.replayed, engine.Verified{Attempt: batch[i].Attempt, Result: results[i]})
 		}
+		if _, err := byTemplate(m.Options, &batch[i].Attempt.Task, results[i].Receipt.Summary); err != nil {
+			results[i].Note("commit", "relay.commit makes no message for "+batch[i].Attempt.Task.ID+", whose commit has the usual one: "+err.Error())
+		}
 		m.recordOverlaps(ctx, batch[i], made, &results[i])
 		m.Work.Lands(batch[i].Attempt, &results[i])
 	}

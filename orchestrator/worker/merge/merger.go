@@ -120,8 +120,8 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 			continue
 		}
 		to, err := m.Branch.Integrate(ctx, made.To, p.Result.Head, integration.MergeInput{
-			Base: p.Attempt.Base, Message: m.message(batch[i:i+1], "Merge "), Squash: m.message(batch[i:i+1], ""),
-			Trailers: Trailers(m.Options, p.Attempt),
+			Base: p.Attempt.Base, Message: m.message(p, "Merge "), Squash: m.message(p, ""),
+			Left: LeftMessage(m.Options, p.Attempt, runTrailer+p.Attempt.Run), Trailers: Trailers(m.Options, p.Attempt),
 		})
 		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 			if i == 0 {
@@ -141,7 +141,7 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 		stacked++
 	}
 	if stacked > 1 && made.To != from {
-		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.message(batch[:stacked], ""))
+		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.batchMessage(batch[:stacked]))
 	}
 	return made, stacked, err
 }

@@ -1,13 +1,17 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"relay/attempts"
+	"relay/epic"
+	"relay/internal/commitmessage"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -27,19 +31,53 @@ func about(o *engine.Options, a engine.Attempt) []string {
 	return []string{"Relay-Epic: " + o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
 }
 
-// message is that of the commit that lands a batch; kind begins its title, for what lands alone.
-func (m *Merger) message(batch []engine.Verified, kind string) string {
+// LeftMessage is that of a commit that relay makes of what an attempt left uncommitted. Nothing that an agent says decides it: relay
+// knows its own commits by it. Where it lands as it is, it is by the user's template.
+func LeftMessage(o *engine.Options, a engine.Attempt, more ...string) string {
+	message := a.Task.ID + ": " + attempts.Clean(a.Task.Title, 200)
+	if o.Isolation == engine.IsolationNone {
+		message, _ = byTemplate(o, &a.Task, "")
+	}
+	return message + "\n\n" + strings.Join(append(about(o, a), more...), "\n") + "\n"
+}
+
+// byTemplate is a task's message by the user's template, without trailers.
+func byTemplate(o *engine.Options, t *epic.Task, summary string) (string, error) {
+	return commitmessage.Make(cmp.Or(o.Commit, commitmessage.Default), commitmessage.Fields{
+		ID: t.ID, Title: t.Title, Kind: string(cmp.Or(t.Kind, epic.KindFeature)), Type: conventional(t.Kind),
+		Summary: summary, Epic: o.Epic.ID, EpicTitle: o.Epic.Title,
+	})
+}
+
+// conventional returns a kind of task as conventional commits name it.
+func conventional(kind epic.Kind) string {
+	switch kind {
+	case epic.KindBugfix:
+		return "fix"
+	case epic.KindReview, epic.KindChore:
+		return "chore"
+	case epic.KindFeature:
+	}
+	return "feat"
+}
+
+// message is that of the commit that lands a task; kind begins its subject.
+func (m *Merger) message(p engine.Verified, kind string) string {
+	message, _ := byTemplate(m.Options, &p.Attempt.Task, p.Result.Receipt.Summary)
+	return integration.WithTrailers(kind+message, append(about(m.Options, p.Attempt), runTrailer+m.Options.Run))
+}
+
+// batchMessage is that of the commit that closes a batch.
+func (m *Merger) batchMessage(batch []engine.Verified) string {
 	var subjects, ids, trailers []string
 	for _, p := range batch {
-		ids = append(ids, p.Attempt.Task.ID)
-		subjects = append(subjects, p.Attempt.Task.ID+": "+attempts.Clean(p.Attempt.Task.Title, 200))
+		message, _ := byTemplate(m.Options, &p.Attempt.Task, p.Result.Receipt.Summary)
+		subject, _, _ := strings.Cut(message, "\n")
+		ids, subjects = append(ids, p.Attempt.Task.ID), append(subjects, subject)
 		trailers = append(trailers, about(m.Options, p.Attempt)...)
 	}
-	text := kind + subjects[0]
-	if len(batch) > 1 {
-		text = "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n")
-	}
-	return text + "\n\n" + strings.Join(trailers, "\n") + "\n" + runTrailer + m.Options.Run + "\n"
+	return "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n") + "\n\n" +
+		strings.Join(append(trailers, runTrailer+m.Options.Run), "\n") + "\n"
 }
 
 // tasks names the tasks that have landed between two commits, the last one first: those that have changed one of some paths, or all.
