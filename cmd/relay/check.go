@@ -20,6 +20,7 @@ type checkOptions struct {
 	app  *cli.App
 	json bool
 	run  bool
+	ask  bool
 	yes  bool
 }
 
@@ -34,6 +35,9 @@ With --run it also runs every check of the epic and of its tasks once, in clean
 checkouts, or in yours where a run has no worktrees, and says which of them
 cannot run at all.
 
+With --ask it also sends each runner and reviewer one tiny request, all at once,
+and says which of them answer: login, model, limits. That costs a few tokens.
+
 What it can put right itself it asks about on a terminal, and does with --yes:
 .agents.local.yml is to be ignored by git.
 
@@ -42,6 +46,7 @@ Exit code 0 when nothing fails; warnings do not count.`,
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
+	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
 	return cmd
 }
@@ -95,5 +100,6 @@ func (o checkOptions) host() checkup.Host {
 			return o.RunOptions(ctx, p, pl)
 		},
 		RunChecks: o.run,
+		Ask:       o.ask,
 	}
 }

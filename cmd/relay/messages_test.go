@@ -69,6 +69,8 @@ var unshown = []struct{ file, decl, text, why string }{
 	{"epic/blueprint/parser.go", "sections", "", "headings in a blueprint: looked for, not said"},
 	{"epic/blueprint/prose.go", "proseRanks", "", "headings in a blueprint: looked for, not said"},
 	{"epic/blueprint/matrix.go", "refs", "", "separators in a table: looked for, not said"},
+	{"cmd/relay/internal/checkup/ask.go", "question", "", "what an agent is asked"},
+	{"cmd/relay/internal/checkup/ask.go", "answered", "cannot be asked: …", "a disk that is full at that moment"},
 	{"epic/parse.go", "parseYAML", "", "the YAML parser is not known to panic"},
 	{"attempts/internal/eventlog/eventlog.go", "line", "it is cut off", "a line without an end is the last one, and told of by its size"},
 	{"cmd/relay/sessionsimport.go", "importHint", "make room on that disk, then type the command again: nothing is lost", "a disk that is full at that moment"},

@@ -7,6 +7,7 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/cmdline"
+	"relay/cmd/relay/internal/completion"
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
@@ -81,16 +82,16 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		newHandoffCommand(a), newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a),
 		newLedgersyncCommand(a))
-	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a))
+	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a), newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a))
-	add(groupDecide, newLearnCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)
 	root.SetFlagErrorFunc(cmdline.FlagMistake)
 	root.SuggestionsMinimumDistance = 2
 	cmdline.AddHelpers(root, groupSetup)
+	completion.Add(root, a)
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		helpOf(cmd, args)

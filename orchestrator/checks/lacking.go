@@ -80,6 +80,7 @@ type dependency struct {
 var dependencies = []dependency{
 	{"node_modules", "package.json", []string{"pnpm"}, "pnpm install --frozen-lockfile"},
 	{"node_modules", "package.json", []string{"yarn"}, "yarn install --frozen-lockfile"},
+	{"vendor", "go.mod", []string{"go", "gotestsum"}, "go mod vendor"},
 	{"vendor", "composer.json", []string{"php", "phpunit", "composer"}, "composer install"},
 	{"vendor/bundle", "Gemfile", []string{"bundle"}, "bundle install"},
 }

@@ -34,6 +34,7 @@ type Host struct {
 	StayAwake  func(ctx context.Context) (name string, err error)                          // tries what keeps the machine awake
 	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
 	RunChecks  bool                                                                        // every check is run once
+	Ask        bool                                                                        // every runner and reviewer is sent a request
 }
 
 // checkup gathers the points. Each step uses what the steps before have found.
@@ -101,6 +102,7 @@ func (c *checkup) all(ctx context.Context) {
 	c.backup()
 	c.transcripts()
 	c.worktrees(ctx)
+	c.rules(ctx)
 	if c.epic() {
 		c.ledger(ctx)
 	}
@@ -110,6 +112,9 @@ func (c *checkup) all(ctx context.Context) {
 	if c.plan != nil {
 		c.protected(ctx)
 		c.budget()
+	}
+	if c.host.Ask {
+		c.ask(ctx)
 	}
 	c.shell()
 	c.sleep(ctx)

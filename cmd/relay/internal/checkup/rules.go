@@ -1,0 +1,51 @@
+package checkup
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
+)
+
+// commitHooks are the hooks that say something of a commit.
+var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit"}
+
+// hookPrograms have, by file or folder at the root of a repository, the program that puts hooks there, and the command with which it runs
+// them without a commit; "" where that depends on the project.
+var hookPrograms = []struct{ file, name, run string }{
+	{".pre-commit-config.yaml", "pre-commit", "pre-commit run --all-files"},
+	{".husky", "husky", ""},
+	{"lefthook.yml", "lefthook", "lefthook run pre-commit --all-files"},
+	{".lefthook.yml", "lefthook", "lefthook run pre-commit --all-files"},
+	{".overcommit.yml", "overcommit", "overcommit --run"},
+}
+
+// rules reports what a repository asks of commits and what relay's own do not have: its hooks, and signatures. What they should hold
+// belongs into the checks, which all work has to pass.
+func (c *checkup) rules(ctx context.Context) {
+	state, err := c.project.Git.State(ctx)
+	if err != nil {
+		return // that is told already
+	}
+	found := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(commitHooks, h) })
+	fix := "put what they check among the checks of the epic, which all work has to pass"
+	for _, p := range hookPrograms {
+		if !project.Exists(filepath.Join(c.project.Root, p.file)) {
+			continue
+		}
+		found = append(found, p.name)
+		if p.run != "" && !strings.Contains(fix, p.run) {
+			fix += "; for " + p.name + ": " + p.run
+		}
+	}
+	if len(found) > 0 {
+		c.add(Warn, "hooks", "no hook runs for what relay commits: "+text.Some(found, 5), fix)
+	}
+	value, _ := c.setting(ctx, "--type=bool", "commit.gpgSign")
+	if value == "true" {
+		c.add(Warn, "signing", "what relay commits is not signed, whatever commit.gpgSign says", "sign it when it has landed, if your host wants that: git rebase --exec 'git commit --amend --no-edit -S' BRANCH")
+	}
+}

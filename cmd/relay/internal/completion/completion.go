@@ -1,0 +1,214 @@
+// Package completion answers a shell that completes a command line: ids of tasks, epics and sessions, and names of agents, by what the
+// help calls an argument or a flag's value. It prints no errors: where there is nothing to offer, nothing is offered.
+package completion
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/attempts"
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/cli"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+)
+
+// Add lets a command and those below it complete their arguments and flags.
+func Add(cmd *cobra.Command, a *cli.App) {
+	c := completer{a}
+	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+		cmd.ValidArgsFunction = c.arguments(cmd)
+	}
+	flag := func(f *pflag.Flag) {
+		if complete := c.flag(f); complete != nil && f.NoOptDefVal == "" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // one that has a completion of its own keeps it
+		}
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(flag)
+	cmd.PersistentFlags().VisitAll(flag)
+	for _, below := range cmd.Commands() {
+		Add(below, a)
+	}
+}
+
+type completer struct{ app *cli.App }
+
+// offers returns what there is to choose from, some with a tab and what it is behind.
+type offers func(cmd *cobra.Command, args []string) []string
+
+// arguments completes what a command is told, by the words of its usage line; nil leaves it to the shell, which knows files.
+func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
+	_, words, _ := strings.Cut(cmd.Use, " ")
+	many := strings.ContainsAny(words, "…") || strings.Contains(words, "...")
+	var find offers
+	switch {
+	case names(words, "FILE", "PATH", "PLAN"):
+		return nil
+	case names(words, "TASK"):
+		find = c.tasks
+	case names(words, "SESSION"):
+		find = c.sessions
+	}
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if find == nil || len(args) > 0 && !many {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return begin(find(cmd, args), "", typed, args), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// names reports whether a usage line has one of some words.
+func names(usage string, wanted ...string) bool {
+	words := strings.FieldsFunc(usage, func(r rune) bool { return strings.ContainsRune("[]|.… ", r) })
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(wanted, w) })
+}
+
+// flag completes the value of a flag, by its name and what the help calls the value; nil leaves it to the shell.
+func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
+	value, usage := pflag.UnquoteUsage(f)
+	var find offers
+	switch {
+	case value == "FILE" || value == "DIR" || strings.HasPrefix(value, "PATH"):
+		return nil
+	case f.Name == "runner":
+		find = c.agents
+	case f.Name == "epic":
+		find = c.epics
+	case f.Name == "task":
+		find = c.tasks
+	case f.Name == "isolation" || f.Name == "format" || f.Name == "from" || f.Name == "by" || f.Name == "status":
+		choices := choicesOf(usage)
+		find = func(*cobra.Command, []string) []string { return choices }
+	}
+	several := f.Value.Type() == "stringSlice"
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if find == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		before := ""
+		if at := strings.LastIndexByte(typed, ','); several && at >= 0 {
+			before, typed = typed[:at+1], typed[at+1:]
+		}
+		return begin(find(cmd, args), before, typed, strings.Split(before, ",")), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// choicesOf returns the words that the help of a flag lists behind a colon or "is".
+func choicesOf(usage string) []string {
+	_, list, ok := strings.Cut(usage, ": ")
+	if !ok {
+		_, list, _ = strings.Cut(usage, " is ")
+	}
+	list, _, _ = strings.Cut(list, ";")
+	words := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	return slices.DeleteFunc(words, func(w string) bool { return w == "or" || w == "and" })
+}
+
+// begin returns the offers that begin as it was typed, without those that are there.
+func begin(all []string, before, typed string, there []string) (list []string) {
+	for _, offer := range all {
+		name, what, described := strings.Cut(offer, "\t")
+		if !strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) || slices.Contains(there, name) {
+			continue
+		}
+		if described {
+			name += "\t" + text.Line(plaintext.Escape(what), 60)
+		}
+		list = append(list, before+name)
+	}
+	return list
+}
+
+// tasks offers the tasks of the plan with their titles; to ungate, those that are gated.
+func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil
+	}
+	gated := func(string) bool { return true }
+	if cmd.Name() == "ungate" {
+		view, err := attempts.Read(p.Dir, nil, nil)
+		if err != nil || view.Ledger == nil {
+			return nil
+		}
+		gated = func(id string) bool { rec := view.Ledger.Tasks[id]; return rec != nil && rec.Gate != nil }
+	}
+	for i := range plan.Epic.Tasks {
+		if t := &plan.Epic.Tasks[i]; gated(t.ID) {
+			ids = append(ids, t.ID+"\t"+t.Title)
+		}
+	}
+	return ids
+}
+
+// agents offers the agents that the configuration describes, those of relay.runners first.
+func (c completer) agents(cmd *cobra.Command, _ []string) (list []string) {
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	r := p.Config.Relay
+	for _, name := range append(slices.Clone(r.Runners), slices.Sorted(maps.Keys(r.Agents))...) {
+		agent := r.Agents[name]
+		what := agent.Type
+		if agent.Model != "" {
+			what += ", " + agent.Model
+		}
+		if offer := name + "\t" + what; !slices.Contains(list, offer) {
+			list = append(list, offer)
+		}
+	}
+	return list
+}
+
+// epics offers the epics of playlists.
+func (c completer) epics(cmd *cobra.Command, _ []string) []string {
+	epic := c.app.Epic
+	c.app.Epic = "" // half of an id is that of no epic
+	defer func() { c.app.Epic = epic }()
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	ids := p.Listed()
+	for i, id := range ids {
+		if plan, err := p.OfEpic(id).Plan(); err == nil {
+			ids[i] += "\t" + plan.Epic.Title
+		}
+	}
+	return ids
+}
+
+// mostSessions is how many sessions are offered.
+const mostSessions = 100
+
+// sessions offers the last sessions of the agents ledger.
+func (c completer) sessions(cmd *cobra.Command, _ []string) (ids []string) {
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	ledger, err := sessions.OpenReadOnly(cmd.Context(), p.File())
+	if err != nil {
+		return nil
+	}
+	defer ledger.Close()
+	list, err := ledger.List(cmd.Context(), sessions.Filter{})
+	if err != nil {
+		return nil
+	}
+	for _, s := range slices.Backward(list) {
+		if len(ids) < mostSessions {
+			ids = append(ids, s.ID+"\t"+strings.TrimSpace(s.Origin.Task+" "+s.Source))
+		}
+	}
+	return ids
+}
