@@ -7,6 +7,7 @@ package review
 import (
 	"context"
 	"errors"
+	"strconv"
 )
 
 // Decision is a verdict's one word, as it is written in a receipt.
@@ -39,6 +40,18 @@ type Finding struct {
 	Issue     string   `json:"issue" yaml:"issue"`
 	Fix       string   `json:"fix,omitempty" yaml:"fix,omitempty"`
 	Criterion string   `json:"criterion,omitempty" yaml:"criterion,omitempty"`
+}
+
+// InShort returns where the finding points, and what it is about, in one line.
+func (f Finding) InShort() string {
+	where := line(f.File)
+	if where != "" && f.Line > 0 {
+		where += ":" + strconv.Itoa(f.Line)
+	}
+	if where != "" {
+		where += ": "
+	}
+	return where + line(f.Issue)
 }
 
 // Verdict is a reviewer's answer after parsing.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/internal/telling"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/telling"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/process"
@@ -74,10 +74,21 @@ func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, err
 	tests := attempts.CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	result := Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}
-	if result.Red() {
-		result.Said = telling.Lines(report.Output)
+	if !result.Passed() && !result.Unknown && !result.Flooded {
+		result.Said = Said(log)
 	}
 	return result, err
+}
+
+// Said returns the lines of a command's log that say why it failed; none when the log cannot be read.
+func Said(log string) []string {
+	f, err := runners.OpenRegular(log)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	lines, _ := telling.Read(f) // what was read says something too
+	return lines
 }
 
 // wall is how long a check may take.
@@ -90,26 +101,34 @@ func (r *Runner) wall(check Check) time.Duration {
 
 // Why returns text that says how a check that does not pass ended, with the lines of its output that say why.
 func (r *Runner) Why(check Check, s Result) string {
-	return r.why(check, s, process.Exit{Code: s.Run.ExitCode})
+	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
 }
 
 // WhyNow is Why for a check that was just run: its signal is known too.
-func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit) }
+func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit, s.Said) }
 
-func (r *Runner) why(check Check, s Result, exit process.Exit) string {
-	if s.TimedOut {
-		return check.Name + " " + TooMuch(s.Flooded, r.wall(check))
-	}
+func (r *Runner) why(check Check, s Result, exit process.Exit, said []string) string {
 	how := check.Name + ": " + runners.DescribeExit(exit)
-	if len(s.Said) > 0 {
-		how += ": " + strings.Join(s.Said, "; ")
+	if s.TimedOut {
+		how = check.Name + " " + TooMuch(s.Flooded, r.wall(check))
 	}
-	return how
+	return With(how, said)
+}
+
+// With adds to text that says how a command ended the lines of its output that say why.
+func With(how string, said []string) string {
+	if len(said) == 0 {
+		return how
+	}
+	return how + ": " + strings.Join(said, "; ")
 }
 
 // Fail fails a result with what a check said.
 func (r *Runner) Fail(check Check, s Result, f *engine.Result) {
 	f.Fail(attempts.Check, attempts.TestFailure, r.Why(check, s))
+	if len(s.Said) > 1 {
+		f.Short = r.why(check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
+	}
 }
 
 // FailUnknown fails a result because nobody saw how a check ended.

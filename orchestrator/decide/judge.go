@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -56,7 +57,7 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
-	u := updates.Update{Runner: a.Runner, Text: ended.Receipt.ErrorSummary, Elapsed: took, Usage: f.Usage}
+	u := updates.Update{Runner: a.Runner, Text: text.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
 	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
 	switch {
 	case ended.Result == attempts.ResultSuccess:
@@ -65,7 +66,7 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 			u.Text = "it was done already: " + u.Text
 		}
 	case ended.Gate != nil:
-		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(ended.Gate.Detail, u.Text)
+		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(inFewerWords(ended, f.Short), u.Text)
 	case ended.Charged:
 		u.Kind = updates.Failed
 	case f.Held:
@@ -77,6 +78,14 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	for _, note := range f.Notes {
 		c.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: note.Text})
 	}
+}
+
+// inFewerWords returns why a task is gated, with what an attempt failed by in fewer words where there are any.
+func inFewerWords(e attempts.Ended, short string) string {
+	if short == "" || e.Receipt.ErrorSummary == "" {
+		return e.Gate.Detail
+	}
+	return strings.Replace(e.Gate.Detail, e.Receipt.ErrorSummary, short, 1)
 }
 
 // EndedEvent returns the event of an attempt's end, without secrets.

@@ -190,6 +190,7 @@ type Result struct {
 	Tools   []attempts.ToolUse
 	Changes []attempts.FileChange // from the attempt's base to Head, the first of them
 	Unable  []Unable              // reviewers; the outcome is theirs where nothing but their opinion is missing
+	Short   string                // what the receipt's error summary says in fewer words, for who watches; "": the same
 	Gate    attempts.Reason       // set when the outcome alone does not say that the task must be gated
 	Notes   []attempts.Note
 	// Charged means that the task is charged though the outcome alone does not say so.
@@ -234,7 +235,7 @@ const (
 
 // Fail turns a result into a failure that evidence, not the agent, decided.
 func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
-	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary = o, c, why
+	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, f.Short = o, c, why, ""
 }
 
 // Note adds a note for a person, once.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"relay/attempts"
 	"relay/runners"
 )
@@ -51,4 +53,13 @@ func UsageOf(u runners.Usage) attempts.Usage {
 		InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
 		CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced,
 	}
+}
+
+// EndedWhile returns why an agent ended, with the last that it did where nothing else says what it was at.
+func EndedWhile(r runners.Report, doing string) string {
+	late := r.Outcome == runners.WallLimit || r.Outcome == runners.SilenceLimit || r.Outcome == runners.Killed
+	if !late || doing == "" {
+		return r.Detail
+	}
+	return cmp.Or(r.Detail, OutcomeOf(r.Outcome).Words) + "; the last it did: " + doing
 }

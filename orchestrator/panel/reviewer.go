@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/git/recordfiles"
 
 	"relay/attempts"
+	"relay/internal/telling"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
@@ -68,14 +69,15 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 	if err != nil {
 		return attempts.Opinion{}, err
 	}
-	v, asked, err := review.Ask(ctx, &reviewerProcess{Session: s, who: r, root: repo.Root()}, about)
+	p := &reviewerProcess{Session: s, who: r, root: repo.Root()}
+	v, asked, err := review.Ask(ctx, p, about)
 	if after, askErr := edits(ctx, repo); askErr == nil && after != before {
 		s.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
 			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, noNewFault: true,
-			detail: fmt.Sprintf("no verdict, asked %d times; its answers are in %s", asked, s.relative(filepath.Join(s.Folder, r.Name))),
+			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), s.relative(filepath.Join(s.Folder, r.Name))),
 		}
 	}
 	var unable *UnableError
@@ -145,6 +147,16 @@ type reviewerProcess struct {
 	who   engine.Reviewer
 	root  string
 	asked int
+	last  string // answer
+}
+
+// said returns text that says what the reviewer answered last.
+func (r *reviewerProcess) said() string {
+	best := telling.Best(telling.Lines(r.last))
+	if best == "" {
+		return "it said nothing"
+	}
+	return "it said: " + best
 }
 
 // Ask puts one prompt to the reviewer's CLI.
@@ -183,6 +195,7 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 		return "", err
 	}
 	r.spend(r.who.Name, report.Usage, true)
+	r.last = report.FinalText
 	switch report.Outcome {
 	case runners.Claimed:
 		return report.FinalText, nil

@@ -80,6 +80,7 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 	if err != nil {
 		return cutShort(cut, runners.Report{Outcome: runners.CannotStart, Detail: err.Error()}, nil)
 	}
+	doing := ""
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: c.turnEnv(a, p, t),
@@ -93,9 +94,13 @@ func (c agentTurns) run(ctx context.Context, a engine.Attempt, p attemptFiles, t
 				c.emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: t.sum(e.Usage)})
 				return
 			}
+			if e.Kind == runners.EventText || e.Kind == runners.EventTool {
+				doing = e.Text
+			}
 			c.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
+	report.Detail = engine.EndedWhile(report, doing)
 	attemptfiles.EndToken(p.result)
 	err = errors.Join(err, attemptfiles.MakePrivate(c.o.Secrets, p.result))
 	if report.Result != nil {

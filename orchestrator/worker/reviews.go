@@ -73,7 +73,7 @@ func (f *state) recordVerdict(j review.Judgement) {
 		why = "the reviewer blocks this change"
 	}
 	if len(j.Counted) > 0 {
-		why += ": " + j.Counted[0].Issue
+		why += ": " + j.Counted[0].InShort()
 	} else if j.Summary != "" {
 		why += ": " + j.Summary
 	}

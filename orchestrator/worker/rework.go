@@ -145,7 +145,7 @@ func (c verifier) failIfUnchanged(ctx context.Context, f *state) error {
 		return err
 	}
 	f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
-	f.Fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].Issue)
+	f.Fail(attempts.Review, attempts.QualityGate, "the reviewers want changes, and the agent made none: "+f.before[0].InShort())
 	f.rounds = c.o.Review.Rounds // there is no further one
 	return nil
 }

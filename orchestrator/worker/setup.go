@@ -57,7 +57,8 @@ func (g *workspace) setUp(ctx context.Context, at checks.Location, ofEpic bool, 
 		case err != nil:
 			return err
 		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
-			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, ending(report, w.SetupWall)))
+			how := checks.With(ending(report, w.SetupWall), checks.Said(log))
+			f.Fail(attempts.Environment, attempts.MissingDependency, fmt.Sprintf("set-up command %q: %s", command, how))
 			rel, _ := filepath.Rel(g.o.Dir, log)
 			f.Receipt.Checks = append(f.Receipt.Checks, attempts.CheckRun{
 				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,

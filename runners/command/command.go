@@ -101,6 +101,9 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
 	case e.Exit.Code != 0 && !e.Exit.Stopped:
 		r.Outcome, r.Detail = runners.Failed, adapter.ExitDetail(e.Exit, req.Stderr)
+		if r.Detail == runners.DescribeExit(e.Exit) { // it said nothing on stderr
+			r.Detail = adapter.ExitWords(e.Exit, string(out))
+		}
 	}
 	if req.Question {
 		c.answer(r, req)

@@ -7,7 +7,6 @@ import (
 	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
 	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
@@ -80,17 +79,9 @@ func (s *reader) stderr() string {
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
 var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
 
-// exited returns text that says how the CLI ended, with its last words: those before the help page that it prints for a
-// wrong flag.
+// exited returns text that says how the CLI ended, with its telling lines: of those before the help page that it prints for
+// a wrong flag.
 func (s *reader) exited(exit process.Exit) string {
-	how := runners.DescribeExit(exit)
 	words, _, _ := strings.Cut(s.stderr(), "\nUsage: gemini ")
-	words = cleantext.OneLine(cleantext.CleanEnd([]byte(noisePattern.ReplaceAllString(words, "")), maxSaid), maxSaid)
-	if words == "" {
-		return how
-	}
-	if room := cleantext.MaxDetail - len(how) - 2; len(words) > room {
-		words = strings.ToValidUTF8(words[len(words)-room:], "")
-	}
-	return how + ": " + words
+	return adapter.ExitWords(exit, noisePattern.ReplaceAllString(words, ""))
 }

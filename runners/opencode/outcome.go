@@ -92,14 +92,23 @@ func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Out
 		return runners.NoResult, "it ended without a final message"
 	case signal != "":
 		return runners.Provider, "it died before the model answered: " + detail
-	case databaseBusy(detail):
+	case databaseBusy(s.stderrEnd()):
 		return runners.Provider, "its database was in use: " + detail
 	case s.req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
-	case strings.Contains(detail, "--auto "): // the end of its help, which is all it says
+	case strings.Contains(s.stderrEnd(), "--auto "): // the end of its help, which is all it says
 		return runners.CannotStart, "it refuses its arguments: relay gives those of opencode 1.18"
 	}
 	return runners.CannotStart, detail
+}
+
+// stderrEnd returns the last of what it says on stderr.
+func (s *reader) stderrEnd() string {
+	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 // databaseBusy recognises what several of them that begin in a new home do to each other.

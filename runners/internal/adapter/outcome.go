@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/internal/plaintext"
+	"relay/internal/telling"
 	"relay/runners"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/monitor"
@@ -63,19 +65,33 @@ func JoinDetail(parts ...string) string {
 	return cleantext.Shorten(joined, cleantext.MaxDetail)
 }
 
-// ExitDetail returns text that says how a process ended that was not well, with the last words it wrote to stderr.
+// ExitDetail returns text that says how a process ended that was not well, with the lines it wrote to stderr that say why.
 func ExitDetail(exit process.Exit, stderr string) string {
-	how := runners.DescribeExit(exit)
-	last, err := monitor.LastBytes(stderr, 2<<10)
-	if err != nil || len(last) == 0 {
-		return how
+	last, err := monitor.LastBytes(stderr, maxStderr)
+	if err != nil {
+		return runners.DescribeExit(exit)
 	}
-	words := cleantext.OneLine(cleantext.CleanEnd(last, 2<<10), 4<<10)
-	if room := cleantext.MaxDetail - len(how) - 2; len(words) > room {
-		words = cleantext.LastWords(words, room)
+	return ExitWords(exit, string(last))
+}
+
+// maxStderr is how much of the end of what a program says is looked at.
+const maxStderr = 64 << 10
+
+// ExitWords is ExitDetail for what a process said. Few words are told as they are.
+func ExitWords(exit process.Exit, said string) string {
+	how := runners.DescribeExit(exit)
+	words := plaintext.Line(telling.Text(strings.ToValidUTF8(said, "?")))
+	if len(words) > fewWords {
+		words = cleantext.OneLine(strings.Join(telling.Lines(said), "; "), cleantext.MaxDetail-len(how)-2)
+	}
+	if words == "" {
+		return how
 	}
 	return how + ": " + words
 }
+
+// fewWords is how much of what a process says is told whole, in bytes.
+const fewWords = 360
 
 // Unfinished returns the outcome of a CLI that ended without the event that ends its stream; begun says that its first
 // one was seen, torn that its last line is half of one.

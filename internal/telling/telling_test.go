@@ -1,9 +1,15 @@
 package telling
 
 import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"unicode/utf8"
 )
 
 // The outputs are as these programs print them; what is wanted is what a person would point at.
@@ -36,7 +42,7 @@ func TestLines(t *testing.T) {
 		},
 		"jest": {
 			"FAIL src/sum.test.js\n  ● adds › two numbers\n\n    expect(received).toBe(expected)\n\n    Expected: 3\n    Received: 4\n\n      at Object.<anonymous> (src/sum.test.js:4:17)\n\nTests:       1 failed, 1 total\n",
-			[]string{"FAIL src/sum.test.js", "● adds › two numbers", "expect(received).toBe(expected)"},
+			[]string{"● adds › two numbers", "Expected: 3", "Received: 4"},
 		},
 		"tsc": {
 			"src/a.ts(3,5): error TS2304: Cannot find name 'foo'.\nnpm ERR! code ELIFECYCLE\nnpm ERR! errno 2\n",
@@ -48,7 +54,7 @@ func TestLines(t *testing.T) {
 		},
 		"cargo": {
 			"error[E0425]: cannot find value `x` in this scope\n --> src/main.rs:2:5\n  |\n2 |     x\n  |     ^ not found in this scope\n\nerror: aborting due to 1 previous error\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n",
-			[]string{"error[E0425]: cannot find value `x` in this scope", "|     ^ not found in this scope"},
+			[]string{"error[E0425]: cannot find value `x` in this scope", "--> src/main.rs:2:5", "|     ^ not found in this scope"},
 		},
 		"shell":    {"sh: 1: jq: not found\n", []string{"sh: 1: jq: not found"}},
 		"make":     {"cc -o a a.c\na.c:1:10: fatal error: zlib.h: No such file or directory\ncompilation terminated.\nmake: *** [Makefile:2: a] Error 1\n", []string{"a.c:1:10: fatal error: zlib.h: No such file or directory"}},
@@ -56,8 +62,12 @@ func TestLines(t *testing.T) {
 		"progress": {"1%\r50%\rError: out of memory\n", []string{"Error: out of memory"}},
 		"words":    {"it is unable to reach it\nbye\n", []string{"it is unable to reach it"}},
 		"last":     {"begin\nit is Tuesday\nexit status 3\n", []string{"it is Tuesday"}},
+		"crash":    {"a.sh: line 3: 812 segmentation fault  ./a\n812 core dumped\n", []string{"a.sh: line 3: 812 segmentation fault  ./a", "812 core dumped"}},
+		"race":     {"found 1 data race(s)\n", []string{"found 1 data race(s)"}},
+		"black":    {"would reformat /srv/a.py\nAll done!\n", []string{"would reformat /srv/a.py"}},
+		"place":    {"src/a.ts:3:5 - error TS2304: Cannot find name\n", []string{"src/a.ts:3:5 - error TS2304: Cannot find name"}},
 		"twice":    {"Error: a\nError: a\nError: b\n", []string{"Error: a", "Error: b"}},
-		"long":     {"Error: " + strings.Repeat("ä", 300) + "\n", []string{"Error: " + strings.Repeat("ä", 75) + "…"}},
+		"long":     {"Error: " + strings.Repeat("ä", 300) + "\n", []string{"Error: ää…"}},
 		"data":     {strings.Repeat("error: ", 1000) + "\nfailed\n", []string{"failed"}},
 	} {
 		if got := Lines(c.output); !slices.Equal(got, c.want) {
@@ -66,15 +76,94 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// Outputs as common tools print them, whose ends are noise: beside each, the lines that a person would point at.
+func TestOutputsOfTools(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d outputs, %v", len(files), err)
+	}
+	for _, file := range files {
+		output, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadFile(strings.TrimSuffix(file, ".txt") + ".want")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Lines(string(output)), "\n") + "\n"; got != string(want) {
+			t.Errorf("%s:\n%swant\n%s", file, got, want)
+		}
+	}
+}
+
+// What is told stands anywhere in an output of any size, and beside data.
+func TestLargeAndBinaryOutputs(t *testing.T) {
+	t.Parallel()
+	const tells = "store_test.go:41: got 3, want 4"
+	noise := strings.Repeat("=== RUN   TestOther\n--- PASS: TestOther (0.00s)\n", 100_000)
+	binary := strings.Repeat("\x00\x01error: \xff\xfe\x80\x81\n", 1000)
+	for name, output := range map[string]string{
+		"at the head":                  tells + "\n" + noise + noise,
+		"in the middle":                noise + tells + "\n" + noise,
+		"beside data":                  binary + tells + "\n" + binary,
+		"after a line without an end":  strings.Repeat("x", 10<<20) + "\n" + tells + "\n",
+		"before a line without an end": tells + "\n" + strings.Repeat("error: ", 1<<20),
+		"behind a long progress bar":   strings.Repeat("fetching error: 1%\r", 1<<20) + tells,
+	} {
+		if got := Lines(output); !slices.Equal(got, []string{tells}) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := Lines(binary); len(got) != 0 {
+		t.Errorf("data tells %q", got)
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	got := Text("throw err;\n\nError: no\r\n    at Object.<anonymous> (a.js:1:7)\nexit status 1\n")
+	if want := "throw err;\nError: no"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBest(t *testing.T) {
+	t.Parallel()
+	lines := []string{"--- FAIL: TestStore (0.00s)", "store_test.go:41: got 3, want 4", "it failed"}
+	if got := Best(lines); got != lines[1] {
+		t.Errorf("got %q", got)
+	}
+	if got := Best([]string{"it is Tuesday"}); got != "it is Tuesday" {
+		t.Errorf("got %q", got)
+	}
+	if got := Best(nil); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What was read before a fault is told.
+func TestReadFails(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	got, err := Read(io.MultiReader(strings.NewReader("Error: it\nbye\n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || !slices.Equal(got, []string{"Error: it"}) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add("--- FAIL: a\n\x1b[1mError: b\r\n")
+	f.Add(strings.Repeat("a", maxScan) + "\rerror: b\xff\x00\n\x1b]0;")
+	f.Add("a.go:1: " + strings.Repeat("é ", 200))
 	f.Fuzz(func(t *testing.T, output string) {
 		got := Lines(output)
 		if len(got) > most {
 			t.Errorf("%d lines", len(got))
 		}
 		for _, line := range got {
-			if len(line) > maxLine || strings.ContainsAny(line, "\n\r\x1b") || line == "" {
+			if len(line) > maxLine || !utf8.ValidString(line) || strings.ContainsAny(line, "\n\r\x1b") || line == "" {
 				t.Errorf("%q", line)
 			}
 		}

@@ -1,0 +1,101 @@
+package telling
+
+import (
+	"slices"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+// form is one form of telling lines.
+type form struct {
+	hints    []string // of which a line has one
+	patterns []*lazyregexp.Regexp
+}
+
+// forms are the forms of telling lines; the first ones tell the most. Each has the rank of its place, from 1; words come after them.
+var forms = []form{
+	// pytest's own summary, and assertions: FAILED tests/test_a.py::test_b - assert 1 == 2
+	{[]string{"::", "E  "}, []*lazyregexp.Regexp{lazyregexp.New(`^(?:FAILED|ERROR) \S+::\S+|^E\s{2,}\S`)}},
+	// places with a message
+	{[]string{": ", " - error", "] ", "] "}, []*lazyregexp.Regexp{
+		// file:line: message, file:line:column - error TS1: message
+		lazyregexp.New(`^(?:error: |e: )?(?:file://|\./|[A-Za-z]:\\)?[\w.@/\\+-]+\.[A-Za-z]\w{0,9}:\d+(?::\d+)?(?::? | - error )\S.*\w`),
+		// file(line,column): error TS1: message, [ERROR] file:[line,column] message
+		lazyregexp.New(`^(?:\[ERROR\] )?[\w.@/\\+-]+\.[A-Za-z]\w{0,9}(?:\(\d+(?:,\d+)?\): |:\[\d+(?:,\d+)?\] )\S.*\w`),
+	}},
+	// exceptions, panics, and what compilers and programs call an error; what was wanted of an assertion
+	{[]string{"rror", "xception", "panic", "atal", "RROR", "ATAL", "left", "right", "xpected", "eceived", "ctual"}, []*lazyregexp.Regexp{
+		lazyregexp.New(`^(?:\w+[.:]+)*\w*(?:Error|Exception)(?:\s\[\w+\])?: \S|^panic: |^thread '.*' panicked at |^assertion .*failed`),
+		lazyregexp.New(`^(?i:\[?error\]?|fatal)(?:\[\w+\])?[: ]\s*\S|^\w[\w ./-]{0,40}: (?:error|fatal): |^\d+:\d+\s+error\s`),
+		lazyregexp.New(`\blevel=(?:error|fatal)\b|"level":\s*"(?:error|fatal)"|^\[?[\dT:.,Z/+ -]{8,30}\]?\s+\[?(?:ERROR|FATAL|error)\]?\b`),
+		lazyregexp.New(`^npm (?:ERR!|error) (?i:missing|invalid|notarget|404|could not|peer)\b`),
+		lazyregexp.New(`^(?i:expected|received|actual|left|right)\b[^:]{0,30}:\s*\S`),
+	}},
+	// names of tests that failed, and places alone
+	{[]string{"FAIL", "not ok", "●", "✕", "✗", "✘", "×", ") ", "--> ", "***", "rspec "}, []*lazyregexp.Regexp{
+		lazyregexp.New(`^--- FAIL: |^not ok \d+|^[●✕✗✘×] \S|^FAIL: \S|^test \S+ \.\.\. FAILED|^\d+\) \S|^--> \S+:\d+`),
+		lazyregexp.New(`^\d+/\d+ Test .*\*\*\*|^rspec \./\S+:\d+|^\S+ > .* FAILED$`),
+	}},
+	// files and packages with failures
+	{[]string{"FAIL"}, []*lazyregexp.Regexp{lazyregexp.New(`^FAIL:? +\S+[./]\S+|^FAIL\t\S+ \[|^> Task .* FAILED`)}},
+}
+
+// words mean a failure, wherever they stand in a line.
+var words = []string{
+	"not found", "no such", "cannot", "can't", "could not", "couldn't", "denied", "refused", "failed", "failure", "expected", "undefined",
+	"unresolved", "missing", "timed out", "timeout", "unable to", "invalid", "mismatch", "not logged in", "unauthorized", "segmentation fault",
+	"core dumped", "out of memory", "killed", "data race", "not allowed", "permission", "conflict", "unknown ", "error:",
+	"would reformat", "does not exist",
+}
+
+// mildest is the rank of what is milder than a failure.
+const mildest = 100
+
+// milder is of no failure where there is one.
+var milder = lazyregexp.New(`: (?:warning|note|info): |^\d+:\d+\s+warning\s|^(?i:warning|warn)\b[^!]*$`)
+
+// rankOf returns the rank of a line, 0 for one that tells nothing.
+func rankOf(text string) int {
+	rank := rankAsIs(text)
+	if rank > 0 && milder.MatchString(text) && !strings.Contains(text, "DATA RACE") {
+		return mildest
+	}
+	return rank
+}
+
+func rankAsIs(text string) int {
+	for i, f := range forms {
+		if slices.ContainsFunc(f.hints, func(hint string) bool { return strings.Contains(text, hint) }) &&
+			slices.ContainsFunc(f.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(text) }) {
+			return i + 1
+		}
+	}
+	lower := strings.ToLower(text)
+	if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(lower, word) }) {
+		return len(forms) + 1
+	}
+	return 0
+}
+
+// noise says nothing that is not known.
+var noise = []*lazyregexp.Regexp{
+	// how a command ended
+	lazyregexp.New(`^(?:exit (?:status|code) \d+|g?make(?:\[\d+\])?: (?:\*\*\* \[|Leaving|Entering).*|error: (?:Recipe|recipe|process|test failed|aborting due|could not compile|\d+ targets? failed) ?.*|error: script ".*" exited with code \d+)$`),
+	lazyregexp.New(`^(?:npm (?:ERR!|error|WARN|warn)|npm (?:ERR!|error|WARN|warn) (?:code|errno|path|command|A complete log|Lifecycle|workspace|location|syscall|dest|cwd|node|npm|This is probably|There is likely|Exit status|Test failed|[\w@./-]+ (?:test|build|lint): ).*|error Command failed with exit code \d+\.?|info Visit .*|\S*ELIFECYCLE\S*\s.*)$`),
+	lazyregexp.New(`^(?:\[ERROR\] )?(?:To see the full stack trace|Re-run Maven|For more information about|After correcting|-> \[Help \d\]|\[Help \d\]|Try:|Run with).*$|^\[(?:ERROR|INFO|WARNING|DEBUG)\]$|^\[(?:INFO|WARNING|DEBUG)\] `),
+	// what passed, and counts
+	lazyregexp.New(`^(?:FAIL|PASS|ok|FAIL\t\S+\t[\d.]+s|ok\s+\S+\s.*|\? .*|PASSE?D? .*|--- (?:PASS|SKIP): .*|=== (?:RUN|PAUSE|CONT|NAME) .*|test \S+ \.\.\. (?:ok|ignored))$`),
+	lazyregexp.New(`^(?:(?:test result|Tests|Test Suites|Snapshots|Time|Test Files|Duration|Start at):?\s.*\d.*|Ran all test suites.*|.*\b0 (?:failed|failures|errors)\b.*|[✖✗×] \d+ problems? .*|\d+ (?:passing|failing|pending|passed|failed)\b.*|Found \d+ errors?.*)$`),
+	// tables of coverage
+	lazyregexp.New(`^(?:(?:All files|\S+\.\w+)\s*\|(?:\s*[\d.]+\s*\|)+.*|\S+\s+\d+\s+\d+(?:\s+\d+\s+\d+)?\s+\d+%.*|TOTAL\s.*|coverage: .*|(?:Required|FAIL Required) test coverage of .* reached.*)$`),
+	// places of calls on a stack
+	lazyregexp.New(`^(?:at .*[:(].*|File ".*", line \d+.*|Traceback .*|goroutine \d+.*|\S+\.go:\d+ \+0x[0-9a-f]+|created by .*|(?:testing|runtime|main)\.[\w.()*]+\(.*|For more information about this error.*|note: run with .RUST_BACKTRACE.*|stack backtrace:)$`),
+	// rules, quoted source, keys
+	lazyregexp.New(`^(?:\d+ \|.*|\|[\s^~-]*|\W*|(?:=|-){3,} .* (?:=|-){3,}|_{3,} .* _{3,}|-{5}(?:BEGIN|END) .*|[A-Za-z0-9+/=_-]{60,})$`),
+}
+
+// isNoise reports that a line says nothing that is not known.
+func isNoise(text string) bool {
+	return slices.ContainsFunc(noise, func(p *lazyregexp.Regexp) bool { return p.MatchString(text) })
+}
