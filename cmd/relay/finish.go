@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -157,13 +158,16 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	}
 	f.step, err = finish.Plan(ctx, finish.Options{
 		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"),
-		Landing: integration.Mode(f.project.Config.Relay.Landing), Apart: f.pr,
+		Landing: integration.Mode(f.project.Config.Relay.Landing), Sign: f.project.Config.Relay.Sign, Apart: f.pr,
 		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err
 	}
 	s := f.step
+	if why := s.Unsigned(); why != "" {
+		fmt.Fprintf(f.app.Err, "relay: warning: it lands without a signature: %s\n", why)
+	}
 	f.answer = finished{
 		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
 		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{},

@@ -148,6 +148,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		for _, w := range p.Config.Warnings {
 			fmt.Fprintf(opts.App.Err, "relay: warning: %s\n", w)
 		}
+		opts.WarnUnsigned(ctx, p)
 		return opts.CheckAgents(p, pl)
 	})
 	if err != nil {

@@ -50,6 +50,9 @@ type slotEngine struct {
 func newSlotEngine(g *workspace) *slotEngine {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	branch := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
+	if g.o.Sign {
+		branch.Sign()
+	}
 	guard := &integration.TipGuard{Branch: branch, Describe: g.notableChanges}
 	s := &slotEngine{
 		workspace: g, pool: pool, integration: branch, headGuard: guard, files: provision.New(g.home, g.o),

@@ -23,6 +23,7 @@ type Options struct {
 	Epic    *epic.Epic
 	Into    string // branch that shall have the work, without refs/heads/
 	Landing integration.Mode
+	Sign    bool // what is made for Into is signed, as git is set up
 	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
 	Ledger  integration.LedgerView
 }
@@ -61,6 +62,9 @@ const (
 // [*text.RefusedError] that says what to type.
 func Plan(ctx context.Context, o Options) (*Step, error) {
 	f := &Step{Into: o.Into, branch: integration.NewBranch(o.Git, o.Epic.ID, o.Landing)}
+	if o.Sign {
+		f.branch.Sign()
+	}
 	f.Name = strings.TrimPrefix(f.branch.BranchRef(), "refs/heads/")
 	err := f.checkComplete(ctx)
 	if err != nil {
@@ -238,6 +242,9 @@ func (f *Step) tipName(ctx context.Context) string {
 	}
 	return f.Tip
 }
+
+// Unsigned returns why what the step has made has no signature that it should have; "" : it has, or needs none.
+func (f *Step) Unsigned() string { return f.branch.Unsigned() }
 
 // count returns how many commits to has that Into has not.
 func (f *Step) count(ctx context.Context, to string) (int, error) {

@@ -44,6 +44,7 @@ type Branch struct {
 	Repo *reanchor.Git // of the user's repository
 	epic string
 	mode Mode
+	sign signer
 
 	mu    sync.Mutex
 	asked bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/reanchor"
@@ -75,12 +76,18 @@ func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 
 // commit makes a commit of a tree, by relay or whoever git knows here, now.
 func (b *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, b.identity(ctx)...)
-	args = append(args, "commit-tree", tree)
+	before := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, b.identity(ctx)...)
+	args := []string{tree}
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
-	return b.Git(ctx, strings.NewReader(message), args...)
+	if b.sign.on {
+		name, err := b.trySign(ctx, signing(slices.Concat(before, []string{"commit-tree", "-S"}, args), message))
+		if err != nil || name != "" {
+			return name, err
+		}
+	}
+	return b.Git(ctx, strings.NewReader(message), slices.Concat(before, []string{"commit-tree"}, args)...)
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds

@@ -95,9 +95,9 @@ func alike(commits []NamedCommit) bool {
 	})
 }
 
-// placeOne returns the only commit of the work on the tip: itself, when it stands there.
+// placeOne returns the only commit of the work on the tip: itself, when it stands there and needs no signature.
 func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
-	if w.fork == w.tip {
+	if w.fork == w.tip && !b.sign.on {
 		return Integrated{Commit: w.head}, nil
 	}
 	tree, err := b.mergedTree(ctx, w)
@@ -142,8 +142,27 @@ func (b *Branch) anew(ctx context.Context, c commitObject) (Integrated, error) {
 		return Integrated{}, err
 	}
 	made := objects{wide: gitcmd.Wide(c.Tree())}
-	name := made.add(c.by(committer))
+	name, err := b.add(ctx, &made, c.by(committer))
+	if err != nil {
+		return Integrated{}, err
+	}
 	return Integrated{Commit: name, Anew: true}, b.store(ctx, &made)
+}
+
+// add makes a commit: in the repository when it is signed, else among those that wait for [Branch.store].
+func (b *Branch) add(ctx context.Context, made *objects, c commitObject) (string, error) {
+	if !b.sign.on {
+		return made.add(c), nil
+	}
+	if err := b.store(ctx, made); err != nil { // its parents
+		return "", err
+	}
+	made.bodies = nil
+	name, err := b.signed(ctx, c)
+	if err == nil && name == "" {
+		name = made.add(c)
+	}
+	return name, err
 }
 
 // committer returns who lands work, and when, as a commit has it.

@@ -25,7 +25,7 @@ func (b *Branch) replay(ctx context.Context, w work, commits []NamedCommit, mess
 		return made, errMerges
 	}
 	made.Commit = w.head
-	if commits[0].Parents()[0] != w.tip {
+	if commits[0].Parents()[0] != w.tip || b.sign.on {
 		made.Anew = true
 		if made.Commit, err = b.Rebase(ctx, w.tip, commits); err != nil || made.Commit == w.tip {
 			return made, err
@@ -69,7 +69,10 @@ func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 		if tree == now && !empty {
 			continue
 		}
-		onto, now = made.add(c.on(tree, onto).by(committer)), tree
+		if onto, err = b.add(ctx, &made, c.on(tree, onto).by(committer)); err != nil {
+			return "", err
+		}
+		now = tree
 	}
 	return onto, b.store(ctx, &made)
 }

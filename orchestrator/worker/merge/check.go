@@ -42,6 +42,9 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 			return false, err
 		}
 	}
+	if why := m.Branch.Unsigned(); why != "" {
+		results[0].Note("unsigned", text.Listed(ids(batch))+" lands without a signature: "+why)
+	}
 	for i := range results {
 		results[i].Landed = made.To
 		made.branches[m.Tasks.Name(batch[i].Attempt.Task.ID)] = results[i].Head
@@ -56,6 +59,15 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 	}
 	made.Results = results
 	return true, nil
+}
+
+// ids lists the tasks of a batch.
+func ids(batch []engine.Verified) []string {
+	all := make([]string, len(batch))
+	for i := range batch {
+		all[i] = batch[i].Attempt.Task.ID
+	}
+	return all
 }
 
 // unchanged reports whether what the checks have said of a task's work holds for the step it lands with: the files are the same, and

@@ -69,14 +69,14 @@ func (m *Merger) message(p engine.Verified, kind string) string {
 
 // batchMessage is that of the commit that closes a batch.
 func (m *Merger) batchMessage(batch []engine.Verified) string {
-	var subjects, ids, trailers []string
+	var subjects, trailers []string
 	for _, p := range batch {
 		message, _ := byTemplate(m.Options, &p.Attempt.Task, p.Result.Receipt.Summary)
 		subject, _, _ := strings.Cut(message, "\n")
-		ids, subjects = append(ids, p.Attempt.Task.ID), append(subjects, subject)
+		subjects = append(subjects, subject)
 		trailers = append(trailers, about(m.Options, p.Attempt)...)
 	}
-	return "Land " + strings.Join(ids, ", ") + "\n\n" + strings.Join(subjects, "\n") + "\n\n" +
+	return "Land " + strings.Join(ids(batch), ", ") + "\n\n" + strings.Join(subjects, "\n") + "\n\n" +
 		strings.Join(append(trailers, runTrailer+m.Options.Run), "\n") + "\n"
 }
 

@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/precheck"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -48,8 +49,8 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
 		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing),
-		Commit: c.Commit,
-		Begin:  cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
+		Commit: c.Commit, Sign: c.Sign,
+		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
 		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
@@ -122,6 +123,17 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 		o.panel = append(o.panel, judge)
 	}
 	return warnings, nil
+}
+
+// WarnUnsigned says why what the run lands would have no signature, if it should have one. That is no reason not to begin.
+func (o *Options) WarnUnsigned(ctx context.Context, p *project.Project) {
+	c := &p.Config.Relay
+	if !c.Sign || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
+		return
+	}
+	if err := integration.TrySignature(ctx, p.Git); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(o.App.Err, "relay: warning: relay.sign: git cannot sign here by itself, and what lands will have no signature: %s\n", text.Line(err.Error(), 500))
+	}
 }
 
 // CheckListAgents is CheckAgents for all epics of a playlist.

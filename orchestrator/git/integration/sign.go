@@ -1,0 +1,154 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// signWall is how long git may take for a signature. A key that waits for a person takes longer, and nobody is there.
+const signWall = 10 * time.Second
+
+// signer signs what is put onto a branch, and remembers what it could not.
+type signer struct {
+	on      bool
+	waits   bool   // a signature took too long, and none is tried any more
+	failure string // the last, in words
+}
+
+// Sign has the commits that are made from now on signed, as the user's git is set up. One that cannot be signed is made all the same.
+func (b *Branch) Sign() *Branch {
+	b.sign.on = true
+	return b
+}
+
+// Unsigned returns why commits made since the last call have no signature that they should have; "" : they have.
+func (b *Branch) Unsigned() string {
+	why := b.sign.failure
+	b.sign.failure = ""
+	return why
+}
+
+// TrySignature fails when git cannot sign a commit here by itself. Nothing of it stays in the repository.
+func TrySignature(ctx context.Context, repo *reanchor.Git) (err error) {
+	dir, err := os.MkdirTemp("", "relay-sign-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	apart := "GIT_OBJECT_DIRECTORY=" + dir
+	call := gitcmd.Writing("mktree")
+	call.Env = append(call.Env, apart)
+	tree, err := repo.Run(ctx, call)
+	if err != nil {
+		return err
+	}
+	args := append(NewBranch(repo, "", Merge).identity(ctx), "commit-tree", "-S", strings.TrimSpace(string(tree)))
+	_, err = runSigning(ctx, repo, signing(args, "relay tries a signature\n", apart))
+	return err
+}
+
+// signing is a call of git that signs, where nobody can be asked for anything.
+func signing(args []string, message string, env ...string) reanchor.Call {
+	call := gitcmd.Writing(args...)
+	call.Stdin = strings.NewReader(message)
+	call.Hooks = true // a session without a terminal; making a commit object runs no hook
+	call.Env = append(append(call.Env, "LC_ALL=C", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY="), env...)
+	return call
+}
+
+// runSigning runs it, with a limit of time. Its error is in the words of the program that signs.
+func runSigning(ctx context.Context, repo *reanchor.Git, call reanchor.Call) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, signWall, &waitError{})
+	defer cancel()
+	out, err := repo.Run(ctx, call)
+	if wait, ok := errors.AsType[*waitError](err); ok {
+		return "", wait
+	}
+	return strings.TrimSuffix(string(out), "\n"), inWords(err)
+}
+
+// trySign makes a commit with a signature. It returns "" when it is to be made without.
+func (b *Branch) trySign(ctx context.Context, call reanchor.Call) (string, error) {
+	if b.sign.waits {
+		b.sign.failure = (&waitError{}).Error()
+		return "", nil
+	}
+	name, err := runSigning(ctx, b.Repo, call)
+	if err == nil || ctx.Err() != nil {
+		return name, err
+	}
+	b.sign.failure, b.sign.waits = err.Error(), errors.As(err, new(*waitError))
+	return "", nil
+}
+
+// signed makes a commit with a signature, byte for byte but for that; "" when it is to be made without.
+func (b *Branch) signed(ctx context.Context, c commitObject) (string, error) {
+	encoding := "UTF-8"
+	if named := c.values("encoding"); len(named) == 1 {
+		encoding = named[0]
+	}
+	args := []string{"-c", "i18n.commitEncoding=" + encoding, "commit-tree", "-S", c.Tree()}
+	for _, p := range c.Parents() {
+		args = append(args, "-p", p)
+	}
+	name, err := b.trySign(ctx, signing(args, c.message, append(person("AUTHOR", c), person("COMMITTER", c)...)...))
+	if err != nil || name == "" {
+		return "", err
+	}
+	made, err := b.read(ctx, []string{name})
+	if err != nil {
+		return "", err
+	}
+	got, err := parseCommit(made[0])
+	if err != nil {
+		return "", err
+	}
+	if string(got.on(c.Tree(), c.Parents()...).bytes()) != string(c.on(c.Tree(), c.Parents()...).bytes()) {
+		b.sign.failure = "git would change its author or its message"
+		return "", nil
+	}
+	return name, nil
+}
+
+// person returns the variables that say who is the author or the committer, and when.
+func person(role string, c commitObject) []string {
+	who := strings.Join(c.values(strings.ToLower(role)), "")
+	name, rest, _ := strings.Cut(who, " <")
+	mail, date, _ := strings.Cut(rest, "> ")
+	return []string{"GIT_" + role + "_NAME=" + name, "GIT_" + role + "_EMAIL=" + mail, "GIT_" + role + "_DATE=@" + date}
+}
+
+// waitError means that a signature took too long.
+type waitError struct{}
+
+// Error says what is the matter most often.
+func (*waitError) Error() string {
+	return fmt.Sprintf("git did not sign within %v: the key seems to wait for a person, for a passphrase or a touch", signWall)
+}
+
+// inWords returns the error of a signature with the words of the program that signs.
+func inWords(err error) error {
+	var gitErr *reanchor.GitError
+	if !errors.As(err, &gitErr) {
+		return err
+	}
+	var said []string
+	for line := range strings.Lines(gitErr.Stderr) {
+		line = text.Line(line, 200)
+		if line != "" && !strings.HasPrefix(line, "[GNUPG:]") && !strings.HasPrefix(line, "fatal: failed to write commit object") {
+			said = append(said, line)
+		}
+	}
+	if len(said) == 0 {
+		return err
+	}
+	return errors.New(strings.Join(said[:min(3, len(said))], "; "))
+}
