@@ -51,7 +51,7 @@ func TrySignature(ctx context.Context, repo *reanchor.Git) (err error) {
 		return err
 	}
 	args := append(NewBranch(repo, "", Merge).identity(ctx), "commit-tree", "-S", strings.TrimSpace(string(tree)))
-	_, err = runSigning(ctx, repo, signing(args, "relay tries a signature\n", apart))
+	_, err = runSigning(ctx, repo, signing(args, "Trial\n", apart))
 	return err
 }
 

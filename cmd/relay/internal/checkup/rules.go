@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
 
@@ -44,8 +46,25 @@ func (c *checkup) rules(ctx context.Context) {
 	if len(found) > 0 {
 		c.add(Warn, "hooks", "no hook runs for what relay commits: "+text.Some(found, 5), fix)
 	}
-	value, _ := c.setting(ctx, "--type=bool", "commit.gpgSign")
-	if value == "true" {
-		c.add(Warn, "signing", "what relay commits is not signed, whatever commit.gpgSign says", "sign it when it has landed, if your host wants that: git rebase --exec 'git commit --amend --no-edit -S' BRANCH")
+	c.signing(ctx)
+}
+
+// signing reports a signature that commits should have by the git of the user or by relay.sign, and will not have.
+func (c *checkup) signing(ctx context.Context) {
+	relay := &c.project.Config.Relay
+	byGit, _ := c.setting(ctx, "--type=bool", "commit.gpgSign")
+	worktree := engine.Isolation(relay.Isolation) == engine.IsolationWorktree
+	switch {
+	case worktree && relay.Sign:
+		if err := integration.TrySignature(ctx, c.project.Git); err != nil && ctx.Err() == nil {
+			c.add(Warn, "signing", "git cannot sign here by itself, and what lands will have no signature: "+text.Line(err.Error(), 500),
+				"give git a key that asks for nothing (user.signingkey), or set relay.sign: false")
+		}
+	case worktree && byGit == "true":
+		c.add(Warn, "signing", "what relay commits is not signed, whatever commit.gpgSign says",
+			"set relay.sign: true in .agents.yml, if the key asks for no passphrase")
+	case relay.Sign || byGit == "true":
+		c.add(Warn, "signing", "what relay commits is not signed with isolation "+relay.Isolation,
+			`sign it in the morning, if your host wants that: git rebase --exec "git commit --amend --no-edit -S" BRANCH`)
 	}
 }
