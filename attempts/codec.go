@@ -119,6 +119,11 @@ func bound(e *Event) {
 		undone.Since, undone.Check = boundedList(undone.Since), undone.Check.bounded()
 		e.Undone = &undone
 	}
+	if e.Request != nil {
+		request := *e.Request
+		request.Reason = Clean(request.Reason, bigText)
+		e.Request = &request
+	}
 	e.Steps = boundedSteps(e.Steps)
 	e.Landing, e.Ended, e.EpicReviewed, e.Briefed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded(), e.Briefed.bounded()
 }

@@ -6,8 +6,8 @@ import (
 	"relay/review"
 )
 
-// Event is one line of the event log. Exactly one of the pointers is set, by Type; a reader that meets a Type it does
-// not know keeps the line and skips it.
+// Event is one line of the event log. Exactly one of the pointers is set, by Type, but for Request, which may stand beside it; a
+// reader that meets a Type it does not know keeps the line and skips it.
 type Event struct {
 	Seq     uint64    `json:"seq"`              // from 1, without gaps, over all runs of an epic; set by Append
 	Synced  uint64    `json:"synced,omitempty"` // events durable when this one was written; 0 means all before it; set by Append
@@ -36,6 +36,7 @@ type Event struct {
 	TasksAdded   *TasksAdded  `json:"tasks_added,omitempty"`
 	Briefed      *Briefed     `json:"briefed,omitempty"`
 	PullRequest  *PullRequest `json:"pull_request,omitempty"`
+	Request      *Request     `json:"request,omitempty"` // a person has asked for this during the run
 
 	Steps []Step `json:"steps,omitempty"` // of the run, up to this event, as far as no event before it has them
 }
@@ -65,6 +66,7 @@ const (
 	TypeTasksAdded     Type = "tasks_added"  // what an epic review found is to be done
 	TypeBriefed        Type = "briefed"      // an attempt's brief was written; not synced of its own
 	TypePullRequest    Type = "pull_request" // a person asked for one of what has landed
+	TypeRequested      Type = "requested"    // a person asked something of the run, which changes no gate
 )
 
 // RunStarted opens a run.

@@ -93,8 +93,12 @@ func (f *fold) apply(e *Event) {
 		return
 	}
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
+	if e.Request != nil {
+		f.request(e)
+	}
 	switch {
 	case e.RunStarted != nil:
+		l.forgetRequests()
 		f.begin(e.At)
 		l.EpicID, l.Settings = e.RunStarted.EpicID, l.Settings.overruled(e.RunStarted.Settings)
 		l.Integration.take(e.RunStarted)
@@ -109,6 +113,7 @@ func (f *fold) apply(e *Event) {
 		}
 		l.Status.State, l.Status.StoppedAt = "stopped", e.At
 		l.Status.LastExitCode, l.Status.LastExitReason = e.RunStopped.ExitCode, e.RunStopped.Reason
+		l.forgetRequests()
 	case e.Finished != nil:
 		l.Integration.Finished, l.Landed = e.Finished.Into, e.Finished.To
 	case e.Accepted != nil:
@@ -125,21 +130,6 @@ func (f *fold) apply(e *Event) {
 		}
 	case e.Task != "":
 		f.task(e)
-	}
-}
-
-// whole returns the zero value unless there is a branch.
-func (i Integration) whole() Integration {
-	if i.Branch == "" {
-		return Integration{}
-	}
-	return i
-}
-
-// take keeps where the work of the first run that has this integration branch is collected.
-func (i *Integration) take(rs *RunStarted) {
-	if rs.Integration != "" && rs.Integration != i.Branch {
-		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
 	}
 }
 

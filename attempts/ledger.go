@@ -38,6 +38,9 @@ type Ledger struct {
 	// Regressed are the checks of completed tasks, and of the epic, that fail on Tip.
 	Regressed []string
 	Sealed    string // what its tasks are measured by, as in RunStarted
+
+	Paused time.Time            // since when a person has the newest run start nothing new; zero: it goes on
+	Held   map[string]time.Time // tasks whose attempt a person has stopped: the newest run does not try them again
 }
 
 // Integration is the branch that work lands on, and where it came from; the zero value is none. From and Base are those of
@@ -48,6 +51,21 @@ type Integration struct {
 	Base   string `json:"base,omitempty" yaml:"base,omitempty"`     // commit the user was on
 	// Finished is the branch that has all that has landed so far; empty: none has.
 	Finished string `json:"finished,omitempty" yaml:"finished,omitempty"`
+}
+
+// whole returns the zero value unless there is a branch.
+func (i Integration) whole() Integration {
+	if i.Branch == "" {
+		return Integration{}
+	}
+	return i
+}
+
+// take keeps where the work of the first run that has this integration branch is collected.
+func (i *Integration) take(rs *RunStarted) {
+	if rs.Integration != "" && rs.Integration != i.Branch {
+		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
+	}
 }
 
 // TaskRecord holds everything the ledger has of one task.

@@ -75,6 +75,7 @@ const (
 	StepFound     StepKind = "found"     // work of a killed run was on the integration branch already
 	StepClosed    StepKind = "closed"    // an attempt of a killed run was ended before the schedule was made
 	StepReviewed  StepKind = "reviewed"  // what the review of the whole epic means for the reviewers was decided
+	StepRequested StepKind = "requested" // a person asked something of the run; its event carries the step
 )
 
 // UnableToSay is a reviewer that came to no answer.

@@ -163,6 +163,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 		x.limits.Over(id)
 		x.limits.RecordUsage(engine.Event{Task: id, Usage: f.Usage}) // it has ended, whatever that comes to
 	})
+	err = stoppedByPerson(ctx, &f, err)
 	var over *budget.ExhaustedError
 	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
 		budgetExhausted(&f, over)

@@ -86,7 +86,14 @@ func trained(t *testing.T, text string, night func(t *testing.T, run func(engine
 		night(t, func(engine engine.Engine) *attempts.Store {
 			n := newRun(&o, store, abilities(engine))
 			n.state.PlanTasks(nil)
+			gone := func() {}
+			if asked, ok := engine.(interface {
+				person(t *testing.T, n *run) (over func())
+			}); ok {
+				gone = asked.person(t, n)
+			}
 			err := n.work(t.Context())
+			gone()
 			n.stopForTest(t, t.Context(), err)
 			if err != nil || n.limits.Stopped.Reason != "" {
 				t.Errorf("the night ended: %v, %+v", err, n.limits.Stopped)

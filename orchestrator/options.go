@@ -81,6 +81,8 @@ type Options struct {
 
 	// Drain ends the run early when it is closed: nothing new is started, and what runs comes to its end.
 	Drain <-chan struct{}
+	// Asks are what a person asks of the run while it goes on; nil: nothing.
+	Asks <-chan Ask
 	// Remarks are what a person should know of how this run came about; they are recorded and told.
 	Remarks []string
 

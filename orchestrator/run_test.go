@@ -142,6 +142,7 @@ type scene struct {
 	clock  *dayClock // nil: the day goes as the run does
 	drain  time.Duration
 	sleeps bool // what clock jumps, the machine slept
+	person func(t *testing.T, n *run) (over func())
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
@@ -202,7 +203,12 @@ func simulateUntil(t *testing.T, stop updates.Kind, of scene, night func(*simula
 			n.up = func() time.Duration { return of.clock.now().Sub(midnight) }
 		}
 		n.state.PlanTasks(nil)
+		gone := func() {}
+		if of.person != nil {
+			gone = of.person(t, n)
+		}
 		err = n.work(ctx)
+		gone()
 		s.halted, s.naps = n.limits.Stopped, n.state.Summary.Suspends
 		s.sorted()
 		n.stopForTest(t, ctx, err)

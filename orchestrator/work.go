@@ -132,14 +132,16 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if r.merges != nil {
 		r.recovery.queueOpenAttempts(open)
 	}
+	defer r.heed(ctx)()
 	for again := true; again; {
 		if err := r.work(ctx); err != nil {
 			return err
 		}
-		var err error
-		if again, err = r.rechecker.recheck(ctx, wanted); err != nil {
+		undone, err := r.rechecker.recheck(ctx, wanted)
+		if err != nil {
 			return err
 		}
+		again = r.goesOn(undone)
 	}
 	return r.epicReview.review(ctx)
 }

@@ -27,12 +27,16 @@ type gateOptions struct {
 func newGateCommand(a *cli.App) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "gate TASK [--reason TEXT]",
-		Short:   "Keep a task from being tried",
-		Long:    "Keep a task from being tried until relay ungate says otherwise. What depends on\nit is blocked; other tasks go on.",
+		Use:   "gate TASK [--reason TEXT]",
+		Short: "Keep a task from being tried",
+		Long: `Keep a task from being tried until relay ungate says otherwise. What depends on
+it is blocked; other tasks go on. During a run its running attempt comes to its
+end, and is the last; relay stop TASK ends that too.`,
 		Example: `  relay gate T5 --reason "waits for the new API key"`,
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), gateTask) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestGate, gateTask)
+		},
 	}
 	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` to record with the gate")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -46,10 +50,10 @@ func newUngateCommand(a *cli.App) *cobra.Command {
 		Short: "Let a gated task be tried again",
 		Long: `Let a gated task be tried again. Attempts before this no longer count against
 it; the next agent is still told of them. A completed task whose tests were
-weakened is accepted as it is.`,
+weakened is accepted as it is. A run that is on takes the task up again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd.Context(), opts.of(args), ungateTask)
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestUngate, ungateTask)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -62,9 +66,15 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 		Use:   "retry TASK",
 		Short: "Make a task pending again, also a completed one",
 		Long: `Make a task pending again, gated or completed. What landed stays on the branch:
-the next agent begins from there.`,
+the next agent begins from there.
+
+During a run the task is tried as soon as a job is free, if it was gated or
+stopped, or waits for a runner that is not to be asked yet, as after a usage
+limit: that is asked at once. What is completed the run leaves as it is.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runGate(cmd.Context(), opts.of(args), retryTask) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestRetry, retryTask)
+		},
 	}
 	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -86,7 +96,8 @@ type gateAnswer struct {
 	Message string   `json:"message"`
 }
 
-func runGate(ctx context.Context, opts gateOptions, decide decision) (err error) {
+// runGate decides on the ledger, or, while a run is on, has that do it.
+func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, decide decision) (err error) {
 	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
@@ -97,7 +108,7 @@ func runGate(ctx context.Context, opts gateOptions, decide decision) (err error)
 	}
 	store, err := p.Open(pl)
 	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
-		return &exit.Hinted{Err: errors.New(exit.HolderMessage(err, held)), Code: exit.Running, Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch"}
+		return askRunInstead(ctx, opts, p, held, what)
 	}
 	if err != nil {
 		return err

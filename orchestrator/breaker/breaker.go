@@ -77,6 +77,13 @@ func (b *Breaker) Admits(now clock.Instant, probing bool) (ok bool, rest time.Du
 	return true, 0
 }
 
+// Skip ends the pause of an open breaker.
+func (b *Breaker) Skip(now clock.Instant) {
+	if b.state == open {
+		b.opens = now.After(0)
+	}
+}
+
 // Begin records that a task starts.
 func (b *Breaker) Begin(index int) {
 	switch b.state {

@@ -70,6 +70,17 @@ func (m *Limits) Exhausted() bool {
 func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.CancelCauseFunc) {
 	m.Budget.Begin(task, used)
 	m.stops[task.ID] = stop
+	if m.stopping[task.ID] { // while it was prepared
+		stop(ErrStopped)
+	}
+}
+
+// stopByPerson ends the attempt at a task, now or as soon as it begins. The caller holds Mu.
+func (m *Limits) stopByPerson(task string) {
+	m.stopping[task] = true
+	if stop := m.stops[task]; stop != nil {
+		stop(ErrStopped)
+	}
 }
 
 // Over notes that nobody can be stopped any more at a task. The caller holds Mu.

@@ -59,6 +59,9 @@ func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err 
 	if d.limits.finished() {
 		return none, nil, nil
 	}
+	if d.State.Paused && d.State.Plan.CountReady() > 0 {
+		return none, &Waiting{Changed: d.State.Changed}, nil
+	}
 	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
 		return none, wait, err
 	}
@@ -87,6 +90,7 @@ func (d *Dispatcher) Begin(next Choice, now clock.Instant) *Job {
 	d.askRunners(i, next.Runner, now)
 	d.State.Plan.Start(i)
 	d.limits.breaker.Begin(i)
+	delete(d.limits.stopping, d.State.Plan.Task(i).ID)
 	d.State.Step(now, attempts.Step{Kind: attempts.StepChosen, Task: d.State.Plan.Task(i).ID, Runner: next.Runner})
 	return &Job{Index: i, Runner: next.Runner, SwitchReason: reason}
 }

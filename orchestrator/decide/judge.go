@@ -33,6 +33,7 @@ func (c *Judge) Settle(j Job, o EndedAttempt) error {
 	c.state.Step(now, c.limits.settledStep(o.Attempt, o.Result.Usage))
 	c.advance(j, o.Attempt, o.Result, o.Ended)
 	c.Report(o.Attempt, o.Result, o.Ended, o.Took)
+	delete(c.limits.stopping, o.Attempt.Task.ID)
 	c.state.Announce()
 	if err := c.limits.checkLimits(now, j.Index, o.Attempt, o.Result, o.Ended); err != nil {
 		return err
@@ -65,6 +66,8 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 		if ended.Receipt.AlreadyDone {
 			u.Text = "it was done already: " + u.Text
 		}
+	case f.Outcome == attempts.Stopped && c.stopped(a.Task.ID):
+		u.Kind = updates.Stopped
 	case ended.Gate != nil:
 		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(inFewerWords(ended, f.Short), u.Text)
 	case ended.Charged:
@@ -86,6 +89,12 @@ func inFewerWords(e attempts.Ended, short string) string {
 		return e.Gate.Detail
 	}
 	return strings.Replace(e.Gate.Detail, e.Receipt.ErrorSummary, short, 1)
+}
+
+// stopped reports whether a person has stopped a task, and does not want it tried again. The caller holds Mu.
+func (c *Judge) stopped(task string) bool {
+	index, ok := c.state.O.Graph.Index(task)
+	return ok && c.state.Withheld[index] && c.limits.stopping[task]
 }
 
 // EndedEvent returns the event of an attempt's end, without secrets.
@@ -152,7 +161,8 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 	switch {
 	case e.Result == attempts.ResultSuccess:
 		c.state.Plan.Complete(j.Index)
-	case e.Gate != nil:
+		delete(c.state.Withheld, j.Index)
+	case e.Gate != nil || c.state.Withheld[j.Index]:
 		c.state.Plan.Gate(j.Index)
 	case f.Held:
 		c.state.Plan.Postpone(j.Index)

@@ -28,12 +28,14 @@ type Limits struct {
 	Budget      *budget.Tracker
 	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
 	ExhaustedBy *budget.ExhaustedError             // nothing more is started
+	stopping    map[string]bool                    // of these, whom a person has stopped
 	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
 }
 
 func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
 	m := &Limits{
-		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), used: make(map[string]attempts.Usage),
+		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), stopping: make(map[string]bool),
+		used:    make(map[string]attempts.Usage),
 		breaker: breaker.New(breaker.Limits{SameError: s.O.Limits.SameError, InARow: s.O.Limits.FailedInARow, Pause: s.O.Limits.BackoffMax}),
 	}
 	s.store.View(func(l *attempts.Ledger) { m.Budget = budget.New(s.O.Budget, s.O.Spent, l) })

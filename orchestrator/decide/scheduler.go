@@ -36,6 +36,7 @@ type Inputs struct {
 // New returns the scheduler of a run that begins now.
 func New(o *Settings, in Inputs) *Scheduler {
 	s := &State{O: o, store: in.Ledger, Now: in.Now, Ran: in.Ran, Redact: in.Redact, Changed: make(chan struct{})}
+	s.recallRequests()
 	w := &waiter{state: s}
 	now := s.Instant()
 	m := newLimits(s, w, now)

@@ -2,6 +2,8 @@ package decide
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +36,11 @@ type State struct {
 	Workers  int   // still at work
 	OpenJobs []Job // attempts of a killed run that no worker has taken yet
 	steps    steps
+
+	Paused   bool         // a person has the run start nothing new
+	Withheld map[int]bool // tasks that a person has stopped or gated: they are not tried again when what runs of them has ended
+	Closing  bool         // the run comes to its end: nothing is asked of it any more
+	Restored bool         // since the workers last began a person has had a task tried again
 }
 
 // Ledger is what decisions need of the epic's memory. See [attempts.Store].
@@ -65,6 +72,22 @@ func (s *State) Drained() bool {
 	default:
 		return false
 	}
+}
+
+// recallRequests takes over what a person has asked of the run that this one goes on from.
+func (s *State) recallRequests() {
+	s.Withheld = map[int]bool{}
+	s.store.View(func(l *attempts.Ledger) {
+		if !l.GoesOn() {
+			return
+		}
+		s.Paused = !l.Paused.IsZero()
+		for id := range l.Held {
+			if i, ok := s.O.Graph.Index(id); ok {
+				s.Withheld[i] = true
+			}
+		}
+	})
 }
 
 // Fail ends the run with a failure of this machine.
@@ -111,5 +134,8 @@ func (s *State) PlanTasks(wanted []bool) {
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted).WithFileClaims(s.O.Isolation == engine.IsolationWorktree)
 	})
+	for _, i := range slices.Sorted(maps.Keys(s.Withheld)) {
+		s.Plan.Withhold(i)
+	}
 	s.Step(s.Instant(), attempts.Step{Kind: attempts.StepPlanned})
 }

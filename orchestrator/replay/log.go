@@ -27,6 +27,7 @@ type nightLog struct {
 	ends    map[attemptID]attempts.Event
 	cooling map[attemptID][]*attempts.Cooldown // the zero value: those of the last review of the whole epic
 	gated   map[string][]attempts.Event
+	asked   []attempts.Event // what a person asked of the run, with what that changed at once
 	reviews []recordedReview
 	waits   int
 	stopped *attempts.RunStopped
@@ -61,6 +62,15 @@ func (l *nightLog) add(e attempts.Event) {
 		l.steps = append(l.steps, recordedStep{s, e.Seq})
 	}
 	e.Steps = nil
+	if e.Request != nil {
+		l.asked = append(l.asked, e)
+		return
+	}
+	l.addDecided(e)
+}
+
+// addDecided takes in an event by what it is about.
+func (l *nightLog) addDecided(e attempts.Event) {
 	id := attemptID{e.Task, e.Attempt}
 	switch e.Type {
 	case attempts.TypeAttemptStarted:
@@ -107,6 +117,19 @@ func (l *nightLog) foldUntil(seq uint64) []attempts.Event {
 		l.folded++
 	}
 	return l.events[from:l.folded]
+}
+
+// askedBy returns the events of what was asked in the step that an event has carried.
+func (l *nightLog) askedBy(carrier uint64) []attempts.Event {
+	from := slices.IndexFunc(l.asked, func(e attempts.Event) bool { return e.Seq == carrier })
+	if from < 0 {
+		return nil
+	}
+	to := from + 1
+	for to < len(l.asked) && l.asked[to].Seq == l.asked[to-1].Seq+1 && l.asked[to].Type == attempts.TypeCooldown {
+		to++
+	}
+	return l.asked[from:to]
 }
 
 // files returns which files an attempt has changed that waits for its landing.

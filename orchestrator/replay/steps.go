@@ -30,6 +30,8 @@ func (r *replayer) take(s recordedStep) bool {
 		state.Step(now, attempts.Step{Kind: attempts.StepOver})
 	case attempts.StepUsed:
 		r.used(s)
+	case attempts.StepRequested:
+		return r.requested(s)
 	case attempts.StepSuspected:
 		state.Pool.MarkSuspect(s.Runner, s.Task, now)
 		state.Step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Runner: s.Runner})
@@ -43,6 +45,20 @@ func (r *replayer) take(s recordedStep) bool {
 	default:
 		return r.takeAttempt(s)
 	}
+	return true
+}
+
+// requested takes in what a person asked of the run: it is no decision, but others rest on it.
+func (r *replayer) requested(s recordedStep) bool {
+	events := r.log.askedBy(s.carrier)
+	if len(events) == 0 {
+		return false
+	}
+	r.s.Step(r.at, attempts.Step{Kind: s.Kind, Task: s.Task, For: s.For})
+	for _, e := range events {
+		r.memory.Fold(e)
+	}
+	r.s.Dispatcher.Apply(r.at, s.Task, attempts.RequestKind(s.For))
 	return true
 }
 

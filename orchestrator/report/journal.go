@@ -39,9 +39,13 @@ func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
 	}
-	if j.over || len(j.session) == 0 {
-		return
+	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // what a limit was lifted for is told
+		j.addToNight(e)
 	}
+}
+
+// addToNight adds an event of the night.
+func (j *Journal) addToNight(e attempts.Event) {
 	run := &j.session[len(j.session)-1]
 	if run.StoppedAt == nil {
 		run.seen = e.At
@@ -68,6 +72,8 @@ func (j *Journal) Add(e attempts.Event) {
 // noted returns what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
 func noted(e attempts.Event) (kind, text string) {
 	switch {
+	case e.Request != nil && e.Type == attempts.TypeRequested:
+		return "asked", requestText(e)
 	case e.Note != nil:
 		return e.Note.Kind, e.Note.Text
 	case e.Gate != nil && e.Type == attempts.TypeGated:
@@ -82,6 +88,22 @@ func noted(e attempts.Event) (kind, text string) {
 		return "accepted", "an edit of the ledger was accepted"
 	}
 	return "", ""
+}
+
+// requestText says what a person has asked of the run.
+func requestText(e attempts.Event) string {
+	switch e.Request.What {
+	case attempts.RequestPause:
+		return "a person had the run start nothing new: relay pause"
+	case attempts.RequestContinue:
+		return "a person ended the pause: relay pause --off"
+	case attempts.RequestStop:
+		return strings.TrimSpace("stopped by a person: relay stop " + e.Task)
+	case attempts.RequestRetry:
+		return "a person had it tried at once: relay retry " + e.Task
+	default:
+		return "a person asked the run: " + string(e.Request.What)
+	}
 }
 
 // begin opens a run: of the same night, if the one before went on as this one.

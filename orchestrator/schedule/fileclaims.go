@@ -195,15 +195,21 @@ func (s *Schedule) promoteBehind(i int) int {
 }
 
 // promote makes the most urgent of the tasks ready that are queued for a group, unless a task holds a claim in it. It
-// returns that task, or -1.
+// returns that task, or -1. A task that was taken out of the run meanwhile is passed over.
 func (s *Schedule) promote(n int32) int {
 	l := &s.claims
-	if l.inUse[n] || len(l.queues[n]) == 0 {
+	if l.inUse[n] {
 		return -1
 	}
-	var i int
-	if l.queues[n], i = s.ready.pop(l.queues[n]); len(l.queues[n]) == 0 {
+	i := -1
+	for len(l.queues[n]) > 0 && (i < 0 || s.phase[i] != phaseReady) {
+		l.queues[n], i = s.ready.pop(l.queues[n])
+	}
+	if len(l.queues[n]) == 0 {
 		delete(l.queues, n)
+	}
+	if i < 0 || s.phase[i] != phaseReady {
+		return -1
 	}
 	l.promotedFor[i] = append(l.promotedFor[i], n)
 	s.ready.add(i)
@@ -235,7 +241,9 @@ func (s *Schedule) releaseClaim(i int) {
 	}
 	l.holders = slices.Delete(l.holders, at, at+1)
 	for _, k := range l.waiting[i] {
-		s.ready.add(k)
+		if s.phase[k] == phaseReady {
+			s.ready.add(k)
+		}
 	}
 	delete(l.waiting, i)
 	for _, n := range l.groups(i) {

@@ -29,6 +29,7 @@ type Schedule struct {
 	retried   map[int]bool // tasks that were postponed and made ready again
 
 	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
+	wanted    []bool           // by task: it is selected for this run; nil: all are
 }
 
 // phase is the state of a task in this run.
@@ -49,7 +50,7 @@ const (
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
 	s := &Schedule{
 		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
-		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{},
+		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
 	}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {

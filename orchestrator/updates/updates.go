@@ -17,15 +17,16 @@ type Update struct {
 	Try       int // this attempt would be the Try-th charged one …
 	Max       int // … of Max
 	Runner    string
-	Text      string           // clean, one line
-	Budget    string           // Run: what it may cost, in words; "" : anything
-	Outcome   attempts.Outcome // Waiting: of the last attempt of the runner that is waited for
-	Fix       string           // Waiting: what a person can type for that runner; a watcher fills it in
-	Until     time.Time        // Waiting, Cramped
-	Elapsed   time.Duration    // Completed, Failed, Gated: of the attempt
-	Usage     attempts.Usage   // Used: of the attempt so far; when it ended: of all of it; Run: what its caps count already
-	MaxUSD    float64          // Run: its cap in money; 0: none
-	MaxTokens int64            // Run: its cap in tokens; 0: none
+	Text      string               // clean, one line
+	Budget    string               // Run: what it may cost, in words; "" : anything
+	Outcome   attempts.Outcome     // Waiting: of the last attempt of the runner that is waited for
+	Fix       string               // Waiting: what a person can type for that runner; a watcher fills it in
+	Until     time.Time            // Waiting, Cramped
+	Elapsed   time.Duration        // Completed, Failed, Gated, Stopped: of the attempt
+	Usage     attempts.Usage       // Used: of the attempt so far; when it ended: of all of it; Run: what its caps count already
+	MaxUSD    float64              // Run: its cap in money; 0: none
+	MaxTokens int64                // Run: its cap in tokens; 0: none
+	Asked     attempts.RequestKind // Request
 	Counts    ending.Counts
 }
 
@@ -47,10 +48,12 @@ const (
 	Failed    Kind = "failed" // a charged failure; the task will be tried again
 	Retry     Kind = "retry"  // an uncharged end; the task will be tried again
 	Gated     Kind = "gated"
+	Stopped   Kind = "stopped"  // a person has stopped it; this run does not try it again
 	Held      Kind = "held"     // no agent was asked; the task waits until nothing else is left to do
 	Waiting   Kind = "waiting"  // nothing can start before Until
 	Cramped   Kind = "cramped"  // the machine has no room for another attempt; Runner is what it lacks
 	Paused    Kind = "paused"   // the circuit breaker is open until Until; Runner says what for
 	Note      Kind = "note"     // something a person should know
+	Request   Kind = "request"  // a person has asked this of the run
 	Stopping  Kind = "stopping" // nothing more is started
 )

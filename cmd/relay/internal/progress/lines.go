@@ -88,7 +88,7 @@ func taken(u updates.Update) string {
 
 // updateText returns a change of state in words, or "" when it is none.
 func updateText(u updates.Update) string {
-	msg := ""
+	var msg string
 	switch u.Kind {
 	case updates.Run:
 		msg = fmt.Sprintf("run %s: %d of %d completed", u.Text, u.Counts.Completed, u.Counts.Total)
@@ -119,7 +119,20 @@ func updateText(u updates.Update) string {
 		msg = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
 	case updates.Stopping:
 		msg = "stopping" + text.After(u.Text)
-	default: // the others are no line
+	default:
+		msg = requestText(u)
 	}
 	return text.Line(msg, maxLine)
+}
+
+// requestText returns what a person has asked of the run, or what came of it, in words; "" of any other change.
+func requestText(u updates.Update) string {
+	switch u.Kind {
+	case updates.Stopped:
+		return fmt.Sprintf("%s stopped by a person after %s: relay retry %s tries it again", u.Task, text.Span(u.Elapsed), u.Task)
+	case updates.Request:
+		return "on request: " + u.Text
+	default: // the others are no line
+		return ""
+	}
 }

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type panel struct {
 	counts   ending.Counts
 	running  []runningTask
 	waiting  string
+	paused   string                    // by a person; it stands in the place of waiting
 	spent    attempts.Usage            // by attempts that have ended
 	used     map[string]attempts.Usage // by those under way, by task
 	maxUSD   float64
@@ -63,14 +65,27 @@ func (p *panel) take(u updates.Update) {
 		if at >= 0 {
 			p.running[at].doing = "proved, waits to land"
 		}
-	case updates.Completed, updates.Failed, updates.Retry, updates.Held, updates.Gated:
+	case updates.Completed, updates.Failed, updates.Retry, updates.Held, updates.Gated, updates.Stopped:
 		if at >= 0 { // else it is one of an earlier run
 			p.running = slices.Delete(p.running, at, at+1)
 			p.settle(u)
 		}
 	case updates.Waiting, updates.Cramped, updates.Paused:
 		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
+	case updates.Request:
+		p.request(u)
 	default: // the others are lines, which stay
+	}
+}
+
+// request takes in what a person has asked of the run.
+func (p *panel) request(u updates.Update) {
+	switch u.Asked {
+	case attempts.RequestPause:
+		p.paused = "paused by you since " + u.At.Local().Format("15:04") + ": relay pause --off"
+	case attempts.RequestContinue:
+		p.paused = ""
+	default: // the others are lines
 	}
 }
 
@@ -118,8 +133,8 @@ func (p *panel) view(now time.Time, width, height int) []string {
 		}
 		add(fmt.Sprintf("%s, %s: %s", r.head, taken, r.doing))
 	}
-	if p.waiting != "" {
-		rows = append(rows, "  "+p.paint.Wait(text.Line(p.waiting, width-2)))
+	if wait := cmp.Or(p.paused, p.waiting); wait != "" {
+		rows = append(rows, "  "+p.paint.Wait(text.Line(wait, width-2)))
 	}
 	return rows
 }

@@ -5,6 +5,10 @@
 // lock's holder is that process by pid, start and boot. The run then starts nothing new, ends when what runs has landed, with
 // reason reload, and the session begins another one with the plan as it is then, or with the old one when the new has mistakes.
 // Nothing is handed over in memory: the next run folds the ledger as any other.
+//
+// What else a person asks of a run (a gate, a pause, the end of an attempt) is a file in requests/PID of the epic's folder, which the
+// session makes for its own process, and a second signal. The run that is on takes it, records it as an event and replies in a file
+// beside it. Where the process is gone nobody takes it, and the next session removes it.
 package session
 
 import (
@@ -36,6 +40,7 @@ type session struct {
 	remarks []string       // of the next run
 	before  attempts.Usage // by the epics before this one, as far as it counts against the run's budget
 	spent   attempts.Usage
+	asks    <-chan orchestrator.Ask // what a person asks of the run that is on
 }
 
 // Target is what a session works on.
@@ -67,6 +72,9 @@ func Run(ctx context.Context, o *Options, t Target) error {
 // work carries the epic through, one run after the other, and sums them up.
 func (s *session) work(ctx context.Context) (ending.Summary, error) {
 	var whole ending.Summary
+	asks, over := s.receive()
+	defer over()
+	s.asks = asks
 	drain := s.stop.drains.next()
 	s.expect(ctx, s.project)
 	for {
@@ -105,7 +113,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 	options.Relay, options.Effective = project.RelayVersion(), s.project.EffectiveYAML()
 	options.Notify = s.notify
 	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.stop.signal()) }
-	options.Drain = drain
+	options.Drain, options.Asks = drain, s.asks
 	options.Remarks = s.remarks
 	options.Until = s.until
 	options.Spent = s.before

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,8 +21,14 @@ type stopper struct {
 	notify func(string)
 	first  atomic.Value // os.Signal
 	drains drains
-	ch     chan os.Signal
-	done   sync.WaitGroup
+	wakes  wakes
+
+	ending  sync.Mutex
+	asked   bool        // by a request, to end
+	killing atomic.Bool // INT has come twice, or is about to
+
+	ch   chan os.Signal
+	done sync.WaitGroup
 }
 
 // listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
@@ -29,7 +36,8 @@ type stopper struct {
 func listen(ctx context.Context, kill func(), notify func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, notify: notify, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
-	signal.Notify(s.ch, append(reloadSignals(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)...)
+	signals := slices.Concat(reloadSignals(), requestSignals(), []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE})
+	signal.Notify(s.ch, signals...)
 	s.done.Go(s.serve)
 	return ctx, s
 }
@@ -43,6 +51,9 @@ func (s *stopper) serve() {
 		if isReload(sig) && count == 0 {
 			s.reload()
 		}
+		if isRequest(sig) {
+			s.wakes.ring()
+		}
 		if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 			continue
 		}
@@ -52,12 +63,34 @@ func (s *stopper) serve() {
 			s.notify("stopping: running attempts are asked to end; once more kills them")
 			s.cancel(stopCause(sig))
 		case 2:
+			s.killing.Store(true)
 			s.notify("killing running attempts; once more ends relay at once")
 			s.kill()
 		default:
 			os.Exit(exit.OfSignal(s.signal()))
 		}
 	}
+}
+
+// end does what the first INT does, or with now the second. It returns what that comes to.
+func (s *stopper) end(now bool) (message string) {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	stopping := s.asked || s.signal() != nil
+	s.asked = true
+	if !stopping {
+		s.ch <- syscall.SIGINT
+	}
+	switch {
+	case now && s.killing.CompareAndSwap(false, true):
+		s.ch <- syscall.SIGINT
+		return "the run ends: its agents are killed, and what they have done is kept; relay work continues"
+	case now:
+		return "the run's agents are being killed already"
+	case stopping:
+		return "the run is coming to its end already: relay stop --now kills its agents"
+	}
+	return "the run comes to its end: its agents are asked to stop, uncharged, and what they have done is kept; relay work continues"
 }
 
 // reload drains the run that is on.

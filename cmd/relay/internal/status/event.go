@@ -18,6 +18,9 @@ func EventText(e attempts.Event) string {
 	if e.Attempt > 0 {
 		who += fmt.Sprintf(" attempt %d", e.Attempt)
 	}
+	if e.Request != nil {
+		who += requestText(e.Request)
+	}
 	switch {
 	case e.RunStarted != nil:
 		return fmt.Sprintf("%s %s, process %d, jobs %d", who, e.Run, e.RunStarted.PID, e.RunStarted.Jobs)
@@ -48,6 +51,11 @@ func EventText(e attempts.Event) string {
 		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
 	return text.Line(who+factText(e), maxLine)
+}
+
+// requestText says that an event was asked for during a run.
+func requestText(q *attempts.Request) string {
+	return fmt.Sprintf(" (a %s asked the run: %s)", q.By, q.What)
 }
 
 // factText returns in words what an event says that changes no state; "" of any other.

@@ -25,6 +25,7 @@ type Report struct {
 	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
 	Finished    string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
 	Waiting     *Wait             `json:"waiting,omitempty"`  // the run starts nothing for a while
+	Paused      *time.Time        `json:"paused,omitempty"`   // since when a person has the run start nothing new
 	Cooldowns   []Cooldown        `json:"cooling,omitempty"`  // runners that are not to be asked yet
 	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts      ending.Counts     `json:"counts"`
@@ -85,6 +86,7 @@ type Task struct {
 	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
+	Stopped     *time.Time         `json:"stopped,omitempty"` // when a person stopped it: the run does not try it again
 	failed      attempts.Category  // of the last attempt
 	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed

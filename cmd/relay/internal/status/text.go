@@ -175,11 +175,13 @@ func (l Printer) why(t *Task, room int) string {
 	if l.brief {
 		most = 2 * room
 	}
-	return text.Line(whyOpen(t), most)
+	return text.Line(l.whyOpen(t), most)
 }
 
-func whyOpen(t *Task) string {
+func (l Printer) whyOpen(t *Task) string {
 	switch {
+	case t.Stopped != nil && t.Status == attempts.Pending:
+		return "stopped by you at " + FormatTime(*t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
 	case t.Status == attempts.Gated && t.Detail != "":
 		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
 	case t.Status == attempts.Gated:

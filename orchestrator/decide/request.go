@@ -1,0 +1,245 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/clock"
+	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
+)
+
+// ErrStopped is the cause with which an attempt is cancelled that a person stops.
+var ErrStopped = errors.New("a person stopped it")
+
+// Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
+// with a *text.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds Mu.
+func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Request) (events []attempts.Event, message string, err error) {
+	s := d.State
+	if s.Closing || s.Plan == nil {
+		return nil, "", &text.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
+	}
+	r := request{Dispatcher: d, now: now, asked: asked, index: -1}
+	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
+	if task == "" {
+		return r.ofRun()
+	}
+	index, ok := s.O.Graph.Index(task)
+	if !ok {
+		return nil, "", &text.RefusedError{
+			Reason: "the run has no task " + task, Hint: "it keeps the plan that it began with: relay reload applies an edited epic.yml",
+		}
+	}
+	r.index, r.task, r.record = index, s.Plan.Task(index), s.store.Task(task)
+	s.store.View(func(l *attempts.Ledger) { r.status = l.StatusOf(s.O.Graph, task) })
+	switch asked.What {
+	case attempts.RequestGate:
+		return r.gate()
+	case attempts.RequestUngate:
+		return r.ungate()
+	case attempts.RequestRetry:
+		return r.retry()
+	case attempts.RequestStop:
+		return r.stop()
+	default:
+		return r.unknown()
+	}
+}
+
+// unknown refuses what a later relay asks.
+func (r *request) unknown() ([]attempts.Event, string, error) {
+	return nil, "", &text.RefusedError{Reason: "the run does not know " + string(r.asked.What)}
+}
+
+// request is one that is being considered.
+type request struct {
+	*Dispatcher
+
+	now    clock.Instant
+	asked  attempts.Request
+	event  attempts.Event
+	index  int
+	task   *epic.Task
+	record attempts.TaskRecord
+	status attempts.Status
+}
+
+// ofRun considers what is asked of the run as a whole.
+func (r *request) ofRun() ([]attempts.Event, string, error) {
+	running := r.State.Plan.CountRunning()
+	events := []attempts.Event{r.event}
+	switch paused := r.State.Paused; {
+	case r.asked.What == attempts.RequestPause && paused:
+		return nil, "the run is paused already: relay pause --off", nil
+	case r.asked.What == attempts.RequestPause && running > 0:
+		return events, fmt.Sprintf("paused: nothing new starts, and %s under way %s to an end; relay pause --off goes on",
+			text.Count(running, "task"), verb(running, "comes", "come")), nil
+	case r.asked.What == attempts.RequestPause:
+		return events, "paused: nothing new starts; relay pause --off goes on", nil
+	case r.asked.What == attempts.RequestContinue && !paused:
+		return nil, "the run is not paused", nil
+	case r.asked.What == attempts.RequestContinue:
+		return events, "the run goes on", nil
+	case r.asked.What == attempts.RequestStop:
+		return events, "the run ends", nil
+	}
+	return r.unknown()
+}
+
+// gate considers to keep the task from being tried.
+func (r *request) gate() ([]attempts.Event, string, error) {
+	id := r.task.ID
+	message := id + " is gated"
+	switch {
+	case r.status == attempts.Completed:
+		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "after this run, relay retry " + id + " makes it pending again; then it can be gated"}
+	case r.status == attempts.Gated:
+		return nil, id + " is gated already: " + string(r.record.Gate.Reason), nil
+	case r.waitsForLanding():
+		message += ": its work is proved, and lands all the same"
+	case r.State.Plan.IsRunning(r.index):
+		message += ": its running attempt goes on, and is the last; relay stop " + id + " ends that too"
+	}
+	r.event.Type = attempts.TypeGated
+	r.event.Gate = &attempts.Gate{Reason: attempts.UserBlocked, Detail: r.asked.Reason, At: r.now.Day.UTC()}
+	return []attempts.Event{r.event}, message, nil
+}
+
+// ungate considers to let the task be tried again.
+func (r *request) ungate() ([]attempts.Event, string, error) {
+	id := r.task.ID
+	r.event.Type = attempts.TypeUngated
+	switch {
+	case len(r.record.Doubtful()) > 0:
+		return []attempts.Event{r.event}, id + " is accepted with the tests it has now", nil
+	case r.status == attempts.Gated:
+		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
+	case r.State.Withheld[r.index]:
+		return nil, "", &text.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
+	}
+	return nil, "", &text.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
+}
+
+// retry considers to try the task at once: gated, stopped, or waiting for a runner.
+func (r *request) retry() ([]attempts.Event, string, error) {
+	id, gated := r.task.ID, r.status == attempts.Gated
+	events := []attempts.Event{r.event}
+	if gated {
+		events[0].Type = attempts.TypeReset
+	}
+	switch {
+	case r.status == attempts.Completed:
+		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
+	case !r.State.Plan.IsWanted(r.index):
+		return nil, "", &text.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
+	case r.State.Plan.IsRunning(r.index) && (gated || r.State.Withheld[r.index]):
+		return events, id + " will be tried again when its running attempt has ended", nil
+	case r.State.Plan.IsRunning(r.index):
+		return nil, "", &text.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
+	case r.status == attempts.BlockedOn:
+		var waits []string
+		r.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.State.O.Graph, id) })
+		return nil, "", &text.RefusedError{Reason: id + " waits for " + text.Some(waits, 5), Hint: "relay status says what keeps these"}
+	}
+	lifted := r.State.Pool.Cooldowns(r.now)
+	for _, c := range lifted {
+		if !slices.Contains(r.runners(r.index), c.Runner) {
+			continue
+		}
+		event := attempts.Event{Type: attempts.TypeCooldown, Request: &r.asked}
+		event.Cooldown = &attempts.Cooldown{Runner: c.Runner, Why: "relay retry " + id}
+		events = append(events, event)
+	}
+	return events, id + " is tried as soon as a job is free" + r.when(), nil
+}
+
+// when returns what a message says of a task that may be tried again, if that is not at once.
+func (r *request) when() string {
+	switch {
+	case !r.State.Plan.IsWanted(r.index):
+		return " by another run: this one is not about it"
+	case r.State.Paused:
+		return ", after the pause: relay pause --off"
+	}
+	return ""
+}
+
+// stop considers to end the task's running attempt.
+func (r *request) stop() ([]attempts.Event, string, error) {
+	id := r.task.ID
+	switch {
+	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.State.O.Run: // or a killed run began it
+		return nil, "", &text.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
+	case !r.State.Plan.IsRunning(r.index):
+		refused := &text.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
+		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
+			refused.Hint = "relay gate " + id + " keeps it from being tried"
+		}
+		return nil, "", refused
+	}
+	kept := ""
+	if n := len(r.record.Attempts); n > 0 && r.State.O.Isolation != "shared" {
+		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.State.O.Epic.ID, id, r.record.Attempts[n-1].ID)
+	}
+	events := []attempts.Event{r.event}
+	if r.limits.stopping[id] {
+		events = nil // it is under way
+	}
+	return events, fmt.Sprintf("%s is asked to end, uncharged: what it has done is kept%s; this run does not try it again before relay retry %s", id, kept, id), nil
+}
+
+// waitsForLanding reports whether the task's work is proved.
+func (r *request) waitsForLanding() bool {
+	return r.queue != nil && len(r.queue.Named([]string{r.task.ID})) > 0
+}
+
+// runners returns whom a task may ask: its runners, and the reviewers.
+func (d *Dispatcher) runners(index int) []string {
+	pool := d.State.Pool
+	return slices.Concat(pool.Choices(d.State.Plan.Task(index).Runner), pool.Panel, d.State.Plan.MissingReviewers(index))
+}
+
+// Apply carries out what was asked of the run, as far as that changes what is decided. The event is folded by then. The caller holds Mu.
+func (d *Dispatcher) Apply(now clock.Instant, task string, what attempts.RequestKind) {
+	s := d.State
+	index, ok := s.O.Graph.Index(task)
+	switch {
+	case what == attempts.RequestPause:
+		s.Paused = true
+	case what == attempts.RequestContinue:
+		s.Paused = false
+	case !ok:
+	case what == attempts.RequestGate:
+		s.Withheld[index] = true
+		s.Plan.Withhold(index)
+	case what == attempts.RequestStop:
+		s.Withheld[index] = true
+		d.limits.stopByPerson(task)
+	case what == attempts.RequestRetry:
+		s.Pool.Reopen(d.runners(index), task, now)
+		d.limits.breaker.Skip(now)
+		s.Plan.Hasten(index)
+		d.restore(index)
+	case what == attempts.RequestUngate:
+		d.restore(index)
+	}
+	s.Announce()
+}
+
+// restore takes a task back into the run.
+func (d *Dispatcher) restore(index int) {
+	s := d.State
+	delete(s.Withheld, index)
+	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
+	s.Restored = true
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

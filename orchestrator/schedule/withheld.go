@@ -1,0 +1,45 @@
+package schedule
+
+import "slices"
+
+// Withhold takes task i, which must not be running, out of the run until Restore. Its dependants go on waiting.
+func (s *Schedule) Withhold(i int) {
+	if s.phase[i] != phaseReady && s.phase[i] != phaseWaiting && s.phase[i] != phasePostponed {
+		return
+	}
+	s.ready.remove(i)
+	s.postponed = slices.DeleteFunc(s.postponed, func(k int) bool { return k == i })
+	delete(s.missing, i)
+	s.setPhase(i, phaseGated)
+	s.promoteBehind(i)
+	s.releaseClaim(i)
+}
+
+// Restore takes task i back into the run that was gated or withheld. Its work may lack only the opinions of some reviewers.
+func (s *Schedule) Restore(i int, missing []string) {
+	switch {
+	case s.phase[i] != phaseGated:
+		return
+	case !s.IsWanted(i):
+		s.setPhase(i, phaseOutside)
+		return
+	}
+	s.setPhase(i, phaseWaiting)
+	s.release(i)
+	if s.phase[i] == phaseReady && missing != nil {
+		s.AwaitReview(i, missing)
+	}
+}
+
+// Hasten makes task i ready if it was postponed.
+func (s *Schedule) Hasten(i int) {
+	if s.phase[i] != phasePostponed {
+		return
+	}
+	s.postponed = slices.DeleteFunc(s.postponed, func(k int) bool { return k == i })
+	s.setPhase(i, phaseReady)
+	s.ready.add(i)
+}
+
+// IsWanted reports whether task i is selected for this run.
+func (s *Schedule) IsWanted(i int) bool { return s.wanted == nil || s.wanted[i] }
