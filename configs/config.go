@@ -35,6 +35,7 @@ type Relay struct {
 	Landing            string           `mapstructure:"landing"`   // "merge", "rebase" or "squash"
 	Commit             string           `mapstructure:"commit"`    // a template of package commitmessage
 	Sign               bool             `mapstructure:"sign"`
+	Hooks              bool             `mapstructure:"hooks"`
 	Worktree           Worktree         `mapstructure:"worktree"`
 	SetupTimeout       time.Duration    `mapstructure:"setup_timeout_minutes"` // of one setup command
 	Runners            []string         `mapstructure:"runners"`               // names in Agents, in order of preference

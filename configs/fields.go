@@ -105,6 +105,7 @@ var fields = []field{
 	{key: "relay.landing", kind: text, words: []string{"merge", "rebase", "squash"}},
 	{key: "relay.commit", kind: text, form: &commitForm},
 	{key: "relay.sign", kind: boolean},
+	{key: "relay.hooks", kind: boolean},
 	{key: "relay.worktree.setup", kind: list, form: &shellForm},
 	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
 	{key: "relay.worktree.link", kind: list, form: &untrackedForm},

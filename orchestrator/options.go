@@ -41,6 +41,7 @@ type Options struct {
 	Landing   integration.Mode // of IsolationWorktree
 	Commit    string           // template of commit messages, see package commitmessage
 	Sign      bool             // what relay lands from worktrees is signed, as the git of the user is set up
+	Hook      string           // file of the pre-commit hook that is to run on what lands from worktrees; "": none
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
@@ -99,7 +100,7 @@ var ErrInterrupted = errors.New("interrupted")
 func (o *Options) Engine() *engine.Options {
 	return &engine.Options{
 		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Home: o.Home, Files: o.Files, BackupDir: o.BackupDir,
-		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Commit: o.Commit, Sign: o.Sign,
+		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Commit: o.Commit, Sign: o.Sign, Hook: o.Hook,
 		Begin: o.Begin, Jobs: o.Jobs,
 		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
 		Limits: o.Limits, Review: o.Review,

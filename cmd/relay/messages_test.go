@@ -62,6 +62,7 @@ What cannot be provoked in a test goes into unshown in messages_test.go, with th
 
 // unshown are texts that no test makes the program say: one text, or all of a declaration.
 var unshown = []struct{ file, decl, text, why string }{
+	{"orchestrator/checks/hook.go", "hookScript", "", "a script for sh: not said but for what landing-hooks shows"},
 	{"orchestrator/git/integration/sign.go", "signed", "git would change its author or its message", "only a commit made by hand, with a name that git itself cleans, is signed differently"},
 	{"configs/fields.go", "commitForm", "", "only a text with a NUL is not of the form, and YAML and the environment have none"},
 	{"internal/commitmessage/commitmessage.go", "Check", "", "fields with which a template is tried: not said"},

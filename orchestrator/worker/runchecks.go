@@ -55,6 +55,22 @@ func (w *slotAttempt) runChecks(ctx context.Context, f *state) error {
 	})
 }
 
+// runHook has the user's pre-commit hook say what it says of the work, if it is to.
+func (w *slotAttempt) runHook(ctx context.Context, f *state) error {
+	if w.o.Hook == "" || f.Outcome != attempts.Success || f.Head == w.a.Base {
+		return nil
+	}
+	hook := checks.Hook(w.o.Hook, w.a.Base, f.Head, len(w.a.Task.Checks))
+	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: []checks.Check{hook}, Anew: true}
+	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
+		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
+		if !after.Passed() {
+			w.checks.Fail(check, after, &f.Result)
+		}
+		return true, nil
+	})
+}
+
 // accept reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.
 func (w *slotAttempt) accept(ctx context.Context, check checks.Check, base, after checks.Result, f *state) bool {
 	if w.tampered(check, base, after, f) {

@@ -123,6 +123,9 @@ func (w *slotAttempt) checkWork(ctx context.Context, f *state) error {
 	if err := w.runChecks(ctx, f); err != nil {
 		return err
 	}
+	if err := w.runHook(ctx, f); err != nil {
+		return err
+	}
 	return w.failIfRedWithOldTests(ctx, f)
 }
 

@@ -33,9 +33,17 @@ func (c *checkup) rules(ctx context.Context) {
 		return // that is told already
 	}
 	found := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(commitHooks, h) })
+	runs := c.project.CommitHook(ctx) != ""
+	if runs {
+		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
+		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
+	}
 	fix := "put what they check among the checks of the epic, which all work has to pass"
+	if slices.Contains(found, "pre-commit") && !c.project.Config.Relay.Hooks {
+		fix = "set relay.hooks: true in .agents.yml for pre-commit, or " + fix
+	}
 	for _, p := range hookPrograms {
-		if !project.Exists(filepath.Join(c.project.Root, p.file)) {
+		if runs || !project.Exists(filepath.Join(c.project.Root, p.file)) {
 			continue
 		}
 		found = append(found, p.name)

@@ -1,12 +1,16 @@
 package project
 
 import (
+	"context"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"relay/configs"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
+	"relay/reanchor"
 )
 
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
@@ -114,4 +118,26 @@ func Matches(pattern, name string) bool {
 		return strings.HasPrefix(name, prefix)
 	}
 	return pattern == name
+}
+
+// CommitHook returns the file of the user's pre-commit hook if relay.hooks has it run; "" when it does not run, or there is none. It is
+// the user's own, whatever an agent makes of that in its checkout.
+func (p *Project) CommitHook(ctx context.Context) string {
+	c := &p.Config.Relay
+	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree || runtime.GOOS == "windows" {
+		return ""
+	}
+	state, err := p.Git.State(ctx)
+	if err != nil || !slices.Contains(state.Hooks, "pre-commit") {
+		return ""
+	}
+	out, err := p.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks/pre-commit"}})
+	if err != nil {
+		return ""
+	}
+	file := filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Root, file)
+	}
+	return file
 }

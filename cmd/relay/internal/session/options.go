@@ -49,7 +49,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
 		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing),
-		Commit: c.Commit, Sign: c.Sign,
+		Commit: c.Commit, Sign: c.Sign, Hook: p.CommitHook(ctx),
 		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
 		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
