@@ -44,11 +44,11 @@ func (p *page) task(t *Task) {
 	p.attempts(t)
 	last := judged(t)
 	if last == nil {
-		p.criteria(nil, t.Unproven)
+		p.criteria(nil, t)
 		return
 	}
 	p.verdicts(last)
-	p.criteria(last.Proofs, t.Unproven)
+	p.criteria(last.Proofs, t)
 }
 
 // shortHash returns the begin of a commit's hash.
@@ -108,25 +108,33 @@ func reason(a *Attempt) string {
 }
 
 // criteria writes a table of how each criterion is proved.
-func (p *page) criteria(proofs []review.Proof, unproven []string) {
-	if len(proofs)+len(unproven) == 0 {
+func (p *page) criteria(proofs []review.Proof, t *Task) {
+	if len(proofs)+len(t.Unproven) == 0 {
 		return
 	}
 	p.say("\n| # | criterion | met | proved by |\n|---|---|---|---|\n")
 	for i, proof := range proofs {
-		met, by := "no", cell(ProofText(proof), columnsWide)
+		met := "no"
 		switch {
 		case proof.By == review.Unproven:
-			met, by = "unproven", "nothing"
+			met = "unproven"
 		case proof.Met:
 			met = "yes"
 		}
-		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, by)
+		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, p.proof(proof, t))
 	}
 	if len(proofs) > 0 {
 		return
 	}
-	for i, text := range unproven {
-		p.say("| %d | %s | unproven | nothing |\n", i+1, cell(text, columnsWide))
+	for i, text := range t.Unproven {
+		p.say("| %d | %s | %s | %s |\n", i+1, cell(text, columnsWide), "unproven", p.proof(review.Proof{By: review.Unproven}, t))
 	}
+}
+
+// proof returns the cell that says by what a criterion is proved.
+func (p *page) proof(proof review.Proof, t *Task) string {
+	if proof.By == review.Unproven && len(t.CoveredBy) == 0 {
+		return "nothing: write a command under the task's checks"
+	}
+	return cell(ProofText(proof, t.CoveredBy), columnsWide)
 }

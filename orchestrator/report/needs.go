@@ -120,8 +120,13 @@ func Finish(from string) Command {
 // remedy returns what to type for a gated task.
 func remedy(t *Task) []Command {
 	command := Command{"relay show " + t.ID, "what was tried"}
-	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Category == attempts.TestFailure {
-		command = Command{"relay show " + t.ID + " --checks", "the whole output of what failed"}
+	if n := len(t.Attempts); n > 0 {
+		last := &t.Attempts[n-1]
+		var in *attempts.Reviewed
+		if r := last.Review; r != nil {
+			in = &attempts.Reviewed{Missing: make([]attempts.Missing, len(r.Missing))}
+		}
+		command = Whole(t.ID, last.Outcome, &attempts.Receipt{ErrorCategory: last.Category, Checks: last.Checks, Review: in})
 	}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
 	switch t.Gate.Reason {
@@ -141,4 +146,28 @@ func remedy(t *Task) []Command {
 		return []Command{again}
 	}
 	return []Command{command, again}
+}
+
+// Whole returns the command that shows the whole of what an attempt failed by.
+func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
+	show := "relay show " + task
+	failed := slices.ContainsFunc(r.Checks, func(c attempts.CheckRun) bool {
+		return c.ExitCode != 0 && (c.Phase != attempts.PhaseBaseline || o == attempts.Environment)
+	})
+	switch {
+	case o == attempts.Tamper:
+		return Command{show + " --diff", "what it changed"}
+	case r.Review != nil && (o == attempts.Review || len(r.Review.Missing) > 0):
+		return Command{show + " --review", "what the reviewers said"}
+	case failed:
+		return Command{show + " --checks", "the whole output of what failed"}
+	case o == attempts.Agent, o == attempts.Timeout, cliFault(o):
+		return Command{"relay logs " + task, "what its agent did"}
+	}
+	return Command{show, "what was tried"}
+}
+
+// cliFault reports whether an agent's CLI or its provider has failed.
+func cliFault(o attempts.Outcome) bool {
+	return o == attempts.Quota || o == attempts.Provider || o == attempts.Auth || o == attempts.Start
 }

@@ -195,6 +195,8 @@ type Task struct {
 	WaitsFor   []string        `json:"waits_for,omitempty"`
 	Attempts   []Attempt       `json:"attempts,omitempty"` // of earlier runs too
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged
+	// CoveredBy are the names of the task's checks, which stand for the criteria that neither a command of their own nor a reviewer proves.
+	CoveredBy []string `json:"criteria_covered_by,omitempty"`
 }
 
 // Attempt records how one attempt ended.

@@ -65,6 +65,9 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])
 	}
+	if len(t.Criteria) > 0 {
+		one.CoveredBy = m.lines(CheckNames(t.Checks))
+	}
 	if last := judged(one); last != nil && len(last.Proofs) > 0 {
 		m.r.Criteria.add(last.Proofs)
 		return

@@ -9,6 +9,7 @@ import (
 
 	"relay/cmd/relay/internal/sessionview"
 	"relay/internal/plaintext"
+	"relay/internal/telling"
 	"relay/orchestrator/text"
 	"relay/runners/conversation"
 	"relay/runners/kinds"
@@ -155,7 +156,7 @@ func (s *stream) safe(words string, most int) string {
 	return text.Clip(strings.TrimSpace(s.clean(plaintext.Clean(plaintext.Head(words, mostRead)))), most)
 }
 
-// result puts the telling lines of a result into an entry: the first ones, or of what failed the last ones.
+// result puts the first lines of a result into an entry, or of what failed those that say why.
 func (s *stream) result(e *Entry, raw json.RawMessage) {
 	if e.Kind == "" {
 		e.Kind = Done
@@ -178,18 +179,30 @@ func (s *stream) result(e *Entry, raw json.RawMessage) {
 	if e.Kind == Failed {
 		words = plaintext.Tail(words, mostRead)
 	}
-	var lines []string
-	for line := range strings.Lines(s.safe(words, mostRead)) {
+	words = s.safe(words, mostRead)
+	lines := shownLines(words)
+	switch all := len(lines); {
+	case all <= mostLines:
+	case e.Kind == Failed || e.Kind == Rejected:
+		if lines = shownLines(strings.Join(telling.Lines(words), "\n")); len(lines) == 0 {
+			lines = shownLines(words)[all-mostLines:]
+		}
+		e.Omitted = all - len(lines)
+	default:
+		lines = lines[:mostLines]
+		e.Omitted = all - mostLines
+	}
+	e.Text = strings.Join(lines, "\n")
+}
+
+// shownLines returns the lines of a text that are not blank, as they are shown.
+func shownLines(words string) (lines []string) {
+	for line := range strings.Lines(words) {
 		if line = strings.TrimRight(text.Line(strings.ReplaceAll(line, "\t", "    "), lineLength), " \n"); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	if e.Omitted = max(len(lines)-mostLines, 0); e.Kind == Failed {
-		lines = lines[e.Omitted:]
-	} else {
-		lines = lines[:len(lines)-e.Omitted]
-	}
-	e.Text = strings.Join(lines, "\n")
+	return lines
 }
 
 // arguments are the names under which the CLIs tell what a tool is about, those that say most first.

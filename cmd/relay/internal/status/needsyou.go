@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
 
@@ -56,15 +56,11 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 
 // show returns the command that shows the whole of what a gated task failed by, and what that is.
 func (l Printer) show(t *Task) (command, what string) {
-	command = "relay show " + t.ID + l.Flag
-	switch t.failed {
-	case attempts.TestFailure:
-		return command + " --checks", "the whole output"
-	case attempts.QualityGate:
-		return command + " --review", "the findings"
-	default:
-		return command, "what was tried"
+	whole := report.Command{Type: "relay show " + t.ID, For: "what was tried"}
+	if t.last != nil {
+		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}
+	return whole.Type + l.Flag, whole.For
 }
 
 // doubtful names the completed tasks whose tests prove less than before, and what to type for each.

@@ -87,7 +87,7 @@ type Task struct {
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
 	Stopped     *time.Time         `json:"stopped,omitempty"` // when a person stopped it: the run does not try it again
-	failed      attempts.Category  // of the last attempt
+	last        *attempts.Attempt  // that ended, unless it succeeded
 	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
@@ -162,9 +162,9 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 		if last.Result == attempts.ResultInProgress {
 			continue
 		}
-		state.LastError, state.failed = "", ""
+		state.LastError, state.last = "", nil
 		if last.Result != attempts.ResultSuccess {
-			state.LastError, state.failed = last.Receipt.ErrorSummary, last.Receipt.ErrorCategory
+			state.LastError, state.last = last.Receipt.ErrorSummary, last
 		} else if rec.Completed {
 			state.Already = last.Receipt.AlreadyDone
 			state.Unverified = len(last.Receipt.Checks) == 0 && last.Receipt.Verdict == ""

@@ -41,7 +41,7 @@ func (a *Attempt) review() error {
 	}
 	writeFindings(l, w, "deferred, because it is minor", r.Deferred)
 	writeFindings(l, w, "noted, because it is not about this change", r.Noted)
-	writeProofs(l, w, r.Proofs)
+	writeProofs(l, w, r.Proofs, report.Covering(&at.Receipt))
 	return nil
 }
 
@@ -78,7 +78,7 @@ func writeFindings(l status.Printer, w io.Writer, title string, found []review.R
 }
 
 // writeProofs prints the table of acceptance criteria.
-func writeProofs(l status.Printer, w io.Writer, table []review.Proof) {
+func writeProofs(l status.Printer, w io.Writer, table []review.Proof, covering []string) {
 	if len(table) == 0 {
 		return
 	}
@@ -86,6 +86,6 @@ func writeProofs(l status.Printer, w io.Writer, table []review.Proof) {
 	for i, p := range table {
 		text := strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     ")
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+text, " "))
-		fmt.Fprintln(w, terminal.Wrap(report.ProofText(p), l.Width, "     "))
+		fmt.Fprintln(w, terminal.Wrap(report.ProofText(p, covering), l.Width, "     "))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
 
@@ -25,6 +26,7 @@ type Task struct {
 	Files       []string           `json:"files,omitempty"`
 	DependsOn   []string           `json:"depends_on,omitempty"`
 	Criteria    []string           `json:"acceptance_criteria,omitempty"`
+	ProvedBy    []string           `json:"proved_by,omitempty"` // of each criterion, in words
 	Checks      []string           `json:"checks,omitempty"`
 	Gate        *attempts.Gate     `json:"gate,omitempty"`
 	RootCauses  []string           `json:"root_causes,omitempty"`
@@ -62,6 +64,7 @@ func New(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Gra
 	}
 	for _, c := range t.Criteria {
 		s.Criteria = append(s.Criteria, c.Text)
+		s.ProvedBy = append(s.ProvedBy, report.CriterionText(c, t.Checks))
 	}
 	for _, c := range t.Checks {
 		s.Checks = append(s.Checks, c.Run)
@@ -108,10 +111,10 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	if s.Description != "" {
 		fmt.Fprintf(w, "\n%s\n", terminal.WrapLines(s.Description, l.Width, "  "))
 	}
-	writeList(w, "files", s.Files, l)
-	writeList(w, "depends on", s.DependsOn, l)
-	writeList(w, "acceptance criteria", s.Criteria, l)
-	writeList(w, "checks", s.Checks, l)
+	writeList(w, "files", s.Files, l, nil)
+	writeList(w, "depends on", s.DependsOn, l, nil)
+	s.writeCriteria(w, l)
+	writeList(w, "checks", s.Checks, l, nil)
 	for i := range s.Attempts {
 		fmt.Fprintln(w)
 		status.WriteAttempt(w, &s.Attempts[i], l, "")
@@ -128,12 +131,28 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	}
 }
 
-func writeList(w io.Writer, label string, items []string, l status.Printer) {
+// writeCriteria prints the criteria with what is to prove each; what is the same for all is said once.
+func (s *Task) writeCriteria(w io.Writer, l status.Printer) {
+	writeList(w, "acceptance criteria", s.Criteria, l, func(i int) string {
+		if i+1 < len(s.ProvedBy) && s.ProvedBy[i] == s.ProvedBy[i+1] {
+			return ""
+		}
+		return s.ProvedBy[i]
+	})
+}
+
+func writeList(w io.Writer, label string, items []string, l status.Printer, more func(i int) string) {
 	if len(items) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s:\n", label)
-	for _, item := range items {
+	for i, item := range items {
 		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.Width, "    "), "    "))
+		if more == nil {
+			continue
+		}
+		if words := more(i); words != "" {
+			fmt.Fprintln(w, terminal.Wrap(words, l.Width, "    "))
+		}
 	}
 }
