@@ -24,6 +24,7 @@ type initOptions struct {
 	force     bool
 	dryRun    bool
 	append    bool
+	update    bool
 	yes       bool
 	auto      bool
 	json      bool
@@ -55,17 +56,26 @@ shown, and written after confirmation.
 
 With --append no blueprint is read: what the reviewers of the whole epic found
 (quality_gate.epic), and the work that agents found and left, is shown as tasks
-and added to epic.yml after confirmation.`,
+and added to epic.yml after confirmation.
+
+With --update the plan is read again, after it was edited, and epic.yml is
+brought up to date after confirmation. Tasks keep their ids, and what is done
+stays done; tasks that the plan has no more stay when they were tried or
+edited in epic.yml.`,
 		Example: `  relay init docs/plan.md
   relay init docs/plan.md --dry-run      # print epic.yml, write nothing
   relay init specs/001-login --checks 'make test'
   relay init --milestone v1.2            # or --issues 12,15
   relay init docs/plan.md --planner=codex
-  relay init --append`,
+  relay init --append
+  relay init --update`,
 		Args: func(cmd *cobra.Command, args []string) error { return opts.named(cmd, args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if opts.append {
 				return runAppend(cmd.Context(), opts)
+			}
+			if opts.update {
+				return runUpdate(cmd.Context(), opts, args)
 			}
 			if opts.auto || opts.yes && opts.planner == "" {
 				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
@@ -79,10 +89,16 @@ and added to epic.yml after confirmation.`,
 			return runInit(cmd.Context(), opts)
 		},
 	}
+	addInitFlags(cmd, &opts)
+	return cmd
+}
+
+func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append and --planner: do not ask for confirmation")
+	cmd.Flags().BoolVar(&opts.update, "update", false, "read the plan of the epic again, and bring epic.yml up to date")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append, --update and --planner: do not ask for confirmation")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
@@ -92,15 +108,19 @@ and added to epic.yml after confirmation.`,
 	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
 	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
 	cmd.MarkFlagsMutuallyExclusive("append", "planner")
-	cmd.MarkFlagsMutuallyExclusive("append", "force")
+	cmd.MarkFlagsMutuallyExclusive("append", "force", "update")
+	cmd.MarkFlagsMutuallyExclusive("update", "planner")
+	cmd.MarkFlagsMutuallyExclusive("update", "checks")
 	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
-	return cmd
 }
 
 // named fails unless a plan is named, where one is needed.
 func (o *initOptions) named(cmd *cobra.Command, args []string) error {
 	if o.append || o.ofGitHub() {
 		return cobra.NoArgs(cmd, args)
+	}
+	if o.update {
+		return cobra.MaximumNArgs(1)(cmd, args)
 	}
 	return cobra.ExactArgs(1)(cmd, args)
 }

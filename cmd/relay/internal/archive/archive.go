@@ -19,7 +19,10 @@ import (
 )
 
 // epicFiles are what belongs to one epic, epic.yml first: without it nothing else counts as an epic.
-var epicFiles = []string{"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "runs", "deferred-findings.jsonl"}
+var epicFiles = []string{
+	"epic.yml", "attempt-ledger.yml", "attempt-ledger.yml.foreign", "runs", "deferred-findings.jsonl",
+	"imported.yml", "epic.yml.old",
+}
 
 // Options say how an old epic is put away.
 type Options struct {

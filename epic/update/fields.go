@@ -1,0 +1,115 @@
+package update
+
+import (
+	"reflect"
+	"slices"
+
+	"relay/epic"
+)
+
+// field is one that a plan can give: its key in epic.yml and its name in the program.
+type field struct{ key, name string }
+
+// taskFields are those of a task, without its source, which is no change that anybody wants to hear of.
+func taskFields() []field {
+	return []field{
+		{"title", "Title"},
+		{"description", "Description"},
+		{"kind", "Kind"},
+		{"priority", "Priority"},
+		{"points", "Points"},
+		{"files", "Files"},
+		{"acceptance_criteria", "Criteria"},
+		{"checks", "Checks"},
+		{"protected", "Protected"},
+		{"runner", "Runner"},
+		{"model", "Model"},
+		{"timeout_minutes", "Timeout"},
+		{"max_attempts", "MaxAttempts"},
+		{"budget_usd", "BudgetUSD"},
+		{"allow_no_change", "AllowNoChange"},
+	}
+}
+
+// mergeTask brings a task up to date. It returns the keys of what was changed, and which of these had been edited here too.
+func mergeTask(was, have, want *epic.Task) (changed, over []string) {
+	changed, over = mergeFields(taskFields(), reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+	if on := mergeLists(was.DependsOn, have.DependsOn, want.DependsOn); !slices.Equal(on, have.DependsOn) {
+		have.DependsOn = on
+		changed = append(changed, "depends_on")
+	}
+	have.Source = want.Source
+	return changed, over
+}
+
+// mergeWhole brings what an epic has beside its tasks up to date, and returns the keys of what was changed. Its checks become more, and
+// never fewer: some were given with --checks, and are in no plan.
+func mergeWhole(was, have, want *epic.Epic) []string {
+	fields := []field{
+		{"title", "Title"}, {"description", "Description"}, {"parallelization", "Groups"}, {"protected", "Protected"}, {"bead", "Bead"},
+	}
+	changed, _ := mergeFields(fields, reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+	have.Checks = slices.Clone(have.Checks)
+	before := len(have.Checks)
+	for _, c := range want.Checks {
+		same := func(o epic.Check) bool { return o.Name == c.Name || o.Run == c.Run }
+		if !slices.ContainsFunc(was.Checks, same) && !slices.ContainsFunc(have.Checks, same) {
+			have.Checks = append(have.Checks, c)
+		}
+	}
+	if len(have.Checks) > before {
+		changed = append(changed, "checks")
+	}
+	have.Source = want.Source
+	return changed
+}
+
+// mergeFields takes over what the plan gives, and gives otherwise than before. What it gives no more stays, except groups.
+func mergeFields(fields []field, was, have, want reflect.Value) (changed, over []string) {
+	for _, f := range fields {
+		before, now, next := was.FieldByName(f.name), have.FieldByName(f.name), want.FieldByName(f.name)
+		switch {
+		case same(before, next), same(now, next), empty(next) && f.name != "Groups":
+			continue
+		case !same(before, now):
+			over = append(over, f.key)
+		}
+		now.Set(next)
+		changed = append(changed, f.key)
+	}
+	return changed, over
+}
+
+func same(a, b reflect.Value) bool {
+	return empty(a) && empty(b) || reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// empty reports whether a plan does not give a field. A priority of 0 is the most urgent one, and given.
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice:
+		return v.Len() == 0
+	case reflect.Int:
+		return false
+	default:
+		return v.IsZero()
+	}
+}
+
+// mergeLists takes out of a list what the plan has no more, and adds what is new there.
+func mergeLists(was, have, want []string) []string {
+	list := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(was, s) && !slices.Contains(want, s) })
+	for _, s := range want {
+		if !slices.Contains(was, s) && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// edited reports whether a task is another than the plan made it.
+func edited(was, have *epic.Task) bool {
+	a, b := *was, *have
+	a.Line, b.Line, a.Source, b.Source = 0, 0, "", ""
+	return !reflect.DeepEqual(a, b)
+}
