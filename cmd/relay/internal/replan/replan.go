@@ -122,7 +122,7 @@ func (u *Update) Print(w io.Writer) {
 		fmt.Fprintf(w, "new      %s%s  %s\n", t.ID, inPlan(t), text.Line(t.Title, 60))
 	}
 	for _, t := range u.Changed {
-		fmt.Fprintf(w, "changed  %s%s  %s: %s\n", t.ID, inPlan(t), text.Line(t.Title, 60), strings.Join(t.Fields, ", "))
+		fmt.Fprintf(w, "changed  %s%s  %s (%s)\n", t.ID, inPlan(t), text.Line(t.Title, 60), strings.Join(t.Fields, ", "))
 		if len(t.Over) > 0 {
 			fmt.Fprintf(w, "         %s had been edited in epic.yml too, and is taken from the plan\n", strings.Join(t.Over, ", "))
 		}
