@@ -62,7 +62,11 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.run, err = pickRun(p, opts.run); err != nil {
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	if opts.run, err = pickRun(p, opts.run, view.Ledger.Folded.Run); err != nil {
 		return err
 	}
 	went := p.RunPlan(opts.run, pl)
@@ -119,7 +123,7 @@ func (o *replayOptions) plan(w replay.WhatIf, pl *project.Plan, events func(func
 }
 
 // pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".
-func pickRun(p *project.Project, named string) (string, error) {
+func pickRun(p *project.Project, named, last string) (string, error) {
 	var runs []string
 	entries, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: there has been no run
 	for _, e := range entries {
@@ -127,7 +131,10 @@ func pickRun(p *project.Project, named string) (string, error) {
 			runs = append(runs, e.Name())
 		}
 	}
-	if named == "" && len(runs) > 0 {
+	switch {
+	case named == "" && slices.Contains(runs, last):
+		return last, nil
+	case named == "" && len(runs) > 0:
 		return runs[len(runs)-1], nil
 	}
 	fits := slices.DeleteFunc(slices.Clone(runs), func(run string) bool {
