@@ -23,12 +23,12 @@ var foreign = map[string]bool{
 	"GIT_OPTIONAL_LOCKS": true, "GIT_AUTHOR_DATE": true, "GIT_COMMITTER_DATE": true, "LC_ALL": true, "LANGUAGE": true,
 }
 
-// narrowed returns within, and what is git's or ssh's of the base; all of it when within is nil.
-func narrowed(base, within []string) []string {
-	if within == nil {
+// narrowed returns what a call is within, and what is git's or ssh's of the base; all of the base for one that is within nothing.
+func narrowed(base []string, c Call) []string {
+	if c.within == nil || c.Own {
 		return base
 	}
-	env := slices.Clone(within)
+	env := slices.Clone(c.within)
 	for _, kv := range base {
 		name, _, _ := strings.Cut(strings.ToUpper(kv), "=")
 		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SSH_") || name == "PWD" {

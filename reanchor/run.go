@@ -44,6 +44,7 @@ type Call struct {
 	Writes   bool          // git may take optional locks, as to refresh the index
 	AtOnce   bool          // somebody waits: it is not tried again when there is no room to run git in
 	Hooks    bool          // the repository's hooks run, in the user's own locale
+	Own      bool          // with relay's own environment, whatever [Git.Within] says: git runs nothing that an agent can name
 
 	within []string // see [Git.Within]; nil: relay's own environment
 }
@@ -142,7 +143,7 @@ func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
 	err := patiently(ctx, patience, func() error {
 		cmd = exec.CommandContext(ctx, "git", arguments(c)...)
 		cmd.Dir = c.Dir
-		cmd.Env = environment(narrowed(cmd.Environ(), c.within), c)
+		cmd.Env = environment(narrowed(cmd.Environ(), c), c)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
 		settled = isolate(cmd, !c.Hooks) // a hook may read /dev/tty, and would wait there for ever
 		cmd.WaitDelay = callPipes

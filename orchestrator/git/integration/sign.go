@@ -60,6 +60,7 @@ func signing(args []string, message string, env ...string) reanchor.Call {
 	call := gitcmd.Writing(args...)
 	call.Stdin = strings.NewReader(message)
 	call.Hooks = true // a session without a terminal; making a commit object runs no hook
+	call.Own = true   // the program that signs finds its keys by GNUPGHOME, SSH_AUTH_SOCK and the like; no filter runs
 	call.Env = append(append(call.Env, "LC_ALL=C", "GPG_TTY=", "DISPLAY=", "WAYLAND_DISPLAY="), env...)
 	return call
 }
