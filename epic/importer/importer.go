@@ -201,20 +201,29 @@ func (d *draft) read(s source, name string) []line {
 	return lines(data)
 }
 
-// companions tells which markdown beside the plan agents are not told, or only a part of.
+// companions tells which documents beside the plan agents are not told, or only a part of, and has agents told where they are.
 func (d *draft) companions(s source, partly, part string, wholly ...string) {
-	found := glob(s.files, path.Dir(s.name), "*.md")
-	var unread []string
-	for _, name := range found {
-		switch base := path.Base(name); {
+	var unread, there []string
+	for _, name := range glob(s.files, path.Dir(s.name), "*.md") {
+		base := path.Base(name)
+		switch {
 		case base == partly:
 			d.told = append(d.told, Told{File: d.at(name), Why: "agents are told " + part + ", and no more of it"})
-		case name != s.name && !slices.Contains(wholly, base) && !strings.EqualFold(base, "readme.md"):
+		case name == s.name || slices.Contains(wholly, base) || strings.EqualFold(base, "readme.md"):
+			continue
+		default:
 			unread = append(unread, base)
 		}
+		there = append(there, base)
 	}
-	if len(unread) > 0 {
-		d.told = append(d.told, Told{File: d.at(path.Dir(s.name)), Why: "agents are not told " + clip(strings.Join(unread, ", "), 500)})
+	if len(glob(s.files, path.Dir(s.name), "contracts/*")) > 0 {
+		unread, there = append(unread, "contracts"), append(there, "contracts")
+	}
+	if folder := d.at(path.Dir(s.name)); len(there) > 0 {
+		d.description = append(d.description, "Further documents in "+clip(folder, 200)+", as far as your checkout has them: "+clip(strings.Join(there, ", "), 500))
+		if len(unread) > 0 {
+			d.told = append(d.told, Told{File: folder, Why: "agents are told where these are, and not what they say: " + clip(strings.Join(unread, ", "), 500)})
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ func readSpeckit(s source, d *draft) error {
 	if d.title == "" {
 		d.title = path.Base(path.Dir(s.name))
 	}
+	d.companions(s, "spec.md", "the scenarios of its stories")
 	before, phases := cut(list, 2)
 	r := speckitReader{draft: d, last: map[string]*item{}}
 	r.phase(&section{body: before})
@@ -54,7 +55,6 @@ func readSpeckit(s source, d *draft) error {
 	}
 	r.order()
 	r.scenarios(d.read(s, "spec.md"))
-	d.companions(s, "spec.md", "the scenarios of its stories")
 	return nil
 }
 
