@@ -35,8 +35,10 @@ func newCleanCommand(a *cli.App) *cobra.Command {
 		Short: "Remove worktrees and branches that ended runs have left",
 		Long: `List what ended runs have left behind, and remove it after confirmation:
 worktrees, branches of tasks that have landed or whose work is kept elsewhere,
-and copies of .git. What exists nowhere else is kept: relay says what it is, and
-how to look at it. The ledger, the logs and the work itself stay: the branch
+and copies of .git. Listed too are the worktrees of a relay plan, relay init
+--planner or relay sessions fork that was killed; those of one that is at work
+are left alone. What exists nowhere else is kept: relay says what it is, and how
+to look at it. The ledger, the logs and the work itself stay: the branch
 relay/EPIC, which git branch -D removes, and what failed attempts left below
 refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
 
@@ -100,13 +102,14 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 	}
 	finder := remains.Finder{
-		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Slots: &slot.Pool{Repo: p.Git, Dir: p.Worktrees().Dir}, Backup: p.BackupDir(),
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Backup: p.BackupDir(),
+		Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
 	if err != nil {
 		return err
 	}
-	open.Keep(found)
+	open.Keep(found, finder.Worktrees)
 	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
 	var going []remains.Leftover
 	for _, l := range found {

@@ -28,7 +28,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := remains.Finder{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: &slot.Pool{Repo: repo, Dir: dir + "/.agents-os/relay/worktrees"}}
+	yard := remains.Finder{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: func(at string) remains.Slots { return &slot.Pool{Repo: repo, Dir: at} }}
 	found, err := yard.List(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)

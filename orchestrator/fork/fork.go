@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/worker"
@@ -56,19 +57,15 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	plan := *o.Epic
 	plan.Checks = nil
 	o.Epic, o.Run, o.Isolation, o.Review.Reviewers = &plan, f.Run, engine.IsolationWorktree, nil
-	o.Plan = nil                                                  // the files of a run are not this one's to put back
-	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-forks", f.ID) // a run may be at work in the others
+	o.Plan = nil // the files of a run are not this one's to put back
+	aside, err := remains.HoldAside(ctx, o.Worktree.Dir, remains.Forks, f.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = aside.Release() }() // what stays behind is no lock
+	o.Worktree.Dir = aside.Dir
 	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
-	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(&task)
-	f.Prompt.USD, f.Prompt.Tokens = o.Budget.Attempt.USD, o.Budget.Attempt.Tokens
-	if f.Model == "" {
-		f.Model = o.Model
-	}
-	branch := f.Branch
-	branch.Query, branch.Runner, branch.Model, branch.Base = f.Prompt.Query, f.Runner, f.Model, f.Base
-	if o.CLIOf != nil {
-		branch.Kind, _ = o.CLIOf(f.Runner)
-	}
+	branch := f.complete(&o, &task)
 	folder := filepath.Join(o.Dir, attempts.RunsDir, f.Run, f.ID, "1")
 	if err := errors.Join(os.MkdirAll(folder, 0o700), branch.Write(folder)); err != nil {
 		return Result{}, err
@@ -114,6 +111,21 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 		done.Over = over
 	}
 	return done, err
+}
+
+// complete fills in what the options say, and returns of what the request is a branch.
+func (f *Request) complete(o *orchestrator.Options, task *epic.Task) sessionkeeper.Fork {
+	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(task)
+	f.Prompt.USD, f.Prompt.Tokens = o.Budget.Attempt.USD, o.Budget.Attempt.Tokens
+	if f.Model == "" {
+		f.Model = o.Model
+	}
+	branch := f.Branch
+	branch.Query, branch.Runner, branch.Model, branch.Base = f.Prompt.Query, f.Runner, f.Model, f.Base
+	if o.CLIOf != nil {
+		branch.Kind, _ = o.CLIOf(f.Runner)
+	}
+	return branch
 }
 
 // attempt returns the attempt at the request, for an agent of a kind of CLI. It has no task yet. observe is told why the CLI cannot go on

@@ -18,6 +18,7 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/worker"
@@ -95,7 +96,12 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	o.Epic, o.Graph, o.Plan, o.Run, o.Begin = stub, graph, nil, r.Run, r.Base
 	o.Isolation, o.Review.Reviewers = engine.IsolationWorktree, nil
 	o.CommandEnv = nil // checks that an agent has written get no login that the agent does not get
-	o.Worktree.Dir = filepath.Join(o.Worktree.Dir+"-plans", r.Run)
+	aside, err := remains.HoldAside(ctx, o.Worktree.Dir, remains.Plans, r.Run)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = aside.Release() }() // what stays behind is no lock
+	o.Worktree.Dir = aside.Dir
 	events := make(chan engine.Event, 256)
 	local, err := worker.Open(ctx, o.Engine(), events)
 	if err != nil {

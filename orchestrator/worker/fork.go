@@ -3,8 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -26,8 +24,5 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
 	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
-	for _, dir := range []string{s.o.Worktree.Dir, filepath.Dir(s.o.Worktree.Dir)} {
-		_ = os.Remove(dir) // unless something stays in it
-	}
 	return r, stay, err
 }

@@ -34,11 +34,11 @@ func OpenAttemptsOf(dir, epicID string, l *attempts.Ledger) OpenAttempts {
 	return open
 }
 
-// Keep has what is not recovered stay, and with it the copies of .git, whatever would be lost.
-func (u OpenAttempts) Keep(found []remains.Leftover) {
+// Keep has what is not recovered stay, and with it the copies of .git, whatever would be lost. The slots of runs are below worktrees.
+func (u OpenAttempts) Keep(found []remains.Leftover, worktrees string) {
 	for i, l := range found {
 		name := l.Name
-		if l.Kind == remains.LeftWorktree {
+		if l.Kind == remains.LeftWorktree && filepath.Dir(name) == worktrees {
 			name = filepath.Base(name)
 		}
 		if u[name] || len(u) > 0 && l.Kind == remains.LeftCopy && l.Why == "" {

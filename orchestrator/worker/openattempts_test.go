@@ -24,16 +24,17 @@ func TestUnsettledStays(t *testing.T) {
 	}{
 		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/3", Show: "look"}, why, "look"},
 		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/1"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x-forks/fork-1/3"}, "", ""},
 		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T1"}, why, "git log -1 relay-tasks/20260101-lab/T1"},
 		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T2"}, "", ""},
 		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Show: "look"}, why, "look"},
 		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Why: "it has more", Show: "look"}, "it has more", "look"},
 	} {
 		found := []remains.Leftover{c.Leftover}
-		if open.Keep(found); found[0].Why != c.why || found[0].Show != c.look {
+		if open.Keep(found, "/x"); found[0].Why != c.why || found[0].Show != c.look {
 			t.Errorf("%s %s: %q, %q", c.Kind, c.Name, found[0].Why, found[0].Show)
 		}
-		if (OpenAttempts{}).Keep(found); found[0].Why != c.why {
+		if (OpenAttempts{}).Keep(found, "/x"); found[0].Why != c.why {
 			t.Errorf("%s stays with nothing open", c.Name)
 		}
 	}

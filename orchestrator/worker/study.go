@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"relay/attempts"
 	"relay/epic"
@@ -37,9 +35,6 @@ func (l *Local) Study(
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
 	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
-	for _, dir := range []string{s.o.Worktree.Dir, filepath.Dir(s.o.Worktree.Dir)} {
-		_ = os.Remove(dir) // unless something stays in it
-	}
 	return f.Notes, stay, err
 }
 

@@ -1,4 +1,5 @@
-// Package remains lists and removes what runs that are over have left behind: slots, branches of tasks, copies of .git.
+// Package remains lists and removes what runs that are over have left behind: slots, branches of tasks, copies of .git. Plans and forks are
+// no runs, and have folders for their slots that are named and held here.
 package remains
 
 import (
@@ -27,6 +28,7 @@ type Leftover struct {
 	Show string // command that shows what would be lost
 
 	commit string // a branch's
+	aside  string // folder of the plan or fork that has left it; "" : a run has
 }
 
 // LeftoverKind names a sort of things that runs leave behind.
@@ -36,7 +38,9 @@ type LeftoverKind string
 const (
 	LeftWorktree LeftoverKind = "worktree"
 	LeftBranch   LeftoverKind = "branch"
-	LeftCopy     LeftoverKind = "copy" // of .git
+	LeftCopy     LeftoverKind = "copy"   // of .git
+	LeftFolder   LeftoverKind = "folder" // of a plan or fork, without a slot in it
+	LeftLock     LeftoverKind = "lock"   // of such a folder that is not there
 )
 
 // Finder is where runs leave things behind.
@@ -44,23 +48,29 @@ type Finder struct {
 	Git       *reanchor.Git // the user's checkout
 	Dir       string        // relay's folder
 	Worktrees string        // as Worktree.Dir in the options of a run
-	Slots     Slots         // below Worktrees
-	Backup    string        // as in the options of a run
+	Slots     func(dir string) Slots
+	Backup    string // as in the options of a run
 }
 
-// Slots are the repositories in which attempts work.
+// Slots are the repositories below one folder in which attempts work.
 type Slots interface {
 	Names(ctx context.Context) ([]string, error)
 	Unsaved(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
 	Remove(ctx context.Context, name string) error
 }
 
-// List lists what runs have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active.
+// List lists what runs, plans and forks have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active;
+// plans and forks may be.
 func (o Finder) List(ctx context.Context) ([]Leftover, error) {
-	found, err := o.worktrees(ctx)
+	found, err := o.worktrees(ctx, o.Worktrees)
 	if err != nil {
 		return nil, err
 	}
+	asides, err := o.asides(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, asides...)
 	gone := map[string]bool{} // worktrees that can be removed
 	for _, l := range found {
 		at := l.Name
@@ -77,21 +87,17 @@ func (o Finder) List(ctx context.Context) ([]Leftover, error) {
 	return append(append(found, branches...), copies...), err
 }
 
-// Remove removes one thing that [Cleanup.Leftovers] has listed, unless something would be lost with it by now.
+// Remove removes one thing that [Finder.List] has listed, unless something would be lost with it by now.
 func (o Finder) Remove(ctx context.Context, l Leftover) error {
 	if l.Why != "" {
 		return errors.New(l.Why)
 	}
+	if l.aside != "" {
+		return o.removeAside(ctx, l)
+	}
 	switch l.Kind {
 	case LeftWorktree:
-		why, err := o.Slots.Unsaved(ctx, filepath.Base(l.Name))
-		if err == nil && why != "" {
-			err = errors.New(why)
-		}
-		if err != nil {
-			return err
-		}
-		return o.Slots.Remove(ctx, filepath.Base(l.Name))
+		return o.removeSlot(ctx, l)
 	case LeftBranch:
 		epic := epicOf(l.Name)
 		lock, err := attempts.Hold(gitcmd.EpicLock(o.Git, epic), o.holder(epic)) // no run of it may begin meanwhile
@@ -116,15 +122,29 @@ func (o Finder) Remove(ctx context.Context, l Leftover) error {
 	return err
 }
 
-func (o Finder) worktrees(ctx context.Context) ([]Leftover, error) {
-	names, err := o.Slots.Names(ctx)
+func (o Finder) removeSlot(ctx context.Context, l Leftover) error {
+	slots, name := o.Slots(filepath.Dir(l.Name)), filepath.Base(l.Name)
+	why, err := slots.Unsaved(ctx, name)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return err
+	}
+	return slots.Remove(ctx, name)
+}
+
+// worktrees lists the slots below a folder.
+func (o Finder) worktrees(ctx context.Context, dir string) ([]Leftover, error) {
+	slots := o.Slots(dir)
+	names, err := slots.Names(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]Leftover, len(names))
 	for i, name := range names {
-		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(o.Worktrees, name)}
-		if l.Why, err = o.Slots.Unsaved(ctx, name); err != nil {
+		l := Leftover{Kind: LeftWorktree, Name: filepath.Join(dir, name)}
+		if l.Why, err = slots.Unsaved(ctx, name); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		l.Show = "git -C " + text.ShellWord(l.Name) + " status"
@@ -154,7 +174,11 @@ func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover,
 		if gone[at] {
 			at = ""
 		}
-		busy := o.busy(epicOf(l.Name))
+		forking, err := o.forking(l.Name)
+		if err != nil {
+			return nil, err
+		}
+		busy := cmp.Or(o.busy(epicOf(l.Name)), forking)
 		switch l.Why = cmp.Or(busy, taskbranch.Reason(at, own)); {
 		case busy != "":
 			l.Show = "git log " + text.ShellWord(l.Name)

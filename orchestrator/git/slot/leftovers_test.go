@@ -19,7 +19,7 @@ func (l *lab) cleanup() remains.Finder {
 		l.Fatal(err)
 	}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: &Pool{Repo: repo, Dir: worktrees}, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) remains.Slots { return &Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
@@ -145,5 +145,71 @@ func TestLeftoverCopies(t *testing.T) {
 		} else if c.why != "" && found[0].Show != "git --git-dir="+found[0].Name+" log --all" {
 			t.Errorf("%s: look with %s", name, found[0].Show)
 		}
+	}
+}
+
+// What a plan or fork has is left alone while it holds its folder. What stays in it afterwards is found, and goes with the folder.
+func TestLeftoversOfPlansAndForks(t *testing.T) {
+	t.Parallel()
+	l := &lab{Repo: repotest.NewLanded(t)}
+	worktrees := l.Path(".agents-os/relay/worktrees")
+	plan, err := remains.HoldAside(t.Context(), worktrees, remains.Plans, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := remains.HoldAside(t.Context(), worktrees, remains.Forks, "fork-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*remains.Aside{plan, fork} {
+		pool := &Pool{Repo: l.Open(), Dir: a.Dir}
+		for _, name := range []string{"1", "2"} {
+			if _, err := pool.Acquire(t.Context(), name, l.Git("rev-parse", repotest.Landed), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l.Sh(`echo x > .agents-os/relay/worktrees-forks/fork-1/2/x; git branch relay-tasks/20260101-lab/fork-1 ` + repotest.Landed)
+	names, _ := l.remains()
+	if want := []string{"branch relay-tasks/20260101-lab/fork-1: a fork is at work on it"}; !slices.Equal(names, want) {
+		t.Fatalf("while they are at work: %q, want %q", names, want)
+	}
+	for _, a := range []*remains.Aside{plan, fork} {
+		if err := a.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Sh("touch .agents-os/relay/worktrees-plans/two.lock; mkdir .agents-os/relay/worktrees-plans/three; touch .agents-os/relay/worktrees-plans/notes")
+	names, found := l.remains()
+	want := []string{
+		"worktree TEMP/work/.agents-os/relay/worktrees-plans/one/1",
+		"worktree TEMP/work/.agents-os/relay/worktrees-plans/one/2",
+		"folder TEMP/work/.agents-os/relay/worktrees-plans/three",
+		"lock TEMP/work/.agents-os/relay/worktrees-plans/two.lock",
+		"worktree TEMP/work/.agents-os/relay/worktrees-forks/fork-1/1",
+		"worktree TEMP/work/.agents-os/relay/worktrees-forks/fork-1/2: changes in no commit: x",
+		"branch relay-tasks/20260101-lab/fork-1",
+	}
+	if !slices.Equal(names, want) {
+		t.Fatalf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	}
+	again, err := remains.HoldAside(t.Context(), worktrees, remains.Plans, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.cleanup().Remove(t.Context(), found[0]); err == nil || !strings.HasPrefix(err.Error(), "held by process ") {
+		t.Errorf("removed while somebody is at work there: %v", err)
+	}
+	if err := again.Release(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if err := l.cleanup().Remove(t.Context(), f); (err != nil) != (f.Why != "") {
+			t.Errorf("remove %s, which stays because %q: %v", f.Name, f.Why, err)
+		}
+	}
+	const rest = "worktrees-forks\nworktrees-forks/fork-1\nworktrees-forks/fork-1/2\nworktrees-plans\nworktrees-plans/notes"
+	if got := l.Sh("cd .agents-os/relay; find worktrees-* -maxdepth 2 ! -name .relay | LC_ALL=C sort"); got != rest {
+		t.Errorf("left:\n%s\nwant\n%s", got, rest)
 	}
 }

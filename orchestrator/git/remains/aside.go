@@ -1,0 +1,157 @@
+package remains
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/support"
+)
+
+// Aside is a folder for the slots of work that is no run: a run may be at work in its own. Its holder has the lock beside it, by which
+// [Finder] tells what is at work from what was killed.
+type Aside struct {
+	Dir  string // absolute
+	held *attempts.Held
+}
+
+// AsideKind is a kind of work that is no run.
+type AsideKind string
+
+// Kinds of such work, by the end of the name of the folder that has its folders.
+const (
+	Plans AsideKind = "-plans" // an agent writes a plan
+	Forks AsideKind = "-forks" // an agent goes on from a recorded conversation
+)
+
+const (
+	lockSuffix    = ".lock"
+	asideTries    = 3           // others may remove the folder around it when they end
+	asidePatience = time.Second // who looks at what was left behind may have the lock for a moment
+)
+
+// asideDir returns the folder of the work id. worktrees is Worktree.Dir in the options of a run.
+func asideDir(worktrees string, kind AsideKind, id string) string {
+	return filepath.Join(worktrees+string(kind), id)
+}
+
+// HoldAside takes the folder of the work id, which nobody else may have. worktrees is Worktree.Dir in the options of a run.
+func HoldAside(ctx context.Context, worktrees string, kind AsideKind, id string) (a *Aside, err error) {
+	dir := asideDir(worktrees, kind, id)
+	if err := support.CheckFolder(dir); err != nil {
+		return nil, err
+	}
+	for range asideTries {
+		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+			return nil, err
+		}
+		if a, err = takeAside(ctx, dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return a, err
+}
+
+func takeAside(ctx context.Context, dir string) (*Aside, error) {
+	held, err := attempts.HoldWithin(ctx, asidePatience, dir+lockSuffix, attempts.Self("", time.Now()))
+	if err != nil {
+		return nil, err
+	}
+	return &Aside{dir, held}, nil
+}
+
+// Release gives the folder back, and removes it unless something stays in it.
+func (a *Aside) Release() error {
+	_ = os.Remove(a.Dir) // unless a slot stays in it
+	err := a.held.Release()
+	_ = os.Remove(filepath.Dir(a.Dir)) // unless there are others
+	return err
+}
+
+// asides lists what is left of plans and forks that are over.
+func (o Finder) asides(ctx context.Context) (found []Leftover, err error) {
+	for _, kind := range []AsideKind{Plans, Forks} {
+		entries, err := os.ReadDir(o.Worktrees + string(kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		seen := map[string]bool{}
+		for _, e := range entries {
+			id := strings.TrimSuffix(e.Name(), lockSuffix)
+			if seen[id] || !e.IsDir() && id == e.Name() {
+				continue
+			}
+			seen[id] = true
+			left, err := o.aside(ctx, asideDir(o.Worktrees, kind, id))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, left...)
+		}
+	}
+	return found, nil
+}
+
+// aside lists what is left in one folder, unless somebody is at work there.
+func (o Finder) aside(ctx context.Context, dir string) ([]Leftover, error) {
+	who, err := heldAside(dir)
+	if err != nil || who != nil {
+		return nil, err
+	}
+	found, err := o.worktrees(ctx, dir)
+	for _, rest := range []Leftover{{Kind: LeftFolder, Name: dir}, {Kind: LeftLock, Name: dir + lockSuffix}} {
+		if _, err := os.Lstat(rest.Name); err == nil && len(found) == 0 {
+			found = append(found, rest)
+		}
+	}
+	for i := range found {
+		found[i].aside = dir
+	}
+	return found, err
+}
+
+// removeAside removes a slot of a plan or fork that is over, if it is one, and its folder and lock when no slot is left.
+func (o Finder) removeAside(ctx context.Context, l Leftover) (err error) {
+	a, err := takeAside(ctx, l.aside)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // somebody else has removed all of it
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Release()) }()
+	if l.Kind == LeftWorktree {
+		if err := o.removeSlot(ctx, l); err != nil {
+			return err
+		}
+	}
+	names, err := o.Slots(a.Dir).Names(ctx)
+	if err != nil || len(names) > 0 {
+		return err
+	}
+	return gitcmd.RemoveTree(a.Dir) // it has at most what was being made when it was killed
+}
+
+// forking returns text that says that a fork is at work on a branch of a task.
+func (o Finder) forking(branch string) (string, error) {
+	who, err := heldAside(asideDir(o.Worktrees, Forks, filepath.Base(branch)))
+	if err != nil || who == nil {
+		return "", err
+	}
+	return "a fork is at work on it", nil
+}
+
+// heldAside returns who is at work in a folder, or nil.
+func heldAside(dir string) (*attempts.Holder, error) {
+	who, err := attempts.HeldBy(dir + lockSuffix)
+	if errors.Is(err, fs.ErrNotExist) { // not even the folder around it is there
+		return nil, nil //nolint:nilnil // nobody, as of attempts.HeldBy
+	}
+	return who, err
+}
