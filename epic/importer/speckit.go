@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ func speckit() Format {
 var (
 	speckitTask    = lazyregexp.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = lazyregexp.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
+	speckitAfter   = lazyregexp.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
 	speckitID      = lazyregexp.New(`T\d{3,}[a-z]?`)
 	speckitLabel   = lazyregexp.New(`\[([^\]]*)\]`)
 	speckitUser    = lazyregexp.New(`(?i)\buser stor(?:y|ies)\b`)
@@ -130,8 +132,10 @@ type speckitItem struct {
 
 // task reads a task, whose parts are m.
 func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
-	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(m[3]), priority: p.urgency, group: p.name, done: l.done()}}
-	it.say(marked(m[3]))
+	// Which tasks it waits for is no part of what it is: their ids change when the list is numbered anew.
+	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
+	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}}
+	it.say(marked(what))
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
 		it.parallel = it.parallel || m[1] == "P"
 		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
