@@ -187,12 +187,32 @@ func TestTick(t *testing.T) {
 	}
 }
 
+// In a plan that has been numbered anew the box of the task itself is ticked, and not the one that has its id by now.
+func TestTickRenumbered(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"tasks.md": {Data: []byte("# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [ ] T002 Write tests\n- [ ] T003 Ship\n- [ ] T004 Ship\n")}}
+	got, err := Tick(speckit(), files, "tasks.md", "", []Place{
+		{"T001", "Write tests", 4}, {"T002", "Draw a logo", 5}, {"T004", "Ship", 7}, {"T009", "Send mail", 9}, {"T008", "Ship", 8},
+	})
+	want := "# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [x] T002 Write tests\n- [ ] T003 Ship\n- [x] T004 Ship\n"
+	if err != nil || string(got.Data) != want {
+		t.Errorf("%v\n%s", err, got.Data)
+	}
+	var told []string
+	for _, left := range got.Told {
+		told = append(told, left.Why)
+	}
+	if want := []string{"T002 is another task by now: Write tests", "T009 is not in it any more", "T008 is not in it any more"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
 // placesOf returns where the tasks of an epic stand in their plan.
 func placesOf(e *epic.Epic) (list []Place) {
 	for i := range e.Tasks {
 		place, id := sourceOf(&e.Tasks[i])
 		line, _ := strconv.Atoi(place[strings.LastIndex(place, ":")+1:])
-		list = append(list, Place{id, line})
+		list = append(list, Place{id, e.Tasks[i].Title, line})
 	}
 	return list
 }

@@ -28,8 +28,9 @@ var openBox = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {
-	ID   string // in the plan
-	Line int    // tells tasks of one id apart
+	ID    string // in the plan
+	Title string // as it was read; "": whatever has the id
+	Line  int    // tells tasks of one id apart
 }
 
 // Tick returns the text of a plan in which some of its tasks are done: an empty box gets its x, a state its word.
@@ -49,12 +50,11 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	starts := lineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
-		same := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != id })
-		if len(same) == 0 {
-			out.Told = append(out.Told, Told{d.at(file), 1, id + " is not in it any more"})
+		it, why := d.standing(task)
+		if it == nil {
+			out.Told = append(out.Told, Told{d.at(file), 1, why})
 			continue
 		}
-		it := same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))]
 		e, ok := it.tick(data, starts)
 		switch {
 		case it.done:
@@ -66,6 +66,31 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	}
 	out.Data = applied(data, edits)
 	return out, nil
+}
+
+// standing returns the item that a task is by now: the one with its id and title, else the only one with its title, where the plan has
+// been numbered anew; nil, and why, if there is none.
+func (d *draft) standing(task Place) (it *item, why string) {
+	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
+	same := named
+	if task.Title != "" {
+		other := func(it *item) bool { return clip(it.title, maxTitle) != task.Title }
+		same = slices.DeleteFunc(slices.Clone(named), other)
+		if len(same) == 0 {
+			same = slices.DeleteFunc(slices.Clone(d.items), other)
+		}
+		if len(same) > 1 && same[0].id != task.ID {
+			same = nil // nobody knows which
+		}
+	}
+	switch {
+	case len(same) > 0:
+		return same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))], ""
+	case len(named) > 0:
+		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, clip(named[0].title, 60))
+	default:
+		return nil, task.ID + " is not in it any more"
+	}
 }
 
 // tick returns what makes an item done.

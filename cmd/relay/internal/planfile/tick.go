@@ -29,11 +29,19 @@ var sourceForm = lazyregexp.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
 // ticked all the same.
 func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, failed error) {
 	places := map[string][]importer.Place{}
+	made, err := p.Imported(e)
+	if err != nil {
+		made = e // which is all that is known
+	}
 	for i := range e.Tasks {
 		t := &e.Tasks[i]
+		was, planned := made.Task(t.ID)
+		if !planned {
+			continue // the plan has it no more
+		}
 		if m := sourceForm.FindStringSubmatch(t.Source); m != nil && slices.Contains(completed, t.ID) {
 			line, _ := strconv.Atoi(m[2])
-			places[m[1]] = append(places[m[1]], importer.Place{ID: m[3], Line: line})
+			places[m[1]] = append(places[m[1]], importer.Place{ID: m[3], Title: was.Title, Line: line})
 		}
 	}
 	for name, tasks := range places {
