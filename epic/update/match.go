@@ -1,32 +1,117 @@
 package update
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"relay/epic"
 )
 
 // match finds the tasks that a plan had before, and returns their ids here by those that they have in the plan now. A task is the same
-// when it has the same id and title there, else when it has the same title, else when it has the same id and a title that has words
-// in common: lists are numbered anew when something is put into their middle.
+// when its title is, else when it has the same id and says the same, or has a title that has words in common: lists are numbered anew
+// when something is put into their middle.
 func match(made, plan *epic.Epic) map[string]string {
 	ids, used := map[string]string{}, map[string]bool{}
-	for _, same := range []func(was, is *epic.Task) bool{
-		func(was, is *epic.Task) bool { return origin(was) == origin(is) && was.Title == is.Title },
-		func(was, is *epic.Task) bool { return was.Title == is.Title },
-		func(was, is *epic.Task) bool { return origin(was) == origin(is) && alike(was, is) },
-	} {
-		for i := range plan.Tasks {
-			is := &plan.Tasks[i]
-			for j := range made.Tasks {
-				was := &made.Tasks[j]
-				if ids[is.ID] == "" && !used[was.ID] && same(was, is) {
-					ids[is.ID], used[was.ID] = was.ID, true
-				}
-			}
+	same := func(was, is *epic.Task) {
+		if ids[is.ID] == "" && !used[was.ID] {
+			ids[is.ID], used[was.ID] = was.ID, true
+		}
+	}
+	for _, p := range titled(made, plan) {
+		same(&made.Tasks[p.was], &plan.Tasks[p.is])
+	}
+	said := map[string]int{}
+	byOrigin := map[string]*epic.Task{}
+	for i := range made.Tasks {
+		said[made.Tasks[i].Description]++
+		if id := origin(&made.Tasks[i]); byOrigin[id] == nil {
+			byOrigin[id] = &made.Tasks[i]
+		}
+	}
+	for i := range plan.Tasks {
+		is := &plan.Tasks[i]
+		was := byOrigin[origin(is)]
+		if was == nil {
+			continue
+		}
+		sayIt := was.Description != "" && was.Description == is.Description && said[was.Description] == 1
+		if sayIt || alike(was.Title, is.Title) {
+			same(was, is)
 		}
 	}
 	return ids
+}
+
+// mostTwins bounds the pairs of tasks with one title; of more only those with the same id are the same.
+const mostTwins = 10000
+
+// pair is a task before and one now, by their places, and how much speaks for it that they are one.
+type pair struct{ was, is, score int }
+
+// titled pairs the tasks that have the same title, the likeliest pairs first: of tasks such as two with the title "Write tests" each is
+// found again by what else is said of it, and where it stands.
+func titled(made, plan *epic.Epic) (pairs []pair) {
+	were, now := map[string][]int{}, map[string]int{}
+	for i := range made.Tasks {
+		were[made.Tasks[i].Title] = append(were[made.Tasks[i].Title], i)
+	}
+	for i := range plan.Tasks {
+		now[plan.Tasks[i].Title]++
+	}
+	for is := range plan.Tasks {
+		title := plan.Tasks[is].Title
+		for _, was := range were[title] {
+			switch many := len(were[title]) * now[title]; {
+			case many == 1:
+				pairs = append(pairs, pair{was: was, is: is})
+			case many <= mostTwins || origin(&made.Tasks[was]) == origin(&plan.Tasks[is]):
+				pairs = append(pairs, pair{was, is, likeness(made, plan, was, is)})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(b.score, a.score) })
+	return pairs
+}
+
+// likeness says how much a task now is as one was.
+func likeness(made, plan *epic.Epic, was, is int) (score int) {
+	a, b := &made.Tasks[was], &plan.Tasks[is]
+	for _, f := range []struct {
+		weight int
+		same   bool
+	}{
+		{8, a.Description == b.Description && slices.Equal(a.Files, b.Files) && slices.EqualFunc(a.Checks, b.Checks, sameCheck)},
+		{4, slices.Equal(awaited(made, a), awaited(plan, b))},
+		{2, titleAt(made, was-1) == titleAt(plan, is-1)},
+		{2, titleAt(made, was+1) == titleAt(plan, is+1)},
+		{1, origin(a) == origin(b)},
+	} {
+		if f.same {
+			score += f.weight
+		}
+	}
+	return score
+}
+
+func sameCheck(a, b epic.Check) bool { return a.Run == b.Run }
+
+// awaited returns the titles of the tasks that a task waits for.
+func awaited(e *epic.Epic, t *epic.Task) (titles []string) {
+	for _, id := range t.DependsOn {
+		if on, ok := e.Task(id); ok {
+			titles = append(titles, on.Title)
+		}
+	}
+	slices.Sort(titles)
+	return titles
+}
+
+func titleAt(e *epic.Epic, n int) string {
+	if n < 0 || n >= len(e.Tasks) {
+		return ""
+	}
+	return e.Tasks[n].Title
 }
 
 // origin returns the id of a task in the plan it came from, which is the last thing that its source says.
@@ -37,26 +122,34 @@ func origin(t *epic.Task) string {
 	return t.ID
 }
 
-// alike reports whether two tasks of one id are one, with another title: they say the same, or half of the words of the shorter title are
-// in the other.
-func alike(was, is *epic.Task) bool {
-	if was.Description != "" && was.Description == is.Description {
-		return true
+// alike reports whether two titles can be those of one task: half of the words of the shorter one are in the other, and not just the verb
+// that it begins with. "Add the cart" is not "Add the login".
+func alike(was, is string) bool {
+	a, b := words(was), words(is)
+	if len(a) == 0 || len(b) == 0 {
+		return false
 	}
-	a, b := words(was.Title), words(is.Title)
 	shared := 0
-	for w := range a {
-		if b[w] {
+	for i, w := range a {
+		if slices.Contains(b, w) && (i > 0 || w != b[0] || min(len(a), len(b)) == 1) {
 			shared++
 		}
 	}
-	return 2*shared >= min(len(a), len(b))
+	verb := 0
+	if a[0] == b[0] && shared > 0 && min(len(a), len(b)) > 1 {
+		verb = 1
+	}
+	return shared > 0 && 2*(shared+verb) >= min(len(a), len(b))
 }
 
-func words(title string) map[string]bool {
-	set := map[string]bool{}
+// words returns the words of a title that say what is to be done, each once.
+func words(title string) (list []string) {
+	small := []string{"a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or", "the", "to", "with"}
 	for w := range strings.FieldsSeq(strings.ToLower(title)) {
-		set[strings.Trim(w, ".,:;!?()`'\"")] = true
+		w = strings.Trim(w, ".,:;!?()`'\"")
+		if w != "" && !slices.Contains(small, w) && !slices.Contains(list, w) {
+			list = append(list, w)
+		}
 	}
-	return set
+	return list
 }

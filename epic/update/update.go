@@ -6,6 +6,7 @@ package update
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,8 @@ type Result struct {
 // Task is a task in which an epic and its plan differ.
 type Task struct {
 	ID     string   `json:"id"`
-	Title  string   `json:"title"`
+	Title  string   `json:"title"` // of a changed task, as it was
+	Now    string   `json:"new_title,omitempty"`
 	InPlan string   `json:"in_plan,omitempty"` // its id there, where that is another
 	Fields []string `json:"fields,omitempty"`  // that were changed
 	Over   []string `json:"over,omitempty"`    // of these, the ones that had been edited in epic.yml too
@@ -101,23 +103,35 @@ func (m *merge) name() {
 		}
 	}
 	has := func(id string) bool { return taken[strings.ToLower(id)] || m.in.Taken(id) }
-	for i := range m.in.Plan.Tasks {
-		id := m.in.Plan.Tasks[i].ID
-		if m.ids[id] != "" {
-			continue
+	give := func(there, here string) { m.ids[there], taken[strings.ToLower(here)] = here, true }
+	for _, own := range []bool{true, false} { // the ids that can stay first
+		for i := range m.in.Plan.Tasks {
+			id := m.in.Plan.Tasks[i].ID
+			switch {
+			case m.ids[id] != "":
+			case !own:
+				give(id, freeID(id, has))
+			case !has(id):
+				give(id, id)
+			}
 		}
-		free := id
-		stem := strings.TrimRight(id, "0123456789")
-		if stem == id {
-			stem += "-"
+	}
+}
+
+// freeID returns an id in the manner of another, with a number that is greater and as many digits: T5 after T2, T006 after T003.
+func freeID(id string, has func(string) bool) string {
+	stem := strings.TrimRight(id, "0123456789")
+	digits := len(id) - len(stem)
+	n, _ := strconv.Atoi(id[len(stem):]) // none: 0
+	if digits == 0 {
+		stem += "-"
+	}
+	for n = max(n, 1) + 1; ; n++ {
+		end := fmt.Sprintf("%0*d", digits, n)
+		free := stem[:min(len(stem), 32-len(end))] + end
+		if !has(free) {
+			return free
 		}
-		n, _ := strconv.Atoi(id[min(len(stem), len(id)):]) // none: 0
-		for n = max(n, 1); has(free); n++ {
-			end := strconv.Itoa(n + 1)
-			free = stem[:min(len(stem), 32-len(end))] + end
-		}
-		taken[strings.ToLower(free)] = true
-		m.ids[id] = free
 	}
 }
 
@@ -156,6 +170,7 @@ func (m *merge) there(now *epic.Epic) (stay []epic.Task) {
 		if !ok {
 			told := Task{ID: t.ID, Title: t.Title}
 			if m.in.Tried(t.ID) || edited(was, &t) {
+				t.Source = "" // another task may stand there
 				m.out.Kept, stay = append(m.out.Kept, told), append(stay, t)
 			} else {
 				m.out.Removed = append(m.out.Removed, told)
@@ -165,7 +180,11 @@ func (m *merge) there(now *epic.Epic) (stay []epic.Task) {
 		before := t.Title
 		fields, over := mergeTask(was, &t, want)
 		if len(fields) > 0 {
-			m.out.Changed = append(m.out.Changed, Task{ID: t.ID, Title: before, InPlan: m.inPlan(t.ID), Fields: fields, Over: over})
+			told := Task{ID: t.ID, Title: before, InPlan: m.inPlan(t.ID), Fields: fields, Over: over}
+			if t.Title != before {
+				told.Now = t.Title
+			}
+			m.out.Changed = append(m.out.Changed, told)
 		}
 		stay = append(stay, t)
 	}

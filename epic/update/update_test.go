@@ -63,3 +63,58 @@ func TestRenumbered(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// Of tasks with one title each keeps what is its own, whichever of them goes.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	const plan = "# Shop\n\n## Tasks\n\n- [ ] Make the schema\n- [ ] Write tests\n- [ ] Send mail\n- [ ] Write tests\n- [ ] Ship\n"
+	old := parse(t, plan)
+	first := merge(t, old, old, strings.Replace(plan, "schema\n- [ ] Write tests\n", "schema\n", 1))
+	if got, want := titles(first.Epic), "T1 Make the schema; T3 Send mail; T4 Write tests; T5 Ship"; got != want {
+		t.Errorf("without the first: %s, want %s", got, want)
+	}
+	last := merge(t, old, old, strings.Replace(plan, "mail\n- [ ] Write tests\n", "mail\n", 1))
+	if got, want := titles(last.Epic), "T1 Make the schema; T2 Write tests; T3 Send mail; T5 Ship"; got != want {
+		t.Errorf("without the second: %s, want %s", got, want)
+	}
+	const numbered = "# Shop\n\n## Tasks\n\n### T1: Write tests\nOf the cart.\n### T2: Write tests\nOf the mail.\n"
+	old = parse(t, numbered)
+	one := merge(t, old, old, "# Shop\n\n## Tasks\n\n### T1: Write tests\nOf the mail.\n", "T1")
+	if got, want := titles(one.Epic), "T1 Write tests; T2 Write tests"; got != want || len(one.Kept) != 1 || one.Kept[0].ID != "T1" || len(one.Changed) != 0 {
+		t.Errorf("%s, kept %v, changed %v; want %s, and T1 kept", got, one.Kept, one.Changed, want)
+	}
+}
+
+// A task in the place of another is not the other, because both begin with the same verb or have what their siblings are told.
+func TestAnother(t *testing.T) {
+	t.Parallel()
+	for is, same := range map[string]bool{
+		"Add the login": false, "Add the shopping cart": true, "Show the cart": true, "Add a cart to the shop": true, "Remove it": false, "Add": true,
+	} {
+		old := parse(t, "# Shop\n\n## Tasks\n\n### T1: Add the cart\n### T2: Ship\n")
+		got := merge(t, old, old, "# Shop\n\n## Tasks\n\n### T1: "+is+"\n### T2: Ship\n", "T1")
+		if len(got.Changed) == 1 != same || len(got.Added) == 1 == same {
+			t.Errorf("%s: changed %v, new %v", is, got.Changed, got.Added)
+		}
+	}
+	const siblings = "# Shop\n\n## Tasks\n\n### T1: Routes\nPart of the API.\n### T2: Handlers\nPart of the API.\n"
+	old := parse(t, siblings)
+	got := merge(t, old, old, strings.Replace(siblings, "Routes", "Login", 1), "T1")
+	if want := "T3 Login; T1 Routes; T2 Handlers"; titles(got.Epic) != want {
+		t.Errorf("%s, want %s", titles(got.Epic), want)
+	}
+}
+
+// New ids are in the manner of the plan's, and no other task's there.
+func TestNewIDs(t *testing.T) {
+	t.Parallel()
+	made := &epic.Epic{ID: "shop", Tasks: []epic.Task{{ID: "T001", Title: "Make the schema"}, {ID: "T002", Title: "Pay by card"}}}
+	plan := &epic.Epic{ID: "shop", Tasks: []epic.Task{
+		{ID: "T001", Title: "Make the schema"}, {ID: "T002", Title: "Log in"}, {ID: "T003", Title: "Send mail"}, {ID: "T004", Title: "Pay by card"},
+	}}
+	none := func(string) bool { return false }
+	got := update.Merge(update.Input{Made: made, Have: made, Plan: plan, Taken: none, Tried: none})
+	if want := "T001 Make the schema; T004 Log in; T003 Send mail; T002 Pay by card"; titles(got.Epic) != want {
+		t.Errorf("%s, want %s", titles(got.Epic), want)
+	}
+}

@@ -122,19 +122,17 @@ func (u *Update) Print(w io.Writer) {
 		fmt.Fprintf(w, "new      %s%s  %s\n", t.ID, inPlan(t), text.Line(t.Title, 60))
 	}
 	for _, t := range u.Changed {
-		fmt.Fprintf(w, "changed  %s%s  %s (%s)\n", t.ID, inPlan(t), text.Line(t.Title, 60), strings.Join(t.Fields, ", "))
-		if len(t.Over) > 0 {
-			fmt.Fprintf(w, "         %s had been edited in epic.yml too, and is taken from the plan\n", strings.Join(t.Over, ", "))
-		}
-		if rec := u.ledger.Tasks[t.ID]; rec != nil && rec.Completed {
-			fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
-		}
+		u.printChanged(w, t)
 	}
 	for _, t := range u.Removed {
 		fmt.Fprintf(w, "gone     %s  %s\n", t.ID, text.Line(t.Title, 60))
 	}
 	for _, t := range u.Kept {
-		fmt.Fprintf(w, "kept     %s  %s: the plan has it no more, and it was tried or edited in epic.yml\n", t.ID, text.Line(t.Title, 60))
+		why := "the plan has it no more, and it was tried or edited in epic.yml"
+		if u.completed(t.ID) {
+			why = "it is completed, and nothing to do in the plan any more"
+		}
+		fmt.Fprintf(w, "kept     %s  %s: %s\n", t.ID, text.Line(t.Title, 60), why)
 	}
 	if len(u.Epic) > 0 {
 		fmt.Fprintf(w, "the epic: %s changed\n", strings.Join(u.Epic, ", "))
@@ -142,6 +140,28 @@ func (u *Update) Print(w io.Writer) {
 	if u.Tasks() > 0 && bytes.Contains(u.has.Source, []byte("#")) {
 		fmt.Fprintln(w, "comments of epic.yml, where it has any, are not carried over; the old file is kept as epic.yml.old")
 	}
+}
+
+// printChanged says what of a task changes, and what does not follow from that.
+func (u *Update) printChanged(w io.Writer, t update.Task) {
+	fmt.Fprintf(w, "changed  %s%s  %s (%s)\n", t.ID, inPlan(t), text.Line(t.Title, 60), strings.Join(t.Fields, ", "))
+	if t.Now != "" {
+		fmt.Fprintf(w, "         its title is now %q\n", text.Line(t.Now, 60))
+	}
+	if len(t.Over) > 0 {
+		fmt.Fprintf(w, "         %s had been edited in epic.yml too, and is taken from the plan\n", strings.Join(t.Over, ", "))
+	}
+	switch rec := u.ledger.Tasks[t.ID]; {
+	case u.completed(t.ID):
+		fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
+	case rec != nil && rec.Gate != nil:
+		fmt.Fprintf(w, "         %s is gated, and stays so: relay ungate %s to try it again\n", t.ID, t.ID)
+	}
+}
+
+func (u *Update) completed(id string) bool {
+	rec := u.ledger.Tasks[id]
+	return rec != nil && rec.Completed
 }
 
 func inPlan(t update.Task) string {
