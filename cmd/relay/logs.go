@@ -79,7 +79,7 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 	}
 	var list []agentlog.Attempt
 	if opts.task == "" {
-		list, err = opts.atWork(view)
+		list, err = opts.atWork(view, agentlog.New(opts.app, p, agentlog.Options{}).Has)
 	} else {
 		t, unknown := pl.Task(opts.task)
 		if unknown != nil {
@@ -137,26 +137,25 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 	return []agentlog.Attempt{{Task: opts.task, Attempt: at}}, nil
 }
 
-// atWork returns the attempts under way, by task, or when there is none the one that began last; none of a run that is followed.
-func (opts logsOptions) atWork(view *attempts.View) (list []agentlog.Attempt, err error) {
-	var last agentlog.Attempt
+// atWork returns the attempts under way, by task, or when there is none the one that began last of those with a log; none of a run that is
+// followed.
+func (opts logsOptions) atWork(view *attempts.View, has func(agentlog.Attempt) bool) (list []agentlog.Attempt, err error) {
+	var tried []agentlog.Attempt
 	for _, id := range slices.Sorted(maps.Keys(view.Ledger.Tasks)) {
-		tried := view.Ledger.Tasks[id].Attempts
-		for i := range tried {
-			at := &tried[i]
-			if at.EndedAt.IsZero() && view.Running {
-				list = append(list, agentlog.Attempt{Task: id, Attempt: at})
-			}
-			if last.Attempt == nil || at.StartedAt.After(last.StartedAt) {
-				last = agentlog.Attempt{Task: id, Attempt: at}
+		all := view.Ledger.Tasks[id].Attempts
+		for i := range all {
+			tried = append(tried, agentlog.Attempt{Task: id, Attempt: &all[i]})
+			if all[i].EndedAt.IsZero() && view.Running {
+				list = append(list, tried[len(tried)-1])
 			}
 		}
 	}
 	switch {
 	case len(list) > 0, opts.follow && view.Running:
 		return list, nil
-	case last.Attempt != nil:
-		return []agentlog.Attempt{last}, nil
+	case len(tried) > 0:
+		slices.SortStableFunc(tried, func(a, b agentlog.Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
+		return tried[max(0, slices.IndexFunc(tried, has)):][:1], nil
 	case view.Running:
 		return nil, &exit.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
 	}

@@ -50,6 +50,13 @@ func New(a *cli.App, p *project.Project, o Options) *Viewer {
 	return &Viewer{app: a, project: p, clean: p.Redactor().Text, options: o}
 }
 
+// Has reports whether there is a log of an attempt: there is none where no agent was started.
+func (v *Viewer) Has(at Attempt) bool {
+	streams := v.streams(at)
+	closeAll(streams)
+	return len(streams) > 0
+}
+
 // Show prints the logs of attempts, one after the other. It fails for an attempt that has none.
 func (v *Viewer) Show(list []Attempt) error {
 	for _, at := range list {
