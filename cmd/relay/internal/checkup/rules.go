@@ -37,6 +37,8 @@ func (c *checkup) rules(ctx context.Context) {
 	if runs {
 		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
 		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
+	} else if c.project.Config.Relay.Hooks {
+		c.hookless(ctx, state.Hooks)
 	}
 	fix := "put what they check among the checks of the epic, which all work has to pass"
 	if slices.Contains(found, "pre-commit") && !c.project.Config.Relay.Hooks {
@@ -55,6 +57,23 @@ func (c *checkup) rules(ctx context.Context) {
 		c.add(Warn, "hooks", "no hook runs for what relay commits: "+text.Some(found, 5), fix)
 	}
 	c.signing(ctx)
+}
+
+// hookless says why relay.hooks has no hook run.
+func (c *checkup) hookless(ctx context.Context, hooks []string) {
+	if slices.Contains(hooks, "pre-commit") {
+		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation+", nor on Windows", "")
+		return
+	}
+	file := c.project.HookFile(ctx)
+	if file == "" {
+		return
+	}
+	why, fix := "there is no "+c.project.Rel(file), "install the hooks, as pre-commit install, husky or lefthook install do it"
+	if project.Exists(file) {
+		why, fix = c.project.Rel(file)+" is not executable", "chmod +x "+text.ShellWord(c.project.Rel(file))
+	}
+	c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+why, fix)
 }
 
 // signing reports a signature that commits should have by the git of the user or by relay.sign, and will not have.

@@ -131,6 +131,11 @@ func (p *Project) CommitHook(ctx context.Context) string {
 	if err != nil || !slices.Contains(state.Hooks, "pre-commit") {
 		return ""
 	}
+	return p.HookFile(ctx)
+}
+
+// HookFile returns the file that git would run as the pre-commit hook, if it is there; "" when git does not say.
+func (p *Project) HookFile(ctx context.Context) string {
 	out, err := p.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks/pre-commit"}})
 	if err != nil {
 		return ""
