@@ -37,6 +37,7 @@ type Update struct {
 	plan               *importer.Plan
 	has                *project.Plan
 	ledger             *attempts.Ledger
+	running            bool
 }
 
 // Read reads the plan again; with r.Written "" the one that the epic names. The error is epic.Problems when the plan, or what would
@@ -60,7 +61,7 @@ func Read(ctx context.Context, p *project.Project, pl *project.Plan, r planfile.
 	}
 	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
 	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried})
-	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger}
+	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
 	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
 	u.Epic = append([]string{}, m.Whole...)
 	if u.epicText, err = m.Epic.Encode(); err != nil {
@@ -154,6 +155,8 @@ func (u *Update) printChanged(w io.Writer, t update.Task) {
 	switch rec := u.ledger.Tasks[t.ID]; {
 	case u.completed(t.ID):
 		fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
+	case u.running && rec != nil && len(rec.Attempts) > 0 && rec.Attempts[len(rec.Attempts)-1].EndedAt.IsZero():
+		fmt.Fprintf(w, "         %s is at work as it was before: relay stop %s ends that attempt\n", t.ID, t.ID)
 	case rec != nil && rec.Gate != nil:
 		fmt.Fprintf(w, "         %s is gated, and stays so: relay ungate %s to try it again\n", t.ID, t.ID)
 	}
