@@ -64,7 +64,7 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	case ended.Result == attempts.ResultSuccess:
 		u.Kind, u.Text = updates.Completed, ended.Receipt.Summary
 		if ended.Receipt.AlreadyDone {
-			u.Text = "it was done already: " + u.Text
+			u.Text = strings.TrimSuffix("it was done already: "+u.Text, ": ")
 		}
 	case f.Outcome == attempts.Stopped && c.stopped(a.Task.ID):
 		u.Kind = updates.Stopped
