@@ -60,7 +60,10 @@ func mergeWhole(was, have, want *epic.Epic) []string {
 	if len(have.Checks) > before {
 		changed = append(changed, "checks")
 	}
-	have.Source = want.Source
+	if have.Source != want.Source { // the plan has moved
+		have.Source = want.Source
+		changed = append(changed, "source")
+	}
 	return changed
 }
 
