@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/attempts/sessions"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/git/remains"
 	"relay/orchestrator/text"
 	"relay/orchestrator/transcripts"
 )
@@ -42,7 +40,7 @@ type keptTranscript struct {
 
 // runCleanSessions removes the transcripts of old runs of the epic.
 func runCleanSessions(ctx context.Context, opts cleanOptions) error {
-	age, err := parseAge(opts.olderThan)
+	age, err := cli.ParseAge(opts.olderThan)
 	if err != nil {
 		return err
 	}
@@ -59,18 +57,13 @@ func runCleanSessions(ctx context.Context, opts cleanOptions) error {
 	if err != nil {
 		return err
 	}
-	open := opts.openRuns(p)
-	answer := cleanedSessions{Version: 1, DryRun: opts.dryRun, Removed: []cleanedRun{}, Kept: []keptTranscript{}}
-	var going []transcripts.Run
-	for _, r := range runs {
-		switch {
-		case r.Began.IsZero() || r.Began.After(opts.app.Now().Add(-age)):
-		case open[r.ID]:
-			answer.Kept = append(answer.Kept, keptTranscript{r.ID, "an attempt of it is still open; relay work brings it to its end"})
-		default:
-			going = append(going, r)
-		}
+	open, err := opts.openRuns(p)
+	if err != nil {
+		return err
 	}
+	answer := cleanedSessions{Version: 1, DryRun: opts.dryRun, Removed: []cleanedRun{}}
+	going, kept := chooseRuns(runs, open, opts.app.Now().Add(-age))
+	answer.Kept = kept
 	if !opts.json {
 		opts.listSessions(going, answer.Kept)
 	}
@@ -95,6 +88,21 @@ func runCleanSessions(ctx context.Context, opts cleanOptions) error {
 		failed = errors.Join(failed, err)
 	}
 	return errors.Join(opts.printSessions(answer, sure), failed)
+}
+
+// chooseRuns returns which of the runs that began before a time lose their transcripts. open says why those of others stay.
+func chooseRuns(runs []transcripts.Run, open map[string]string, before time.Time) (going []transcripts.Run, kept []keptTranscript) {
+	kept = []keptTranscript{}
+	for _, r := range runs {
+		switch {
+		case r.Began.IsZero() || r.Began.After(before):
+		case open[r.ID] != "":
+			kept = append(kept, keptTranscript{r.ID, open[r.ID]})
+		default:
+			going = append(going, r)
+		}
+	}
+	return going, kept
 }
 
 // forgetRuns takes the sessions of runs out of the agents ledger, if there is one, and returns how many.
@@ -128,23 +136,26 @@ func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n i
 	return n, errors.Join(err, db.Close())
 }
 
-// openRuns returns the runs with attempts that the next run goes on with.
-func (o cleanOptions) openRuns(p *project.Project) map[string]bool {
-	open := map[string]bool{}
+// openRuns says in words why transcripts of runs stay: attempts that the next run goes on with, plans and forks that are at work.
+func (o cleanOptions) openRuns(p *project.Project) (map[string]string, error) {
+	open, err := remains.AtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
+	if err != nil {
+		return nil, err
+	}
 	pl, err := p.Plan()
 	if err != nil {
-		return open // there may be no epic any more
+		return open, nil //nolint:nilerr // there may be no epic any more
 	}
 	v, err := p.View(pl)
 	if err != nil {
-		return open
+		return open, nil //nolint:nilerr // as above
 	}
 	for _, rec := range v.Ledger.Tasks {
 		if a := rec.Running(); a != nil {
-			open[a.Run] = true
+			open[a.Run] = "an attempt of it is still open; relay work brings it to its end"
 		}
 	}
-	return open
+	return open, nil
 }
 
 func (o cleanOptions) listSessions(going []transcripts.Run, kept []keptTranscript) {
@@ -175,26 +186,4 @@ func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
 		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
 	return nil
-}
-
-// parseAge reads an age such as 12h, 30d or 8w. The error is a usage error.
-func parseAge(words string) (time.Duration, error) {
-	wrong := &exit.UsageError{Message: "--older-than " + text.Line(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
-	day := 24 * time.Hour
-	for unit, each := range map[string]time.Duration{"d": day, "w": 7 * day} {
-		number, ok := strings.CutSuffix(words, unit)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(number, 10, 32)
-		if err != nil || n > uint64(math.MaxInt64/int64(each)) {
-			return 0, wrong
-		}
-		return time.Duration(n) * each, nil
-	}
-	age, err := time.ParseDuration(words)
-	if err != nil || age < 0 {
-		return 0, wrong
-	}
-	return age, nil
 }

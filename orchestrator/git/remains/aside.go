@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,20 +75,63 @@ func (a *Aside) Release() error {
 	return err
 }
 
+// AtWork says in words what plans and forks do now, by the id of the run in whose folder their files are. worktrees is Worktree.Dir in the
+// options of a run, and runs the folder with the folders of runs.
+func AtWork(worktrees, runs string) (map[string]string, error) {
+	doing := map[string]string{}
+	plans, err := heldIDs(worktrees, Plans)
+	for _, id := range plans {
+		doing[id] = "an agent writes a plan in it"
+	}
+	forks, failed := heldIDs(worktrees, Forks)
+	if err = errors.Join(err, failed); len(forks) == 0 || err != nil {
+		return doing, err
+	}
+	folders, err := os.ReadDir(runs)
+	for _, run := range folders {
+		for _, id := range forks {
+			if _, err := os.Lstat(filepath.Join(runs, run.Name(), id)); err == nil {
+				doing[run.Name()] = "an agent goes on from it with " + id
+			}
+		}
+	}
+	return doing, err
+}
+
+// heldIDs returns the ids of the work of a kind that goes on now.
+func heldIDs(worktrees string, kind AsideKind) (held []string, err error) {
+	ids, err := asideIDs(worktrees, kind)
+	for _, id := range ids {
+		who, failed := heldAside(asideDir(worktrees, kind, id))
+		if err = errors.Join(err, failed); who != nil {
+			held = append(held, id)
+		}
+	}
+	return held, err
+}
+
+// asideIDs returns the ids of the work of a kind that has a folder or a lock.
+func asideIDs(worktrees string, kind AsideKind) (ids []string, err error) {
+	entries, err := os.ReadDir(worktrees + string(kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if id, isLock := strings.CutSuffix(e.Name(), lockSuffix); (isLock || e.IsDir()) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
 // asides lists what is left of plans and forks that are over.
 func (o Finder) asides(ctx context.Context) (found []Leftover, err error) {
 	for _, kind := range []AsideKind{Plans, Forks} {
-		entries, err := os.ReadDir(o.Worktrees + string(kind))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ids, err := asideIDs(o.Worktrees, kind)
+		if err != nil {
 			return nil, err
 		}
-		seen := map[string]bool{}
-		for _, e := range entries {
-			id := strings.TrimSuffix(e.Name(), lockSuffix)
-			if seen[id] || !e.IsDir() && id == e.Name() {
-				continue
-			}
-			seen[id] = true
+		for _, id := range ids {
 			left, err := o.aside(ctx, asideDir(o.Worktrees, kind, id))
 			if err != nil {
 				return nil, err
