@@ -62,13 +62,32 @@ func (w *slotAttempt) runHook(ctx context.Context, f *state) error {
 	}
 	hook := checks.Hook(w.o.Hook, w.a.Base, f.Head, len(w.a.Task.Checks))
 	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: []checks.Check{hook}, Anew: true}
-	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
+	var said *checks.Result
+	err := w.ask(ctx, q, f, func(_ checks.Check, after checks.Result) (bool, error) {
 		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-		if !after.Passed() {
-			w.checks.Fail(check, after, &f.Result)
-		}
+		said = &after
 		return true, nil
 	})
+	if err != nil || said == nil || said.Passed() {
+		return err
+	}
+	var idle checks.Result // with nothing to say something of
+	q.Commit, q.From = w.a.Base, ""
+	q.Checks = []checks.Check{checks.Hook(w.o.Hook, w.a.Base, w.a.Base, hook.Index)}
+	err = w.ask(ctx, q, f, func(_ checks.Check, r checks.Result) (bool, error) {
+		idle = r
+		return true, nil
+	})
+	if err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	w.checks.Fail(hook, *said, &f.Result)
+	alike := idle.Red() || idle.TimedOut && said.TimedOut
+	if alike && checks.Difference(idle, *said) == "" { // what it runs is not installed, most often
+		f.Outcome, f.Gate = attempts.Environment, attempts.Infrastructure
+		f.Receipt.ErrorSummary += ", and in the same way where nothing has changed: git commit --allow-empty would show it"
+	}
+	return nil
 }
 
 // accept reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.
