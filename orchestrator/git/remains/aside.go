@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"relay/attempts"
@@ -113,7 +114,7 @@ func heldIDs(worktrees string, kind AsideKind) (held []string, err error) {
 // asideIDs returns the ids of the work of a kind that has a folder or a lock.
 func asideIDs(worktrees string, kind AsideKind) (ids []string, err error) {
 	entries, err := os.ReadDir(worktrees + string(kind))
-	if errors.Is(err, fs.ErrNotExist) {
+	if missing(err) {
 		return nil, nil
 	}
 	for _, e := range entries {
@@ -194,8 +195,13 @@ func (o Finder) forking(branch string) (string, error) {
 // heldAside returns who is at work in a folder, or nil.
 func heldAside(dir string) (*attempts.Holder, error) {
 	who, err := attempts.HeldBy(dir + lockSuffix)
-	if errors.Is(err, fs.ErrNotExist) { // not even the folder around it is there
+	if missing(err) { // not even the folder around it is there
 		return nil, nil //nolint:nilnil // nobody, as of attempts.HeldBy
 	}
 	return who, err
+}
+
+// missing reports whether there is nothing at a path, or a file that a person has put where a folder would have to be.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
