@@ -80,7 +80,7 @@ var (
 	howEnded = lazyregexp.New(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
 	ownWords = lazyregexp.New(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
 
-	foldTime    = lazyregexp.New(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
+	foldTime    = lazyregexp.New(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
 	foldClock   = lazyregexp.New(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
 	foldAddress = lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
 	foldNumber  = lazyregexp.New(`\b(goroutine|pid|process|thread) #?\d+\b`)

@@ -28,6 +28,7 @@ func TestNormalise(t *testing.T) {
 		"localhost:4321, [::1]:80, port 8080":     "<address>, <address>, <address>",
 		"goroutine 17 [running], pid 4711":        "goroutine <n> [running], pid <n>",
 		"2026-01-11T22:00:01.5Z: no":              "<time>: no",
+		"/a/2026-01-11T22_00_01_038Z-debug-0.log": "<path>/<time>-debug-0.log", // of npm
 		"took 1.32s, then 350 ms":                 "took <time>, then <time>",
 		"at 22:01:07 it broke":                    "at <time> it broke",
 		"dead beef faced a facade":                "dead beef faced a facade",
