@@ -31,24 +31,25 @@ func taskFields() []field {
 	}
 }
 
-// mergeTask brings a task up to date. It returns the keys of what was changed, and which of these had been edited here too.
-func mergeTask(was, have, want *epic.Task) (changed, over []string) {
-	changed, over = mergeFields(taskFields(), reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+// mergeTask brings a task up to date. It returns the keys of what was changed, which of these had been edited here too, and what stays
+// although the plan gives it no more.
+func mergeTask(was, have, want *epic.Task) (changed, over, left []string) {
+	changed, over, left = mergeFields(taskFields(), reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
 	if on := mergeLists(was.DependsOn, have.DependsOn, want.DependsOn); !slices.Equal(on, have.DependsOn) {
 		have.DependsOn = on
 		changed = append(changed, "depends_on")
 	}
 	have.Source = want.Source
-	return changed, over
+	return changed, over, left
 }
 
-// mergeWhole brings what an epic has beside its tasks up to date, and returns the keys of what was changed. Its checks become more, and
-// never fewer: some were given with --checks, and are in no plan.
-func mergeWhole(was, have, want *epic.Epic) []string {
+// mergeWhole brings what an epic has beside its tasks up to date, and returns the keys of what was changed, and of what stays although the
+// plan gives it no more. Its checks become more, and never fewer: some were given with --checks, and are in no plan.
+func mergeWhole(was, have, want *epic.Epic) (changed, left []string) {
 	fields := []field{
 		{"title", "Title"}, {"description", "Description"}, {"parallelization", "Groups"}, {"protected", "Protected"}, {"bead", "Bead"},
 	}
-	changed, _ := mergeFields(fields, reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+	changed, _, left = mergeFields(fields, reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
 	have.Checks = slices.Clone(have.Checks)
 	before := len(have.Checks)
 	for _, c := range want.Checks {
@@ -57,22 +58,32 @@ func mergeWhole(was, have, want *epic.Epic) []string {
 			have.Checks = append(have.Checks, c)
 		}
 	}
+	gone := func(c epic.Check) bool {
+		same := func(o epic.Check) bool { return o.Run == c.Run }
+		return slices.ContainsFunc(have.Checks, same) && !slices.ContainsFunc(want.Checks, same)
+	}
 	if len(have.Checks) > before {
 		changed = append(changed, "checks")
+		if slices.ContainsFunc(was.Checks, gone) { // in other words by now, most likely
+			left = append(left, "checks")
+		}
 	}
 	if have.Source != want.Source { // the plan has moved
 		have.Source = want.Source
 		changed = append(changed, "source")
 	}
-	return changed
+	return changed, left
 }
 
 // mergeFields takes over what the plan gives, and gives otherwise than before. What it gives no more stays, except groups.
-func mergeFields(fields []field, was, have, want reflect.Value) (changed, over []string) {
+func mergeFields(fields []field, was, have, want reflect.Value) (changed, over, left []string) {
 	for _, f := range fields {
 		before, now, next := was.FieldByName(f.name), have.FieldByName(f.name), want.FieldByName(f.name)
 		switch {
-		case same(before, next), same(now, next), empty(next) && f.name != "Groups":
+		case same(before, next), same(now, next):
+			continue
+		case empty(next) && f.name != "Groups":
+			left = append(left, f.key)
 			continue
 		case !same(before, now):
 			over = append(over, f.key)
@@ -80,7 +91,7 @@ func mergeFields(fields []field, was, have, want reflect.Value) (changed, over [
 		now.Set(next)
 		changed = append(changed, f.key)
 	}
-	return changed, over
+	return changed, over, left
 }
 
 func same(a, b reflect.Value) bool {

@@ -32,6 +32,10 @@ type Result struct {
 	Removed []Task // nothing was done for them
 	Kept    []Task // that the plan has no more, and that stay
 	Whole   []string
+
+	// What the plan gives no more, and that stays: fields of tasks, and of the epic.
+	Left      []Task
+	LeftWhole []string
 }
 
 // Task is a task in which an epic and its plan differ.
@@ -67,7 +71,7 @@ func Merge(in Input) *Result {
 	now := m.mapped()
 	e := *in.Have
 	e.Tasks = m.there(now)
-	m.out.Whole = mergeWhole(in.Made, &e, now)
+	m.out.Whole, m.out.LeftWhole = mergeWhole(in.Made, &e, now)
 	m.add(&e, now)
 	m.out.Epic = &e
 	m.out.Made = now
@@ -178,7 +182,10 @@ func (m *merge) there(now *epic.Epic) (stay []epic.Task) {
 			continue
 		}
 		before := t.Title
-		fields, over := mergeTask(was, &t, want)
+		fields, over, left := mergeTask(was, &t, want)
+		if len(left) > 0 {
+			m.out.Left = append(m.out.Left, Task{ID: t.ID, Title: t.Title, InPlan: m.inPlan(t.ID), Fields: left})
+		}
 		if len(fields) > 0 {
 			told := Task{ID: t.ID, Title: before, InPlan: m.inPlan(t.ID), Fields: fields, Over: over}
 			if t.Title != before {

@@ -118,3 +118,22 @@ func TestNewIDs(t *testing.T) {
 		t.Errorf("%s, want %s", titles(got.Epic), want)
 	}
 }
+
+// What the plan gives no more stays, and is told once.
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	const plan = "# Shop\n\n- **Checks:** `make`\n\n## Context\n\nTouch nothing old.\n\n## Tasks\n\n### T1: Ship\n- **Checks:** `true`\n"
+	const less = "# Shop\n\n- **Checks:** `make all`\n\n## Tasks\n\n### T1: Ship\n"
+	old := parse(t, plan)
+	first := merge(t, old, old, less)
+	if len(first.Left) != 1 || first.Left[0].ID != "T1" || !slices.Equal(first.Left[0].Fields, []string{"checks"}) {
+		t.Errorf("left of tasks: %+v", first.Left)
+	}
+	if !slices.Equal(first.LeftWhole, []string{"description", "checks"}) || len(first.Epic.Checks) != 2 || len(first.Epic.Tasks[0].Checks) != 1 {
+		t.Errorf("left of the epic: %v, with %v", first.LeftWhole, first.Epic.Checks)
+	}
+	again := merge(t, first.Made, first.Epic, less)
+	if !again.Empty() || len(again.Left)+len(again.LeftWhole) > 0 {
+		t.Errorf("told again: %+v, %v", again.Left, again.LeftWhole)
+	}
+}

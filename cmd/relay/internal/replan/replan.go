@@ -31,6 +31,7 @@ type Update struct {
 	Removed []update.Task `json:"removed"`
 	Kept    []update.Task `json:"kept"` // the plan has them no more
 	Epic    []string      `json:"epic"` // fields beside the tasks
+	Left    []update.Task `json:"left"` // fields that the plan gives no more, and that stay; those of the epic have no id
 	Written bool          `json:"written"`
 
 	epicText, madeText []byte
@@ -63,7 +64,10 @@ func Read(ctx context.Context, p *project.Project, pl *project.Plan, r planfile.
 	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried})
 	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
 	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
-	u.Epic = append([]string{}, m.Whole...)
+	u.Epic, u.Left = append([]string{}, m.Whole...), list(m.Left)
+	if len(m.LeftWhole) > 0 {
+		u.Left = append(u.Left, update.Task{Title: "the epic", Fields: m.LeftWhole})
+	}
 	if u.epicText, err = m.Epic.Encode(); err != nil {
 		return nil, err
 	}
@@ -134,6 +138,13 @@ func (u *Update) Print(w io.Writer) {
 			why = "it is completed, and nothing to do in the plan any more"
 		}
 		fmt.Fprintf(w, "kept     %s  %s: %s\n", t.ID, text.Line(t.Title, 60), why)
+	}
+	for _, t := range u.Left {
+		name := t.Title
+		if t.ID != "" {
+			name = t.ID + inPlan(t) + "  " + text.Line(t.Title, 60)
+		}
+		fmt.Fprintf(w, "stays    %s (%s): as it was, though the plan does not give it any more; edit epic.yml if it is to go\n", name, strings.Join(t.Fields, ", "))
 	}
 	if len(u.Epic) > 0 {
 		fmt.Fprintf(w, "the epic: %s changed\n", strings.Join(u.Epic, ", "))
