@@ -53,8 +53,9 @@ func (r *Result) Empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed
 
 // merge is an update in the making.
 type merge struct {
-	in  Input
-	out Result
+	in    Input
+	given *epic.Epic // what the plan made before, without what came from elsewhere
+	out   Result
 
 	ids  map[string]string // of the plan's tasks, by the ids that they have there
 	made map[string]*epic.Task
@@ -62,8 +63,9 @@ type merge struct {
 
 // Merge makes the update.
 func Merge(in Input) *Result {
+	given := in.Made
 	in.Made = adopted(in)
-	m := &merge{in: in, ids: match(in.Made, in.Plan), made: map[string]*epic.Task{}}
+	m := &merge{in: in, given: given, ids: match(in.Made, in.Plan), made: map[string]*epic.Task{}}
 	for i := range in.Made.Tasks {
 		m.made[in.Made.Tasks[i].ID] = &in.Made.Tasks[i]
 	}
@@ -183,7 +185,7 @@ func (m *merge) there(now *epic.Epic) (stay []epic.Task) {
 		}
 		before := t.Title
 		fields, over, left := mergeTask(was, &t, want)
-		if len(left) > 0 {
+		if _, given := m.given.Task(t.ID); given && len(left) > 0 {
 			m.out.Left = append(m.out.Left, Task{ID: t.ID, Title: t.Title, InPlan: m.inPlan(t.ID), Fields: left})
 		}
 		if len(fields) > 0 {

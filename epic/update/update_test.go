@@ -132,6 +132,11 @@ func TestLeft(t *testing.T) {
 	if !slices.Equal(first.LeftWhole, []string{"description", "checks"}) || len(first.Epic.Checks) != 2 || len(first.Epic.Tasks[0].Checks) != 1 {
 		t.Errorf("left of the epic: %v, with %v", first.LeftWhole, first.Epic.Checks)
 	}
+	own := *first.Epic // a task of a person's, that is in the plan by now
+	own.Tasks = append(slices.Clone(own.Tasks), epic.Task{ID: "D1", Title: "Tidy up", Description: "It is dusty.", Kind: epic.KindFeature})
+	if both := merge(t, first.Made, &own, less+"### T2: Tidy up\n"); len(both.Added)+len(both.Left) > 0 {
+		t.Errorf("new: %+v, left: %+v", both.Added, both.Left)
+	}
 	again := merge(t, first.Made, first.Epic, less)
 	if !again.Empty() || len(again.Left)+len(again.LeftWhole) > 0 {
 		t.Errorf("told again: %+v, %v", again.Left, again.LeftWhole)
