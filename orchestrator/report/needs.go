@@ -119,7 +119,7 @@ func Finish(from string) Command {
 
 // remedy returns what to type for a gated task.
 func remedy(t *Task) []Command {
-	command := Command{"relay show " + t.ID, "what was tried"}
+	command := Untried(t.ID)
 	if n := len(t.Attempts); n > 0 {
 		last := &t.Attempts[n-1]
 		var in *attempts.Reviewed
@@ -166,6 +166,9 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 	}
 	return Command{show, "what was tried"}
 }
+
+// Untried returns the command that shows a task of which nothing was tried.
+func Untried(task string) Command { return Command{"relay show " + task, "what it is about"} }
 
 // cliFault reports whether an agent's CLI or its provider has failed.
 func cliFault(o attempts.Outcome) bool {

@@ -26,6 +26,7 @@ type TriedCheck struct {
 	TimedOut  bool
 	Run       attempts.CheckRun
 	Later     bool // all its tasks wait for others: these may bring what it lacks
+	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
 }
 
 // Tried is what all of them came to.
@@ -46,7 +47,12 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tri
 	if err != nil {
 		return tried, err
 	}
-	return l.slots.try(ctx, text.FirstOf(base, l.slots.origin.Base), lists)
+	base = text.FirstOf(base, l.slots.origin.Base)
+	if l.o.Hook != "" {
+		hook := checks.Hook(l.o.Hook, base, base, len(l.o.Epic.Checks))
+		lists = append(lists, triedList{a: engine.Attempt{Run: l.o.Run}, checks: []checks.Check{hook}, hook: true})
+	}
+	return l.slots.try(ctx, base, lists)
 }
 
 // triedList is a list of checks that some tasks have.
@@ -55,6 +61,7 @@ type triedList struct {
 	checks []checks.Check
 	tasks  []string
 	later  bool
+	hook   bool // with nothing to say something of
 }
 
 // triedLists are the lists of the epic and of its tasks that are not completed, each once.
@@ -142,6 +149,7 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 
 func (g *workspace) triedCheck(ctx context.Context, list triedList, check checks.Check, s checks.Result, base string) TriedCheck {
 	c := TriedCheck{Check: check.Check, Tasks: list.tasks, Passed: s.Passed(), Later: list.later, TimedOut: s.TimedOut, Run: s.Run}
+	c.Hook = list.hook
 	if !c.Passed {
 		c.How, c.CannotRun = g.checks.Why(check, s), g.checks.CannotRun(ctx, check, s.Run, base)
 	}

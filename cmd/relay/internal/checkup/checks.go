@@ -50,24 +50,29 @@ func (c *checkup) reportChecks(tried []worker.TriedCheck) {
 			whose = text.Some(t.Tasks, 3)
 		}
 		state, fix := Warn, ""
-		var text string
+		var said string
 		switch {
+		case t.Hook && !t.Passed:
+			c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
+			continue
+		case t.Hook:
+			continue
 		case t.CannotRun != "" && t.Later:
-			text, fix = t.CannotRun, "it does not matter if a task before it brings that"
+			said, fix = t.CannotRun, "it does not matter if a task before it brings that"
 		case t.CannotRun != "":
-			state, text = Fail, t.CannotRun
+			state, said = Fail, t.CannotRun
 		case t.Passed && t.Check.Expect == epic.ExpectRedThenGreen && !t.Later:
-			text, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
+			said, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
 		case t.Passed:
 			passed++
 			continue
 		case len(t.Tasks) == 0:
-			text, fix = t.How+" before any work: it proves nothing until it passes", "fix it, or remove it"
+			said, fix = t.How+" before any work: it proves nothing until it passes", "fix it, or remove it"
 		default:
 			red++
 			continue
 		}
-		c.add(state, "checks", whose+": "+text, fix)
+		c.add(state, "checks", whose+": "+said, fix)
 	}
 	if passed+red > 0 {
 		c.add(OK, "checks", strings.TrimSpace(fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red)), "")

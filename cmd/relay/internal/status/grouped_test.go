@@ -79,8 +79,8 @@ func TestLongEpicIsGrouped(t *testing.T) {
   relay status --all lists every task
 
 needs you:
-  relay show T7      what was tried;  relay ungate T7 to try again
-  relay show T9      what was tried;  relay ungate T9 to try again
+  relay show T7      what it is about;  relay ungate T7 to try again
+  relay show T9      what it is about;  relay ungate T9 to try again
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

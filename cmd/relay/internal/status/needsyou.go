@@ -56,7 +56,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 
 // show returns the command that shows the whole of what a gated task failed by, and what that is.
 func (l Printer) show(t *Task) (command, what string) {
-	whole := report.Command{Type: "relay show " + t.ID, For: "what was tried"}
+	whole := report.Untried(t.ID)
 	if t.last != nil {
 		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}

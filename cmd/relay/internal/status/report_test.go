@@ -165,8 +165,8 @@ func TestNeedsAreAligned(t *testing.T) {
 	Printer{}.needsYou(&out, s)
 	want := `
 needs you:
-  relay show T2       what was tried;  relay ungate T2 to try again
-  relay show T10      what was tried;  relay ungate T10 to try again
+  relay show T2       what it is about;  relay ungate T2 to try again
+  relay show T10      what it is about;  relay ungate T10 to try again
 `
 	if got, _, _ := strings.Cut(out.String(), "\nall"); got != want {
 		t.Errorf("got %q, want %q", got, want)
