@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
@@ -108,6 +109,9 @@ func runShow(ctx context.Context, opts showOptions) error {
 	s.AddProgress(f.project)
 	if opts.json {
 		return opts.app.PrintJSON(s)
+	}
+	if n := len(s.Attempts); n > 0 {
+		s.Logged = agentlog.New(opts.app, f.project, agentlog.Options{}).Has(agentlog.Attempt{Task: f.task.ID, Attempt: &s.Attempts[n-1]})
 	}
 	s.Write(opts.app.Out, status.Printer{
 		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running, Flag: f.project.EpicFlag(),

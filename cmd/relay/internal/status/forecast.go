@@ -95,12 +95,12 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 	return runner, wait
 }
 
-// forecast prints when a run will be over or, when none is on, how much there is left.
+// forecast prints when a run will be over or, when none is on or a person has it paused, how much there is left.
 func (l Printer) forecast(w io.Writer, s *Report) {
 	f, word, until := s.Forecast, "finish", s.Run.Until
 	var shown string
 	switch {
-	case s.Run.State != Running:
+	case s.Run.State != Running || s.Paused != nil:
 		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), text.Count(f.Jobs, "job"), formatEstimate(f.long))
 	case until != nil && f.P50.After(*until):
 		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(*until), formatEstimate(f.P50.Sub(*until)), formatEstimate(f.P90.Sub(*until)))

@@ -73,6 +73,8 @@ func TestFinishEstimate(t *testing.T) {
 	starved := until(time.Time{})
 	starved.Ledger.Cooldowns = limited.Ledger.Cooldowns
 	starved.Ledger.Waiting = &attempts.Waiting{For: "codex", Until: start.Add(12 * time.Hour)}
+	paused := until(time.Time{})
+	paused.Ledger.Paused = start
 	chosen := until(time.Time{})
 	chosen.Ledger.Chosen = []string{"T2"}
 	for name, c := range map[string]struct {
@@ -82,12 +84,14 @@ func TestFinishEstimate(t *testing.T) {
 		"it ends too early":   {until(start.Add(2 * time.Hour)), "finish not all by 01:59; about 1h11m more, up to 7h58m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
 		"it may end too soon": {until(start.Add(4 * time.Hour)), "finish about 03:09, by 09:56 in nine of ten cases, but the run ends at 03:59 (estimated from 2 tasks done); without 3 tasks held up by gates"},
 		"nobody can be asked": {limited, "finish about 05:57, by 12:12 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"it is paused":        {paused, "left   about 3h11m with 2 jobs, up to 9h58m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
 		"it waits":            {starved, "finish about 13:55, by 19:26 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
 		"one task":            {chosen, "finish about 01:11, by 04:21 in nine of ten cases (estimated from 2 tasks done); only T2 and what that needs"},
 	} {
 		p := configured("worktree", 2)
 		p.Config.Relay.Runners = []string{"codex", "claude"}
 		s := New(pl, c.view, 3, false)
+		s.AddCooldowns(start)
 		s.AddForecast(p, start)
 		if got := finishLine(s, start); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

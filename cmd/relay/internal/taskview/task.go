@@ -34,6 +34,8 @@ type Task struct {
 	Attempts    []attempts.Attempt `json:"attempts"`
 
 	Progress []attemptfiles.Progress `json:"progress,omitempty"` // what the agent of the last one has said, the last few
+
+	Logged bool `json:"-"` // relay logs has something to show of the last one
 }
 
 // mostProgress is how much of what an agent has said of its progress is shown.
@@ -127,7 +129,10 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		fmt.Fprintln(w, terminal.Wrap(status.FormatTime(said.At, l.Now)+" it said: "+said.Message+done, l.Width, "  "))
 	}
 	if len(s.Attempts) > 0 {
-		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n       relay logs %s\n", s.ID+l.Flag, s.ID+l.Flag)
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
+		if s.Logged {
+			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
+		}
 	}
 }
 
