@@ -60,34 +60,64 @@ func (w *slotAttempt) runHook(ctx context.Context, f *state) error {
 	if w.o.Hook == "" || f.Outcome != attempts.Success || f.Head == w.a.Base {
 		return nil
 	}
-	hook := checks.Hook(w.o.Hook, w.a.Base, f.Head, len(w.a.Task.Checks))
-	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: f.Head, From: w.a.Base, Checks: []checks.Check{hook}, Anew: true}
-	var said *checks.Result
-	err := w.ask(ctx, q, f, func(_ checks.Check, after checks.Result) (bool, error) {
-		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-		said = &after
-		return true, nil
-	})
-	if err != nil || said == nil || said.Passed() {
-		return err
-	}
-	var idle checks.Result // with nothing to say something of
-	q.Commit, q.From = w.a.Base, ""
-	q.Checks = []checks.Check{checks.Hook(w.o.Hook, w.a.Base, w.a.Base, hook.Index)}
-	err = w.ask(ctx, q, f, func(_ checks.Check, r checks.Result) (bool, error) {
-		idle = r
-		return true, nil
-	})
+	hook, said, err := w.askHook(ctx, f.Head, f)
 	if err != nil || f.Outcome != attempts.Success {
 		return err
 	}
-	w.checks.Fail(hook, *said, &f.Result)
+	f.Receipt.Checks = append(f.Receipt.Checks, said.Run)
+	if said.Passed() {
+		return nil
+	}
+	_, idle, err := w.askHook(ctx, w.a.Base, f)
+	if err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	w.checks.Fail(hook, said, &f.Result)
 	alike := idle.Red() || idle.TimedOut && said.TimedOut
-	if alike && checks.Difference(idle, *said) == "" { // what it runs is not installed, most often
-		f.Outcome, f.Gate = attempts.Environment, attempts.Infrastructure
-		f.Receipt.ErrorSummary += ", and in the same way where nothing has changed: git commit --allow-empty would show it"
+	if alike && checks.Difference(idle, said) == "" { // what it runs is not installed, most often
+		f.Outcome = attempts.Environment
+		f.Receipt.ErrorSummary += hookIsBroken
+		w.hookBroken.Store(true)
 	}
 	return nil
+}
+
+const hookIsBroken = ", and in the same way where nothing has changed: git commit --allow-empty would show it"
+
+// holdBackForHook ends an attempt before its agent begins while the user's pre-commit hook fails where nothing has changed, once it was
+// seen to say nothing of work: the task waits until nothing else is left to do.
+func (w *slotAttempt) holdBackForHook(ctx context.Context, f *state) error {
+	if w.o.Hook == "" || f.Outcome != attempts.Success || !w.hookBroken.Load() {
+		return nil
+	}
+	hook, idle, err := w.askHook(ctx, w.a.Base, f)
+	if err != nil || f.Outcome != attempts.Success {
+		return err
+	}
+	if idle.Passed() {
+		w.hookBroken.Store(false)
+		return nil
+	}
+	idle.Run.Phase = attempts.PhaseBaseline
+	f.Receipt.Checks = append(f.Receipt.Checks, idle.Run)
+	f.Fail(attempts.Environment, attempts.MissingDependency, w.checks.Why(hook, idle)+hookIsBroken)
+	f.Held = true
+	return nil
+}
+
+// askHook asks the user's pre-commit hook what it says of what a commit has changed since the base. Of the base itself there is nothing
+// to say.
+func (w *slotAttempt) askHook(ctx context.Context, commit string, f *state) (hook checks.Check, said checks.Result, err error) {
+	hook = checks.Hook(w.o.Hook, w.a.Base, commit, len(w.a.Task.Checks))
+	q := checks.Question{Attempt: w.a, Logs: w.p.checks, Commit: commit, Checks: []checks.Check{hook}, Anew: true}
+	if commit != w.a.Base {
+		q.From = w.a.Base
+	}
+	err = w.ask(ctx, q, f, func(_ checks.Check, r checks.Result) (bool, error) {
+		said = r
+		return true, nil
+	})
+	return hook, said, err
 }
 
 // accept reports whether what a check says of the work lets it go on, by what it said before; else it fails the attempt.

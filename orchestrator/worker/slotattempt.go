@@ -138,8 +138,10 @@ func (w *slotAttempt) ready(ctx context.Context) (state, error) {
 	if err := w.recordProvisioned(ctx); err != nil {
 		return f, err
 	}
-	err := w.baseline(ctx, &f)
-	return f, err
+	if err := w.baseline(ctx, &f); err != nil {
+		return f, err
+	}
+	return f, w.holdBackForHook(ctx, &f)
 }
 
 // recordProvisioned tells what the set-up has made from what the agent will make, and writes it down: for a run that has to

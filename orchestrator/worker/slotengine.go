@@ -43,8 +43,9 @@ type slotEngine struct {
 	userCheckout *usercheckout.Watch                                      // nil: there is no copy of it
 	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
 
-	busy atomic.Int32 // attempts, and slots in which checks run
-	stay []string     // in words: what stays when the run ends, besides slots and branches
+	hookBroken atomic.Bool  // the pre-commit hook fails where nothing has changed, as far as is known
+	busy       atomic.Int32 // attempts, and slots in which checks run
+	stay       []string     // in words: what stays when the run ends, besides slots and branches
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
