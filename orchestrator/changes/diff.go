@@ -24,6 +24,7 @@ type Diff struct {
 	Steers     func(path string) bool // whether agent CLIs go by a file
 	Result     *engine.Result         // what is found is told there
 	Found
+	Deleted []string // tests that are gone and that the task does not name
 }
 
 // Found is what reviewers are told of, and checks are run with.
@@ -33,8 +34,8 @@ type Found struct {
 	Old      OldTests
 }
 
-// Judge looks at the whole diff. It fails the result for deleted tests that its task does not name.
-func (d *Diff) Judge(ctx context.Context) error {
+// Look looks at the whole diff.
+func (d *Diff) Look(ctx context.Context) error {
 	return errors.Join(d.testsKept(ctx), d.checksKept(ctx), d.findOldTests(ctx))
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/internal/lazyregexp"
@@ -44,7 +43,7 @@ func outOfSight(from, to string) bool {
 	return false
 }
 
-// testsKept fails a claimed success that deleted tests its task does not name, and tells of tests that prove less than
+// testsKept finds tests that were deleted and that the task does not name, and tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (d *Diff) testsKept(ctx context.Context) error {
 	d.Weakened, d.Result.Doubtful, d.Result.Receipt.WeakerTests = nil, false, nil
@@ -70,8 +69,7 @@ func (d *Diff) testsKept(ctx context.Context) error {
 			deleted = append(deleted, was)
 		}
 	}
-	if len(deleted) > 0 {
-		d.Result.Fail(attempts.Agent, attempts.Tampered, "the agent deleted tests that the task does not name under files: "+text.Listed(deleted))
+	if d.Deleted = deleted; len(deleted) > 0 {
 		return nil
 	}
 	inside, err := d.holding(ctx, d.Base, sources, "-F", "-e", "#[test]", "-e", "::test]")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/verdict"
 	"relay/runners/process"
 	"relay/runners/shell"
 )
@@ -27,6 +28,18 @@ func (r Result) Passed() bool { return !r.Unknown && !r.TimedOut && r.Run.ExitCo
 // Red reports whether a check has failed. One that took too long has said nothing.
 func (r Result) Red() bool { return !r.Unknown && !r.TimedOut && r.Run.ExitCode != 0 }
 
+// State classifies how the check ended.
+func (r Result) State() verdict.State {
+	switch {
+	case r.Passed():
+		return verdict.Passed
+	case r.Red():
+		return verdict.Red
+	default:
+		return verdict.Late
+	}
+}
+
 // Unknown reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
 func Unknown(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
@@ -36,11 +49,6 @@ func TooMuch(flooded bool, wall time.Duration) string {
 		return "printed far more than is kept of its output, and was stopped"
 	}
 	return "took longer than " + wall.String()
-}
-
-// PassesBefore returns text that says that a check had to fail before the work, and did not.
-func PassesBefore(check string) string {
-	return check + " passes before the work, so it cannot prove it (expect: red_then_green)"
 }
 
 // Difference returns text that says that a check which failed before the work fails in another way now, unless fewer of

@@ -104,9 +104,6 @@ func (r *Runner) Why(check Check, s Result) string {
 	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
 }
 
-// WhyNow is Why for a check that was just run: its signal is known too.
-func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit, s.Said) }
-
 func (r *Runner) why(check Check, s Result, exit process.Exit, said []string) string {
 	how := check.Name + ": " + runners.DescribeExit(exit)
 	if s.TimedOut {
@@ -123,23 +120,16 @@ func With(how string, said []string) string {
 	return how + ": " + strings.Join(said, "; ")
 }
 
-// Fail fails a result with what a check said.
-func (r *Runner) Fail(check Check, s Result, f *engine.Result) {
-	f.Fail(attempts.Check, attempts.TestFailure, r.Why(check, s))
-	if len(s.Said) > 1 {
-		f.Short = r.why(check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
+// Briefly is Why with the one line that says most, when there are several; else it is "".
+func (r *Runner) Briefly(check Check, s Result) string {
+	if len(s.Said) < 2 {
+		return ""
 	}
+	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
 }
 
-// FailUnknown fails a result because nobody saw how a check ended.
-func FailUnknown(check Check, f *engine.Result) {
-	f.Fail(attempts.Environment, attempts.CLIError, "the process that watched "+check.Name+" died; how it ended is unknown")
-}
-
-// FailStopped fails a result because the run was stopped while a check ran.
-func FailStopped(check Check, f *engine.Result) {
-	f.Fail(attempts.Stopped, attempts.Interrupted, "the run was stopped while "+check.Name+" ran")
-}
+// TooMuch returns text that says which limit a check has passed.
+func (r *Runner) TooMuch(check Check, s Result) string { return TooMuch(s.Flooded, r.wall(check)) }
 
 // LogSum returns the SHA-256 of a log, in hex; "" when it cannot be read.
 func LogSum(path string) string {

@@ -6,7 +6,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
@@ -23,36 +22,9 @@ func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	return ""
 }
 
-// Admit refuses a run that cannot work as things are. What a killed run with the same isolation is no reason: that is recovered
-// first.
-func (c *checkout) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
-	here, err := refuseOtherIsolation(ctx, c.o, l, open)
-	if err != nil || here || c.Unclean() {
-		return err
-	}
-	return c.CheckReady(ctx)
-}
-
-// Admit also refuses an integration branch that is not this epic's.
-func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
-	view := epicbranch.ViewOf(ledger, s.o.Dir)
-	s.ledgerView = &view
-	if err := s.integration.RefuseForeign(ctx, s.origin.Base, view); err != nil {
-		return err
-	}
-	here, err := refuseOtherIsolation(ctx, s.o, ledger, open)
-	if err != nil || here {
-		return err
-	}
-	return s.CheckReady(ctx)
-}
-
 // refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
 // the checkout, and the other way round. here reports whether any is left where this run works.
 func refuseOtherIsolation(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
-	if o.Isolation != engine.IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
-		return false, elsewhere(engine.IsolationNone, "reviewers read or checks ran in this checkout")
-	}
 	for _, open := range left {
 		switch was := workedIn(o.Dir, open); was {
 		case "":

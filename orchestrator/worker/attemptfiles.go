@@ -31,6 +31,11 @@ func (p attemptFiles) used() bool {
 	return slices.ContainsFunc([]string{p.brief, p.transcript, p.stderr, p.end}, exists)
 }
 
+// output lists the files that a turn of the agent writes, with its brief.
+func (p attemptFiles) output() []string {
+	return []string{p.brief, p.result, p.transcript, p.stderr, p.end}
+}
+
 // ready reports whether the slot was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
 func (p attemptFiles) ready() bool {
 	return exists(filepath.Join(p.folder, untrackedName)) || p.used() || p.round(1).used()
@@ -64,6 +69,21 @@ func (p attemptFiles) question() attemptFiles {
 	p.brief, p.result, p.end = in("brief.md"), in("result.json"), in(attemptfiles.EndFile)
 	p.transcript, p.stderr = in("transcript.jsonl"), in("stderr.log")
 	return p
+}
+
+// lastSeen is the last moment at which the attempt's processes can have been alive.
+func (p attemptFiles) lastSeen() time.Time {
+	var last time.Time
+	paths := append(p.output(), p.question().output()...)
+	for n := 1; p.round(n).used(); n++ {
+		paths = append(paths, p.round(n).output()...)
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }
 
 // kept is the commit in which an attempt's work is kept; "" : none that is known.

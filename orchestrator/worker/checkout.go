@@ -3,61 +3,55 @@ package worker
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
-	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
-
-	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
+	"relay/orchestrator/panel"
+	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
+	"relay/runners"
 )
 
-// checkout is a working tree that tasks work in: a slot, or the user's own. The user's own checkout is an engine
-// by itself.
+// checkout is a working tree that an agent works in: a slot, or the user's own.
 type checkout struct {
-	*workspace
+	run   *workspace
 	repo  *reanchor.Git
 	facts *reanchor.Cached
 	tree  *worktree.Tree // nil with IsolationShared: changes then belong to no task
 
-	traces string // folder in which git writes down what the agent has it do; "" : it does not
-	config string // the configuration of agent CLIs before any agent; see steered
+	ceiling string      // folder above which git must not look for a repository; "" : it is the user's own checkout
+	alone   func() bool // whether no other agent or check is at work now; nil: see isAlone
+	config  string      // the configuration of agent CLIs before any agent; see steered
 
-	did         []gittrace.Command // by the agent, since guard was called before
+	traces      string             // folder in which git writes down what the agent has it do; "" : it does not
+	did         []gittrace.Command // by the agent, since the guard looked before
 	turned      bool               // the agent has worked since the user's checkout was looked at
 	changesSeen int                // of the user's checkout
 
-	ceiling string      // folder above which git must not look for a repository; "" : anywhere
-	alone   func() bool // whether nobody else's agent or check is at work now; nil: see failIfAlone
-
-	from string     // where the branch ended when the run began
-	base baseChecks // of the user's own checkout
-
 	clearing sync.Mutex
-	cleared  time.Time // see clearWay
+	cleared  time.Time // when unblock last looked
 }
 
-// Prepare names the commit the attempt begins from.
-func (c *checkout) Prepare(ctx context.Context, _ engine.Attempt) (string, error) {
-	if c.tree == nil {
-		f, err := c.state(ctx)
-		return f.Head, err
+// isAlone reports whether what was just found can only be the doing of one attempt.
+func (c *checkout) isAlone() bool {
+	if c.alone != nil {
+		return c.alone()
 	}
-	branch, err := c.repo.Branch(ctx)
-	if err != nil {
-		return "", err
-	}
-	// After the attempt the run's branch is put to where it ended: it must have begun there.
-	if began := strings.TrimPrefix(c.tree.Branch, "refs/heads/"); branch != began {
-		return "", &text.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
-	}
-	return c.repo.Head(ctx)
+	return c.tree != nil || c.run.o.Jobs == 1 && c.run.guard.backup.Alone()
+}
+
+// within reports whether a folder is a checkout of the run's.
+func (c *checkout) within(worktree string) bool {
+	return worktree != "" && (worktree == c.run.home.Root() || worktree == c.repo.Root() ||
+		strings.HasPrefix(worktree, c.run.o.Worktree.Dir+string(filepath.Separator)))
 }
 
 // unblock makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
@@ -68,15 +62,18 @@ func (c *checkout) unblock() error {
 	}
 	c.clearing.Lock()
 	defer c.clearing.Unlock()
-	now := c.now()
-	if age := now.Sub(c.cleared); age >= 0 && age < factsAge(c.o.Isolation) {
+	now := c.run.now()
+	if age := now.Sub(c.cleared); age >= 0 && age < factsAge(c.run.o.Isolation) {
 		return nil
 	}
 	c.cleared = now
 	return gitcmd.Unblock(c.repo)
 }
 
-// state asks git how the checkout stands; what relay has added to records is none of the changes. Side by side a neighbour's agent may
+// mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
+const mendings = 200
+
+// state asks git for the state of the checkout, without what relay has added to records. Side by side a neighbour's agent may
 // have taken .git away this moment: that must not end the run.
 func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 	if err := c.unblock(); err != nil {
@@ -87,27 +84,12 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
 			break
 		}
-		if _, mending := c.backup.Mend(ctx, c.home); mending != nil {
+		if _, mending := c.run.guard.backup.Mend(ctx, c.run.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}
 	f.Changes = recordfiles.Others(ctx, c.repo, f.Changes)
 	return f, err
-}
-
-// mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
-const mendings = 200
-
-// Attempt runs the agent, looks at what it did, and either leaves its commits on the branch or sets them aside.
-func (c *checkout) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
-	f, err := c.attempt(a).run(ctx)
-	return f.Result, err
-}
-
-// baseChecks are the results of checks before the work in the user's own checkout.
-type baseChecks struct {
-	cache *checks.Cache
-	epic  checks.Baseline // of the commit that the next attempt begins from
 }
 
 // factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
@@ -116,4 +98,53 @@ func factsAge(i engine.Isolation) time.Duration {
 		return time.Second
 	}
 	return 0
+}
+
+// agentEnv is the environment of an agent. A commit must not ask for a signature, nor git for a password; and in a slot of
+// relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
+func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
+	env := append(c.run.env(a, result), "GIT_TERMINAL_PROMPT=0")
+	if c.ceiling != "" {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
+	}
+	settings := []string{"commit.gpgSign=false"}
+	if !c.run.o.Push {
+		settings = append(settings, "credential.helper=") // an empty one takes back those that are configured
+	}
+	if c.run.excludes != "" {
+		settings = append(settings, "core.excludesFile="+c.run.excludes)
+	}
+	return append(env, runners.GitSettings(env, settings...)...)
+}
+
+// traced adds to an agent's environment that git writes down its commands. Without the folder git does not. Side by side in
+// one checkout it is not asked to: changes belong to no task there.
+func (c *checkout) traced(folder string, env []string) []string {
+	if c.tree == nil {
+		return env
+	}
+	c.traces, c.turned = folder, true
+	if os.MkdirAll(c.traces, 0o700) != nil {
+		return env
+	}
+	return append(env, gittrace.Env(c.traces)...)
+}
+
+// gitCommands returns what the agent has had git do since it was last asked.
+func (c *checkout) gitCommands() []gittrace.Command {
+	if c.traces == "" {
+		return nil
+	}
+	return gittrace.Take(c.traces)
+}
+
+// steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then
+// an agent gets none of it.
+func (c *checkout) steered() bool {
+	return c.run.landedSteering.Load() || steering.Digest(c.repo.Root()) != c.config
+}
+
+// panelSession returns a session in which reviewers read in the checkout itself, one after another.
+func (c *checkout) panelSession(a engine.Attempt, folder string) *panel.Session {
+	return &panel.Session{Panel: c.run.panel(), Attempt: a, Repo: c.repo, Folder: folder, Env: c.agentEnv(a, ""), Unsteer: c.run.useTrusted}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"relay/attempts"
 	"relay/orchestrator/engine"
 )
 
@@ -17,12 +16,12 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 		return r, nil, err
 	}
 	r, err = s.Run(ctx, a)
-	if err == nil && r.Outcome == attempts.Success {
+	if err == nil && r.Lands() {
 		err = mergeWork{s}.Keep(ctx, a, &r)
 	}
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
+	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.tools.Close())
 	return r, stay, err
 }

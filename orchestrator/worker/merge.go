@@ -7,117 +7,114 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
+	"relay/orchestrator/worker/merge"
 )
 
 // mergeWork is what a [merge.Merger] needs of the slot engine.
-type mergeWork struct{ *slotEngine }
+type mergeWork struct{ s *slotEngine }
 
-// Check runs the checks of one landing on the merged tree. Nobody's attempt may be under way meanwhile who would look at what they
-// have done.
-func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (engine.Result, error) {
+// Check runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails now fails for what has landed
+// since, unless it is of the epic and fails on the head of the integration branch too. Nobody's attempt may be under way meanwhile who would
+// look at what they have done.
+func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (merge.Proof, error) {
+	g := w.s.run
 	var epicChecks []epic.Check
 	if ofEpic {
-		epicChecks = w.o.Epic.Checks
+		epicChecks = g.o.Epic.Checks
 	}
 	q := checks.Question{
-		Attempt: p.Attempt, Logs: filesOf(w.o.Dir, p.Attempt).checks, Commit: step.To, From: step.From,
+		Attempt: p.Attempt, Logs: filesOf(g.o.Dir, p.Attempt).checks, Commit: step.To, From: step.From,
 		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
 	}
-	f := state{Result: p.Result}
-	w.watch()
-	defer w.unwatch()
-	err := errors.Join(w.checkMerged(ctx, q, &f), w.rules.MendSilently(ctx))
-	return f.Result, err
+	g.guard.enter()
+	defer g.guard.leave()
+	proof, err := w.check(ctx, q)
+	return proof, errors.Join(err, g.guard.rules.MendSilently(ctx))
 }
 
-// checkMerged runs checks on a merged tree. They have passed on the work alone: one that fails now fails for what has landed since,
-// unless it is of the epic and fails on the head of the integration branch too.
-func (w mergeWork) checkMerged(ctx context.Context, q checks.Question, f *state) error {
-	return w.ask(ctx, q, f, func(check checks.Check, after checks.Result) (bool, error) {
+func (w mergeWork) check(ctx context.Context, q checks.Question) (proof merge.Proof, err error) {
+	var tr trouble
+	err = w.s.benches.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		after.Run.Phase = attempts.PhaseMerged
-		if after.Passed() {
-			f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-			return true, nil
-		}
-		if check.OfEpic {
-			before, err := w.onHead(ctx, checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: q.From}, check, f)
-			if err != nil || f.Outcome != attempts.Success {
+		run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State()}
+		if run.Is != verdict.Passed && check.OfEpic {
+			before, err := w.onHead(ctx, checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: q.From}, check, &tr)
+			if err != nil || tr.yes() {
 				return false, err
 			}
-			if before.Red() {
-				after.Run.Attribution = attempts.BrokenBefore
-				f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-				if worse := checks.Difference(before, after); worse != "" {
-					f.Note("broken_before", check.Name+" fails on what "+q.Attempt.Task.ID+" lands on too"+worse+"; it is not held against the task")
-				}
-				return true, nil
+			run.Before = before.State()
+			if worse := checks.Difference(before, after); run.Excused() && worse != "" {
+				proof.Note = check.Name + " fails on what " + q.Attempt.Task.ID + " lands on too" + worse + "; it is not held against the task"
 			}
 		}
-		after.Run.Attribution = attempts.BrokenByTask
-		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
-		w.checks.Fail(check, after, &f.Result)
-		return false, nil
+		switch {
+		case run.Is == verdict.Passed:
+		case run.Excused():
+			after.Run.Attribution = attempts.BrokenBefore
+		default:
+			after.Run.Attribution = attempts.BrokenByTask
+			run.How, run.Short = w.s.run.checks.Why(check, after), w.s.run.checks.Briefly(check, after)
+		}
+		proof.Checks, proof.Seen.Runs = append(proof.Checks, after.Run), append(proof.Seen.Runs, run)
+		return run.Is == verdict.Passed || run.Excused(), nil
 	})
+	proof.Seen.Mishap = tr.Mishap
+	proof.Checks = append(proof.Checks, tr.runs...)
+	return proof, err
 }
 
 // onHead returns the result of a check of the epic on the head of the integration branch, without this landing.
-func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, f *state) (before checks.Result, err error) {
+func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, tr *trouble) (before checks.Result, err error) {
 	all := q
-	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, w.o.Epic.Checks))
-	err = w.ask(ctx, all, f, func(one checks.Check, result checks.Result) (bool, error) {
+	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, w.s.run.o.Epic.Checks))
+	err = w.s.benches.ask(ctx, all, tr, func(one checks.Check, result checks.Result) (bool, error) {
 		if one.Index == check.Index {
 			before = result
 		}
 		return true, nil
 	})
-	if err != nil || f.Outcome != attempts.Success {
+	if err != nil || tr.yes() {
 		return before, err
 	}
-	return w.rerun(ctx, q, check, before, f)
+	return w.s.benches.again(ctx, q, check, before, tr)
 }
 
 // Keep keeps the work of an attempt that was proved and does not land, and drops its branch.
 func (w mergeWork) Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
-	f := state{Result: *r}
-	at := w.attemptIn("", w.home, a)
-	err := collectorIn(at.c).keepWork(ctx, a, at.p, &f)
-	if *r = f.Result; err != nil {
+	t := w.s.attemptAt("", w.s.run.home, a)
+	t.f.Result = *r
+	err := t.keepWork(ctx)
+	if *r = t.f.Result; err != nil {
 		return err
 	}
-	return w.branches.Drop(ctx, w.branch(a), f.Head)
+	return w.s.branches.Drop(ctx, w.s.branch(a), r.Head)
 }
 
 // KeepCommit keeps the commit of an attempt that lands as another one.
 func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit string) error {
-	_, err := w.attemptIn("", w.home, a).c.tree.Salvage(ctx, salvageRef(w.o.Epic.ID, a), commit)
+	_, err := w.s.attemptAt("", w.s.run.home, a).c.tree.Salvage(ctx, salvageRef(w.s.run.o.Epic.ID, a), commit)
 	return err
 }
 
 // Contain gives up an attempt whose commits git cannot read.
 func (w mergeWork) Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error) {
-	f, err := abandoner(w).contain(ctx, p.Attempt, state{Result: p.Result}, cause)
-	return f.Result, err
+	t := w.s.attempt(p.Attempt)
+	t.f.Result = p.Result
+	err := w.s.contain(ctx, t, cause)
+	return t.f.Result, err
 }
 
 // Lands notes that a task's changes land: of the configuration of agent CLIs, and of files that belong to other tasks.
 func (w mergeWork) Lands(a engine.Attempt, r *engine.Result) {
-	w.recordSteering(r.Receipt.FilesChanged)
-	w.recordScope(&a.Task, r)
+	w.s.run.recordSteering(r.Receipt.FilesChanged)
+	w.s.run.recordScope(&a.Task, r)
 }
 
 // LogFile returns a file in the folder of an attempt's checks, and makes room for it.
 func (w mergeWork) LogFile(a engine.Attempt, name string) (string, error) {
-	log := filepath.Join(filesOf(w.o.Dir, a).checks, name)
-	return log, w.makeRoom(log)
-}
-
-// recordScope notes which changed files belong to other tasks.
-func (g *workspace) recordScope(task *epic.Task, r *engine.Result) {
-	change := changes.OfTask{Task: task, Files: r.Receipt.FilesChanged}
-	if found := changes.OutOfScope(g.o.Epic, g.o.Graph, change); len(found.Files) > 0 {
-		r.Note("scope", task.ID+found.Foreign())
-	}
+	log := filepath.Join(filesOf(w.s.run.o.Dir, a).checks, name)
+	return log, w.s.run.makeRoom(log)
 }

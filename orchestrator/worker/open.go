@@ -18,16 +18,12 @@ package worker
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/backup"
-	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker/steering"
@@ -37,65 +33,59 @@ import (
 // Local is the engine of this machine.
 type Local struct {
 	engine.Abilities
-	*workspace
-	checkout *checkout   // nil with IsolationWorktree
-	slots    *slotEngine // nil without
+	run   *workspace
+	user  *userEngine // nil with IsolationWorktree
+	slots *slotEngine // nil without
 }
 
 // SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
 func (l *Local) SetLedger(ledger ledger, lock lock) {
-	l.workspace.ledger, l.workspace.lock = ledger, lock
+	l.run.ledger, l.run.guard.lock = ledger, lock
 }
 
-func localCheckout(c *checkout) *Local {
-	return &Local{
-		workspace: c.workspace, checkout: c, Abilities: engine.Abilities{Engine: c, Briefer: c, Lifecycle: c, Rechecker: c, Reviewer: c},
-	}
+func inCheckout(e *userEngine) *Local {
+	after := e.epilogue()
+	return &Local{run: e.run, user: e, Abilities: engine.Abilities{Engine: e, Briefer: e, Lifecycle: e, Rechecker: after, Reviewer: after}}
 }
 
-func localSlots(l *slotEngine) *Local {
-	return &Local{workspace: l.workspace, slots: l, Abilities: engine.Abilities{
-		Engine: l, Merger: l.merger, Lifecycle: l, Rechecker: slotReview{l}, Reviewer: slotReview{l},
-		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { l.mayAsk = may },
+func inSlots(s *slotEngine) *Local {
+	after := s.epilogue()
+	return &Local{run: s.run, slots: s, Abilities: engine.Abilities{
+		Engine: s, Merger: s.merger, Lifecycle: s, Rechecker: after, Reviewer: after,
+		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
 	}}
 }
 
 // Open looks at the repository and refuses what no attempt could work in.
 func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*Local, error) {
-	repo := o.Repo.Within(o.Env)
-	g := &workspace{
-		o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID},
-		watched: watched{rules: &gitconfig.Guard{Repo: repo, Env: o.Env}}, events: events, now: time.Now,
-	}
+	g := &workspace{o: o, home: o.Repo.Within(o.Env), events: events, now: time.Now}
+	g.guard = newGuard(g)
 	g.checks = &checks.Runner{
-		Options: o, Home: repo, Emit: g.emit, Now: func() time.Time { return g.now() },
-		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) { return g.user.Point(g.commandEnv(a, ofEpic)) },
+		Options: o, Home: g.home, Emit: g.emit, Now: func() time.Time { return g.now() },
+		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
+			return g.guard.tools.Point(g.commandEnv(a, ofEpic))
+		},
 	}
-	g.settings.begin(o.Files)
-	g.watchTools()
 	if !o.Push {
 		var err error
-		if g.noPush, err = refusePush(ctx, repo); err != nil {
+		if g.guard.noPush, err = refusePush(ctx, g.home); err != nil {
 			return nil, err
 		}
 	}
-	c := &checkout{workspace: g, repo: repo, config: steering.Digest(repo.Root()), base: baseChecks{cache: checks.NewCache()}}
-	c.facts = reanchor.NewCached(repo, RecentCommits, factsAge(o.Isolation), time.Now)
-	c.backup = &backup.Backup{
-		GitDir: filepath.Join(repo.Root(), ".git"), Store: text.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
-		Aside: filepath.Join(o.Dir, "git-damaged"),
-	}
+	c := &checkout{run: g, repo: g.home, config: steering.Digest(g.home.Root())}
+	c.facts = reanchor.NewCached(g.home, RecentCommits, factsAge(o.Isolation), time.Now)
+	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
 			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
 		}
-		return localCheckout(c), nil
+		return inCheckout(user), nil
 	}
-	branch, err := repo.Branch(ctx)
+	branch, err := g.home.Branch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head, err := repo.Head(ctx)
+	head, err := g.home.Head(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -105,14 +95,14 @@ func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*
 	g.trusted = head
 	if o.Isolation == engine.IsolationWorktree {
 		g.origin = attempts.Integration{Branch: "relay/" + o.Epic.ID, From: branch, Base: cmp.Or(o.Begin, head)}
-		return localSlots(newSlotEngine(g)), nil
+		return inSlots(newSlotEngine(g)), nil
 	}
 	if branch == "" {
 		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
 	}
-	c.tree = &worktree.Tree{Repo: repo, Branch: "refs/heads/" + branch, Records: &recordfiles.Apart{Repo: repo}}
-	c.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(repo.Root(), p) }
-	return localCheckout(c), nil
+	c.tree = &worktree.Tree{Repo: g.home, Branch: "refs/heads/" + branch, Records: &recordfiles.Apart{Repo: g.home}}
+	c.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(g.home.Root(), p) }
+	return inCheckout(user), nil
 }
 
 // RecentCommits is how many commits a brief shows.

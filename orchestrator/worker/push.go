@@ -3,16 +3,22 @@ package worker
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
+
+// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
+// are. A push to a repository that a test has made for itself still works, and so does every fetch.
+type noPush struct {
+	settings []string // of git, NAME=VALUE: a push fails with [refusal]
+	remotes  []string // names
+	prefixes []string // beginnings of addresses
+}
 
 // refusal is where git is sent instead of a remote: no repository has that path, and git's error says why.
 const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
@@ -76,36 +82,21 @@ func (n *noPush) covers(c gittrace.Command) bool {
 
 // reportPushes reports pushes that went through all the same, by what git has written down of the agent's commands, or in the
 // logs of a slot. They gate the task.
-func (c tamperGuard) reportPushes(did []gittrace.Command, f *state) {
-	if c.o.Push {
+func (w *guard) reportPushes(c *checkout, did []gittrace.Command, s *sightings) {
+	if w.run.o.Push {
 		return
 	}
 	reported := false
 	for _, cmd := range did {
-		if c.noPush.covers(cmd) && c.within(cmd.Worktree) {
-			c.failForAgent(f, "the agent has pushed, although relay.push is false: "+cmd.String())
+		if w.noPush.covers(cmd) && c.within(cmd.Worktree) {
+			s.byAgent("the agent has pushed, although relay.push is false: " + cmd.String())
 			reported = true
 		}
 	}
-	if c.repo.CommonDir() == c.home.CommonDir() || c.tree == nil {
+	if c.repo.CommonDir() == w.run.home.CommonDir() || c.tree == nil {
 		return
 	}
 	if branches := slot.Pushed(c.repo); len(branches) > 0 && !reported {
-		c.failForAgent(f, "the agent has pushed, although relay.push is false: "+text.Listed(branches)+" was moved")
-	}
-}
-
-// within reports whether a folder is a checkout of the run's.
-func (c tamperGuard) within(worktree string) bool {
-	return worktree != "" && (worktree == c.home.Root() || worktree == c.repo.Root() ||
-		strings.HasPrefix(worktree, c.o.Worktree.Dir+string(filepath.Separator)))
-}
-
-// failForAgent fails and gates an attempt for what its own agent is known to have done.
-func (c tamperGuard) failForAgent(f *state, why string) {
-	f.Note("tamper", why)
-	if f.Outcome != attempts.Stopped && f.Gate != attempts.TamperedWith {
-		f.Gate = attempts.TamperedWith
-		f.Fail(attempts.Tamper, attempts.Tampered, why)
+		s.byAgent("the agent has pushed, although relay.push is false: " + text.Listed(branches) + " was moved")
 	}
 }

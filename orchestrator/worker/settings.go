@@ -3,9 +3,22 @@ package worker
 import (
 	"bytes"
 	"os"
+	"sync"
 
 	"relay/attempts"
 )
+
+// settingsFiles are the files of relay's own configuration. They are the user's to edit meanwhile, so they stay as they are;
+// but an agent that writes there decides how the next run works, and what it counts as done.
+type settingsFiles struct {
+	mu    sync.Mutex
+	files []settingsFile
+}
+
+type settingsFile struct {
+	path        string
+	began, last []byte // nil: it is not there, or cannot be read as one
+}
 
 func (s *settingsFiles) begin(paths []string) {
 	for _, path := range paths {
@@ -14,8 +27,8 @@ func (s *settingsFiles) begin(paths []string) {
 	}
 }
 
-// compare tells once of a file that is not what this run began with.
-func (s *settingsFiles) compare(f *state) {
+// compare reports once each file that is not what this run began with.
+func (s *settingsFiles) compare(seen *sightings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.files {
@@ -25,7 +38,7 @@ func (s *settingsFiles) compare(f *state) {
 			continue
 		}
 		if file.last = now; !bytes.Equal(now, file.began) {
-			f.Note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
+			seen.note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
 		}
 	}
 }

@@ -1,51 +1,48 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
 
 	"relay/attempts"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/git/support"
 	"relay/orchestrator/git/taskbranch"
-	"relay/orchestrator/text"
 	"relay/orchestrator/usercheckout"
 	"relay/orchestrator/worker/merge"
 	"relay/orchestrator/worker/provision"
 	"relay/reanchor"
-	"relay/runners"
 )
 
 // slotEngine is the [engine.Engine] that gives each task a repository of its own (a slot) and lands what they make on the epic's
 // integration branch. The user's checkout is not touched. A slot is used for one task after another: to make one costs seconds in a
 // large repository.
 type slotEngine struct {
-	*workspace
+	run      *workspace
+	benches  *benches
 	pool     *slot.Pool
 	slots    *slotNames
-	files    *provision.Files // of the user's checkout, which slots get
 	branches *taskbranch.Set
 
 	integration *integration.Branch
 	headGuard   *integration.TipGuard   // of the head of integration
-	ledgerView  *integration.LedgerView // of integration; nil: nobody has asked
+	ledgerView  *integration.LedgerView // of integration; nil: it was not read, or is this run's by now
 	from        string                  // where the integration branch ended when the run began
 	merger      *merge.Merger
 
-	results      *checks.Cache
 	userCheckout *usercheckout.Watch                                      // nil: there is no copy of it
 	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
-
-	hookBroken atomic.Bool  // the pre-commit hook fails where nothing has changed, as far as is known
-	busy       atomic.Int32 // attempts, and slots in which checks run
-	stay       []string     // in words: what stays when the run ends, besides slots and branches
+	stay         []string                                                 // in words: what stays when the run ends, besides slots and branches
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
@@ -56,18 +53,18 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	guard := &integration.TipGuard{Branch: branch, Describe: g.notableChanges}
 	s := &slotEngine{
-		workspace: g, pool: pool, integration: branch, headGuard: guard, files: provision.New(g.home, g.o),
-		results: checks.NewCache(), slots: newSlotNames(pool),
+		run: g, pool: pool, integration: branch, headGuard: guard, slots: newSlotNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
+	s.benches = &benches{run: g, pool: pool, slots: s.slots, files: provision.New(g.home, g.o), results: checks.NewCache()}
 	s.merger = &merge.Merger{
-		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.rules, Tasks: s.branches, Work: mergeWork{s},
+		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.rules, Tasks: s.branches, Work: mergeWork{s},
 	}
 	return s
 }
 
 // alone reports whether only one attempt is under way, and no checks of others: then what was found just now is its doing.
-func (s *slotEngine) alone() bool { return s.busy.Load() <= 1 }
+func (s *slotEngine) alone() bool { return s.benches.busy.Load() <= 1 }
 
 // Prepare returns the head of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
@@ -85,160 +82,186 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 
 // Run runs an attempt in one slot and its checks in others. A success is left on the task's branch.
 func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
-	s.busy.Add(1)
-	defer s.busy.Add(-1)
-	f, err := s.attempt(ctx, a)
+	s.benches.busy.Add(1)
+	defer s.benches.busy.Add(-1)
+	t := s.attempt(a)
+	err := t.carryOut(ctx)
 	if err != nil {
-		f, err = abandoner{s}.contain(ctx, a, f, err)
+		err = s.contain(ctx, t, err)
 	}
-	return f.Result, err
-}
-
-func (s *slotEngine) attempt(ctx context.Context, a engine.Attempt) (state, error) {
-	before, err := s.freeBranch(ctx, a)
-	if err != nil || before.Outcome != attempts.Success {
-		return before, err
-	}
-	w, err := s.open(ctx, a)
-	if err != nil {
-		return state{}, err
-	}
-	f, err := w.attempt().run(ctx)
-	if err != nil {
-		return f, err
-	}
-	f.Notes = append(before.Notes, f.Notes...)
-	ctx, cancel := uninterrupted(ctx)
-	defer cancel()
-	if err := w.wrapUp(ctx, &f); err != nil {
-		return f, err
-	}
-	if err := w.release(ctx, &f); err != nil { // last: from now on it is another task's
-		return f, err
-	}
-	if f.Outcome == attempts.Success {
-		return f, nil // its branch stays until it has landed
-	}
-	return f, s.branches.Drop(ctx, s.branch(a), text.FirstOf(f.Head, a.Base))
-}
-
-// open returns an attempt in a slot at its base and on its branch. An attempt of a killed run gets its own slot again, as it was
-// left.
-func (s *slotEngine) open(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
-	if a.Ended {
-		return s.reopen(ctx, a)
-	}
-	name, err := s.slots.takeEmpty(ctx, attemptSlot)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.recordSlot(a, slotFile, name); err != nil {
-		return nil, err
-	}
-	repo, err := s.pool.Acquire(ctx, name, a.Base, s.branch(a))
-	if err != nil {
-		return nil, err
-	}
-	return s.attemptIn(name, repo, a), nil
-}
-
-// reopen returns an attempt of a killed run in its own slot, if it had not released it; else in another one at the head of its
-// branch.
-func (s *slotEngine) reopen(ctx context.Context, a engine.Attempt) (*slotAttempt, error) {
-	p := filesOf(s.o.Dir, a)
-	name, ok := p.slot()
-	switch {
-	case ok && !p.ready():
-		// No agent has been there: relay was killed while it made the slot ready, and it may be half a checkout.
-		if err := s.pool.Remove(ctx, name); err != nil {
-			return nil, err
-		}
-	case ok:
-		repo, own, err := s.openLeft(ctx, name, a)
-		if err != nil {
-			return nil, err
-		}
-		if own {
-			return s.attemptIn(name, repo, a), nil
-		}
-	}
-	head, err := s.home.Ref(ctx, "refs/heads/"+s.branch(a))
-	if err != nil {
-		return nil, err
-	}
-	if head != "" && !gitcmd.Has(ctx, s.home, head) { // see [slotAttempt.judge]
-		head = ""
-	}
-	return s.recover(ctx, a, text.FirstOf(head, a.Base))
-}
-
-// openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
-// error is no reason to judge the attempt by an empty slot: its work may stand there.
-func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
-	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
-	if errors.Is(err, slot.ErrGone) {
-		return nil, false, nil
-	}
-	on := ""
-	if err == nil {
-		on, err = repo.Branch(ctx) // whatever branch its agent was on, but another task's
-	}
-	if err != nil {
-		return nil, false, &unreadableSlotError{err}
-	}
-	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), nil
-}
-
-// recover makes another slot for an attempt whose own is lost. One that was cut short while it was made is removed: there is nothing
-// in it but a part of the commit.
-func (s *slotEngine) recover(ctx context.Context, a engine.Attempt, head string) (*slotAttempt, error) {
-	making := filepath.Join(filesOf(s.o.Dir, a).folder, makingFile)
-	if noted, err := runners.ReadResultFile(making); err == nil {
-		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoverySlot) {
-			if err := s.pool.Remove(ctx, name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	name, err := s.slots.takeEmpty(ctx, recoverySlot)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.recordSlot(a, makingFile, name); err != nil {
-		return nil, err
-	}
-	repo, err := s.pool.Acquire(ctx, name, head, s.branch(a))
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(os.Remove(making), s.recordSlot(a, slotFile, name)); err != nil {
-		return nil, err
-	}
-	return s.attemptIn(name, repo, a), nil
+	return t.f.Result, err
 }
 
 // branch returns the branch that has a task's commits until they land.
 func (s *slotEngine) branch(a engine.Attempt) string { return s.branches.Name(a.Task.ID) }
 
-// freeBranch makes sure that a new attempt may have its task's branch. What a person has committed there is kept; a branch that a
-// person has checked out is not moved, and the attempt fails.
-func (s *slotEngine) freeBranch(ctx context.Context, a engine.Attempt) (f state, err error) {
-	f.Outcome = attempts.Success
-	if a.Ended {
-		return f, nil
+// Origin returns what attempts land on.
+func (s *slotEngine) Origin() attempts.Integration { return s.run.Origin() }
+
+// Tip returns the commit that the work is collected on.
+func (s *slotEngine) Tip(ctx context.Context) (string, error) { return s.run.Tip(ctx) }
+
+// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
+func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
+
+// Admit refuses a run that cannot work as things are, and an integration branch that is not this epic's.
+func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
+	view := epicbranch.ViewOf(ledger, s.run.o.Dir)
+	s.ledgerView = &view
+	if err := s.integration.RefuseForeign(ctx, s.run.origin.Base, view); err != nil {
+		return err
 	}
-	name := s.branch(a)
-	at, unkept, err := s.branches.Blocked(ctx, name)
-	switch {
-	case err != nil:
-		return f, err
-	case at != "":
-		f.Gate = attempts.Infrastructure
-		f.Fail(attempts.Environment, attempts.CLIError, "the branch "+name+" is checked out in "+at+"; git switch to another one there")
-	case unkept != "":
-		ref := "refs/relay/" + s.o.Epic.ID + "-moved/" + unkept
-		f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
-		return f, s.attemptIn("", s.home, a).c.tree.Keep(ctx, ref, unkept)
+	here, err := refuseOtherIsolation(ctx, s.run.o, ledger, open)
+	if err != nil || here {
+		return err
 	}
-	return f, nil
+	return s.CheckReady(ctx)
+}
+
+// CheckReady refuses a repository or a folder in which slots cannot be made. What is not committed in the user's checkout is no part of
+// the run, and stays untouched.
+func (s *slotEngine) CheckReady(ctx context.Context) error {
+	if err := support.CheckRepository(ctx, s.run.home); err != nil {
+		return err
+	}
+	return support.CheckFolder(s.run.o.Worktree.Dir)
+}
+
+// Awake makes the integration branch, at the commit that the run's options say or the user's checkout has, when the epic has none
+// yet.
+func (s *slotEngine) Awake(ctx context.Context) error {
+	landed := s.ledgerView == nil || len(s.ledgerView.Landed)+len(s.ledgerView.Landing) > 0
+	if s.ledgerView != nil {
+		if err := s.integration.RestoreRef(ctx, s.run.origin.Base, *s.ledgerView); err != nil {
+			return err
+		}
+		s.ledgerView = nil
+	}
+	err := errors.Join(s.run.guard.keepIgnore(), s.headGuard.Begin(ctx, s.run.origin.Base))
+	if err == nil && !landed {
+		err = s.advanceToBegin(ctx)
+	}
+	if err == nil {
+		err = s.compareSteering(ctx)
+	}
+	s.from = cmp.Or(s.from, s.headGuard.Tip())
+	return err
+}
+
+// advanceToBegin moves an integration branch on which nothing of this ledger has landed, and which an earlier epic of that id has left,
+// to the commit that the run's options name, if that has all of it.
+func (s *slotEngine) advanceToBegin(ctx context.Context) error {
+	tip, begin := s.headGuard.Tip(), s.run.o.Begin
+	if begin == "" || tip == begin {
+		return nil
+	}
+	held, err := s.integration.Contains(ctx, begin, tip)
+	if err != nil || !held {
+		return err
+	}
+	_, err = s.headGuard.Step(ctx, begin)
+	return err
+}
+
+// compareSteering looks whether earlier runs have landed a change of agents' configuration that the user's branch lacks.
+func (s *slotEngine) compareSteering(ctx context.Context) error {
+	tip := s.headGuard.Tip()
+	if tip == "" || tip == s.run.trusted {
+		return nil
+	}
+	return s.run.home.EachName(ctx, s.run.trusted, tip, func(n reanchor.Change) error {
+		s.run.recordSteering([]string{n.Path, n.From})
+		return nil
+	})
+}
+
+// Begin makes all ready for the first attempt: the integration branch, the files that slots get, and the watches of what is the
+// user's. Without a copy of the user's checkout the run continues, and says so when it ends.
+func (s *slotEngine) Begin(ctx context.Context) error {
+	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
+		return err
+	}
+	if err := s.excludeProvisioned(ctx); err != nil {
+		return err
+	}
+	g := s.run
+	watch, warning := usercheckout.Begin(ctx, usercheckout.Options{
+		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
+		Now: g.now, Contains: s.integration.Contains,
+	})
+	if s.userCheckout = watch; warning != "" {
+		s.stay = append(s.stay, warning)
+	}
+	_, linked := s.benches.files.Names()
+	for _, name := range linked { // the programs behind what slots link to
+		path := filepath.Join(g.home.Root(), filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil {
+			g.guard.tools.Links = append(g.guard.tools.Links, path)
+		}
+	}
+	return nil
+}
+
+// excludesName lists, below a run's folder, what agents' git ignores.
+const excludesName = "excludes"
+
+// excludeProvisioned has agents' git ignore the files that slots get.
+func (s *slotEngine) excludeProvisioned(ctx context.Context) error {
+	if !s.benches.files.Configured() {
+		return nil
+	}
+	s.run.excludes = filepath.Join(s.run.o.Dir, "runs", s.run.o.Run, excludesName)
+	return s.benches.files.WriteExcludes(ctx, s.run.excludes)
+}
+
+// Resume returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.
+func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
+	if open.Landing == nil {
+		return nil, nil
+	}
+	if landed, err := s.integration.Holds(ctx, open.Landing.Landed); err != nil || !landed {
+		return nil, err
+	}
+	return open.Landing, s.branches.Drop(ctx, s.branch(a), open.Landing.Head)
+}
+
+// Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
+func (s *slotEngine) Reserve(a engine.Attempt) {
+	if name, ok := filesOf(s.run.o.Dir, a).slot(); ok {
+		s.slots.reserve(name)
+	}
+}
+
+// Close removes the slots: everything in them has landed, or is kept elsewhere. It returns in words what stays, and why.
+func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	var watching error
+	if s.userCheckout != nil {
+		watching = s.userCheckout.Close(ctx)
+	}
+	stay, err := s.removeSlots(ctx)
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.run.guard.tools.Close())
+}
+
+// removeSlots removes the slots but for what is nowhere else, and says what stays.
+func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error) {
+	names, err := s.pool.Names(ctx)
+	stay = slices.Concat(s.stay, s.branches.Stay())
+	for _, name := range names {
+		why, failure := "", error(nil)
+		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
+			why, failure = s.pool.Unsaved(ctx, name)
+		}
+		if failure == nil && why == "" {
+			failure = s.pool.Remove(ctx, name)
+		}
+		if failure != nil {
+			why = failure.Error()
+		}
+		if why != "" {
+			stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, name))+" was not removed: "+why)
+		}
+	}
+	return stay, err
 }

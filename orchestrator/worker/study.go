@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
 )
 
 // Study is a checkout of a commit in which an agent is asked something outside of the plan: what it changes there ends with it.
@@ -29,51 +30,53 @@ func (l *Local) Study(
 	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
 		return nil, nil, err
 	}
-	f := state{Result: engine.Result{Outcome: attempts.Success}}
-	err = s.study(ctx, a, &f, use)
+	var seen sightings
+	err = s.study(ctx, a, &seen, use)
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.user.Close())
-	return f.Notes, stay, err
+	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.tools.Close())
+	return seen.notes, stay, err
 }
 
-func (s *slotEngine) study(ctx context.Context, a engine.Attempt, f *state, use func(context.Context, *Study) error) error {
+func (s *slotEngine) study(ctx context.Context, a engine.Attempt, seen *sightings, use func(context.Context, *Study) error) error {
 	name, _ := s.slots.take(reviewSlot)
 	defer s.slots.release(name)
 	repo, err := s.pool.Acquire(ctx, name, a.Base, "")
 	if err != nil {
 		return err
 	}
-	c := s.attemptIn(name, repo, a).c
-	if err := s.provision(ctx, c.checkLocation(a, filesOf(s.o.Dir, a)), s.files, false, f); err != nil {
+	t := s.attemptAt(name, repo, a)
+	var tr trouble
+	if err := s.benches.provision(ctx, checks.Location{Attempt: a, Logs: t.files.checks, Dir: repo.Root()}, false, &tr); err != nil {
 		return err
 	}
-	if f.Outcome != attempts.Success {
-		return fmt.Errorf("a checkout for the agent cannot be set up: %s", f.Receipt.ErrorSummary)
+	if why := verdict.Unready(tr.Mishap); why != "" {
+		return fmt.Errorf("a checkout for the agent cannot be set up: %s", why)
 	}
-	s.watch()
-	err = use(ctx, &Study{Root: repo.Root(), Env: turnsIn(c).agentEnv(a, ""), engine: s, a: a})
-	return errors.Join(err, slotReview{s}.cleanUp(ctx, f))
+	s.run.guard.enter()
+	defer s.run.guard.leave()
+	err = use(ctx, &Study{Root: repo.Root(), Env: t.c.agentEnv(a, ""), engine: s, a: a})
+	return errors.Join(err, s.clean(ctx, seen))
 }
 
 // Try runs all checks of a plan on the commit, each list in a clean checkout. A check that could run once a task has made what it lacks is
 // told to be one that cannot run unless a task names that under its files.
 func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (Tried, error) {
-	o := s.engine.o
+	o := s.engine.run.o
 	was, graph := o.Epic, o.Graph
 	tried := *plan
 	tried.ID = was.ID
 	o.Epic, o.Graph = &tried, g
 	defer func() { o.Epic, o.Graph = was, graph }()
-	done, err := s.engine.try(ctx, s.a.Base, triedLists(o, &attempts.Ledger{}))
+	done, err := s.engine.benches.try(ctx, s.a.Base, triedLists(o, &attempts.Ledger{}))
 	if ctx.Err() != nil {
 		return done, errors.Join(err, context.Cause(ctx))
 	}
 	for i := range done.Checks {
 		t := &done.Checks[i]
 		if !t.Passed && t.CannotRun == "" {
-			t.CannotRun = s.engine.checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, s.a.Base)
+			t.CannotRun = s.engine.run.checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, s.a.Base)
 		}
 	}
 	return done, err

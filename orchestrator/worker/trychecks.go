@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // TriedCheck is what an acceptance command came to on the commit that a run would begin from.
@@ -38,21 +39,26 @@ type Tried struct {
 
 // TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from.
 func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tried, err error) {
-	lists := triedLists(l.o, done)
-	if l.checkout != nil {
-		return l.checkout.try(ctx, lists)
+	o := l.run.o
+	lists := triedLists(o, done)
+	if l.user != nil {
+		return l.user.try(ctx, lists)
 	}
-	defer func() { err = errors.Join(err, l.slots.leaveBenches(context.WithoutCancel(ctx))) }()
-	base, err := l.slots.home.Ref(ctx, l.slots.integration.Ref())
+	defer func() {
+		ctx, cancel := uninterrupted(context.WithoutCancel(ctx))
+		defer cancel()
+		err = errors.Join(err, l.slots.slots.removeAll(ctx))
+	}()
+	base, err := l.run.home.Ref(ctx, l.slots.integration.Ref())
 	if err != nil {
 		return tried, err
 	}
-	base = text.FirstOf(base, l.slots.origin.Base)
-	if l.o.Hook != "" {
-		hook := checks.Hook(l.o.Hook, base, base, len(l.o.Epic.Checks))
-		lists = append(lists, triedList{a: engine.Attempt{Run: l.o.Run}, checks: []checks.Check{hook}, hook: true})
+	base = text.FirstOf(base, l.run.origin.Base)
+	if o.Hook != "" {
+		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
+		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: []checks.Check{hook}, hook: true})
 	}
-	return l.slots.try(ctx, base, lists)
+	return l.slots.benches.try(ctx, base, lists)
 }
 
 // triedList is a list of checks that some tasks have.
@@ -91,24 +97,24 @@ func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
 }
 
 // try runs lists of checks on a commit, as many at a time as a run has jobs.
-func (s *slotEngine) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
+func (b *benches) try(ctx context.Context, base string, lists []triedList) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, s.o.Jobs))
+	group.SetLimit(max(1, b.run.o.Jobs))
 	for i, list := range lists {
 		group.Go(func() error {
-			f := state{Result: engine.Result{Outcome: attempts.Success}}
+			var tr trouble
 			list.a.Base = base
-			b := bench{l: s, q: checks.Question{Attempt: list.a, Logs: filesOf(s.o.Dir, list.a).checks, Commit: base, Checks: list.checks}}
-			defer b.leave()
-			_, _, err := b.run(working, &f, func(check checks.Check, result checks.Result) (bool, error) {
-				results[i] = append(results[i], s.triedCheck(working, list, check, result, base))
+			in := slotBench{b: b, q: checks.Question{Attempt: list.a, Logs: filesOf(b.run.o.Dir, list.a).checks, Commit: base, Checks: list.checks}}
+			defer in.leave()
+			_, _, err := in.run(working, &tr, func(check checks.Check, result checks.Result) (bool, error) {
+				results[i] = append(results[i], b.run.triedCheck(working, list, check, result, base))
 				return true, nil
 			})
 			mu.Lock()
 			defer mu.Unlock()
-			tried.Unready = text.FirstOf(tried.Unready, f.Receipt.ErrorSummary)
+			tried.Unready = text.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
 			return err
 		})
 	}
@@ -119,7 +125,8 @@ func (s *slotEngine) try(ctx context.Context, base string, lists []triedList) (t
 
 // try runs lists of checks in the user's own checkout, one at a time. What they change there is not put back: a person may be at
 // work there.
-func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err error) {
+func (e *userEngine) try(ctx context.Context, lists []triedList) (tried Tried, err error) {
+	c, g := e.c, e.run
 	before, err := c.repo.Changes(ctx)
 	if err != nil {
 		return tried, err
@@ -131,11 +138,12 @@ func (c *checkout) try(ctx context.Context, lists []triedList) (tried Tried, err
 	for _, list := range lists {
 		for _, check := range list.checks {
 			list.a.Base = head
-			s, err := c.checks.Run(ctx, c.checkLocation(list.a, filesOf(c.o.Dir, list.a)), check)
+			at := checks.Location{Attempt: list.a, Logs: filesOf(g.o.Dir, list.a).checks, Dir: c.repo.Root()}
+			s, err := g.checks.Run(ctx, at, check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())
 			}
-			tried.Checks = append(tried.Checks, c.triedCheck(ctx, list, check, s, head))
+			tried.Checks = append(tried.Checks, g.triedCheck(ctx, list, check, s, head))
 		}
 	}
 	after, err := c.repo.Changes(ctx)
@@ -154,11 +162,4 @@ func (g *workspace) triedCheck(ctx context.Context, list triedList, check checks
 		c.How, c.CannotRun = g.checks.Why(check, s), g.checks.CannotRun(ctx, check, s.Run, base)
 	}
 	return c
-}
-
-// leaveBenches removes the checkouts that checks were run in.
-func (s *slotEngine) leaveBenches(ctx context.Context) error {
-	ctx, cancel := uninterrupted(ctx)
-	defer cancel()
-	return s.slots.removeAll(ctx)
 }

@@ -3,22 +3,25 @@ package worker
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"os"
-	"sync"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/backup"
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/gitconfig"
-	"relay/orchestrator/git/userfiles"
-	"relay/orchestrator/userconfig"
+	"relay/orchestrator/panel"
+	"relay/orchestrator/text"
+	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
@@ -27,47 +30,31 @@ type ledger interface {
 	Restore() ([]string, error)
 }
 
-// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
+// lock is the run's hold on its epic and on the checkout. Keep takes it again when an agent has removed it.
 type lock interface {
 	Keep(ctx context.Context) error
 }
 
-// workspace holds what all checkouts share that the tasks of a run work in.
+// workspace holds what all attempts of a run share.
 type workspace struct {
 	o      *engine.Options
 	home   *reanchor.Git // the user's own checkout
-	backup *backup.Backup
-	stash  *userfiles.StashGuard
-	watched
-	lock   lock // nil: none
+	guard  *guard
+	checks *checks.Runner
 	ledger ledger
-	ignore []byte // relay's own .gitignore
+	events chan<- engine.Event
+	now    func() time.Time
 
-	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
-	noPush   noPush // its zero value: agents may push
-
-	planSeen atomic.Pointer[planState]
-	keptSeen atomic.Pointer[planState]
-	settings settingsFiles
-	events   chan<- engine.Event
-	now      func() time.Time
 	origin   attempts.Integration
 	trusted  string // what the user had checked out when the run began; "" with isolation shared
+	excludes string // file of patterns that agents' git ignores; "" : what it ignores anyway
 
 	landedSteering atomic.Bool // see recordSteering
-
-	checks *checks.Runner
+	hookBroken     atomic.Bool // the pre-commit hook fails where nothing has changed, as far as is known
 }
 
+// Origin returns what attempts land on; it is empty when nothing is landed.
 func (g *workspace) Origin() attempts.Integration { return g.origin }
-
-// emit never waits: an activity nobody has time to receive is dropped.
-func (g *workspace) emit(h engine.Event) {
-	select {
-	case g.events <- h:
-	default:
-	}
-}
 
 // Tip returns the commit that the work is collected on.
 func (g *workspace) Tip(ctx context.Context) (string, error) {
@@ -78,10 +65,21 @@ func (g *workspace) Tip(ctx context.Context) (string, error) {
 	return cmp.Or(tip, g.origin.Base), err
 }
 
+// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
+func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }
+
+// emit never waits: an activity that the listener has no time to receive is dropped.
+func (g *workspace) emit(h engine.Event) {
+	select {
+	case g.events <- h:
+	default:
+	}
+}
+
 // recordWait is how long an event that is to be recorded waits for its listener.
 const recordWait = 10 * time.Second
 
-// record tells what is to be recorded, and waits for the listener if it has too much to hear.
+// record sends an event that is to be recorded, and waits for a busy listener.
 func (g *workspace) record(ctx context.Context, h engine.Event) {
 	select {
 	case g.events <- h:
@@ -97,49 +95,96 @@ func (g *workspace) record(ctx context.Context, h engine.Event) {
 	}
 }
 
-// makeRoom makes sure that files of an attempt can be made anew, whatever agents have put where they go.
-func (g *workspace) makeRoom(files ...string) error {
-	return attemptfiles.MakeRoom(g.o.Dir, files...)
-}
-
-// used tells what an attempt has used whose agent has come to its end.
+// used reports what an attempt has used whose agent has come to its end.
 func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
 	g.emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
 }
 
-// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }
-
-// watched is what agents share with the user, and what is put back of it.
-type watched struct {
-	rules *gitconfig.Guard
-	user  *userconfig.Watch
+// makeRoom makes sure that files of an attempt can be made, whatever agents have put where they go.
+func (g *workspace) makeRoom(files ...string) error {
+	return attemptfiles.MakeRoom(g.o.Dir, files...)
 }
 
-// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
-// are. A push to a repository that a test has made for itself goes on working, and so does every fetch.
-type noPush struct {
-	settings []string // of git, NAME=VALUE: a push fails with [refusal]
-	remotes  []string // names
-	prefixes []string // beginnings of addresses
+// env is the agents' environment plus relay's own variables.
+func (g *workspace) env(a engine.Attempt, result string) []string {
+	env := append(make([]string, 0, len(g.o.Env)+4), g.o.Env...)
+	env = append(env, "RELAY_EPIC="+g.o.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+g.o.Dir)
+	if result != "" {
+		env = append(env, "RELAY_RESULT="+result)
+	}
+	return append(env, runners.GitSettings(env, g.guard.noPush.settings...)...)
 }
 
-// planState is epic.yml as it was last looked at.
-type planState struct {
-	info    fs.FileInfo
-	content []byte
+// commandEnv is the environment of a command. One that is about the whole epic does not see for which task it runs: its result holds
+// for others as well.
+func (g *workspace) commandEnv(a engine.Attempt, ofEpic bool) []string {
+	env := append(g.env(a, ""), g.o.CommandEnv...)
+	if ofEpic {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+	}
+	return env
 }
 
-// settingsFiles are the files of relay's own configuration. They are the user's to edit meanwhile, so they stay as they are;
-// but an agent that writes there decides how the next run goes, and what it counts as done.
-type settingsFiles struct {
-	mu    sync.Mutex
-	files []settingsFile
+// panel returns what all sessions of reviewers share.
+func (g *workspace) panel() panel.Panel {
+	return panel.Panel{Options: g.o, Append: g.ledger.Append, Emit: g.emit, Now: g.now}
 }
 
-type settingsFile struct {
-	path        string
-	began, last []byte // nil: it is not there, or cannot be read as one
+// relative names a file as a user sees it, from the root of the repository.
+func (g *workspace) relative(path string) string {
+	if rel, err := filepath.Rel(g.o.Root, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// recordScope notes which changed files belong to other tasks.
+func (g *workspace) recordScope(task *epic.Task, r *engine.Result) {
+	change := changes.OfTask{Task: task, Files: r.Receipt.FilesChanged}
+	if found := changes.OutOfScope(g.o.Epic, g.o.Graph, change); len(found.Files) > 0 {
+		r.Note("scope", task.ID+found.Foreign())
+	}
+}
+
+// recordSteering records that a landing changes the configuration of agent CLIs: later slots have it.
+func (g *workspace) recordSteering(files []string) {
+	if slices.ContainsFunc(files, steering.Configures) {
+		g.landedSteering.Store(true)
+	}
+}
+
+// useTrusted gives a reviewer's checkout the steering files that the user had when the run began: see [steering.UseTrusted].
+func (g *workspace) useTrusted(ctx context.Context, repo *reanchor.Git, head string) (back func() error, err error) {
+	return steering.UseTrusted(ctx, repo, g.trusted, head)
+}
+
+// notableChanges describes, as a suffix for a message, the protected files and tests that commits change which no check has seen.
+func (g *workspace) notableChanges(ctx context.Context, from, to string) string {
+	names, err := g.home.Names(ctx, from, to)
+	if err != nil {
+		return "; what they change git does not say"
+	}
+	globs := slices.Clone(g.o.Epic.Protected)
+	for i := range g.o.Epic.Tasks {
+		globs = append(globs, g.o.Epic.Tasks[i].Protected...)
+	}
+	var protected, tests []string
+	for _, n := range names {
+		switch was := text.FirstOf(n.From, n.Path); {
+		case len(changes.ProtectedHits(globs, []reanchor.Change{n})) > 0:
+			protected = append(protected, was)
+		case changes.IsTest(was) && n.Code != "A":
+			tests = append(tests, was)
+		}
+	}
+	message := ""
+	if len(protected) > 0 {
+		message += "; that changes " + text.Listed(protected) + ", which is protected"
+	}
+	if len(tests) > 0 {
+		message += "; that changes the tests in " + text.Listed(tests)
+	}
+	return message
 }
 
 // uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.

@@ -1,0 +1,314 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"relay/attempts"
+	"relay/orchestrator/text"
+	"relay/runners"
+)
+
+// Evidence is what was observed of one attempt. A nil part was not looked at. It is data: the event log keeps it, and a replay decides
+// again from it.
+type Evidence struct {
+	Task   Task     `json:"task"`
+	Damage string   `json:"damage,omitempty"` // git cannot read the attempt's checkout or its commits: what it says
+	Ready  *Ready   `json:"ready,omitempty"`
+	Base   *Before  `json:"base,omitempty"`
+	Leave  *Leave   `json:"leave,omitempty"`
+	End    *TurnEnd `json:"end,omitempty"`
+	Guard  *Guard   `json:"guard,omitempty"`
+	Work   *Work    `json:"work,omitempty"`
+	Mark   *Mark    `json:"mark,omitempty"`
+	Checks *Runs    `json:"checks,omitempty"`
+	Hook   *Hook    `json:"hook,omitempty"`
+	Old    *Old     `json:"old,omitempty"`
+	Panel  *Panel   `json:"panel,omitempty"`
+}
+
+// Task is what the plan says of the task.
+type Task struct {
+	HasChecks    bool `json:"has_checks,omitempty"`
+	MayBeNothing bool `json:"may_be_nothing,omitempty"` // it may be done without a change
+}
+
+// Ready is what came of making the place of the attempt ready.
+type Ready struct {
+	Branch string `json:"branch,omitempty"` // of the task, which is checked out …
+	InUse  string `json:"in_use,omitempty"` // … in this folder of a person's
+	Lacks  string `json:"lacks,omitempty"`  // why files that slots get cannot be put there
+	Mishap
+}
+
+// Mishap is what kept commands from saying anything. Its zero value is none.
+type Mishap struct {
+	Stopped string `json:"stopped,omitempty"` // the run was stopped: before or during what
+	Unseen  string `json:"unseen,omitempty"`  // the process that watched this command died
+	Spoiled bool   `json:"spoiled,omitempty"` // what git knows of the checkout was changed while the commands ran
+	SetUp   string `json:"set_up,omitempty"`  // the set-up failed: which command, and how it ended
+	ByWork  bool   `json:"by_work,omitempty"` // SetUp succeeds without the work
+	Offline string `json:"gone,omitempty"`    // a check that had passed on the base fails there now: how
+}
+
+// Before is what the checks and the hook say without the work.
+type Before struct {
+	CannotRun string   `json:"cannot_run,omitempty"` // why a check cannot run at all, so that nothing would prove the work
+	Early     []string `json:"early,omitempty"`      // checks that must fail before the work, where all checks of the task pass
+	Green     string   `json:"green,omitempty"`      // one of these that passes while others of the task fail
+	Late      string   `json:"late,omitempty"`       // one of these that took too long: what it did
+	Hook      string   `json:"hook,omitempty"`       // the hook fails where nothing has changed: how
+	Mishap
+}
+
+// Leave is whether an agent may be asked now.
+type Leave struct {
+	Refused string `json:"refused,omitempty"` // why not
+}
+
+// TurnEnd is how a turn of the agent ended.
+type TurnEnd struct {
+	Is       runners.Outcome       `json:"is"`
+	Said     string                `json:"said,omitempty"`      // what is known of why
+	Category attempts.Category     `json:"category,omitempty"`  // of a failure, in the agent's own words; "": that of the end
+	NoResult bool                  `json:"no_result,omitempty"` // it gave no result that can be read, and no fault of its CLI is known
+	By       attempts.ResultSource `json:"by,omitempty"`        // with NoResult: what decides in place of it; "": nothing
+	Asked    bool                  `json:"asked,omitempty"`     // with NoResult: its session was asked for it
+	Session  bool                  `json:"session,omitempty"`   // it has one that can be asked
+	Round    int                   `json:"round,omitempty"`     // of mending what reviewers found; 0: the first turn
+}
+
+// Guard is what was done to what is not the attempt's, as far as it is serious and known to be its doing.
+type Guard struct {
+	Why string `json:"why,omitempty"`
+}
+
+// Work is what there is of work.
+type Work struct {
+	Destroyed     bool     `json:"destroyed,omitempty"` // the checkout is gone
+	HalfDone      string   `json:"half_done,omitempty"` // a merge or the like
+	Unmerged      string   `json:"unmerged,omitempty"`  // a path in conflict
+	Untaken       []string `json:"untaken,omitempty"`   // paths that git does not take
+	Refused       []string `json:"refused,omitempty"`   // paths that a filter or an encoding refuses …
+	RefusedBy     string   `json:"refused_by,omitempty"`
+	OffBranch     string   `json:"off_branch,omitempty"` // the branch that the agent left
+	Rewrote       bool     `json:"rewrote,omitempty"`    // commits that were there before
+	TooLarge      string   `json:"too_large,omitempty"`
+	Repository    string   `json:"repository,omitempty"`     // that was put into the commits
+	Submodule     string   `json:"submodule,omitempty"`      // in which the agent committed
+	Brought       []string `json:"brought,omitempty"`        // files of the user's that relay had brought, committed
+	Protected     []string `json:"protected,omitempty"`      // paths in the commits that no agent may change
+	LeftProtected []string `json:"left_protected,omitempty"` // the same, not committed, and not as checks leave them
+	Left          []string `json:"left,omitempty"`           // uncommitted files that are no part of the work
+	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
+	Empty         bool     `json:"empty,omitempty"`          // nothing has changed
+	AsJudged      string   `json:"as_judged,omitempty"`      // nothing has changed since the reviewers found this
+	DeletedTests  []string `json:"deleted_tests,omitempty"`
+	Theirs        bool     `json:"theirs,omitempty"`       // a person has committed after the run was killed
+	Unattributed  bool     `json:"unattributed,omitempty"` // changes belong to no task here
+}
+
+// Mark is what came of marking the attempt's commits.
+type Mark struct {
+	Unfit   string `json:"unfit,omitempty"`   // why a commit cannot land
+	Refused string `json:"refused,omitempty"` // git does not take what was committed: what it says
+}
+
+// Runs are checks on the work, in their order, as far as they were run.
+type Runs struct {
+	Runs []Run `json:"runs,omitempty"`
+	Mishap
+}
+
+// State is how a check ended.
+type State string
+
+// States of a check.
+const (
+	Passed State = "passed"
+	Red    State = "red"
+	Late   State = "late" // it took too long, or printed too much: it has said nothing
+)
+
+// Run is one check as it was seen.
+type Run struct {
+	Name      string `json:"name"`
+	OfEpic    bool   `json:"of_epic,omitempty"`
+	Is        State  `json:"is"`
+	Before    State  `json:"before,omitempty"`     // on the base; "": not known
+	Alike     bool   `json:"alike,omitempty"`      // it fails in the same way on the base
+	How       string `json:"how,omitempty"`        // it ended, with the lines that say why
+	Short     string `json:"short,omitempty"`      // the same in fewer words
+	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
+	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
+	Alone     bool   `json:"alone,omitempty"`      // nobody else was at work while it ran
+}
+
+// Excused reports whether the check is one of the epic that fails on the base as well: it is held against no task.
+func (r Run) Excused() bool { return r.OfEpic && r.Is != Passed && r.Before == Red }
+
+// fails reports whether the check speaks against the work.
+func (r Run) fails() bool { return r.Changed != "" || r.Is != Passed && !r.Excused() }
+
+// Hook is what the user's pre-commit hook says of the work.
+type Hook struct {
+	How, Short string // it failed so; "": it passed, or there is none
+	Alike      bool   `json:"alike,omitempty"` // it fails in the same way where nothing has changed
+	Mishap
+}
+
+// Old is what the checks say with the tests as they were.
+type Old struct {
+	Check   string   `json:"check,omitempty"`   // that fails then, twice; "": none
+	How     string   `json:"how,omitempty"`     // it ended
+	Changed []string `json:"changed,omitempty"` // what the agent changed of the tests
+	Mishap
+}
+
+// Panel is what the reviewers said.
+type Panel struct {
+	Missing []Absent `json:"missing,omitempty"` // who has given no opinion; none while those who did refuse the work
+	Blocked bool     `json:"blocked,omitempty"`
+	Wants   bool     `json:"wants,omitempty"`    // changes
+	First   string   `json:"first,omitempty"`    // finding, or the summary
+	MayMend bool     `json:"may_mend,omitempty"` // a round is left, and the last one was not in vain
+}
+
+// Absent is a reviewer that has given no opinion.
+type Absent struct {
+	Outcome  attempts.Outcome  `json:"outcome"`
+	Category attempts.Category `json:"category"`
+	Why      string            `json:"why"`
+}
+
+// has reports whether a part was gathered.
+func (e *Evidence) has(p Part) bool {
+	switch p {
+	case Readied:
+		return e.Ready != nil
+	case Base:
+		return e.Base != nil
+	case Started:
+		return e.Leave != nil
+	case Turn:
+		return e.End != nil
+	case Guarded:
+		return e.Guard != nil
+	case Worked:
+		return e.Work != nil
+	case Marked:
+		return e.Mark != nil
+	case Checked:
+		return e.Checks != nil
+	case Hooked:
+		return e.Hook != nil
+	case OldView:
+		return e.Old != nil
+	case Judged:
+		return e.Panel != nil
+	case Nothing:
+	}
+	return true
+}
+
+func (e *Evidence) hasAll(parts []Part) bool {
+	return !slices.ContainsFunc(parts, func(p Part) bool { return !e.has(p) })
+}
+
+// mishap returns what kept commands of the attempt from saying anything.
+func (e *Evidence) mishap() (m Mishap) {
+	var all []Mishap
+	if e.Ready != nil {
+		all = append(all, e.Ready.Mishap)
+	}
+	if e.Base != nil {
+		all = append(all, e.Base.Mishap)
+	}
+	if e.Checks != nil {
+		all = append(all, e.Checks.Mishap)
+	}
+	if e.Hook != nil {
+		all = append(all, e.Hook.Mishap)
+	}
+	if e.Old != nil {
+		all = append(all, e.Old.Mishap)
+	}
+	for _, m := range all {
+		if m != (Mishap{}) {
+			return m
+		}
+	}
+	return Mishap{}
+}
+
+// against returns the first check that speaks against the work.
+func (e *Evidence) against() (r Run, yes bool) {
+	if e.Checks == nil {
+		return r, false
+	}
+	at := slices.IndexFunc(e.Checks.Runs, Run.fails)
+	if at < 0 {
+		return r, false
+	}
+	return e.Checks.Runs[at], true
+}
+
+// presumed reports whether evidence decides in place of a result that the agent did not give.
+func (e *Evidence) presumed() bool { return e.End.NoResult && e.End.By != "" }
+
+// claims reports whether the turn ended as a success, claimed or presumed.
+func (e *Evidence) claims() bool {
+	return e.End != nil && (e.presumed() || OutcomeOf(e.End.Is).Outcome == attempts.Success)
+}
+
+// doneAlready reports whether the agent found that there was nothing to be done, which the task's checks have to say as well.
+func (e *Evidence) doneAlready() bool {
+	return e.claims() && !e.End.NoResult && e.Work != nil && e.Work.Empty && !e.Task.MayBeNothing && e.Task.HasChecks
+}
+
+// Claims reports whether the turn ended as a success, claimed or presumed.
+func (d TurnEnd) Claims() bool {
+	return d.NoResult && d.By != "" || OutcomeOf(d.Is).Outcome == attempts.Success
+}
+
+// OfAgent reports whether the end is the agent's failure: not that of its runner, a limit or this machine.
+func (d TurnEnd) OfAgent() bool { return OutcomeOf(d.Is).Outcome == attempts.Agent }
+
+// OfRunner reports whether the runner or its provider has failed the attempt.
+func (d TurnEnd) OfRunner() bool { return ClassOf(OutcomeOf(d.Is).Outcome).Runner == RunnerFailed }
+
+// Blames reports whether the end is charged.
+func (d TurnEnd) Blames() bool { return OutcomeOf(d.Is).Outcome.Charged() }
+
+// Undecided reports whether the agent gave no result, nothing decides in its place, and it was not asked for it.
+func (d TurnEnd) Undecided() bool { return d.NoResult && d.By == "" && !d.Asked }
+
+// Words says why the turn ended.
+func (d TurnEnd) Words() string { return text.FirstOf(d.Said, OutcomeOf(d.Is).Words) }
+
+// WithoutResult reports whether the attempt ends without a result: nothing decides in its place, or what was to decide cannot.
+func (e *Evidence) WithoutResult() bool { return e.End != nil && withoutResult(e) }
+
+// AlreadyDone reports whether the ledger is told, with a ruling, that the task was done before the attempt.
+func (e *Evidence) AlreadyDone(r Ruling) bool {
+	return e.doneAlready() && r.Outcome != attempts.Agent && r.Outcome != attempts.Tamper
+}
+
+// Unready says why a checkout cannot be set up; "": it is.
+func Unready(m Mishap) string {
+	if m.Stopped != "" {
+		return "the run was stopped " + m.Stopped
+	}
+	return m.SetUp
+}
+
+// GoesOnFrom says what an attempt continues from.
+func GoesOnFrom(before *attempts.Attempt) string {
+	switch {
+	case before.Outcome == attempts.Tamper:
+		return fmt.Sprintf("goes on from what attempt %d had done, without its changes of protected files", before.ID)
+	case before.AwaitsReview():
+		return fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", before.ID)
+	}
+	return fmt.Sprintf("goes on from what attempt %d had done when it was stopped", before.ID)
+}

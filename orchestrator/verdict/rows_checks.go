@@ -1,0 +1,198 @@
+package verdict
+
+import (
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/text"
+)
+
+// checkRows are about what the checks and the hook say of the work.
+var checkRows = []row{
+	{
+		Cause: "set-up broken", Outcome: attempts.Check, Category: attempts.MissingDependency, Next: Retry,
+		Seen:  "a set-up command fails on the work and succeeds without it",
+		needs: []Part{Checked},
+		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && m.ByWork },
+		words: func(e *Evidence) string { return e.mishap().SetUp + "; without this work it succeeds" },
+	},
+	{
+		Cause: "changed by a check", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
+		Seen:  "a protected file that decides checks was changed while one ran, alone, that leaves it alone on the base",
+		needs: []Part{Checked},
+		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Changed != "" && r.Alone },
+		words: changedWords,
+	},
+	{
+		Cause: "changed beside", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
+		Seen:  "the same while others were at work: whose doing it was cannot be told",
+		needs: []Part{Checked},
+		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Changed != "" },
+		words: func(e *Evidence) string { return changedWords(e) + "; it proves nothing" },
+	},
+	{
+		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency, Gate: attempts.Infrastructure, Next: Gate,
+		Seen:  "a check of the task fails on the work because it cannot run at all, whatever an agent does",
+		Lifts: "what it lacks is there",
+		needs: []Part{Checked},
+		holds: cannotRun,
+		words: func(e *Evidence) string { r, _ := e.against(); return r.CannotRun },
+	},
+	{
+		Cause: "broken before", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "a check of the epic says nothing on the base, and nothing on the work in the same way",
+		needs: []Part{Checked},
+		holds: brokenBefore,
+		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
+	},
+	{
+		Cause: "check failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
+		Seen:  "a check fails on the work; one of the epic did not fail on the base",
+		needs: []Part{Checked},
+		holds: func(e *Evidence) bool { _, yes := e.against(); return yes },
+		words: func(e *Evidence) string {
+			r, _ := e.against()
+			why := redWords(e, r)
+			if len(e.Work.Left) > 0 {
+				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is no part of what was checked"
+			}
+			return why
+		},
+		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },
+	},
+	{
+		Cause: "hook fails anyway", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "the pre-commit hook fails on the work, and in the same way where nothing has changed",
+		needs: []Part{Hooked},
+		holds: func(e *Evidence) bool { return e.Hook.How != "" && e.Hook.Alike },
+		words: func(e *Evidence) string { return e.Hook.How + hookIsBroken },
+		short: func(e *Evidence) string { return e.Hook.Short },
+	},
+	{
+		Cause: "hook failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
+		Seen:  "the pre-commit hook fails on the work, and not where nothing has changed",
+		needs: []Part{Hooked},
+		holds: func(e *Evidence) bool { return e.Hook.How != "" },
+		words: func(e *Evidence) string { return e.Hook.How },
+		short: func(e *Evidence) string { return e.Hook.Short },
+	},
+	{
+		Cause: "passes by changed tests", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
+		Seen:  "a check that passes fails, twice, with the tests, check scripts and helpers that nobody asked to change as they were",
+		needs: []Part{OldView},
+		holds: func(e *Evidence) bool { return e.Old.Check != "" },
+		words: func(e *Evidence) string {
+			return e.Old.Check + " passes only with what the agent changed of " + text.Listed(e.Old.Changed) +
+				", which the task does not name under files; with that as it was: " + e.Old.How
+		},
+	},
+}
+
+// cannotRun reports whether the check that fails is one of the task's that cannot run at all. What passes before the work can.
+func cannotRun(e *Evidence) bool {
+	r, yes := e.against()
+	return yes && r.Changed == "" && !r.OfEpic && r.Before != Passed && r.CannotRun != ""
+}
+
+// brokenBefore reports whether the check that fails is one of the epic that said nothing on the base either.
+func brokenBefore(e *Evidence) bool {
+	r, yes := e.against()
+	return yes && r.Changed == "" && r.OfEpic && r.Before != Passed && r.Alike
+}
+
+// notDone returns what speaks against an agent that found its task done already; "": nothing does.
+func notDone(e *Evidence) string {
+	if !e.doneAlready() {
+		return ""
+	}
+	if off := e.mishap().Offline; off != "" {
+		return off
+	}
+	r, yes := e.against()
+	if !yes || r.Changed != "" || cannotRun(e) {
+		return ""
+	}
+	return redWords(e, r)
+}
+
+// redWords says how a check failed.
+func redWords(e *Evidence, r Run) string {
+	if brokenBefore(e) {
+		return r.How + ", and in the same way before the work"
+	}
+	return r.How
+}
+
+func changedWords(e *Evidence) string {
+	r, _ := e.against()
+	return r.Changed + ", which is protected, was changed while " + r.Name + " ran"
+}
+
+// panelRows are about what the reviewers say of the work.
+var panelRows = []row{
+	{
+		Cause: "not reviewed", Next: Resume, absent: true,
+		Seen:  "a reviewer could not be asked or gave no verdict, and no other has refused the work, which is kept for the review",
+		needs: []Part{Judged},
+		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 },
+		words: func(e *Evidence) string {
+			why := make([]string, len(e.Panel.Missing))
+			for i, m := range e.Panel.Missing {
+				why[i] = m.Why
+			}
+			return strings.Join(why, "; ")
+		},
+	},
+	{
+		Cause: "blocked", Outcome: attempts.Review, Category: attempts.QualityGate, Gate: attempts.QualityGateBlocked, Next: Gate,
+		Seen: "a reviewer blocks the change", Lifts: "a person: relay ungate",
+		needs: []Part{Judged},
+		holds: func(e *Evidence) bool { return e.Panel.Blocked },
+		words: func(e *Evidence) string { return with("the reviewer blocks this change", e.Panel.First) },
+	},
+	{
+		Cause: "changes wanted, and mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Rework,
+		Seen:  "reviewers want changes, and a round is left",
+		needs: []Part{Judged},
+		holds: func(e *Evidence) bool { return e.Panel.Wants && e.Panel.MayMend },
+		words: wantedWords,
+	},
+	{
+		Cause: "changes wanted", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
+		Seen:  "reviewers want changes, and no round is left or the last one was in vain",
+		needs: []Part{Judged},
+		holds: func(e *Evidence) bool { return e.Panel.Wants },
+		words: wantedWords,
+	},
+}
+
+func wantedWords(e *Evidence) string { return with("the reviewer wants changes", e.Panel.First) }
+
+func with(what, more string) string {
+	if more == "" {
+		return what
+	}
+	return what + ": " + more
+}
+
+// worst returns the reviewer that waiting helps least; a run that stops ends everything.
+func worst(missing []Absent) Absent {
+	w := missing[0]
+	for _, m := range missing {
+		if severity(m.Outcome) > severity(w.Outcome) {
+			w = m
+		}
+	}
+	return w
+}
+
+func severity(o attempts.Outcome) int {
+	switch o {
+	case attempts.Stopped:
+		return 2
+	case attempts.Environment, attempts.Auth, attempts.Start:
+		return 1
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,287 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
+type trouble struct {
+	verdict.Mishap
+	runs []attempts.CheckRun
+}
+
+// yes reports whether there was any.
+func (tr *trouble) yes() bool { return tr.Mishap != verdict.Mishap{} }
+
+// stopped notes that the run was stopped while a command ran.
+func (tr *trouble) stopped(command string) { tr.Stopped = "while " + command + " ran" }
+
+// bench runs checks on commits for an attempt: in clean checkouts, or in the user's own.
+type bench interface {
+	// ask runs checks on a commit until visit wants no more.
+	ask(ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit) error
+	// again asks a check of the epic again what it says of the commit that a work is put on, when it fails on the work. One failure there
+	// may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there hours ago may fail by now,
+	// for a service that is gone: then nothing is known of the work.
+	again(ctx context.Context, q checks.Question, check checks.Check, before checks.Result, tr *trouble) (checks.Result, error)
+	// quiet reports whether no other attempt is at work.
+	quiet() bool
+}
+
+// question asks checks of the attempt about a commit.
+func (t *attempt) question(commit string, list []checks.Check) checks.Question {
+	return checks.Question{Attempt: t.a, Logs: t.files.checks, Commit: commit, Checks: list}
+}
+
+// ofEpic returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.
+func (t *attempt) ofEpic() []epic.Check {
+	if t.run.o.Isolation == engine.IsolationShared {
+		return nil
+	}
+	return t.run.o.Epic.Checks
+}
+
+// checkBase sees what the checks of the task and of the epic say before the work. One that must fail then and passes proves nothing
+// about this task.
+func (t *attempt) checkBase(ctx context.Context) error {
+	t.ev.Base = &verdict.Before{}
+	if err := t.baseline(ctx, t.ev.Base); err != nil {
+		return err
+	}
+	if t.run.o.Isolation == engine.IsolationShared {
+		return nil
+	}
+	if verdict.Stands(&t.ev) {
+		t.a.BriefInput.Red, t.a.BriefInput.Passing = t.f.onBase.Red(t.run.o.Epic.Checks), t.ev.Base.Early
+		return t.askBrokenHook(ctx, t.ev.Base)
+	}
+	return nil
+}
+
+// baseline runs the checks on the base.
+func (t *attempt) baseline(ctx context.Context, b *verdict.Before) error {
+	f, r := &t.f, t.run.checks
+	f.onBase = make(checks.Baseline)
+	q := t.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, t.ofEpic())))
+	q.Before = true
+	var tr trouble
+	err := t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		f.onBase[check.Key()] = s
+		why, note := r.HoldBack(ctx, t.a, check, s)
+		if note != "" {
+			f.Note("check", note)
+		}
+		if b.CannotRun = why; why != "" {
+			s.Run.Phase = attempts.PhaseBaseline
+			f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
+		}
+		return why == "", nil
+	})
+	b.Mishap = tr.Mishap
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
+	if err != nil || tr.yes() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
+		return err
+	}
+	b.Early = f.onBase.Early(&t.a.Task)
+	for _, check := range checks.MustFail(&t.a.Task) {
+		s := f.onBase[check.Key()]
+		run := s.Run
+		run.Phase = attempts.PhaseBaseline
+		f.Receipt.Checks = append(f.Receipt.Checks, run)
+		switch {
+		case len(b.Early) > 0 || b.Late+b.Green != "":
+		case s.TimedOut:
+			b.Late = check.Name + " " + r.TooMuch(check, s)
+		case s.Passed():
+			b.Green = check.Name
+		}
+	}
+	return nil
+}
+
+// check runs the acceptance commands on exactly the commits of the attempt, one after another while nothing speaks against the work, and
+// sees of each that fails whether it failed before.
+func (t *attempt) check(ctx context.Context) error {
+	f := &t.f
+	t.ev.Checks, f.ofEpic = &verdict.Runs{}, make(checks.Baseline)
+	if f.onBase == nil { // the agent has ended under a run that was killed
+		if err := t.baseline(ctx, t.ev.Base); err != nil || !verdict.Stands(&t.ev) {
+			return err
+		}
+	}
+	f.written = append(f.written, f.onBase.Changed()...)
+	q := t.question(f.Head, checks.List(t.a.Task.Checks, t.ofEpic()))
+	q.From = t.a.Base
+	if len(q.Checks) > 0 {
+		t.ev.Guard = nil // code of the agent runs
+	}
+	var tr trouble
+	err := t.bench.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
+		f.written = append(f.written, after.Changed...)
+		run, err := t.see(ctx, check, &after, &tr)
+		if err != nil {
+			return false, err
+		}
+		if check.OfEpic {
+			f.ofEpic[check.Key()] = after
+		}
+		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
+		t.ev.Checks.Runs, t.ev.Checks.Mishap = append(t.ev.Checks.Runs, run), tr.Mishap
+		return verdict.Stands(&t.ev), nil
+	})
+	t.ev.Checks.Mishap = tr.Mishap
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
+	if err == nil && !tr.yes() {
+		t.leftProtected()
+	}
+	return err
+}
+
+// see classifies the result of a check on the work, by what it said on the base.
+func (t *attempt) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
+	f, r := &t.f, t.run.checks
+	base, known := f.onBase[check.Key()]
+	if known && check.OfEpic && !after.Passed() {
+		var err error
+		if base, err = t.bench.again(ctx, t.question(t.a.Base, nil), check, base, tr); err != nil {
+			return verdict.Run{}, err
+		}
+		f.onBase[check.Key()] = base
+	}
+	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: t.bench.quiet()}
+	if known {
+		run.Before = base.State()
+		after.Run.Attribution = checks.Attribution(base, *after)
+		run.Alike = after.Run.Attribution == attempts.BrokenBefore
+	}
+	at := slices.IndexFunc(after.Changed, func(path string) bool {
+		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(t.run.o.Epic, &t.a.Task, path)
+	})
+	switch {
+	case at >= 0: // a test, a script that a check runs: it may have passed by it
+		run.Changed = attempts.Clean(after.Changed[at], 200)
+	case after.Passed():
+		f.RanFewer(&t.a.Task, check.Name, base.Run, after.Run, &f.Result)
+	case run.Excused():
+		f.Note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too"+checks.Difference(base, *after)+"; it is not held against the task")
+	default:
+		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
+		if !check.OfEpic {
+			run.CannotRun = r.CannotRun(ctx, check, after.Run, t.a.Base)
+		}
+	}
+	return run, nil
+}
+
+// askHookOnWork sees what the user's pre-commit hook says of the work, if it is to run.
+func (t *attempt) askHookOnWork(ctx context.Context) error {
+	t.ev.Hook = &verdict.Hook{}
+	if t.run.o.Hook == "" || t.f.Head == t.a.Base {
+		return nil
+	}
+	t.ev.Guard = nil
+	var tr trouble
+	hook, on, err := t.askHook(ctx, t.f.Head, &tr)
+	if err == nil && !tr.yes() {
+		t.f.Receipt.Checks = append(t.f.Receipt.Checks, on.Run)
+		if on.Passed() {
+			return nil
+		}
+		var idle checks.Result
+		if _, idle, err = t.askHook(ctx, t.a.Base, &tr); err == nil && !tr.yes() {
+			r := t.run.checks
+			t.ev.Hook.How, t.ev.Hook.Short = r.Why(hook, on), r.Briefly(hook, on)
+			t.ev.Hook.Alike = (idle.Red() || idle.TimedOut && on.TimedOut) && checks.Difference(idle, on) == "" // it is not installed, most often
+			t.run.hookBroken.Store(t.ev.Hook.Alike)
+		}
+	}
+	t.ev.Hook.Mishap = tr.Mishap
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
+	return err
+}
+
+// askBrokenHook sees whether the user's pre-commit hook still fails where nothing has changed, once it was seen to.
+func (t *attempt) askBrokenHook(ctx context.Context, b *verdict.Before) error {
+	if t.run.o.Hook == "" || !t.run.hookBroken.Load() {
+		return nil
+	}
+	var tr trouble
+	hook, idle, err := t.askHook(ctx, t.a.Base, &tr)
+	b.Mishap = tr.Mishap
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
+	if err != nil || tr.yes() {
+		return err
+	}
+	if idle.Passed() {
+		t.run.hookBroken.Store(false)
+		return nil
+	}
+	idle.Run.Phase = attempts.PhaseBaseline
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, idle.Run)
+	b.Hook = t.run.checks.Why(hook, idle)
+	return nil
+}
+
+// askHook asks the user's pre-commit hook what it says of what a commit has changed since the base. Of the base itself there is nothing
+// to say.
+func (t *attempt) askHook(ctx context.Context, commit string, tr *trouble) (hook checks.Check, on checks.Result, err error) {
+	hook = checks.Hook(t.run.o.Hook, t.a.Base, commit, len(t.a.Task.Checks))
+	q := t.question(commit, []checks.Check{hook})
+	q.Anew = true
+	if commit != t.a.Base {
+		q.From = t.a.Base
+	}
+	err = t.bench.ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
+		on = r
+		return true, nil
+	})
+	return hook, on, err
+}
+
+// checkWithOldTests runs the checks that pass again, with the tests, check scripts and helpers that were changed unasked as
+// they were. A work that fails then, twice, passes only by its own version of them.
+func (t *attempt) checkWithOldTests(ctx context.Context) error {
+	f := &t.f
+	t.ev.Old = &verdict.Old{}
+	if len(f.Found.Old.Changed) == 0 || t.ev.Work.Unattributed {
+		return nil
+	}
+	t.ev.Guard = nil
+	q := t.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, t.ofEpic())))
+	q.Anew, q.Lay, q.LayFrom = true, f.Found.Old.All, t.a.Base
+	var tr trouble
+	var red *checks.Result
+	for try := 0; try == 0 || try < 2 && red != nil && !tr.yes(); try++ {
+		red = nil
+		err := t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+			if s.Red() && !(check.OfEpic && f.onBase[check.Key()].Red()) {
+				red = &s
+				red.Run.Name = check.Name
+			}
+			return red == nil, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	t.ev.Old.Mishap = tr.Mishap
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
+	if red == nil || tr.yes() {
+		return nil
+	}
+	t.ev.Old.Check, t.ev.Old.Changed = red.Run.Name, f.Found.Old.Changed
+	t.ev.Old.How = runners.DescribeExit(process.Exit{Code: red.Run.ExitCode})
+	red.Run.Name += ", with the tests as they were"
+	f.Receipt.Checks = append(f.Receipt.Checks, red.Run)
+	return nil
+}

@@ -1,0 +1,398 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic/globs"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/facts"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/nested"
+	"relay/orchestrator/git/recordfiles"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+	"relay/orchestrator/worker/merge"
+	"relay/orchestrator/worker/steering"
+	"relay/reanchor"
+	"relay/review"
+)
+
+// commit commits what the agent left, and lists what git says was changed.
+func (t *attempt) commit(ctx context.Context) ([]reanchor.Change, error) {
+	f, w, tree := &t.f, t.ev.Work, t.c.tree
+	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
+	if err := tree.Unlock(ctx); err != nil {
+		return nil, err
+	}
+	if verdict.Stands(&t.ev) {
+		if err := t.halfDone(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.findHead(ctx); err != nil {
+		return nil, err
+	}
+	head, err := t.commitLeft(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.Head = head
+	w.Untaken = tree.Untaken()
+	if refused := tree.Refused(); len(refused) > 0 {
+		w.Refused = slices.Sorted(maps.Keys(refused))
+		w.RefusedBy = refused[w.Refused[0]].Error()
+	}
+	if head == t.a.Base {
+		return nil, nil
+	}
+	if verdict.Stands(&t.ev) {
+		if err := t.onBranch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return t.list(ctx)
+}
+
+// halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
+func (t *attempt) halfDone(ctx context.Context) (err error) {
+	w := t.ev.Work
+	if w.HalfDone = gitcmd.Halfway(t.c.tree.Repo); w.HalfDone == "" {
+		w.Unmerged, err = gitcmd.Unmerged(ctx, t.c.tree.Repo)
+	}
+	return err
+}
+
+// findHead takes note of where the agent left the branch. An attempt of a killed run may have been set aside already, or
+// half: then it is put back to how the agent left it, and judged again.
+func (t *attempt) findHead(ctx context.Context) error {
+	tree := t.c.tree
+	head, err := tree.Head(ctx)
+	if kept := t.files.kept(); err == nil && t.a.Ended && head == t.a.Base && kept != "" {
+		head, err = tree.BringBack(ctx, head, kept)
+	}
+	if err != nil {
+		return err
+	}
+	t.f.agentHead = head
+	if !t.a.Ended || head == t.a.Base {
+		return nil
+	}
+	if t.f.agentHead, err = worktree.Peel(ctx, tree.Repo, head, merge.LeftMessage(t.run.o, t.a)); err != nil {
+		return err
+	}
+	t.ev.Work.Theirs, err = t.place.theirs(ctx, t)
+	return err
+}
+
+// onBranch sees whether the agent left the branch or rewrote what was there before it.
+func (t *attempt) onBranch(ctx context.Context) error {
+	stayed, err := t.c.tree.OnBranch(ctx)
+	kept := true
+	if stayed && err == nil {
+		kept, err = t.c.tree.Contains(ctx, t.a.Base, t.f.Head)
+	}
+	if err == nil && !stayed {
+		t.ev.Work.OffBranch = strings.TrimPrefix(t.c.tree.Branch, "refs/heads/")
+	}
+	t.ev.Work.Rewrote = err == nil && !kept
+	return err
+}
+
+// list fills in what git says of each changed file.
+func (t *attempt) list(ctx context.Context) ([]reanchor.Change, error) {
+	f, repo := &t.f, t.c.repo
+	names, err := repo.Names(ctx, t.a.Base, f.Head)
+	var many *reanchor.TooManyError
+	switch {
+	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
+		t.ev.Work.TooLarge = err.Error() // what cannot be listed cannot be held against the protected paths
+	case err != nil:
+		return nil, err
+	}
+	all := names
+	names = t.withoutRecords(ctx, names)
+	stat, lines, err := repo.StatLines(ctx, t.a.Base, f.Head, facts.MostChanges)
+	f.Receipt.DiffStat = strings.TrimSpace(stat)
+	unlisted := 0
+	if many != nil {
+		unlisted = many.Rest
+	}
+	f.Changes, f.MoreChanges = facts.Changes(names, lines, unlisted)
+	if err := t.findRepositories(ctx, names); err != nil {
+		return nil, err
+	}
+	t.recordUserFiles(all)
+	for i := range names {
+		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
+	}
+	return names, err
+}
+
+// withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
+func (t *attempt) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
+	records := t.c.tree.Records
+	if records == nil {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(n reanchor.Change) bool {
+		return t.c.tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && records.Between(ctx, t.a.Base, t.f.Head)
+	})
+}
+
+// findRepositories sees whether another repository was put into the commits: they have its name only, and what is in it
+// would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
+func (t *attempt) findRepositories(ctx context.Context, names []reanchor.Change) error {
+	var declared []string
+	tree, w := t.c.tree, t.ev.Work
+	for _, n := range names {
+		if n.Link == "" {
+			continue
+		}
+		if declared == nil {
+			var err error
+			if declared, err = nested.Declared(ctx, tree.Repo, t.f.Head); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !slices.Contains(declared, n.Path):
+			w.Repository = text.FirstOf(w.Repository, n.Path)
+			if nested.At(tree.Repo, n.Path) {
+				tree.Leave(n.Path + "/")
+			}
+		case t.c.ceiling != "" && nested.MadeCommit(ctx, tree.Repo, n.Path, n.Link): // a user's own submodule stays with the user
+			w.Submodule = text.FirstOf(w.Submodule, n.Path)
+			tree.Leave(n.Path + "/")
+		}
+	}
+	return nil
+}
+
+// recordUserFiles records files of the user's own that an agent has put into its commits.
+func (t *attempt) recordUserFiles(names []reanchor.Change) {
+	var paths []string
+	for _, n := range names {
+		if n.Code == "A" && t.c.tree.User.Has(n.Path) {
+			paths = append(paths, n.Path)
+		}
+	}
+	if len(paths) > 0 {
+		t.f.Note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
+	}
+}
+
+// commitLeft commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
+// tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
+// anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
+func (t *attempt) commitLeft(ctx context.Context) (head string, err error) {
+	f, tree := &t.f, t.c.tree
+	message := merge.LeftMessage(t.run.o, t.a)
+	f.left, f.putBack = nil, nil
+	if !verdict.Stands(&t.ev) {
+		return tree.CommitLeftovers(ctx, message, nil)
+	}
+	committed, err := t.committed(ctx)
+	if err != nil {
+		return "", err
+	}
+	protected, hasProtected := t.protects(), len(t.protected()) > 0
+	takes := func(p string) bool {
+		return claims(f.claimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
+	}
+	if hasProtected {
+		f.putBack, err = tree.Differing(ctx, f.agentHead, protected)
+	}
+	if err == nil && (committed || hasProtected) {
+		f.left, err = tree.Untracked(ctx, func(p string) bool { return !takes(p) })
+	}
+	if err == nil {
+		err = t.keepLeft(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(f.putBack) > 0 {
+		if _, err := tree.PutBack(ctx, f.agentHead, protected); err != nil {
+			return "", err
+		}
+	}
+	t.ev.Work.Left = f.left
+	return tree.CommitLeftovers(ctx, message, takes)
+}
+
+// committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
+func (t *attempt) committed(ctx context.Context) (bool, error) {
+	if t.f.agentHead == t.a.Base || t.ev.Work.Theirs {
+		return false, nil
+	}
+	names, err := t.c.repo.Names(ctx, t.a.Base, t.f.agentHead)
+	var many *reanchor.TooManyError
+	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
+		return true, nil
+	}
+	return len(names) > 0, err
+}
+
+// keepLeft keeps what is no part of the work under a ref of its own.
+func (t *attempt) keepLeft(ctx context.Context) error {
+	f := &t.f
+	all := slices.Concat(f.left, f.putBack)
+	if len(all) == 0 {
+		return nil
+	}
+	commit, err := t.c.tree.SetAside(ctx, all, merge.LeftMessage(t.run.o, t.a))
+	if err != nil {
+		return err
+	}
+	ref := t.ref() + "-left/files"
+	if f.rounds > 0 {
+		ref += fmt.Sprintf("-%d", f.rounds+1)
+	}
+	if err := t.salvage(ctx, ref, commit); err != nil {
+		return err
+	}
+	f.Receipt.Kept = append(f.Receipt.Kept, ref)
+	if len(f.left) > 0 {
+		f.Note("left", text.Listed(f.left)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+	}
+	if t.c.ceiling != "" { // checks run elsewhere, and a further turn of the agent may need what it has made
+		return nil
+	}
+	return t.c.tree.Discard(f.left)
+}
+
+// protected returns the patterns of paths that the attempt must not change; protects tells whether it must not change one.
+func (t *attempt) protected() []string {
+	return slices.Concat(t.run.o.Epic.Protected, t.a.Task.Protected)
+}
+
+func (t *attempt) protects() func(path string) bool {
+	patterns := t.protected()
+	return func(p string) bool {
+		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
+	}
+}
+
+// lookAtDiff sees what the work shows beside itself: changes of protected files, which are taken back so that the next attempt can
+// continue from the rest, tests that are gone or prove less, files that decide what checks say.
+func (t *attempt) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
+	f, w := &t.f, t.ev.Work
+	f.Found = changes.Found{}
+	if !verdict.Stands(&t.ev) {
+		return nil
+	}
+	w.Protected = changes.ProtectedHits(t.protected(), names)
+	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool { return gitcmd.Converted(ctx, t.c.tree.Repo, p, t.a.Base, f.Head) })
+	if len(w.Protected) > 0 {
+		w.LeftProtected = f.putBack
+		ctx, cancel := uninterrupted(ctx)
+		defer cancel()
+		head, err := t.c.tree.Withdraw(ctx, t.a.Base, merge.LeftMessage(t.run.o, t.a), t.protects())
+		if err == nil {
+			f.Head = head
+		}
+		return err
+	}
+	if w.Empty {
+		w.Outside = t.c.tree.Outside()
+		if len(t.a.Task.Checks) == 0 {
+			t.leftProtected()
+		}
+		return nil
+	}
+	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
+		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
+	}
+	t.recordLinks(names)
+	t.recordSettings(names)
+	diff := changes.Diff{
+		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result,
+	}
+	if err := diff.Look(ctx); err != nil {
+		return err
+	}
+	f.Found, w.DeletedTests = diff.Found, diff.Deleted
+	if f.rounds == 0 || !verdict.Stands(&t.ev) {
+		return nil
+	}
+	since, err := t.c.repo.Names(ctx, f.judged, f.Head)
+	if err == nil && len(since) == 0 { // the reviewers would say the same again
+		f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
+		w.AsJudged = f.before[0].InShort()
+	}
+	return err
+}
+
+// leftProtected sees which uncommitted changes of protected files were the agent's. Those that a check makes as well are the check's: an
+// agent that has run it, as it is asked to, has left them.
+func (t *attempt) leftProtected() {
+	own := slices.DeleteFunc(slices.Clone(t.f.putBack), func(p string) bool { return slices.Contains(t.f.written, p) })
+	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.putBack) > 0 {
+		t.f.Note("tamper", text.Listed(t.f.putBack)+", which is protected, was left changed, as by the checks; relay put it back")
+	}
+}
+
+// unchanged returns the claimed paths that git does not list.
+func unchanged(files []string, names []reanchor.Change) []string {
+	var missing []string
+	for _, p := range files {
+		clean := cleanClaim(p) // an agent may give whole paths: what it says is compared, not trusted
+		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
+			missing = append(missing, p)
+		}
+	}
+	return missing
+}
+
+// claims reports whether an agent lists a path among the files it has changed. It may give whole paths.
+func claims(claimed []string, p string) bool {
+	return slices.ContainsFunc(claimed, func(files string) bool {
+		files = cleanClaim(files)
+		return files == p || strings.HasSuffix(files, "/"+p)
+	})
+}
+
+func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
+
+// recordSettings notes work that changes how relay works where it lands.
+func (t *attempt) recordSettings(names []reanchor.Change) {
+	var changed []string
+	for _, path := range t.run.o.Files {
+		rel, err := filepath.Rel(t.run.o.Root, path)
+		if err == nil && slices.ContainsFunc(names, func(n reanchor.Change) bool {
+			return n.Path == filepath.ToSlash(rel) || n.From == filepath.ToSlash(rel)
+		}) {
+			changed = append(changed, rel)
+		}
+	}
+	if len(changed) > 0 {
+		t.f.Note("settings", "the agent changed "+text.Listed(changed)+", which configures relay wherever that lands")
+	}
+}
+
+// recordLinks notes new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
+func (t *attempt) recordLinks(names []reanchor.Change) {
+	for _, n := range names {
+		if n.Code == "D" {
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(t.c.repo.Root(), filepath.FromSlash(n.Path)))
+		if err != nil { // it is not a link
+			continue
+		}
+		to := filepath.ToSlash(target)
+		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(n.Path), to))) {
+			t.f.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"relay/epic"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/verdict"
+	"relay/reanchor"
+)
+
+// attempt is one attempt under way: where it works, what was seen of it, and what the ledger will be told.
+type attempt struct {
+	run   *workspace
+	a     engine.Attempt
+	files attemptFiles
+	place place
+	bench bench
+	c     *checkout // of the agent; set when the place is ready
+	rooms room      // in which reviewers read a commit, each in its own; nil: they read in the checkout
+
+	ev   verdict.Evidence
+	f    state
+	seen sightings
+
+	end   func()    // of the time in which the agent's code runs; nil: it has not begun
+	gone  bool      // the agent has destroyed its checkout
+	tries int       // how often the work of this turn was collected
+	saved *snapshot // what was known before that
+}
+
+// snapshot is what is known of an attempt before its work is collected.
+type snapshot struct {
+	ev verdict.Evidence
+	f  state
+}
+
+// place is where an attempt works: a slot, or the user's checkout.
+type place interface {
+	// open readies the place for the agent and sets t.c; what it finds in the way goes into t.ev.Ready.
+	open(ctx context.Context, t *attempt) error
+	// begin begins the time in which an agent's code runs.
+	begin(ctx context.Context, t *attempt) error
+	// leave returns why an agent may not be asked now; "": it may.
+	leave(ctx context.Context, a engine.Attempt) (why string)
+	// look puts back what was done outside the attempt's checkout, beside what the guard of the run does.
+	look(ctx context.Context, t *attempt) error
+	// reopen makes sure that git can read the checkout before its work is collected. It reports true when the agent has destroyed it.
+	reopen(ctx context.Context, t *attempt) (gone bool, err error)
+	// regain makes objects again that were deleted meanwhile, and reports whether there were any.
+	regain(ctx context.Context, t *attempt) (bool, error)
+	// commit commits what the agent has left and lists what it has changed.
+	commit(ctx context.Context, t *attempt) ([]reanchor.Change, error)
+	// theirs reports whether a person has committed since the run of the attempt was killed.
+	theirs(ctx context.Context, t *attempt) (bool, error)
+	// mark marks the commits of the work as the attempt's.
+	mark(ctx context.Context, t *attempt) error
+	// keep keeps the work that does not land, and leaves the place as the next attempt or the user is to find it.
+	keep(ctx context.Context, t *attempt, lands bool) error
+}
+
+// newAttempt returns an attempt that has not begun.
+func newAttempt(g *workspace, a engine.Attempt) *attempt {
+	t := &attempt{run: g, a: a, files: filesOf(g.o.Dir, a)}
+	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
+	return t
+}
+
+// carryOut takes the attempt through its course: the place is made ready, the agent is briefed and runs, its work is collected, checked
+// and reviewed, and in the end lands or is kept. Package verdict says what has to be seen next, and rules. The error is a fault of relay's
+// own machine, or of git in the checkout.
+func (t *attempt) carryOut(ctx context.Context) error {
+	ruling, err := t.rule(ctx)
+	if t.end != nil {
+		t.end()
+	}
+	if err != nil {
+		return err
+	}
+	t.f.record(&t.ev, ruling)
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	return t.place.keep(ctx, t, ruling.Lands())
+}
+
+// rule gathers evidence until it is enough for a ruling after which nothing more is asked of the agent.
+func (t *attempt) rule(ctx context.Context) (verdict.Ruling, error) {
+	for {
+		ruling, need := verdict.Decide(&t.ev)
+		if need != verdict.Nothing {
+			if err := t.gather(ctx, need); err != nil {
+				if again, regaining := t.regained(ctx, err); !again {
+					return ruling, errors.Join(err, regaining)
+				}
+			}
+			continue
+		}
+		if !ruling.Lands() && t.ev.Work != nil {
+			if again, err := t.regained(ctx, nil); err != nil {
+				return ruling, err
+			} else if again {
+				continue
+			}
+		}
+		if more, err := t.again(ctx, ruling); err != nil || !more {
+			return ruling, err
+		}
+	}
+}
+
+// gather sees one part of the evidence.
+func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
+	switch part {
+	case verdict.Readied:
+		return t.place.open(ctx, t)
+	case verdict.Base:
+		return t.checkBase(ctx)
+	case verdict.Started:
+		t.ev.Leave = &verdict.Leave{}
+		if !t.a.Previous.AwaitsReview() {
+			t.ev.Leave.Refused = t.place.leave(ctx, t.a)
+		}
+		return nil
+	case verdict.Turn:
+		return t.firstTurn(ctx)
+	case verdict.Guarded:
+		return t.look(ctx)
+	case verdict.Worked:
+		return t.collectWork(ctx)
+	case verdict.Marked:
+		t.ev.Mark = &verdict.Mark{}
+		return t.place.mark(ctx, t)
+	case verdict.Checked:
+		return t.check(ctx)
+	case verdict.Hooked:
+		return t.askHookOnWork(ctx)
+	case verdict.OldView:
+		return t.checkWithOldTests(ctx)
+	case verdict.Judged:
+		return t.review(ctx)
+	case verdict.Nothing:
+	}
+	return nil
+}
+
+// again has the agent work in its session once more, if the ruling wants that and the run goes on.
+func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err error) {
+	if ctx.Err() != nil {
+		return false, nil //nolint:nilerr // a run that was stopped asks for nothing
+	}
+	switch r.Next {
+	case verdict.AskResult:
+		return true, t.askResult(ctx)
+	case verdict.Rework:
+		return true, t.rework(ctx)
+	default:
+		return false, nil
+	}
+}
+
+// look puts back what code of the attempt did to what is not its own.
+func (t *attempt) look(ctx context.Context) error {
+	if err := t.run.guard.look(ctx, t.c, &t.seen); err != nil {
+		return err
+	}
+	if err := t.place.look(ctx, t); err != nil {
+		return err
+	}
+	for _, n := range t.seen.notes {
+		t.f.Note(n.Kind, n.Text)
+	}
+	t.ev.Guard = &verdict.Guard{Why: t.seen.why}
+	return nil
+}
+
+// collectWork opens the place again and collects what there is of work.
+func (t *attempt) collectWork(ctx context.Context) error {
+	if t.tries == 0 {
+		gone, err := t.place.reopen(ctx, t)
+		if err != nil {
+			return err
+		}
+		t.gone = gone
+		t.saved = &snapshot{t.ev, t.f}
+	}
+	t.tries++
+	t.ev.Work = &verdict.Work{Destroyed: t.gone}
+	names, err := t.place.commit(ctx, t)
+	if err != nil {
+		return err
+	}
+	t.ev.Work.Empty = len(names) == 0
+	return t.lookAtDiff(ctx, names)
+}
+
+// maxObjectTries bounds how often in a row objects are made again.
+const maxObjectTries = 5
+
+// regained reports whether the work is to be collected again, as objects of it were deleted meanwhile. Whoever types git prune, or
+// git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and nothing leads to yet. What relay makes
+// it makes again, and what an agent had committed is committed again from its files.
+func (t *attempt) regained(ctx context.Context, cause error) (again bool, err error) {
+	if t.saved == nil || t.gone || cause != nil && !gitcmd.Refused(ctx, cause) || t.tries >= maxObjectTries {
+		return false, nil
+	}
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	cleared, err := t.place.regain(ctx, t)
+	if err != nil || !cleared && (cause == nil || t.tries > 1) {
+		return false, err
+	}
+	notes, onBase := t.f.Notes, t.f.onBase
+	t.ev, t.f = t.saved.ev, t.saved.f
+	t.f.Notes, t.f.onBase = slices.Clone(notes), onBase
+	if cleared {
+		t.f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
+	}
+	return true, nil
+}

@@ -1,0 +1,157 @@
+package worker
+
+import (
+	"context"
+
+	"relay/attempts"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/reanchor"
+)
+
+// epilogue looks at all that a run has done: it is the [engine.Rechecker] and the [engine.EpicReviewer] of both engines.
+type epilogue struct {
+	run     *workspace
+	attempt func(a engine.Attempt) *attempt // that checks run for, and reviewers read
+	span    func(ctx context.Context) (from, tip string)
+	commit  func(a attempts.Attempt) string
+	clean   func(ctx context.Context, head string, s *sightings) error // puts back what checks and reviewers did
+	merged  bool                                                       // the epic's checks are run as well
+}
+
+// epilogue returns that of the slot engine: everything happens in checkouts of their own.
+func (s *slotEngine) epilogue() *epilogue {
+	return &epilogue{
+		run:     s.run,
+		attempt: func(a engine.Attempt) *attempt { return s.attemptAt("", s.run.home, a) },
+		span:    func(context.Context) (from, tip string) { return s.from, s.headGuard.Tip() },
+		commit:  func(a attempts.Attempt) string { return a.Landed },
+		clean:   func(ctx context.Context, _ string, seen *sightings) error { return s.clean(ctx, seen) },
+		merged:  true,
+	}
+}
+
+// clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
+func (s *slotEngine) clean(ctx context.Context, seen *sightings) error {
+	ctx = context.WithoutCancel(ctx)
+	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
+	if err := s.run.guard.look(ctx, c, seen); err != nil {
+		return err
+	}
+	return s.lookAtHead(ctx, c, seen)
+}
+
+// epilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
+// to no task, and none where a person is at work by now, or git says nothing. What a run with another isolation has landed is left out.
+func (e *userEngine) epilogue() *epilogue {
+	return &epilogue{
+		run: e.run, attempt: e.attempt,
+		span: func(ctx context.Context) (from, tip string) {
+			if e.c.tree == nil || e.CheckReady(ctx) != nil {
+				return "", ""
+			}
+			if on, err := e.c.tree.OnBranch(ctx); err != nil || !on {
+				return "", ""
+			}
+			tip, err := e.c.repo.Head(ctx)
+			if err != nil {
+				return "", ""
+			}
+			return e.from, tip
+		},
+		commit: func(a attempts.Attempt) string {
+			if a.Landed != "" || a.Result != attempts.ResultSuccess {
+				return ""
+			}
+			return a.Head
+		},
+		clean: func(ctx context.Context, head string, seen *sightings) error {
+			ctx, cancel := uninterrupted(ctx)
+			defer cancel()
+			if err := e.run.guard.look(ctx, e.c, seen); err != nil {
+				return err
+			}
+			return e.c.tree.Restore(ctx, head)
+		},
+	}
+}
+
+// Span returns where the branch ended when the run began, and its tip.
+func (p *epilogue) Span(ctx context.Context) (from, tip string) { return p.span(ctx) }
+
+// Commit returns the commit of the branch that has an attempt's work; "": none.
+func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
+
+// BeginRecheck begins a time in which checks of completed tasks run.
+func (p *epilogue) BeginRecheck(context.Context, engine.Attempt, string) error {
+	p.run.guard.enter()
+	return nil
+}
+
+// EndRecheck ends it, and puts back what the checks did.
+func (p *epilogue) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
+	defer p.run.guard.leave()
+	var seen sightings
+	err := p.clean(ctx, tip, &seen)
+	return seen.notes, err
+}
+
+// Recheck returns the first check of a task that fails on tip, and fails again when it is run again; nil: none.
+func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
+	t := p.attempt(a)
+	q := t.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
+	for _, q.Anew = range []bool{false, true} {
+		found = nil
+		var tr trouble
+		err = t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+			if !s.Passed() {
+				found = &engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)}
+			}
+			return s.Passed(), nil
+		})
+		if err != nil || found == nil {
+			break
+		}
+	}
+	return found, err
+}
+
+// RecheckEpic returns the checks of the epic that fail on tip. In the user's checkout they have passed on every task's work.
+func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
+	if !p.merged {
+		return nil, nil
+	}
+	t := p.attempt(a)
+	q := t.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
+	q.Before = true
+	var tr trouble
+	err = t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		if !s.Passed() {
+			failed = append(failed, engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)})
+		}
+		return true, nil
+	})
+	return failed, err
+}
+
+// Head returns the commit that has all of the work.
+func (p *epilogue) Head(ctx context.Context) (string, error) { return p.run.Tip(ctx) }
+
+// ReviewEpic has the panel judge all that has been done.
+func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
+	p.run.guard.enter()
+	defer p.run.guard.leave()
+	t := p.attempt(a)
+	s := t.c.panelSession(a, t.files.review)
+	if t.rooms != nil {
+		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.rooms(ctx, head) }
+	}
+	return s.ReviewEpic(ctx, head, putOff, func(ctx context.Context, r *engine.Result) error {
+		var seen sightings
+		err := p.clean(ctx, head, &seen)
+		for _, n := range seen.notes {
+			r.Note(n.Kind, n.Text)
+		}
+		return err
+	})
+}

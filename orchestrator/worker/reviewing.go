@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"context"
+	"slices"
+
+	"relay/attempts"
+	"relay/orchestrator/panel"
+	"relay/orchestrator/redact"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+	"relay/reanchor"
+	"relay/review"
+)
+
+// room gives a reviewer a clean checkout of a commit, until leave is called.
+type room func(ctx context.Context, head string) (repo *reanchor.Git, leave func(), err error)
+
+// review has the panel judge base..head.
+func (t *attempt) review(ctx context.Context) error {
+	f := &t.f
+	t.ev.Panel = &verdict.Panel{}
+	if len(t.run.o.Review.Reviewers) == 0 || f.Head == t.a.Base {
+		panel.RecordProofs(&f.Result, t.a, nil)
+		return nil
+	}
+	t.ev.Guard = nil // reviewers run code, too
+	s := t.c.panelSession(t.a, f.folder(t.files.review))
+	s.Attempt.Closed = slices.Concat(t.a.Closed, panel.Limits(f.Unable))
+	if t.rooms != nil {
+		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.rooms(ctx, f.Head) }
+	}
+	about := t.subject()
+	answers, err := s.Ask(ctx, about, f.Usage)
+	f.Usage = answers.Usage
+	f.Notes = append(f.Notes, answers.Notes...)
+	if err != nil {
+		return err
+	}
+	j := panel.Judge(answers.Opinions, t.scope(), t.run.o.Review.Strictness)
+	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
+	panel.RecordProofs(&f.Result, t.a, answers.Opinions)
+	answers.RecordMissing(&f.Result)
+	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
+		t.ev.Panel.Missing = answers.Absent()
+		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = about.EarlierFindings, f.answered
+		return nil
+	}
+	t.recordDecision(j)
+	return nil
+}
+
+// recordDecision writes what the panel decided into receipt and evidence.
+func (t *attempt) recordDecision(j review.Judgement) {
+	f, p := &t.f, t.ev.Panel
+	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
+	if j.Decision == review.Approved {
+		return
+	}
+	f.Receipt.Findings = review.Markdown(j.Counted)
+	p.Blocked, p.Wants, p.First = j.Decision == review.Blocked, j.Decision != review.Blocked, j.Summary
+	if len(j.Counted) > 0 {
+		p.First = j.Counted[0].InShort()
+	}
+	if p.Blocked || f.rounds >= t.run.o.Review.Rounds {
+		return
+	}
+	again := repeated(f.before, f.wanted)
+	if p.MayMend = again == ""; !p.MayMend {
+		f.Note("review", "the same finding twice, so no further round: "+again)
+	}
+}
+
+// scope is what findings about the attempt may point at.
+func (t *attempt) scope() review.Scope {
+	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Decisive)}
+	for _, criterion := range t.a.Task.Criteria {
+		s.Criteria = append(s.Criteria, criterion.Text)
+	}
+	return s
+}
+
+// subject is what reviewers are asked about the attempt.
+func (t *attempt) subject() review.Subject {
+	f, o := &t.f, t.run.o
+	s := review.Subject{
+		EpicTitle: o.Epic.Title, TaskID: t.a.Task.ID, TaskTitle: t.a.Task.Title, Description: t.a.Task.Description,
+		Criteria: t.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
+		EarlierFindings: text.FirstOf(f.earlier, t.a.EarlierFindings), Answer: f.answered,
+	}
+	s.DiffStat = redact.Redactor{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)
+	for _, w := range f.Weakened {
+		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
+	}
+	for _, d := range f.Decisive {
+		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
+	}
+	s.Checks = panel.CheckResults(f.Receipt.Checks)
+	return s
+}

@@ -1,0 +1,493 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/nested"
+	"relay/orchestrator/git/slot"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+	"relay/orchestrator/worker/merge"
+	"relay/orchestrator/worker/steering"
+	"relay/reanchor"
+)
+
+// slotPlace is the [place] of one attempt in a slot.
+type slotPlace struct {
+	e     *slotEngine
+	name  string            // of the slot
+	inner map[string]string // what submodules had before the agent that is nowhere else
+}
+
+// attempt returns an attempt that will work in a slot.
+func (s *slotEngine) attempt(a engine.Attempt) *attempt {
+	t := newAttempt(s.run, a)
+	t.place, t.bench, t.rooms = &slotPlace{e: s}, s.benches, s.benches.review
+	if a.Ended { // what came before its agent is over
+		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
+	}
+	return t
+}
+
+// attemptAt returns an attempt with a repository that has its work: a slot, or with no name the user's own.
+func (s *slotEngine) attemptAt(name string, repo *reanchor.Git, a engine.Attempt) *attempt {
+	t := s.attempt(a)
+	t.place.(*slotPlace).use(t, name, repo)
+	return t
+}
+
+// use has the attempt work in a repository.
+func (p *slotPlace) use(t *attempt, name string, repo *reanchor.Git) {
+	s := p.e
+	p.name = name
+	t.c = &checkout{
+		run: s.run, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(t.a)},
+		facts: reanchor.NewCached(repo, RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
+	}
+	if name != "" {
+		base := t.a.Base
+		t.c.tree.Home = s.run.home
+		t.c.tree.Bring = func(ctx context.Context, commit, ref string) error {
+			return s.pool.Fetch(ctx, repo, commit, base, ref)
+		}
+	}
+}
+
+// open gives the attempt a slot at its base and on its branch, and sets it up. An attempt of a killed run gets its own slot again, as it
+// was left.
+func (p *slotPlace) open(ctx context.Context, t *attempt) error {
+	t.ev.Ready = &verdict.Ready{}
+	if t.a.Ended {
+		if err := p.openAgain(ctx, t); err != nil {
+			return err
+		}
+		return p.loadList(ctx, t)
+	}
+	if err := p.freeBranch(ctx, t); err != nil || t.ev.Ready.InUse != "" {
+		return err
+	}
+	name, err := p.e.slots.takeEmpty(ctx, attemptSlot)
+	if err != nil {
+		return err
+	}
+	if err := p.e.run.recordSlot(t.a, slotFile, name); err != nil {
+		return err
+	}
+	repo, err := p.e.pool.Acquire(ctx, name, t.a.Base, p.e.branch(t.a))
+	if err != nil {
+		return err
+	}
+	p.use(t, name, repo)
+	var tr trouble
+	at := checks.Location{Attempt: t.a, Logs: t.files.checks, Dir: repo.Root()}
+	err = p.e.benches.provision(ctx, at, false, &tr)
+	t.ev.Ready.Mishap = tr.Mishap
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
+	if err != nil || tr.yes() {
+		return err
+	}
+	return p.recordProvisioned(ctx, t)
+}
+
+// freeBranch makes sure that a new attempt may have its task's branch. What a person has committed there is kept; a branch that a
+// person has checked out is not moved.
+func (p *slotPlace) freeBranch(ctx context.Context, t *attempt) error {
+	name := p.e.branch(t.a)
+	at, unkept, err := p.e.branches.Blocked(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case at != "":
+		t.ev.Ready.Branch, t.ev.Ready.InUse = name, at
+	case unkept != "":
+		ref := "refs/relay/" + p.e.run.o.Epic.ID + "-moved/" + unkept
+		t.f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
+		return p.e.attemptAt("", p.e.run.home, t.a).c.tree.Keep(ctx, ref, unkept)
+	}
+	return nil
+}
+
+// loadList reads which files the set-up had made before the agent of an earlier run began.
+func (p *slotPlace) loadList(ctx context.Context, t *attempt) error {
+	list := filepath.Join(t.files.folder, untrackedName)
+	user := &t.c.tree.User
+	user.Clear()
+	if exists(list) { // an agent that has removed it must not have made all there is the set-up's
+		if err := user.Load(ctx, t.c.tree.Runner(), list); err != nil {
+			return err
+		}
+	}
+	user.HideNothing()
+	return nil
+}
+
+// recordProvisioned tells what the set-up has made from what the agent will make, and writes it down: for a run that has to
+// bring this attempt to its end, all that is not in that list is work.
+func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
+	user, w := &t.c.tree.User, p.e.run.o.Worktree
+	user.Clear()
+	t.c.config = steering.Digest(t.c.repo.Root())
+	if len(w.Setup) > 0 {
+		var err error
+		if p.inner, err = nested.Unique(ctx, t.c.tree.Repo); err != nil {
+			return err
+		}
+	}
+	if len(w.Setup)+len(w.Copy)+len(w.Link) > 0 {
+		if err := user.Record(ctx, t.c.tree.Runner()); err != nil {
+			return err
+		}
+	}
+	list := filepath.Join(t.files.folder, untrackedName)
+	if err := p.e.run.makeRoom(list); err != nil {
+		return err
+	}
+	return user.Save(list)
+}
+
+// begin begins to watch the user's checkout for the attempt: what has changed before is not its agent's, and while no
+// agent was at work the user's.
+func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
+	if watch := p.e.userCheckout; watch != nil {
+		var err error
+		if p.e.alone() {
+			_, err = watch.Check(ctx, false)
+		}
+		t.c.changesSeen = len(watch.Changes())
+		if err := gitcmd.Unasked(err); err != nil {
+			return err
+		}
+	}
+	p.e.run.guard.enter()
+	t.end = p.e.run.guard.leave
+	return nil
+}
+
+// leave asks the run whether an agent may be asked now.
+func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
+	if p.e.mayAsk == nil {
+		return ""
+	}
+	return p.e.mayAsk(ctx, a)
+}
+
+// look reports what has changed in the user's checkout, and puts the integration branch back.
+func (p *slotPlace) look(ctx context.Context, t *attempt) error {
+	if p.e.userCheckout != nil {
+		if err := p.e.reportCheckout(ctx, t.c, &t.seen); err != nil {
+			return err
+		}
+	}
+	return p.e.lookAtHead(ctx, t.c, &t.seen)
+}
+
+// lookAtHead puts the integration branch back.
+func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *sightings) error {
+	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
+	if err == nil && found.Text != "" {
+		seen.tampering(c, gitconfig.Tampering(found))
+	}
+	return err
+}
+
+// reportCheckout reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
+// What gates the task is git's own record of what the attempt's agent had it do there.
+func (s *slotEngine) reportCheckout(ctx context.Context, c *checkout, seen *sightings) error {
+	watch := s.userCheckout
+	var own []string
+	cleaned := ""
+	for _, cmd := range c.did {
+		if cmd.Worktree == s.run.home.Root() && cmd.ChangesCheckout() {
+			own = append(own, cmd.String())
+			if cmd.Name == "clean" {
+				cleaned = cmd.String()
+			}
+		}
+	}
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	before, err := watch.Check(ctx, c.turned)
+	c.turned = false
+	if err != nil {
+		return gitcmd.Unasked(err) // whoever looks next may see more
+	}
+	changes := watch.Changes()
+	since := changes[min(c.changesSeen, len(changes)):]
+	switch {
+	case len(own) > 0 && len(since) > 0:
+		seen.byAgent("the agent worked in your own checkout: " + strings.Join(own[:min(len(own), 3)], "; "))
+		watch.KeepCopy()
+		for _, change := range since {
+			seen.note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
+		}
+	case cleaned != "":
+		seen.byAgent("the agent worked in your own checkout: " + cleaned)
+		seen.note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
+	default:
+		for _, change := range changes[before:] {
+			if !change.Quiet {
+				watch.KeepCopy()
+				seen.note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
+			}
+		}
+	}
+	c.changesSeen = len(changes)
+	return nil
+}
+
+// reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
+// destroyed it, what had been committed is all there is.
+func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err error) {
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	before, id := t.c, t.a.Task.ID
+	repo, remade, err := p.e.pool.Open(ctx, p.name, t.a.Base, p.e.branch(t.a))
+	switch {
+	case errors.Is(err, slot.ErrGone):
+		t.f.Note("worktree", "the worktree of "+id+" was gone after the attempt; what had been committed is kept")
+		p.use(t, p.name, p.e.run.home)
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	p.use(t, p.name, repo)
+	t.c.tree.User.Inherit(&before.tree.User)
+	t.c.config, t.c.traces, t.c.changesSeen, t.c.turned = before.config, before.traces, before.changesSeen, before.turned
+	if remade {
+		t.f.Note("worktree", "the repository that "+id+" worked in was damaged or removed: its files are committed again")
+	}
+	return false, nil
+}
+
+func (p *slotPlace) regain(ctx context.Context, t *attempt) (bool, error) {
+	return t.c.tree.Regain(ctx, t.a.Base)
+}
+
+// theirs returns false: only agents work in slots.
+func (p *slotPlace) theirs(context.Context, *attempt) (bool, error) { return false, nil }
+
+// commit commits what the agent has left, and sees which files it has committed that relay had brought and that the user has in no
+// commit: they would land, and be pushed with the rest.
+func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, error) {
+	ctx, cancel := uninterrupted(ctx)
+	defer cancel()
+	t.f.written = append(t.f.written, t.f.onBase.Changed()...)
+	if t.gone {
+		head, err := p.e.run.home.Ref(ctx, t.c.tree.Branch)
+		t.f.Head = head
+		return nil, err
+	}
+	names, err := t.commit(ctx)
+	for _, n := range names {
+		if n.Code != "M" && n.Code != "D" && p.e.benches.files.Has(n.Path) {
+			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
+		}
+	}
+	return names, err
+}
+
+// mark puts the attempt's trailers onto its commits, and the task's branch onto them.
+func (p *slotPlace) mark(ctx context.Context, t *attempt) error {
+	if t.f.Head == t.a.Base {
+		return nil
+	}
+	err := p.stamp(ctx, t)
+	if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
+		t.ev.Mark.Unfit = unfit.Error()
+		return nil
+	}
+	if gitcmd.Refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, p.e.run.home, t.a.Base) {
+		t.ev.Mark.Refused = err.Error()
+		return nil
+	}
+	return err
+}
+
+// stamp marks the commits. Before the branch is put onto them nothing leads to them: when the user's git has cleared away what is
+// unreachable in that moment, they are made again.
+func (p *slotPlace) stamp(ctx context.Context, t *attempt) error {
+	s, tree := p.e, t.c.tree
+	for try := 1; ; try++ {
+		if err := tree.Keep(ctx, tree.Branch, t.f.Head); err != nil {
+			if try < maxObjectTries && gitcmd.Refused(ctx, err) && gitcmd.Has(ctx, t.c.repo, t.f.Head) {
+				continue
+			}
+			return err
+		}
+		stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
+			Base: t.a.Base, Head: t.f.Head, Began: t.files.begun(), Trailers: merge.Trailers(s.run.o, t.a),
+		})
+		if err != nil {
+			return err
+		}
+		err = s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, tree.Branch, stamped)
+		if err == nil {
+			t.f.Head = stamped
+			return tree.Follow(ctx, stamped)
+		}
+		if try == maxObjectTries || ctx.Err() != nil || gitcmd.Has(ctx, s.run.home, stamped) {
+			return err
+		}
+	}
+}
+
+// keep keeps the work that does not land, leaves the slot on no branch and with nothing half done, as all of it is in commits then, and
+// frees it for another task.
+func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
+	if t.c == nil { // it never had a slot
+		return nil
+	}
+	if !lands {
+		if err := t.keepWork(ctx); err != nil {
+			return err
+		}
+	}
+	if !t.gone {
+		if err := p.wrapUp(ctx, t, lands); err != nil {
+			return err
+		}
+	}
+	if err := p.release(ctx, t); err != nil { // from now on it is another task's
+		return err
+	}
+	if lands {
+		return nil // its branch stays until it has landed
+	}
+	return p.e.branches.Drop(ctx, p.e.branch(t.a), text.FirstOf(t.f.Head, t.a.Base))
+}
+
+func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
+	if err := p.keepUnreachable(ctx, t, lands); err != nil {
+		return err
+	}
+	if !lands {
+		if err := gitcmd.Forget(t.c.tree.Repo); err != nil {
+			return err
+		}
+	}
+	if err := t.c.tree.Discard(t.f.left); err != nil {
+		return err
+	}
+	// From here on HEAD says nothing of the agent: a run after a kill looks at the branch.
+	if err := os.Remove(filepath.Join(t.files.folder, slotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	t.c.tree.Detach(ctx, text.FirstOf(t.f.Head, t.a.Base))
+	return slot.DropRefs(t.c.tree.Repo)
+}
+
+// mostUnreachable bounds how many commits are kept that an attempt left behind.
+const mostUnreachable = 20
+
+// keepUnreachable keeps commits that the agent made and left where nothing leads to them.
+func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
+	tips, err := slot.Unreachable(ctx, t.c.tree.Repo, slot.UnreachableOptions{
+		Branch: t.c.tree.Branch, Most: mostUnreachable, Rewritten: !lands, Kept: t.f.agentHead,
+	})
+	if err != nil || len(tips) == 0 {
+		return err
+	}
+	folder := t.ref() + "-left/"
+	for _, tip := range tips {
+		if err := t.c.tree.Keep(ctx, folder+tip[:12], tip); err != nil {
+			return err
+		}
+		t.f.Receipt.Kept = append(t.f.Receipt.Kept, folder+tip[:12])
+	}
+	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(tips))
+	if len(tips) == 1 {
+		what = "a commit that the agent left on no branch is kept"
+	}
+	t.f.Note("salvage", what+" below "+folder)
+	return nil
+}
+
+// release frees the slot, unless something in it is in no commit: then it stays for a person.
+func (p *slotPlace) release(ctx context.Context, t *attempt) error {
+	if !t.gone {
+		tree := t.c.tree
+		inner, err := nested.Unique(ctx, tree.Repo)
+		if err != nil {
+			return err
+		}
+		for path, what := range inner {
+			if what != p.inner[path] {
+				tree.Leave(path + "/")
+			}
+		}
+		if kept := tree.Outside(); len(kept) > 0 {
+			t.f.Note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+p.e.run.relative(t.c.repo.Root())+", which no other task gets")
+			return nil
+		}
+		if err := p.keepAltered(ctx, t); err != nil {
+			return err
+		}
+		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
+	}
+	_ = os.Remove(filepath.Join(t.files.folder, slotFile)) // an agent may have: see openAgain
+	p.e.slots.release(p.name)
+	return nil
+}
+
+// Where what an attempt has altered is kept, and how much of it.
+const (
+	alteredName = "altered"
+	alteredMost = 8 << 20
+)
+
+// keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought:
+// they are in no commit, and are removed.
+func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
+	listed, err := os.Lstat(filepath.Join(t.files.folder, untrackedName))
+	if err != nil {
+		return nil // what was there is not known
+	}
+	names, err := t.c.tree.User.Altered(ctx, t.c.tree.Runner(), listed.ModTime())
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	root, err := os.OpenRoot(t.c.repo.Root())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	to, tooLarge := filepath.Join(t.files.folder, alteredName), []string{}
+	left := int64(alteredMost)
+	for _, name := range names {
+		info, err := root.Lstat(filepath.FromSlash(name))
+		if err != nil || info.Size() > left {
+			tooLarge = append(tooLarge, name)
+			continue
+		}
+		left -= info.Size()
+		content, err := root.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(to, filepath.FromSlash(name))
+		if err := errors.Join(p.e.run.makeRoom(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(copied, content, 0o600); err != nil {
+			return err
+		}
+	}
+	message := text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + p.e.run.relative(to)
+	if len(tooLarge) > 0 {
+		message += ", but not " + text.Listed(tooLarge) + ", which is too large"
+	}
+	t.f.Note("left", message)
+	return nil
+}

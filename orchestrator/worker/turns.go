@@ -1,0 +1,378 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/facts"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+	"relay/reanchor"
+	"relay/review"
+	"relay/runners"
+)
+
+// firstTurn runs the agent from what an earlier attempt has left, if there is anything.
+func (t *attempt) firstTurn(ctx context.Context) error {
+	if err := t.place.begin(ctx, t); err != nil {
+		return err
+	}
+	if t.a.Ended && t.a.Previous.AwaitsReview() {
+		t.begun(resultOf(t.a.Previous))
+		if t.files.round(1).used() { // an agent was given what the reviewers have found
+			return t.followUp(ctx)
+		}
+		return t.stillMissing(ctx)
+	}
+	notes, err := t.resumeWork(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.Notes = append(t.f.Notes, notes...)
+	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
+		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
+		t.begun(resultOf(t.a.Previous))
+		return nil
+	}
+	report, err := t.ask(ctx)
+	if err != nil {
+		return err
+	}
+	f := stateOf(report)
+	if f.end.OfRunner() {
+		t.run.emit(engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindFault})
+	}
+	if len(t.a.Task.Checks) > 0 {
+		f.presume(attempts.ResultChecks)
+	}
+	t.begun(f)
+	if !t.a.Ended {
+		return nil
+	}
+	if err := t.answerLeft(ctx); err != nil {
+		return err
+	}
+	return t.followUp(ctx)
+}
+
+// begun makes f the state of the attempt after its first turn.
+func (t *attempt) begun(f state) {
+	f.Receipt.Checks, f.onBase = t.f.Receipt.Checks, t.f.onBase
+	f.Notes = append(t.f.Notes, f.Notes...)
+	t.f = f
+	t.turned()
+}
+
+// turned has the evidence begin again at the end of a turn.
+func (t *attempt) turned() {
+	end := t.f.end
+	t.ev = verdict.Evidence{Task: t.ev.Task, Ready: t.ev.Ready, Base: t.ev.Base, Leave: t.ev.Leave, End: &end}
+	t.tries, t.saved = 0, nil
+}
+
+// resultOf returns the state after an earlier attempt whose work lacks nothing but its review: that it is done.
+func resultOf(of attempts.Attempt) state {
+	in := of.Receipt
+	f := state{Result: engine.Result{Model: of.Model}, earlier: in.Review.Earlier, answered: in.Review.Answer, end: verdict.TurnEnd{Is: runners.Claimed}}
+	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
+	f.Receipt.Learning, f.Receipt.PatternTags, f.Receipt.Statement = in.Learning, in.PatternTags, in.Statement
+	return f
+}
+
+// resumeWork puts what an earlier attempt has left into the checkout again, not committed, so that this one continues from there.
+// That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
+func (t *attempt) resumeWork(ctx context.Context) (notes []attempts.Note, err error) {
+	before := &t.a.Previous
+	if before.ID == 0 || t.c.tree == nil || ctx.Err() != nil {
+		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
+	}
+	done, err := t.c.tree.ResumeWork(ctx, t.a.Base, before.Head)
+	if err != nil || !done {
+		return nil, err
+	}
+	t.a.BriefInput.TakenUp = before.ID
+	return []attempts.Note{{Kind: "salvage", Text: verdict.GoesOnFrom(before)}}, nil
+}
+
+// followUp takes an attempt of a killed run beyond its agent's first turn, as far as it had come: what reviews and further
+// turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
+func (t *attempt) followUp(ctx context.Context) error {
+	reviews, err := t.answersLeft(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.Usage.Add(reviews)
+	last := 0
+	for t.files.round(last + 1).used() {
+		last++
+	}
+	for n := 1; n <= last; n++ {
+		again := t.files.round(n)
+		sup, cut := afterwards(again)
+		u := t.f.later(sup)
+		u.ended, u.cut = true, cut
+		report, err := t.turn(ctx, again, u)
+		if err != nil {
+			return err
+		}
+		next := t.f.turned(report)
+		if !t.f.end.Claims() || !t.f.recall(t.a.ReviewProgress, n) {
+			t.f.spent(next.Result)
+			continue
+		}
+		t.f.follow(next)
+	}
+	t.turned()
+	return nil
+}
+
+// stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
+// for the review as before.
+func (t *attempt) stillMissing(ctx context.Context) (err error) {
+	t.f.end = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the work was reviewed"}
+	before := *t.a.Previous.Receipt.Review
+	if t.a.ReviewProgress != nil {
+		before.Opinions = slices.Concat(before.Opinions, t.a.ReviewProgress.Opinions)
+	}
+	t.f.Receipt.Review = &before
+	t.f.Usage, err = t.answersLeft(ctx)
+	t.turned()
+	return err
+}
+
+// recall restores what the reviewers wanted before a round. When the log does not say, for it was damaged, the attempt ends.
+func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
+	if h != nil {
+		for _, r := range slices.Backward(h.Rounds) {
+			if r.Number == number {
+				f.Receipt.Review = &attempts.Reviewed{Rounds: number - 1, Opinions: h.Opinions}
+				f.Receipt.Verdict, f.Receipt.Findings = r.Verdict, review.Markdown(r.Wanted)
+				f.wanted, f.judged = r.Wanted, r.Head
+				return true
+			}
+		}
+	}
+	f.end = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the agent fixed what reviewers had found"}
+	return false
+}
+
+// answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
+func (t *attempt) answersLeft(ctx context.Context) (sum attempts.Usage, err error) {
+	walked := filepath.WalkDir(t.files.review, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() || d.Name() != "transcript.jsonl" {
+			return err
+		}
+		folder := filepath.Dir(path)
+		used, err := t.usedFor(ctx, folder, filepath.Base(filepath.Dir(folder)))
+		sum.Add(used)
+		return err
+	})
+	return sum, walked
+}
+
+// usedFor is what a reviewer of a killed run has used for the answer in a folder.
+func (t *attempt) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
+	in := func(name string) string { return filepath.Join(folder, name) }
+	sup, _ := afterwards(attemptFiles{end: in("end.json")})
+	runner, err := t.run.o.NewRunner(reviewer, sup)
+	if err != nil {
+		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: its answers cannot be read
+	}
+	report, err := runner.Run(ctx, runners.Request{
+		Mark: t.a.Mark() + "/review", Question: true, Ended: true, Dir: t.c.repo.Root(),
+		Env: t.run.env(t.a, ""), Prompt: in("prompt.md"), Result: in("result.json"),
+		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"),
+		End: in("end.json"), Limits: runners.Limits{TranscriptCap: t.run.o.Limits.OutputCap},
+	})
+	if err != nil {
+		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)
+	}
+	return engine.UsageOf(report.Usage), nil
+}
+
+// resultWall bounds the turn in which an agent is asked for its result.
+const resultWall = 5 * time.Minute
+
+// askResult asks the session of an agent without a result for the result alone, once.
+func (t *attempt) askResult(ctx context.Context) error {
+	q := t.files.question()
+	if err := t.run.makeRoom(q.output()...); err != nil {
+		return err
+	}
+	found := t.a.BriefInput
+	found.Base = t.a.Base
+	brief := reanchor.ResultQuestion{Why: t.f.end.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
+	if err := os.WriteFile(q.brief, withoutSecrets(t.run.o, brief), 0o600); err != nil {
+		return err
+	}
+	u := t.f.later(t.run.o.Supervisor)
+	u.wall = true
+	report, err := t.turn(ctx, q, u)
+	if err != nil {
+		return err
+	}
+	t.recordAnswer(report)
+	return nil
+}
+
+// answerLeft reads what an agent answered that was asked for its result by a relay that was killed.
+func (t *attempt) answerLeft(ctx context.Context) error {
+	q := t.files.question()
+	if !q.used() {
+		return nil
+	}
+	sup, cut := afterwards(q)
+	u := t.f.later(sup)
+	u.ended, u.cut = true, cut
+	report, err := t.turn(ctx, q, u)
+	if err != nil {
+		return err
+	}
+	if !t.f.end.Undecided() {
+		t.f.spent(stateOf(report).Result)
+		return nil
+	}
+	t.recordAnswer(report)
+	return nil
+}
+
+// recordAnswer makes the state what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
+// attempt, at no cost; its work is there for the next one.
+func (t *attempt) recordAnswer(report runners.Report) {
+	f, next := &t.f, t.f.turned(report)
+	f.used = next.used
+	f.Notes = append(f.Notes, next.Notes...)
+	f.spent(next.Result)
+	switch {
+	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
+		f.claimedFiles, f.end = next.claimedFiles, next.end
+		changed := f.Receipt
+		f.Receipt = next.Receipt
+		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked again
+		f.Receipt.ResultFrom = attempts.ResultAsked
+	case next.end.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
+		f.end.Asked, f.end.By = true, ""
+	default:
+		f.end, f.ResetAt = next.end, next.ResetAt
+		f.end.NoResult = false
+	}
+	t.turned()
+}
+
+// rework gives the findings of a review back to the agent.
+func (t *attempt) rework(ctx context.Context) error {
+	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
+			return err
+		}
+	}
+	round := attempts.Round{Number: t.f.rounds + 1, Head: t.f.judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.wanted}
+	shared := t.run.panel()
+	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
+		return err
+	}
+	next, err := t.nextTurn(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.follow(next)
+	t.turned()
+	return nil
+}
+
+// follow makes f what it is after the agent's next turn.
+func (f *state) follow(next state) {
+	if next.end.NoResult && next.end.OfAgent() {
+		next.presume(attempts.ResultReviewers) // who look at it again
+	}
+	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
+	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
+	next.end.Round = next.rounds
+	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
+	next.spent(f.Result)
+	next.answered, next.onBase = next.Receipt.Summary, f.onBase
+	next.Receipt.Summary = text.JoinSummaries(f.Receipt.Summary, next.Receipt.Summary, next.rounds)
+	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
+	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
+	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
+	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),
+		func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
+	if !next.end.Claims() { // the findings are still open, and what it has done in this turn is collected all the same
+		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
+	}
+	*f = next
+}
+
+// repeated returns a finding that was there in the round before.
+func repeated(before, now []review.Raised) string {
+	for _, one := range now {
+		if slices.ContainsFunc(before, func(other review.Raised) bool { return review.Same(one.Finding, other.Finding) }) {
+			return one.Issue
+		}
+	}
+	return ""
+}
+
+// nextTurn runs the agent again: in its session when there is one that can continue, else a fresh one with the brief.
+func (t *attempt) nextTurn(ctx context.Context) (state, error) {
+	report, err := t.giveFindings(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	next := t.f.turned(report)
+	if t.f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+		return next, nil
+	}
+	t.f.Session, t.f.used = "", runners.Usage{}
+	t.f.spent(next.Result)
+	if report, err = t.giveFindings(ctx); err != nil {
+		return state{}, err
+	}
+	return t.f.turned(report), nil
+}
+
+// giveFindings gives the agent the findings of the last review.
+func (t *attempt) giveFindings(ctx context.Context) (runners.Report, error) {
+	number, rounds := t.f.rounds+1, t.run.o.Review.Rounds
+	again := t.files.round(number)
+	facts, err := t.c.state(ctx)
+	if err != nil {
+		return runners.Report{}, err
+	}
+	known := t.a.BriefInput
+	known.Facts, known.Base = facts, t.a.Base
+	brief := reanchor.Rework{Findings: t.f.Receipt.Findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
+	if err := t.run.makeRoom(again.output()...); err != nil {
+		return runners.Report{}, err
+	}
+	if err := os.WriteFile(again.brief, withoutSecrets(t.run.o, brief), 0o600); err != nil {
+		return runners.Report{}, err
+	}
+	t.run.emit(engine.Event{
+		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
+	})
+	return t.turn(ctx, again, t.f.later(t.run.o.Supervisor))
+}
+
+// turned is what a further turn of the agent came to, by what it reports.
+func (f *state) turned(report runners.Report) state {
+	next := stateOf(report)
+	if next.Session == f.Session {
+		next.used = f.used.Plus(report.Usage)
+	}
+	next.Session = text.FirstOf(next.Session, f.Session)
+	next.end.Session = next.Session != ""
+	return next
+}
