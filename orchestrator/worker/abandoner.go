@@ -50,7 +50,7 @@ func (d abandoner) committed(ctx context.Context, a engine.Attempt, f *state) (*
 }
 
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
-// tried again in another checkout, a few times (attempts.GateAfter), and no other task is held up. What is wrong with the
+// tried again in another checkout, a few times (verdict.GateAfter), and no other task is held up. What is wrong with the
 // user's repository, the disk or the ledger stays an error, which ends the run.
 func (d abandoner) contain(ctx context.Context, a engine.Attempt, f state, cause error) (state, error) {
 	if !d.ownFault(ctx, cause) {

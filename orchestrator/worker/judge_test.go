@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -86,7 +86,7 @@ func TestGoesOnFromWhatBrokeOff(t *testing.T) {
 		f := judge(runners.Report{Outcome: outcome, Detail: "d"})
 		f.Receipt.Salvage = "refs/relay/x/T1/1"
 		record := attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: f.Outcome, Charged: f.Outcome.Charged(), Head: "abc", Receipt: f.Receipt}}}
-		if _, ok := schedule.Previous(record); ok != want {
+		if _, ok := verdict.Previous(record); ok != want {
 			t.Errorf("%s: got %v, want %v", outcome, ok, want)
 		}
 	}

@@ -1,0 +1,55 @@
+package verdict
+
+import (
+	"fmt"
+
+	"relay/attempts"
+)
+
+// Overruling replaces what an engine reports, for a cause that only the run knows.
+type Overruling struct {
+	Outcome  attempts.Outcome
+	Category attempts.Category
+	Why      string
+	Charged  bool            // the task is charged all the same
+	Gate     attempts.Reason // "": as the engine reports
+}
+
+// StoppedByPerson rules on an attempt that a person stopped. why says so.
+func StoppedByPerson(why string) Overruling {
+	return Overruling{Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: why}
+}
+
+// Cap names whose budget is exhausted.
+type Cap int
+
+// Caps on the cost of an attempt.
+const (
+	RunCap     Cap = iota // of the run or the whole epic
+	AttemptCap            // of one attempt
+	TaskCap               // of all attempts at the task
+)
+
+// OutOfBudget rules on an attempt that relay stopped for its cost. The attempt's cap charges the task, the task's cap gates it;
+// the caps of the run and the epic do neither.
+func OutOfBudget(c Cap, why string) Overruling {
+	o := Overruling{Outcome: attempts.Budget, Category: attempts.BudgetSpent, Why: why, Charged: c == AttemptCap}
+	if c == TaskCap {
+		o.Gate = attempts.BudgetExhausted
+	}
+	return o
+}
+
+// fullDisk is the number of free bytes below which a disk counts as full, whatever the floor: an agent's result does not fit.
+const fullDisk = 64 << 10
+
+// FullDisk rules on an attempt that failed with why while few bytes of its disk were free; floor is the configured minimum, and
+// free is negative if unknown. It reports false if the disk was not full: what an agent and its commands print on a full disk says
+// nothing about the work.
+func FullDisk(o attempts.Outcome, free, floor int64, why string) (Overruling, bool) {
+	if !ClassOf(o).DiskExcuses || free < 0 || free >= max(fullDisk, floor) {
+		return Overruling{}, false
+	}
+	why = fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)
+	return Overruling{Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}, true
+}
