@@ -1,40 +1,13 @@
 package attempts
 
 import (
-	"slices"
 	"strings"
 
 	"relay/internal/lazyregexp"
 )
 
-// repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
-// are progress, whatever else was printed.
-func repeated(rec TaskRecord, now Receipt) bool {
-	counted := rec.sinceReset()
-	for _, c := range slices.Backward(counted) {
-		if c.Charged {
-			before := c.Receipt
-			cause := Cause(now)
-			return cause != "" && cause == Cause(before) && !fewerFailed(before, now)
-		}
-	}
-	return false
-}
-
-// fewerFailed reports whether a check that failed before fails with fewer tests now.
-func fewerFailed(before, now Receipt) bool {
-	for _, c := range now.Checks {
-		for _, b := range before.Checks {
-			if c.failed() && b.failed() && c.Name == b.Name && c.Tests().FewerFailed(b.Tests()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// failed reports whether a check has failed on the work.
-func (c CheckRun) failed() bool { return c.ExitCode != 0 && c.Phase != PhaseBaseline }
+// FailedOnWork reports whether the check failed, and ran on the work and not on its base.
+func (c CheckRun) FailedOnWork() bool { return c.ExitCode != 0 && c.Phase != PhaseBaseline }
 
 // Tests returns what the check said of how many tests it ran.
 func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ran: c.RanTests} }
@@ -45,7 +18,7 @@ func (c CheckRun) Tests() TestCount { return TestCount{Failed: c.FailedTests, Ra
 func Cause(r Receipt) string {
 	parts, red := []string{string(r.ErrorCategory)}, false
 	for _, c := range r.Checks {
-		if red = red || c.failed(); c.failed() && strings.TrimSpace(c.Tail) != "" {
+		if red = red || c.FailedOnWork(); c.FailedOnWork() && strings.TrimSpace(c.Tail) != "" {
 			parts = append(parts, Normalise(c.Name), Normalise(c.Tail))
 		}
 	}

@@ -71,24 +71,3 @@ func TestCause(t *testing.T) {
 		}
 	}
 }
-
-// What is kept of an output is its end: that may be the same while fewer tests fail.
-func TestFewerFailingTestsAreProgress(t *testing.T) {
-	t.Parallel()
-	fail := func(failed int) Ended {
-		return Ended{Result: ResultFailure, Outcome: Check, Charged: true, Receipt: Receipt{ErrorCategory: TestFailure, Checks: []CheckRun{
-			{Name: "go test", ExitCode: 1, Tail: "a long story\nFAIL", Phase: "task", FailedTests: failed},
-		}}}
-	}
-	after := func(failed int) TaskRecord {
-		return TaskRecord{Attempts: []Attempt{{ID: 1, Charged: true, Result: ResultFailure, Receipt: fail(failed).Receipt}}}
-	}
-	for _, c := range []struct {
-		before, now int
-		want        bool
-	}{{12, 1, false}, {1, 1, true}, {1, 12, true}, {0, 0, true}} {
-		if g := GateAfter(after(c.before), fail(c.now), Limits{5, 5}); (g != nil) != c.want {
-			t.Errorf("%d failing tests, then %d: got %+v", c.before, c.now, g)
-		}
-	}
-}

@@ -122,40 +122,16 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 // Charges returns the number of attempts that count against the task's limit.
 func (rec TaskRecord) Charges() int {
 	n := 0
-	for i := range rec.sinceReset() {
-		if rec.sinceReset()[i].Charged {
+	for i := range rec.SinceReset() {
+		if rec.SinceReset()[i].Charged {
 			n++
 		}
 	}
 	return n
 }
 
-// Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay
-// itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
-func (rec TaskRecord) Uncharged() int {
-	n := 0
-	for i := range rec.sinceReset() {
-		a := &rec.sinceReset()[i]
-		if !a.Charged && !a.EndedAt.IsZero() && a.Result != ResultSuccess && a.Result != ResultInterrupted && !neverGates(a.Outcome) {
-			n++
-		}
-	}
-	return n
-}
-
-// endedAs returns the number of attempts with this outcome since the last ungate or retry.
-func (rec TaskRecord) endedAs(o Outcome) int {
-	n := 0
-	for i := range rec.sinceReset() {
-		if rec.sinceReset()[i].Outcome == o {
-			n++
-		}
-	}
-	return n
-}
-
-// sinceReset returns the attempts since the last ungate or retry.
-func (rec TaskRecord) sinceReset() []Attempt {
+// SinceReset returns the attempts since the last ungate or retry.
+func (rec TaskRecord) SinceReset() []Attempt {
 	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]
 }
 

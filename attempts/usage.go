@@ -34,7 +34,7 @@ func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.Outp
 func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
 
 // UsedSince returns the usage of the attempts since the last ungate or retry, which counts against the task's caps.
-func (rec TaskRecord) UsedSince() Usage { return sum(rec.sinceReset()) }
+func (rec TaskRecord) UsedSince() Usage { return sum(rec.SinceReset()) }
 
 func sum(list []Attempt) Usage {
 	var all Usage

@@ -268,12 +268,8 @@ func TestWordsForAFullDisk(t *testing.T) {
 	}
 }
 
-func TestWordsForGates(t *testing.T) {
+func TestWordsForHeldLocks(t *testing.T) {
 	t.Parallel()
-	gate := GateAfter(TaskRecord{}, Ended{Result: ResultFailure, Outcome: Provider}, Limits{MaxUncharged: 1})
-	if want := "1 attempts failed through no fault of the agent; the last: no reason given"; gate == nil || gate.Detail != want {
-		t.Errorf("got %+v, want %s", gate, want)
-	}
 	for held, want := range map[HeldError]string{
 		{Holder: Holder{PID: 7, Host: "den"}, Foreign: true}: "held by process 7 on another host, den, since 0001-01-01T00:00:00Z",
 		{Holder: Holder{PID: 7, Host: "den"}}:                "held by process 7 on den since 0001-01-01T00:00:00Z",

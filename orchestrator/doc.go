@@ -4,8 +4,7 @@
 //
 // An attempt that git cannot carry on for what is wrong with its own checkout, branch or commits ends, uncharged, and is tried
 // again in another slot, three times at most. Only the user's repository, the ledger or the disk ends a run. The deadline and the
-// limits of a run are in decide; whose fault a failure is, is the table in worker/judge.go and attempts.Outcome.Charged, and gates
-// are the pure function attempts.GateAfter.
+// limits of a run are in decide; whose fault a failure is, and when a task is gated, package verdict decides.
 //
 // At the end of a run in which something landed, the checks of completed tasks run again on the tip, for a share of the run's
 // time. A task whose own check fails there is made pending again by the event undone, which its next brief quotes, max_undone

@@ -11,10 +11,10 @@ import (
 	"relay/orchestrator/budget"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
 	"relay/orchestrator/seal"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 
 	"github.com/google/uuid"
 )
@@ -124,7 +124,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	wall := x.state.o.Limits.WallFor(task)
 	a := engine.Attempt{Run: x.state.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
-	if last, ok := schedule.Previous(record); ok {
+	if last, ok := verdict.Previous(record); ok {
 		a.Previous = last
 	}
 	a.BriefInput = x.state.briefInput(task)

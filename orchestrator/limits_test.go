@@ -14,13 +14,14 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // Which test fails when a limit is taken out:
 //
 //	wall, silence, first answer      runners: TestLimits
 //	an agent that lives on           runners: TestLimits
-//	charged attempts, same error     attempts: TestGateAfter; TestGatedTaskStopsItsDependantsOnly
+//	charged attempts, same error     verdict: TestGateAfter; TestGatedTaskStopsItsDependantsOnly
 //	uncharged retries of a task      TestUnchargedRetriesEnd, TestFaultsThatWaitingDoesNotMendEndSoon
 //	uncharged retries of a run       TestUnchargedRetriesOfARun
 //	questions to a reviewer          review: TestAsk
@@ -118,7 +119,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 	}, script, func(s *simulated, store *attempts.Store, err error) {
 		uncharged := 0
 		for id := range script {
-			uncharged += store.Task(id).Uncharged()
+			uncharged += verdict.Uncharged(store.Task(id))
 		}
 		want := decide.StopReason{Reason: ending.UnchargedRetries, Why: "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {

@@ -12,6 +12,7 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // always is a step for as many attempts as a night may have.
@@ -157,7 +158,7 @@ func TestWallIsProbedByOneJob(t *testing.T) {
 	simulate(t, sideBySide(tasks), o, script, func(s *simulated, store *attempts.Store, err error) {
 		refused := 0
 		for id := range script {
-			refused += store.Task(id).Uncharged()
+			refused += verdict.Uncharged(store.Task(id))
 		}
 		if err != nil || s.halted.Reason != "" || store.Counts()[attempts.Completed] != tasks || refused > jobs+11 {
 			t.Errorf("got %v, %+v (%v), and %d refused calls", store.Counts(), s.halted, err, refused)

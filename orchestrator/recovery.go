@@ -8,7 +8,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 )
 
 // recovery brings the attempts that a killed run left open to their end.
@@ -54,7 +54,7 @@ func (v *recovery) recoverTask(ctx context.Context, o decide.OpenAttempt) error 
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Attempt.ReviewProgress
 	a.BriefInput = v.state.briefInput(task)
 	a.BriefInput.Record = o.Record
-	if last, ok := schedule.Previous(o.Record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
+	if last, ok := verdict.Previous(o.Record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
 		a.Previous = last // this attempt began with its review
 	}
 	v.state.WithLock(func() { a.Closed = v.state.Pool.Closed(v.state.Instant()) })

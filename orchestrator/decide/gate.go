@@ -4,15 +4,16 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
 )
 
 // ExhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
 func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
-	gate := attempts.GateBefore(record, attempts.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)})
-	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); gate == nil && over != nil {
-		gate = &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
+	why := ""
+	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); over != nil {
+		why = over.Error()
 	}
-	return gate
+	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why)
 }
 
 // Refuse takes a task out of the run that is gated before its attempt begins. The caller holds Mu.

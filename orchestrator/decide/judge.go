@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
-	"relay/review"
+	"relay/orchestrator/verdict"
 )
 
 // Judge decides what the end of an attempt means, and moves the schedule on.
@@ -35,10 +36,11 @@ func (c *Judge) Settle(j Job, o EndedAttempt) error {
 	c.Report(o.Attempt, o.Result, o.Ended, o.Took)
 	delete(c.limits.stopping, o.Attempt.Task.ID)
 	c.state.Announce()
-	if err := c.limits.checkLimits(now, j.Index, o.Attempt, o.Result, o.Ended); err != nil {
+	after := verdict.Follow(o.Result.Reported(), o.Ended)
+	if err := c.limits.checkLimits(now, j.Index, o.Attempt, after, o.Ended); err != nil {
 		return err
 	}
-	return c.limits.countUncharged(now, o.Result, o.Ended, o.Rule)
+	return c.limits.countUncharged(now, after, o.Ended, o.Rule)
 }
 
 // Decide fills in whether the task is charged and gated for an attempt's end, and returns what follows for runner and reviewers.
@@ -48,10 +50,7 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	now := c.state.Instant()
 	ended.Charged = ended.Charged && !c.limits.excused(a, *ended)
 	rule := c.rule(now, a, f, *ended)
-	ended.Gate = c.gate(a, record, f, *ended)
-	if rule.spent != "" && ended.Gate == nil {
-		ended.Gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: rule.spent, At: now.Day.UTC()}
-	}
+	ended.Gate = c.gate(now, record, EndedAttempt{Attempt: a, Result: f, Ended: *ended, Rule: rule})
 	c.state.Step(now, c.state.ruledStep(attempts.StepRuled, a, f))
 	return rule
 }
@@ -60,19 +59,19 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
 	u := updates.Update{Runner: a.Runner, Text: text.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
 	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
-	switch {
-	case ended.Result == attempts.ResultSuccess:
+	switch after := verdict.Follow(f.Reported(), ended); {
+	case after.Task == verdict.TaskCompleted:
 		u.Kind, u.Text = updates.Completed, ended.Receipt.Summary
 		if ended.Receipt.AlreadyDone {
 			u.Text = strings.TrimSuffix("it was done already: "+u.Text, ": ")
 		}
-	case f.Outcome == attempts.Stopped && c.stopped(a.Task.ID):
+	case after.Stopped && c.stopped(a.Task.ID):
 		u.Kind = updates.Stopped
-	case ended.Gate != nil:
+	case after.Task == verdict.TaskGated:
 		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(inFewerWords(ended, f.Short), u.Text)
 	case ended.Charged:
 		u.Kind = updates.Failed
-	case f.Held:
+	case after.Task == verdict.TaskPutOff:
 		u.Kind = updates.Held
 	default:
 		u.Kind = updates.Retry
@@ -99,72 +98,51 @@ func (c *Judge) stopped(task string) bool {
 
 // EndedEvent returns the event of an attempt's end, without secrets.
 func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
+	judged := verdict.End(f.Reported())
 	e := attempts.Ended{
-		Result: attempts.ResultFailure, Outcome: f.Outcome, Charged: f.Charged || f.Outcome.Charged(), Head: f.Head, Landed: f.Landed,
+		Result: judged.Result, Outcome: f.Outcome, Charged: judged.Charged, Head: f.Head, Landed: f.Landed,
 		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
 	}
+	e.Receipt.Doubtful = judged.Doubtful
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
-	}
-	switch f.Outcome {
-	case attempts.Success:
-		e.Result = attempts.ResultSuccess
-		e.Receipt.Doubtful = f.Doubtful && f.Receipt.Verdict != review.Approved
-	case attempts.Stopped:
-		e.Result = attempts.ResultInterrupted
-	default: // it stays a failure
 	}
 	return c.state.Redact.Ended(e)
 }
 
-// gate returns the gate that an attempt's end puts on its task, or nil if the task may be tried again.
-func (c *Judge) gate(a engine.Attempt, record attempts.TaskRecord, f engine.Result, e attempts.Ended) *attempts.Gate {
-	if f.Gate != "" {
-		return &attempts.Gate{Reason: f.Gate, Detail: e.Receipt.ErrorSummary, At: c.state.Now().UTC()}
+// gate returns the gate that an attempt's end puts on its task, or nil if the task may be tried again. record lacks that end. The
+// caller holds Mu.
+func (c *Judge) gate(now clock.Instant, record attempts.TaskRecord, o EndedAttempt) *attempts.Gate {
+	task := &o.Attempt.Task
+	standing := verdict.Standing{Record: record, NoRunner: o.Rule.spent}
+	standing.Limits = verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task), MaxUncharged: c.state.O.Limits.MaxUncharged}
+	used := record.UsedSince()
+	used.Add(o.Result.Usage)
+	if over := c.state.O.Budget.TaskExhausted(task, used); over != nil {
+		standing.OverBudget = over.Error()
 	}
-	if f.Held {
-		return c.heldGate(a, e)
+	if o.Result.Held {
+		i, ok := c.state.O.Graph.Index(task.ID)
+		standing.PutOff = ok && c.state.Plan.WasPostponed(i)
 	}
-	lim := attempts.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(&a.Task), MaxUncharged: c.state.O.Limits.MaxUncharged}
-	gate := attempts.GateAfter(record, e, lim)
-	if gate == nil && e.Result != attempts.ResultSuccess {
-		gate = c.taskBudgetGate(a, record, f)
-	}
+	gate := verdict.GateOf(o.Result.Reported(), o.Ended, standing)
 	if gate != nil && gate.At.IsZero() {
-		gate.At = c.state.Now().UTC()
+		gate.At = now.Day.UTC()
 	}
 	return gate
 }
 
-// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil. The
-// caller holds Mu.
-func (c *Judge) heldGate(a engine.Attempt, e attempts.Ended) *attempts.Gate {
-	if i, ok := c.state.O.Graph.Index(a.Task.ID); !ok || !c.state.Plan.WasPostponed(i) {
-		return nil
-	}
-	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: e.Receipt.ErrorSummary, At: c.state.Now().UTC()}
-}
-
-// taskBudgetGate returns a gate if an attempt has exhausted the task's budget, else nil.
-func (c *Judge) taskBudgetGate(a engine.Attempt, record attempts.TaskRecord, f engine.Result) *attempts.Gate {
-	used := record.UsedSince()
-	used.Add(f.Usage)
-	if over := c.state.O.Budget.TaskExhausted(&a.Task, used); over != nil {
-		return &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over.Error()}
-	}
-	return nil
-}
-
 // advance moves the task and the counters on. The caller holds Mu.
 func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.Ended) {
+	after := verdict.Follow(f.Reported(), e)
 	switch {
-	case e.Result == attempts.ResultSuccess:
+	case after.Task == verdict.TaskCompleted:
 		c.state.Plan.Complete(j.Index)
 		delete(c.state.Withheld, j.Index)
-	case e.Gate != nil || c.state.Withheld[j.Index]:
+	case after.Task == verdict.TaskGated || c.state.Withheld[j.Index]:
 		c.state.Plan.Gate(j.Index)
-	case f.Held:
+	case after.Task == verdict.TaskPutOff:
 		c.state.Plan.Postpone(j.Index)
 	default:
 		record := c.state.store.Task(a.Task.ID)
@@ -173,7 +151,7 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 		} else {
 			c.state.Plan.Requeue(j.Index)
 		}
-		if e.Outcome == attempts.Conflict {
+		if after.Contested {
 			c.state.Plan.AddContested(j.Index, schedule.ContestedFiles(record))
 		}
 	}

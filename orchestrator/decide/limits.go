@@ -11,6 +11,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // Limits are the run's deadline, budget, circuit breaker and floors: they keep new attempts from starting, and stop those that
@@ -81,24 +82,19 @@ func (m *Limits) pointless(at clock.Deadline, now clock.Instant) bool {
 }
 
 // checkLimits holds the end of an attempt against the circuit breaker. The caller holds Mu.
-func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, f engine.Result, e attempts.Ended) error {
-	if e.Result == attempts.ResultSuccess {
+func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, after verdict.After, e attempts.Ended) error {
+	switch {
+	case after.Task == verdict.TaskCompleted:
 		return m.breakerCompleted(a)
-	}
-	if f.Held { // nobody has done anything
-		return nil
-	}
-	if failsTask(f, e) {
+	case after.Blamed:
 		return m.judgeFailure(now, index, a, e)
 	}
 	return nil
 }
 
 // countUncharged stops the run after too many attempts that ended through no fault of an agent. The caller holds Mu.
-func (m *Limits) countUncharged(now clock.Instant, f engine.Result, e attempts.Ended, rule Ruling) error {
-	uncounted := e.Result == attempts.ResultSuccess || e.Charged ||
-		e.Outcome.Charged() || f.Outcome == attempts.Stopped || f.Outcome == attempts.Budget
-	if uncounted || f.Held || rule.repeat {
+func (m *Limits) countUncharged(now clock.Instant, after verdict.After, e attempts.Ended, rule Ruling) error {
+	if !after.Uncharged || rule.repeat {
 		return nil
 	}
 	m.uncharged++

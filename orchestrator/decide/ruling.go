@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/verdict"
 )
 
 // Ruling is what follows from an attempt's end for its runner, its reviewers and its task.
@@ -40,27 +41,21 @@ func (c *Judge) rule(now clock.Instant, a engine.Attempt, f engine.Result, e att
 			}
 		}
 	}
-	switch {
-	case e.Receipt.AwaitsReview(): // that is no fault of the runner's
-		if !a.Previous.AwaitsReview() && a.Runner != "" {
-			c.state.Pool.Answered(a.Runner, task, now)
-		}
-	case engine.RunnerFault(f.Outcome):
+	reported := f.Reported()
+	reported.Receipt = e.Receipt
+	asked := verdict.Asked{Runner: a.Runner != "", OnlyReview: a.Previous.AwaitsReview(), Recovered: a.Ended}
+	switch verdict.SignOf(reported, asked) {
+	case verdict.RunnerFailed:
 		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
-	case served(a, f):
+	case verdict.RunnerAnswered:
 		c.state.Pool.Answered(a.Runner, task, now)
+	case verdict.RunnerSilent: // nothing follows for it
 	}
 	for _, reviewer := range f.Unable {
 		fail(reviewer.Name, reviewer.Outcome, reviewer.Why, reviewer.ResetAt)
 	}
 	c.state.Pool.Release(task)
 	return rule
-}
-
-// served reports whether an attempt that did not fail through its runner shows that the runner answers now. An attempt whose
-// agent ended under a killed run does not.
-func served(a engine.Attempt, f engine.Result) bool {
-	return a.Runner != "" && !a.Ended && f.Outcome != attempts.Stopped && f.Outcome != attempts.Environment
 }
 
 // isAlone reports whether no task but this one is ready or under way, and whether none depends on it either. The caller holds
@@ -86,13 +81,4 @@ func (c *Judge) spentRunners(task *epic.Task, name string, faults int, why strin
 		failed = fmt.Sprintf("reviewer %s failed %d times", name, faults)
 	}
 	return failed + " on this task alone, and served others; the last: " + why
-}
-
-// failsTask reports whether an attempt's end is a failure of the task: not of its runner, its reviewers, or its merge with
-// others.
-func failsTask(f engine.Result, e attempts.Ended) bool {
-	if e.Outcome == attempts.Conflict || engine.RunnerFault(f.Outcome) || e.Receipt.AwaitsReview() {
-		return false
-	}
-	return e.Charged || e.Outcome.Charged() || e.Gate != nil || e.Outcome == attempts.Environment
 }

@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -238,6 +239,23 @@ func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
 	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, f.Short = o, c, why, ""
 }
 
+// Overrule replaces what the engine reports, for a cause that only the run knows.
+func (f *Result) Overrule(o verdict.Overruling) {
+	f.Fail(o.Outcome, o.Category, o.Why)
+	f.Charged = o.Charged
+	if o.Gate != "" {
+		f.Gate = o.Gate
+	}
+}
+
+// Reported returns the part of the result that is judged.
+func (f *Result) Reported() verdict.Reported {
+	return verdict.Reported{Outcome: f.Outcome, Receipt: f.Receipt, Charged: f.Charged, Gate: f.Gate, Held: f.Held, Doubtful: f.Doubtful}
+}
+
+// Succeeded reports whether nothing speaks against the work.
+func (f *Result) Succeeded() bool { return verdict.ClassOf(f.Outcome).Result == attempts.ResultSuccess }
+
 // Note adds a note for a person, once.
 func (f *Result) Note(kind, text string) {
 	n := attempts.Note{Kind: kind, Text: text}
@@ -262,16 +280,6 @@ func CutMark(mark string) (run, task, attempt string) {
 	run, rest, _ := strings.Cut(mark, "/")
 	task, attempt, _ = strings.Cut(rest, "/")
 	return run, task, attempt
-}
-
-// RunnerFault reports whether an outcome says something of the runner or its provider, and nothing of the agent's work.
-func RunnerFault(o attempts.Outcome) bool {
-	switch o {
-	case attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
-		return true
-	default:
-		return false
-	}
 }
 
 // NotBefore returns when and why a reviewer is not to be asked yet, as far as that was known when the attempt began.

@@ -1,51 +1,19 @@
 package engine
 
 import (
-	"cmp"
-
 	"relay/attempts"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 )
 
-// RunnerOutcome is what the ledger says of an outcome that a runner reports.
-type RunnerOutcome struct {
-	Outcome  attempts.Outcome
-	Category attempts.Category
-	Words    string // for where the runner gives no detail
-}
+// OutcomeOf looks up a runner's outcome as [verdict.OutcomeOf] does. Ask that one.
+func OutcomeOf(o runners.Outcome) verdict.RunnerOutcome { return verdict.OutcomeOf(o) }
 
-// runnerOutcomes is the outcome table.
-var runnerOutcomes = map[runners.Outcome]RunnerOutcome{
-	runners.Claimed:          {Outcome: attempts.Success},
-	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure"},
-	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result"},
-	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read"},
-	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time"},
-	runners.SilenceLimit:     {attempts.Timeout, attempts.TimedOut, "the agent fell silent"},
-	runners.Quota:            {attempts.Quota, attempts.RateLimited, "the provider's usage limit is reached"},
-	runners.Refused:          {attempts.Agent, attempts.ModelRefused, "the model refuses this task"},
-	runners.ContextExhausted: {attempts.Agent, attempts.ContextSpent, "the task does not fit the model's context"},
-	runners.Killed:           {attempts.Agent, attempts.AgentKilled, "the agent was killed"},
-	runners.RateLimited:      {attempts.Provider, attempts.RateLimited, "the provider limits the rate of requests"},
-	runners.Overloaded:       {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Network:          {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Truncated:        {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.Provider:         {attempts.Provider, attempts.ProviderError, "the provider failed"},
-	runners.NoSession:        {attempts.Provider, attempts.ProviderError, "the agent's session is gone"},
-	runners.Auth:             {attempts.Auth, attempts.AuthError, "the agent is not logged in, or may not be used"},
-	runners.PermissionDenied: {attempts.Environment, attempts.CLIError, "the agent's mode denies it a tool it needs"},
-	runners.CannotStart:      {attempts.Start, attempts.CLIError, "the agent's program cannot be started"},
-	runners.Stopped:          {attempts.Stopped, attempts.Interrupted, "the run was stopped"},
-	runners.Lost:             {attempts.Environment, attempts.Interrupted, "the process that watched the agent died"},
-}
+// EndedWhile returns why an agent ended as [verdict.EndedWhile] does. Ask that one.
+func EndedWhile(r runners.Report, doing string) string { return verdict.EndedWhile(r, doing) }
 
-// OutcomeOf looks an outcome up in the table. One that is not in it is a fault of this machine.
-func OutcomeOf(o runners.Outcome) RunnerOutcome {
-	if row, ok := runnerOutcomes[o]; ok {
-		return row
-	}
-	return RunnerOutcome{attempts.Environment, attempts.CLIError, "unknown outcome " + string(o)}
-}
+// RunnerFault reports whether an outcome is the fault of the runner or its provider. Ask [verdict.ClassOf].
+func RunnerFault(o attempts.Outcome) bool { return verdict.ClassOf(o).Runner == verdict.RunnerFailed }
 
 // UsageOf counts what a runner reports as the ledger does.
 func UsageOf(u runners.Usage) attempts.Usage {
@@ -53,13 +21,4 @@ func UsageOf(u runners.Usage) attempts.Usage {
 		InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens,
 		CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced,
 	}
-}
-
-// EndedWhile returns why an agent ended, with the last that it did where nothing else says what it was at.
-func EndedWhile(r runners.Report, doing string) string {
-	late := r.Outcome == runners.WallLimit || r.Outcome == runners.SilenceLimit || r.Outcome == runners.Killed
-	if !late || doing == "" {
-		return r.Detail
-	}
-	return cmp.Or(r.Detail, OutcomeOf(r.Outcome).Words) + "; the last it did: " + doing
 }

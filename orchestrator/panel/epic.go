@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -16,7 +17,7 @@ import (
 func (s *Session) ReviewEpic(
 	ctx context.Context, head string, deferred []string, clean func(context.Context, *engine.Result) error,
 ) (r engine.ReviewedEpic, err error) {
-	f := engine.Result{Outcome: attempts.Success, Head: head}
+	f := engine.Result{Outcome: verdict.EpicReviewed(), Head: head}
 	about, err := s.epicSubject(ctx, head, deferred)
 	if err != nil {
 		return r, errors.Join(err, clean(ctx, &f))
@@ -26,7 +27,7 @@ func (s *Session) ReviewEpic(
 	if err := errors.Join(asking, clean(ctx, &f)); err != nil {
 		return r, err
 	}
-	f.Outcome = attempts.Success // what the panel has done to relay's files was put right, and is told
+	f.Outcome = verdict.EpicReviewed() // what the panel has done to relay's files was put right, and is told
 	r.Review = s.epicReview(about, &f, answers)
 	if s.unkept != (attempts.Usage{}) {
 		r.Review.Usage = &s.unkept

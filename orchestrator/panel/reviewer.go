@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
@@ -76,12 +77,12 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 	}
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
-			name: r.Name, outcome: attempts.Environment, category: attempts.QualityGate, noNewFault: true,
+			name: r.Name, fault: verdict.NoVerdict(),
 			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), s.relative(filepath.Join(s.Folder, r.Name))),
 		}
 	}
 	var unable *UnableError
-	if errors.As(err, &unable) && unable.outcome == attempts.Environment {
+	if errors.As(err, &unable) && unable.fault.Output {
 		unable.detail += "; what it printed is in " + s.relative(filepath.Join(s.Folder, r.Name))
 	}
 	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
@@ -175,7 +176,7 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 	}
 	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
 	if err != nil {
-		return "", &UnableError{name: r.who.Name, outcome: attempts.Start, category: attempts.CLIError, detail: err.Error()}
+		return "", &UnableError{name: r.who.Name, fault: verdict.ReviewerEnd(runners.CannotStart), detail: err.Error()}
 	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"),

@@ -9,33 +9,24 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 )
 
 // UnableError means that a reviewer has given no opinion. None of it is the agent's fault.
 type UnableError struct {
-	name       string
-	outcome    attempts.Outcome
-	category   attempts.Category
-	detail     string
-	resetAt    time.Time
-	noNewFault bool // its end says nothing new of its runner
+	name    string
+	fault   verdict.ReviewerFault
+	detail  string
+	resetAt time.Time
 }
 
 func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.detail }
 
 // unableTo reports why a reviewer could not be asked.
 func unableTo(name string, r runners.Report) *UnableError {
-	row := engine.OutcomeOf(r.Outcome)
-	e := &UnableError{
-		name: name, outcome: attempts.Environment, category: row.Category, detail: text.FirstOf(r.Detail, row.Words), resetAt: r.ResetAt,
-	}
-	switch row.Outcome {
-	case attempts.Stopped, attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start:
-		e.outcome = row.Outcome
-	default: // the task is not at fault: the environment is
-	}
-	return e
+	fault := verdict.ReviewerEnd(r.Outcome)
+	return &UnableError{name: name, fault: fault, detail: text.FirstOf(r.Detail, fault.Words), resetAt: r.ResetAt}
 }
 
 // closed reports why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may
@@ -45,14 +36,8 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	if !yes {
 		return nil
 	}
-	e := &UnableError{
-		name: name, outcome: attempts.Provider, category: attempts.RateLimited, noNewFault: true,
-		detail: fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why)),
-	}
-	if c.Named {
-		e.outcome = attempts.Quota
-	}
-	return e
+	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))
+	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Named), detail: detail}
 }
 
 // RecordMissing writes into a result who has given no opinion, and what that says of them.
@@ -63,8 +48,8 @@ func (a Answers) RecordMissing(f *engine.Result) {
 	r := f.Receipt.Review
 	for _, e := range a.Missing {
 		r.Missing = append(r.Missing, attempts.Missing{Reviewer: e.name, Why: e.detail})
-		if !e.noNewFault && e.outcome != attempts.Stopped {
-			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.outcome})
+		if e.fault.News {
+			f.Unable = append(f.Unable, engine.Unable{Name: e.name, Why: e.detail, ResetAt: e.resetAt, Outcome: e.fault.Outcome})
 		}
 	}
 }
@@ -81,24 +66,10 @@ func Limits(unable []engine.Unable) []attempts.Cooldown {
 // FailUnreviewed ends an attempt that lacks opinions: uncharged, with its work kept for the review that is still to come. At least
 // one reviewer must be missing.
 func (a Answers) FailUnreviewed(f *engine.Result) {
-	worst, why := a.Missing[0], make([]string, len(a.Missing))
+	faults, why := make([]verdict.ReviewerFault, len(a.Missing)), make([]string, len(a.Missing))
 	for i, e := range a.Missing {
-		why[i] = e.Error()
-		if severity(e.outcome) > severity(worst.outcome) {
-			worst = e
-		}
+		faults[i], why[i] = e.fault, e.Error()
 	}
-	f.Fail(worst.outcome, worst.category, strings.Join(why, "; "))
-}
-
-// severity ranks outcomes by how little waiting helps; a run that stops ends everything.
-func severity(o attempts.Outcome) int {
-	switch o {
-	case attempts.Stopped:
-		return 2
-	case attempts.Environment, attempts.Auth, attempts.Start:
-		return 1
-	default:
-		return 0
-	}
+	worst := faults[verdict.Worst(faults)]
+	f.Fail(worst.Outcome, worst.Category, strings.Join(why, "; "))
 }

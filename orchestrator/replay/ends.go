@@ -6,7 +6,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 )
 
 // ruled decides what an attempt's end means.
@@ -26,7 +26,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 		record.Attempts = record.Attempts[:n-1]
 	}
 	a := engine.Attempt{Run: r.rec.Run, Task: *task, Number: s.Attempt, Runner: r.runnerOf(s), Ended: s.Recovered}
-	if last, ok := schedule.Previous(record); ok && s.OnlyReview {
+	if last, ok := verdict.Previous(record); ok && s.OnlyReview {
 		a.Previous = last
 	}
 	f := resultOf(s.Step, then)

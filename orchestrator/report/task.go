@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/verdict"
 	"relay/review"
 )
 
@@ -20,7 +21,7 @@ func (m *builder) addTask(i int) {
 	one := &r.Tasks[i]
 	*one = Task{
 		ID: t.ID, Title: m.line(t.Title), Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: m.MaxAttempts,
-		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: rec.Uncharged(),
+		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec),
 	}
 	if t.MaxAttempts > 0 {
 		one.Max = t.MaxAttempts

@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/verdict"
 )
 
 // series are the faults of one runner without an answer between them.
@@ -24,14 +25,15 @@ type series struct {
 
 // Fault records how an attempt failed through its runner or the provider of that.
 type Fault struct {
-	Outcome attempts.Outcome // Quota, Provider, Auth, Start; anything else counts as Provider
+	Outcome attempts.Outcome
 	Why     string
 	ResetAt time.Time // when to ask again, if the provider said so
 	Alone   bool      // nothing else is ready or under way
 	Last    bool      // Alone, and nothing waits for the task either
 }
 
-func (f Fault) refused() bool { return f.Outcome == attempts.Auth || f.Outcome == attempts.Start }
+func (f Fault) refused() bool { return verdict.ClassOf(f.Outcome).Refused }
+func (f Fault) limited() bool { return verdict.ClassOf(f.Outcome).Limited }
 
 // Ruling records what follows from a fault.
 type Ruling struct {
@@ -71,7 +73,7 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	counts := !s.on || !underWay && r.opens.Rest(now) <= 0 || underWay && c.number > s.number
 	s.begin(now)
 	s.faults[task]++
-	if f.Outcome == attempts.Quota {
+	if f.limited() {
 		s.limited[task] = true
 	}
 	if counts {

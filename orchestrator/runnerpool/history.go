@@ -6,13 +6,14 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/verdict"
 )
 
 // EarlierAttempt is an attempt of an earlier run.
 type EarlierAttempt struct {
 	Runner, Task string
 	From, To     time.Time
-	Outcome      attempts.Outcome // Quota, Provider, Auth, Start: the runner failed it; Stopped: nothing follows; else: it was answered
+	Outcome      attempts.Outcome
 }
 
 // Probe allows one attempt at a time to ask a runner until it answers. It is for a runner whose state is unknown, as after a
@@ -41,17 +42,18 @@ func (p *Pool) Learn(earlier []EarlierAttempt) {
 	slices.SortStableFunc(edges, func(a, b edge) int { return a.at.Compare(b.at) })
 	for _, e := range edges {
 		now := clock.Instant{Day: e.at, Run: e.at.Sub(edges[0].at)}
-		switch {
-		case e.begun:
+		if e.begun {
 			p.Ask(e.Runner, e.Task, now)
-		case isFault(e.Outcome):
+			continue
+		}
+		switch verdict.ClassOf(e.Outcome).Runner {
+		case verdict.RunnerFailed:
 			p.Fail(e.Runner, e.Task, Fault{Outcome: e.Outcome}, now)
-		case e.Outcome != attempts.Stopped:
+		case verdict.RunnerAnswered:
 			p.Answered(e.Runner, e.Task, now)
+		case verdict.RunnerSilent: // nothing follows
 		}
-		if !e.begun {
-			p.Release(e.Task)
-		}
+		p.Release(e.Task)
 	}
 	for name, r := range p.runners {
 		for _, own := range r.own {
@@ -67,25 +69,16 @@ func History(l *attempts.Ledger) (earlier []EarlierAttempt) {
 	relevant := false
 	for id, rec := range l.Tasks {
 		for i, a := range rec.Attempts {
-			fault := isFault(a.Outcome)
+			fault := verdict.ClassOf(a.Outcome).Runner == verdict.RunnerFailed
 			if a.Runner == "" || a.EndedAt.IsZero() || fault && i < rec.CountFrom {
 				continue
 			}
-			outcome := a.Outcome
-			if outcome == attempts.Environment {
-				outcome = attempts.Stopped
-			}
 			relevant = relevant || fault && !rec.Completed
-			earlier = append(earlier, EarlierAttempt{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: outcome})
+			earlier = append(earlier, EarlierAttempt{Runner: a.Runner, Task: id, From: a.StartedAt, To: a.EndedAt, Outcome: a.Outcome})
 		}
 	}
 	if !relevant {
 		return nil
 	}
 	return earlier
-}
-
-// isFault reports whether an outcome is a failure of a runner or its provider.
-func isFault(o attempts.Outcome) bool {
-	return o == attempts.Quota || o == attempts.Provider || o == attempts.Auth || o == attempts.Start
 }

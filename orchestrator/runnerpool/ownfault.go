@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/attempts"
 	"relay/orchestrator/clock"
 )
 
@@ -17,7 +16,7 @@ type pair struct {
 // suspect returns what is known of a task if its fault now is its own, else nil.
 func (p *Pool) suspect(r *runner, task string, f Fault) *pair {
 	s := &r.series
-	if f.Outcome == attempts.Quota || s.others(task) {
+	if f.limited() || s.others(task) {
 		return nil
 	}
 	if r.own[task] == nil && f.Last && p.answered() && s.faults[task] > 0 && !s.limited[task] {

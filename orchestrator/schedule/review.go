@@ -1,5 +1,10 @@
 package schedule
 
+import (
+	"relay/attempts"
+	"relay/orchestrator/verdict"
+)
+
 // AwaitReview makes task i ready again, whose work lacks only the opinions of some reviewers. It keeps its file claim:
 // others would change the files meanwhile.
 func (s *Schedule) AwaitReview(i int, missing []string) {
@@ -39,4 +44,18 @@ func (s *Schedule) CountUnreviewed() int {
 		}
 	}
 	return count
+}
+
+// MissingReviewers returns the reviewers whose opinions are all that the work on a task lacks; nil when it lacks more,
+// or nothing.
+func MissingReviewers(record attempts.TaskRecord) []string {
+	last, ok := verdict.Previous(record)
+	if !ok || !last.AwaitsReview() {
+		return nil
+	}
+	var names []string
+	for _, m := range last.Receipt.Review.Missing {
+		names = append(names, m.Reviewer)
+	}
+	return names
 }

@@ -1,0 +1,214 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"relay/attempts"
+	"relay/review"
+)
+
+// Limits say how often a task may be tried. A limit that is not positive means its default: nothing runs for ever.
+type Limits struct {
+	MaxAttempts  int // charged attempts; default 3
+	MaxUncharged int // attempts that failed through no fault of the agent; default 10
+}
+
+const (
+	defaultMaxAttempts  = 3
+	defaultMaxUncharged = 10
+)
+
+// maxCostly is how often a task may end for a reason that waiting does not mend: each such attempt is an agent's full
+// work, paid for and thrown away.
+const maxCostly = 3
+
+// Standing is what relay knows of a task when an attempt at it ends.
+type Standing struct {
+	Record     attempts.TaskRecord // without the attempt that has ended
+	Limits     Limits
+	PutOff     bool   // it was put off before, and nothing else is left to do
+	OverBudget string // why its budget is exhausted; "": it is not
+	NoRunner   string // why no runner is left for it; "": one is
+}
+
+// GateOf decides whether an attempt's end gates its task, and returns nil if the task may be tried again. The gate has no time yet.
+func GateOf(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
+	gate := gateOfEnd(r, ended, s)
+	if gate == nil && s.NoRunner != "" {
+		gate = &attempts.Gate{Reason: attempts.Infrastructure, Detail: s.NoRunner}
+	}
+	return gate
+}
+
+// gateOfEnd leaves out of GateOf whether a runner is left.
+func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
+	if r.Gate != "" {
+		return &attempts.Gate{Reason: r.Gate, Detail: ended.Receipt.ErrorSummary}
+	}
+	if r.Held {
+		return heldGate(ended, s)
+	}
+	gate := GateAfter(s.Record, ended, s.Limits)
+	if gate == nil && ended.Result != attempts.ResultSuccess {
+		gate = budgetGate(s.OverBudget)
+	}
+	return gate
+}
+
+// heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
+func heldGate(ended attempts.Ended, s Standing) *attempts.Gate {
+	if !s.PutOff {
+		return nil
+	}
+	return &attempts.Gate{Reason: attempts.Infrastructure, Detail: ended.Receipt.ErrorSummary}
+}
+
+// budgetGate returns a gate if there is a reason why the task's budget is exhausted, else nil.
+func budgetGate(over string) *attempts.Gate {
+	if over == "" {
+		return nil
+	}
+	return &attempts.Gate{Reason: attempts.BudgetExhausted, Detail: over}
+}
+
+// GateAfter decides whether an attempt that has just ended gates its task; ended is not yet in rec. It returns nil for
+// a task that may be tried again. When several rules hold, the first of these is given as the reason: tampered,
+// quality_gate_blocked, max_attempts_exceeded, repeated_failure, infrastructure. (Attempt ledger, "Gating Rules".)
+func GateAfter(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *attempts.Gate {
+	if ended.Gate != nil {
+		return ended.Gate
+	}
+	if ended.Result == attempts.ResultSuccess {
+		return nil
+	}
+	most := lim.attempts()
+	if !ended.Charged {
+		return gateUncharged(rec, ended, lim)
+	}
+	n := rec.Charges() + 1
+	switch {
+	case ended.Outcome == attempts.Tamper && (n >= most || endedAs(rec, attempts.Tamper) > 0):
+		return &attempts.Gate{Reason: attempts.TamperedWith, Detail: summary(ended.Receipt)}
+	case ended.Receipt.Verdict == review.Blocked:
+		return &attempts.Gate{Reason: attempts.QualityGateBlocked, Detail: summary(ended.Receipt)}
+	case n >= most:
+		return tooMany(n, most, ended.Receipt)
+	case repeated(rec, ended.Receipt):
+		return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same error twice in a row: " + summary(ended.Receipt)}
+	}
+	return nil
+}
+
+// gateUncharged returns the gate that follows from an attempt that failed through no fault of its agent, or nil.
+func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *attempts.Gate {
+	class := ClassOf(ended.Outcome)
+	if class.neverGates || ended.Result == attempts.ResultInterrupted {
+		return nil
+	}
+	most := lim.MaxUncharged
+	if most <= 0 {
+		most = defaultMaxUncharged
+	}
+	n := Uncharged(rec) + 1
+	if n >= most || class.costly && endedAs(rec, ended.Outcome)+1 >= maxCostly {
+		return &attempts.Gate{Reason: attempts.Infrastructure, Detail: faultlessText(n, ended.Receipt)}
+	}
+	return nil
+}
+
+// GateBefore gates a task that has had all its attempts before the next one begins, as the limit may be lower than it was, or whose
+// budget is exhausted for the reason given ("": it is not). Work that only waits for its review needs no attempt.
+func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string) *attempts.Gate {
+	n, most, last := rec.Charges(), lim.attempts(), attempts.Receipt{}
+	for _, a := range rec.SinceReset() {
+		if a.Charged {
+			last = a.Receipt
+		}
+	}
+	if k := len(rec.Attempts); n >= most && !rec.Attempts[k-1].AwaitsReview() {
+		return tooMany(n, most, last)
+	}
+	return budgetGate(overBudget)
+}
+
+// Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay
+// itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
+func Uncharged(rec attempts.TaskRecord) int {
+	n := 0
+	for _, a := range rec.SinceReset() {
+		over := !a.EndedAt.IsZero() && a.Result != attempts.ResultSuccess && a.Result != attempts.ResultInterrupted
+		if over && !a.Charged && !ClassOf(a.Outcome).neverGates {
+			n++
+		}
+	}
+	return n
+}
+
+// endedAs returns the number of attempts with this outcome since the last ungate or retry.
+func endedAs(rec attempts.TaskRecord, o attempts.Outcome) int {
+	n := 0
+	for _, a := range rec.SinceReset() {
+		if a.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// repeated compares with the last charged attempt; uncharged ones in between prove nothing. Fewer failing tests than then
+// are progress, whatever else was printed.
+func repeated(rec attempts.TaskRecord, now attempts.Receipt) bool {
+	for _, a := range slices.Backward(rec.SinceReset()) {
+		if a.Charged {
+			cause := attempts.Cause(now)
+			return cause != "" && cause == attempts.Cause(a.Receipt) && !fewerFailed(a.Receipt, now)
+		}
+	}
+	return false
+}
+
+// fewerFailed reports whether a check that failed before fails with fewer tests now.
+func fewerFailed(before, now attempts.Receipt) bool {
+	for _, c := range now.Checks {
+		for _, b := range before.Checks {
+			if c.FailedOnWork() && b.FailedOnWork() && c.Name == b.Name && c.Tests().FewerFailed(b.Tests()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (l Limits) attempts() int {
+	if l.MaxAttempts <= 0 {
+		return defaultMaxAttempts
+	}
+	return l.MaxAttempts
+}
+
+func tooMany(n, most int, last attempts.Receipt) *attempts.Gate {
+	return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
+}
+
+// faultlessText returns the message of a gate after n attempts that failed through no fault of the agent, of which last is
+// the newest.
+func faultlessText(n int, last attempts.Receipt) string {
+	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
+	switch {
+	case last.AwaitsReview():
+		detail += "; when that is put right, relay ungate has what was done reviewed"
+	case len(last.Contested) > 0:
+		detail += "; tasks that declare the same files, or depend on each other, do not run at once: " + attempts.DeclaredFiles(last.Contested)
+	}
+	return detail
+}
+
+func summary(r attempts.Receipt) string {
+	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
+		if s != "" {
+			return attempts.Clean(s, 500)
+		}
+	}
+	return "no reason given"
+}
