@@ -104,15 +104,11 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if refused != nil {
 		return refused
 	}
-	left := len(open) > 0 || c.Unclean()
+	left := len(open) > 0
 	if err := r.open(ctx, c.Origin(), warnings); err != nil {
 		return err
 	}
 	if left {
-		notes, err := c.CleanAfter(ctx)
-		if err := errors.Join(err, r.state.recordNotes(notes)); err != nil {
-			return err
-		}
 		if err := c.Awake(ctx); err != nil {
 			return err
 		}

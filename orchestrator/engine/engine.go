@@ -98,10 +98,6 @@ type Lifecycle interface {
 	Asked(a Attempt) bool
 	// Resume readies such an attempt to be judged, and returns its end when it is over.
 	Resume(ctx context.Context, a Attempt, open attempts.Attempt) (*attempts.Ended, error)
-	// Unclean reports whether a run was killed while reviewers read or checks ran outside attempts, and CleanAfter removes what
-	// that left.
-	Unclean() bool
-	CleanAfter(ctx context.Context) ([]attempts.Note, error)
 	// Close comes after the last attempt. It returns what could not be removed, in words.
 	Close(ctx context.Context) (stay []string, err error)
 }
@@ -202,6 +198,9 @@ type Result struct {
 	Held bool
 	// Doubtful means that tests prove less than before the work.
 	Doubtful bool
+	// Evidence is what was observed, and Cause the row of the table that ruled by it; "": the engine has no such table.
+	Evidence *verdict.Evidence
+	Cause    verdict.Cause
 }
 
 // Event is one thing an agent or relay did during an attempt.
@@ -233,6 +232,12 @@ const (
 	KindReviewing EventKind = "reviewing"  // a reviewer is asked
 	KindMending   EventKind = "mending"    // the agent is given what reviewers found; the event's text is the round
 )
+
+// Rule makes the result what a ruling says.
+func (f *Result) Rule(e *verdict.Evidence, r verdict.Ruling) {
+	f.Fail(r.Outcome, r.Category, r.Person)
+	f.Short, f.Gate, f.Held, f.Evidence, f.Cause = r.Short, r.Gate, r.Held, e, r.Cause
+}
 
 // Fail turns a result into a failure that evidence, not the agent, decided.
 func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {

@@ -69,7 +69,7 @@ func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Ans
 		Base: about.Base, Head: about.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review,
 	}
 	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
-		answers.FailUnreviewed(f)
+		f.Rule(nil, verdict.NotReviewed(answers.Absent()))
 		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
 	}
 	return *redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)

@@ -3,7 +3,6 @@ package panel
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -63,13 +62,11 @@ func Limits(unable []engine.Unable) []attempts.Cooldown {
 	return list
 }
 
-// FailUnreviewed ends an attempt that lacks opinions: uncharged, with its work kept for the review that is still to come. At least
-// one reviewer must be missing.
-func (a Answers) FailUnreviewed(f *engine.Result) {
-	faults, why := make([]verdict.ReviewerFault, len(a.Missing)), make([]string, len(a.Missing))
+// Absent lists who has given no opinion.
+func (a Answers) Absent() []verdict.Absent {
+	list := make([]verdict.Absent, len(a.Missing))
 	for i, e := range a.Missing {
-		faults[i], why[i] = e.fault, e.Error()
+		list[i] = verdict.Absent{Fault: e.fault, Why: e.Error()}
 	}
-	worst := faults[verdict.Worst(faults)]
-	f.Fail(worst.Outcome, worst.Category, strings.Join(why, "; "))
+	return list
 }

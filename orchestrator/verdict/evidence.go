@@ -25,6 +25,8 @@ type Evidence struct {
 	Hook   *Hook    `json:"hook,omitempty"`
 	Old    *Old     `json:"old,omitempty"`
 	Panel  *Panel   `json:"panel,omitempty"`
+
+	Landing *Landing `json:"landing,omitempty"` // nil: the work is not proved yet
 }
 
 // Task is what the plan says of the task.
@@ -37,7 +39,6 @@ type Task struct {
 type Ready struct {
 	Branch string `json:"branch,omitempty"` // of the task, which is checked out …
 	InUse  string `json:"in_use,omitempty"` // … in this folder of a person's
-	Lacks  string `json:"lacks,omitempty"`  // why files that slots get cannot be put there
 	Mishap
 }
 
@@ -176,9 +177,15 @@ type Panel struct {
 
 // Absent is a reviewer that has given no opinion.
 type Absent struct {
-	Outcome  attempts.Outcome  `json:"outcome"`
-	Category attempts.Category `json:"category"`
-	Why      string            `json:"why"`
+	Fault ReviewerFault `json:"fault"`
+	Why   string        `json:"why"`
+}
+
+// Landing is what was seen of putting proved work onto the integration branch. What the checks say of the merged tree is in Checks.
+type Landing struct {
+	Conflict []string `json:"conflict,omitempty"` // files …
+	With     string   `json:"with,omitempty"`     // … that these have changed as well, in words
+	Since    string   `json:"since,omitempty"`    // what has landed since the work began, in words
 }
 
 // has reports whether a part was gathered.

@@ -15,6 +15,44 @@ var rows = slices.Concat(machineRows, endRows, earlyRows, workRows, checkRows, p
 	holds: func(*Evidence) bool { return true },
 }})
 
+// Rows about commands that say nothing, of the work and of the tree that it lands on.
+var (
+	stoppedRow = row{
+		Cause: "stopped", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
+		Seen:  "the run was stopped while the place was made ready or checks ran",
+		holds: func(e *Evidence) bool { return e.mishap().Stopped != "" },
+		words: func(e *Evidence) string { return "the run was stopped " + e.mishap().Stopped },
+	}
+	lostRow = row{
+		Cause: "command lost", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
+		Seen:  "the process that watched a command died, so how it ended is not known",
+		holds: func(e *Evidence) bool { return e.mishap().Unseen != "" },
+		words: func(e *Evidence) string {
+			return "the process that watched " + e.mishap().Unseen + " died; how it ended is unknown"
+		},
+	}
+	spoiledRow = row{
+		Cause: "checkout spoiled", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
+		Seen:  "what git knows of a checkout was changed while checks ran in it",
+		holds: func(e *Evidence) bool { return e.mishap().Spoiled },
+		words: func(*Evidence) string {
+			return "what git knows of the checkout was changed while the checks ran; they prove nothing"
+		},
+	}
+	setUpRow = row{
+		Cause: "set-up failed", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
+		Seen:  "a set-up command fails, without the work or where that is not known",
+		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && !m.ByWork },
+		words: func(e *Evidence) string { return e.mishap().SetUp },
+	}
+	unknownRow = row{
+		Cause: "nothing is known", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "a check of the epic fails on the work, and fails on the base where it has passed before",
+		holds: func(e *Evidence) bool { return e.mishap().Offline != "" && !e.doneAlready() },
+		words: func(e *Evidence) string { return e.mishap().Offline },
+	}
+)
+
 // machineRows are about this machine and the run, before and beside the work, and about what nobody may touch.
 var machineRows = []row{
 	{
@@ -25,12 +63,7 @@ var machineRows = []row{
 			return "the checkout or the commits of this attempt were damaged: " + e.Damage
 		},
 	},
-	{
-		Cause: "stopped", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
-		Seen:  "the run was stopped while the place was made ready or checks ran",
-		holds: func(e *Evidence) bool { return e.mishap().Stopped != "" },
-		words: func(e *Evidence) string { return "the run was stopped " + e.mishap().Stopped },
-	},
+	stoppedRow,
 	{
 		Cause: "branch in use", Outcome: attempts.Environment, Category: attempts.CLIError, Gate: attempts.Infrastructure, Next: Gate,
 		Seen: "a person has the task's branch checked out", Lifts: "switch to another branch there",
@@ -39,13 +72,6 @@ var machineRows = []row{
 		words: func(e *Evidence) string {
 			return "the branch " + e.Ready.Branch + " is checked out in " + e.Ready.InUse + "; git switch to another one there"
 		},
-	},
-	{
-		Cause: "files missing", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
-		Seen:  "files that relay.worktree.copy or link names cannot be put into the slot",
-		needs: []Part{Readied},
-		holds: func(e *Evidence) bool { return e.Ready.Lacks != "" },
-		words: func(e *Evidence) string { return e.Ready.Lacks },
 	},
 	{
 		Cause: "stopped agent", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
@@ -61,34 +87,10 @@ var machineRows = []row{
 		holds: func(e *Evidence) bool { return e.Guard != nil && e.Guard.Why != "" },
 		words: func(e *Evidence) string { return e.Guard.Why },
 	},
-	{
-		Cause: "command lost", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "the process that watched a command died, so how it ended is not known",
-		holds: func(e *Evidence) bool { return e.mishap().Unseen != "" },
-		words: func(e *Evidence) string {
-			return "the process that watched " + e.mishap().Unseen + " died; how it ended is unknown"
-		},
-	},
-	{
-		Cause: "checkout spoiled", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "what git knows of a checkout was changed while checks ran in it",
-		holds: func(e *Evidence) bool { return e.mishap().Spoiled },
-		words: func(*Evidence) string {
-			return "what git knows of the checkout was changed while the checks ran; they prove nothing"
-		},
-	},
-	{
-		Cause: "set-up failed", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
-		Seen:  "a set-up command fails, without the work or where that is not known",
-		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && !m.ByWork },
-		words: func(e *Evidence) string { return e.mishap().SetUp },
-	},
-	{
-		Cause: "nothing is known", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
-		Seen:  "a check of the epic fails on the work, and fails on the base where it has passed before",
-		holds: func(e *Evidence) bool { return e.mishap().Offline != "" && !e.doneAlready() },
-		words: func(e *Evidence) string { return e.mishap().Offline },
-	},
+	lostRow,
+	spoiledRow,
+	setUpRow,
+	unknownRow,
 	{
 		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen:  "a check cannot run at all on the base, whatever an agent does, and nothing else would prove the work",

@@ -175,24 +175,49 @@ func with(what, more string) string {
 	return what + ": " + more
 }
 
-// worst returns the reviewer that waiting helps least; a run that stops ends everything.
-func worst(missing []Absent) Absent {
-	w := missing[0]
-	for _, m := range missing {
-		if severity(m.Outcome) > severity(w.Outcome) {
-			w = m
-		}
-	}
-	return w
+// NotReviewed rules on work that lacks opinions: uncharged, and kept for the review that is still to come. At least one reviewer must be
+// missing.
+func NotReviewed(missing []Absent) Ruling {
+	return panelRows[0].ruling(&Evidence{Panel: &Panel{Missing: missing}})
 }
 
-func severity(o attempts.Outcome) int {
-	switch o {
-	case attempts.Stopped:
-		return 2
-	case attempts.Environment, attempts.Auth, attempts.Start:
-		return 1
-	default:
-		return 0
+// landingRows are about proved work that is put onto the integration branch.
+var landingRows = []row{
+	stoppedRow, lostRow, spoiledRow, setUpRow, unknownRow,
+	{
+		Cause: "conflict", Outcome: attempts.Conflict, Category: attempts.Conflicted, Next: Resume,
+		Seen:  "git cannot merge the work with what has landed since it began",
+		holds: func(e *Evidence) bool { return len(e.Landing.Conflict) > 0 },
+		words: func(e *Evidence) string {
+			return "conflict with " + e.Landing.With + " in " + text.Listed(e.Landing.Conflict)
+		},
+	},
+	{
+		Cause: "red on the merged tree", Outcome: attempts.Conflict, Category: attempts.Conflicted, Next: Resume,
+		Seen:  "a check that passed on the work fails, twice, on the tree it makes with all that has landed",
+		holds: func(e *Evidence) bool { _, red := e.against(); return red || e.mishap().ByWork },
+		words: func(e *Evidence) string {
+			r, red := e.against()
+			why := r.How
+			if !red {
+				why = e.mishap().SetUp + "; without this work it succeeds"
+			}
+			return "it merges, but then " + why + " (landed since it began: " + e.Landing.Since + ")"
+		},
+	},
+	{
+		Cause: "landed", Outcome: attempts.Success, Next: Land,
+		Seen:  "none of the above holds",
+		holds: func(*Evidence) bool { return true },
+	},
+}
+
+// DecideLanding returns the ruling on the landing of proved work.
+func DecideLanding(e *Evidence) Ruling {
+	for i := range landingRows {
+		if r := &landingRows[i]; r.holds(e) {
+			return r.ruling(e)
+		}
 	}
+	return Ruling{} // not reached: the last row holds always
 }

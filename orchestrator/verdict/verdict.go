@@ -55,6 +55,12 @@ type Ruling struct {
 // Lands reports whether the work waits for its landing.
 func (r Ruling) Lands() bool { return r.Next == Land }
 
+// Stops reports whether relay or a person interrupted the attempt.
+func (r Ruling) Stops() bool { return ClassOf(r.Outcome).Stopped }
+
+// Contends reports whether the work does not fit what has landed since it began.
+func (r Ruling) Contends() bool { return r.Outcome == attempts.Conflict }
+
 // Charged reports whether the ruling counts against the task.
 func (r Ruling) Charged() bool { return r.Outcome.Charged() }
 
@@ -120,8 +126,12 @@ func (r *row) ruling(e *Evidence) Ruling {
 		ruling.Outcome, ruling.Category = end.Outcome, end.Category
 	}
 	if r.absent {
-		m := worst(e.Panel.Missing)
-		ruling.Outcome, ruling.Category = m.Outcome, m.Category
+		faults := make([]ReviewerFault, len(e.Panel.Missing))
+		for i, m := range e.Panel.Missing {
+			faults[i] = m.Fault
+		}
+		worst := faults[Worst(faults)]
+		ruling.Outcome, ruling.Category = worst.Outcome, worst.Category
 	}
 	if r.words != nil {
 		ruling.Person = r.words(e)

@@ -288,7 +288,8 @@ func (t *attempt) protects() func(path string) bool {
 func (t *attempt) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	f, w := &t.f, t.ev.Work
 	f.Found = changes.Found{}
-	if !verdict.Stands(&t.ev) {
+	stands := verdict.Stands(&t.ev)
+	if w.Empty = len(names) == 0; !stands {
 		return nil
 	}
 	w.Protected = changes.ProtectedHits(t.protected(), names)

@@ -192,7 +192,9 @@ func (t *attempt) collectWork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.ev.Work.Empty = len(names) == 0
+	if t.ev.Work.Unattributed {
+		return nil
+	}
 	return t.lookAtDiff(ctx, names)
 }
 

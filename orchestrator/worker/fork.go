@@ -16,7 +16,7 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 		return r, nil, err
 	}
 	r, err = s.Run(ctx, a)
-	if err == nil && r.Lands() {
+	if err == nil && r.Succeeded() {
 		err = mergeWork{s}.Keep(ctx, a, &r)
 	}
 	ctx, cancel := uninterrupted(ctx)

@@ -105,11 +105,6 @@ func (l lifecycle) Resume(ctx context.Context, a engine.Attempt, open attempts.A
 	return sent(ended), err
 }
 
-func (l lifecycle) CleanAfter(ctx context.Context) ([]attempts.Note, error) {
-	notes, err := l.Lifecycle.CleanAfter(ctx)
-	return sent(notes), err
-}
-
 type rechecker struct{ engine.Rechecker }
 
 func (r rechecker) Commit(a attempts.Attempt) string { return r.Rechecker.Commit(sent(a)) }

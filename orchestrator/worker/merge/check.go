@@ -2,7 +2,6 @@ package merge
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // prove has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
@@ -27,17 +27,18 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 	}
 	if !unchanged {
 		for i := range batch {
-			if results[i], err = m.checkOne(ctx, batch, i, made); err != nil {
+			var ruling verdict.Ruling
+			if results[i], ruling, err = m.checkOne(ctx, batch, i, made); err != nil {
 				return false, err
 			}
-			if results[i].Outcome == attempts.Success && !undone(batch, i, results[i].Receipt.Checks) {
+			if ruling.Lands() && !undone(batch, i, results[i].Receipt.Checks) {
 				continue
 			}
 			if len(batch) > 1 {
 				return false, nil
 			}
 			made.To = made.From
-			err := m.keep(ctx, batch[i].Attempt, &results[i])
+			err := m.keep(ctx, batch[i].Attempt, &results[i], ruling)
 			made.Results = results
 			return false, err
 		}
@@ -93,32 +94,41 @@ func excused(runs []attempts.CheckRun) bool {
 	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
 }
 
-// checkOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked once more: a flake
+// checkOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked again: a flake
 // costs less than an agent that does it all again.
-func (m *Merger) checkOne(ctx context.Context, batch []engine.Verified, i int, made *step) (engine.Result, error) {
+func (m *Merger) checkOne(ctx context.Context, batch []engine.Verified, i int, made *step) (engine.Result, verdict.Ruling, error) {
 	p := batch[i]
-	r, err := m.check(ctx, p, made, i == 0)
-	if err != nil || len(batch) > 1 || r.Outcome != attempts.Conflict {
-		return r, err
+	r, ruling, err := m.check(ctx, p, made, i == 0)
+	if err != nil || len(batch) > 1 || !ruling.Contends() {
+		return r, ruling, err
 	}
 	failed := r.Receipt.Checks[len(r.Receipt.Checks)-1].Name
-	if r, err = m.check(ctx, p, made, i == 0); err == nil && r.Outcome == attempts.Success {
+	if r, ruling, err = m.check(ctx, p, made, i == 0); err == nil && ruling.Lands() {
 		r.Note("flaky", failed+" failed once on what "+p.Attempt.Task.ID+" makes with all that has landed, and passed when it was asked once more")
 	}
-	return r, err
+	return r, ruling, err
 }
 
 // check runs the checks of one landing on the merged tree. Work whose checks fail there fits what has landed since as far as git can
-// tell, and no further: that is a conflict.
-func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpic bool) (engine.Result, error) {
-	p.Result.Receipt.Checks, p.Result.Notes = slices.Clone(p.Result.Receipt.Checks), slices.Clone(p.Result.Notes)
-	r, err := m.Work.Check(ctx, p, made.Step, ofEpic)
-	if r.Outcome == attempts.Check {
-		r.Fail(attempts.Conflict, attempts.Conflicted,
-			"it merges, but then "+r.Receipt.ErrorSummary+" (landed since it began: "+m.sinceIn(ctx, p.Attempt.Base, made.From)+")")
+// tell, and no further.
+func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpic bool) (engine.Result, verdict.Ruling, error) {
+	r := p.Result
+	proof, err := m.Work.Check(ctx, p, made.Step, ofEpic)
+	r.Receipt.Checks, r.Notes = slices.Concat(r.Receipt.Checks, proof.Checks), slices.Clone(r.Notes)
+	if proof.Note != "" {
+		r.Note("broken_before", proof.Note)
+	}
+	seen := &verdict.Evidence{Checks: &proof.Seen, Landing: &verdict.Landing{}}
+	ruling := verdict.DecideLanding(seen)
+	if ruling.Contends() {
+		seen.Landing.Since = m.sinceIn(ctx, p.Attempt.Base, made.From)
+		ruling = verdict.DecideLanding(seen)
 		r.Receipt.Contested = r.Receipt.FilesChanged
 	}
-	return r, err
+	if !ruling.Lands() {
+		r.Rule(seen, ruling)
+	}
+	return r, ruling, err
 }
 
 // undone reports whether a check of the epic that fails on a batch, and on the head of the branch, has passed on the work of one of
@@ -133,10 +143,11 @@ func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
 	})
 }
 
-// conflicts fails a result for a merge conflict, with what the next attempt is told.
-func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result) {
-	r.Fail(attempts.Conflict, attempts.Conflicted,
-		fmt.Sprintf("conflict with %s in %s", m.since(ctx, a.Base, head, c.Files...), text.Listed(c.Files)))
+// conflicts records a merge conflict, for the next attempt, and returns the ruling on it.
+func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result) verdict.Ruling {
+	seen := &verdict.Evidence{Landing: &verdict.Landing{Conflict: c.Files, With: m.since(ctx, a.Base, head, c.Files...)}}
+	ruling := verdict.DecideLanding(seen)
+	r.Rule(seen, ruling)
 	r.Receipt.Contested = c.Files
 	run := attempts.CheckRun{
 		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10),
@@ -146,6 +157,7 @@ func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c
 		run.Log = filepath.ToSlash(rel)
 	}
 	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
+	return ruling
 }
 
 // landing is what a task of this run has put on the integration branch.

@@ -13,14 +13,14 @@ import (
 	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/taskbranch"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 )
 
 // Work is what a [Merger] needs of the engine that made the work.
 type Work interface {
-	// Check runs the checks of one landing on the merged tree at step.To, the epic's as well when it is to. They have passed on the
-	// work alone: the result of one that fails now has the outcome [attempts.Check].
-	Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (engine.Result, error)
+	// Check runs the checks of one landing on the merged tree at step.To, with ofEpic the epic's as well, until one fails.
+	Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (Proof, error)
 	// Keep keeps the work of an attempt that was proved and does not land, and notes where in its result.
 	Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error
 	// KeepCommit keeps the commit of an attempt that lands as another one.
@@ -31,6 +31,13 @@ type Work interface {
 	Lands(a engine.Attempt, r *engine.Result)
 	// LogFile returns a file for what a command has printed, in a folder that is there.
 	LogFile(a engine.Attempt, name string) (string, error)
+}
+
+// Proof is what the checks of one landing came to.
+type Proof struct {
+	Seen   verdict.Runs
+	Checks []attempts.CheckRun
+	Note   string // about a check that fails on the head of the branch too; "": none
 }
 
 // Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.
@@ -127,8 +134,7 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 			if i == 0 {
 				r := p.Result
-				m.conflicts(ctx, p.Attempt, from, conflict, &r)
-				err = m.keep(ctx, p.Attempt, &r)
+				err = m.keep(ctx, p.Attempt, &r, m.conflicts(ctx, p.Attempt, from, conflict, &r))
 				made.Results = []engine.Result{r}
 				return made, 0, err
 			}
@@ -148,8 +154,8 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 }
 
 // keep keeps the work of an attempt that cannot land. One that was stopped is tried again.
-func (m *Merger) keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
-	if r.Outcome == attempts.Stopped || r.Outcome == attempts.Success {
+func (m *Merger) keep(ctx context.Context, a engine.Attempt, r *engine.Result, ruling verdict.Ruling) error {
+	if ruling.Stops() || ruling.Lands() {
 		return nil
 	}
 	return m.Work.Keep(ctx, a, r)

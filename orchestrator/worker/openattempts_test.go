@@ -1,0 +1,41 @@
+package worker
+
+import (
+	"testing"
+
+	"relay/attempts"
+	"relay/orchestrator/git/remains"
+	"relay/orchestrator/repotest"
+)
+
+// What an open attempt has stays, and how to look at it is said; all else goes as it would.
+func TestUnsettledStays(t *testing.T) {
+	t.Parallel()
+	l := repotest.New(t)
+	l.Write("runs/r/T1/2/worktree", "3\n")
+	open := OpenAttemptsOf(l.Root, "20260101-lab", &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
+		"T1": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}, {ID: 2, Run: "r", Result: attempts.ResultInProgress}}},
+		"T2": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}}},
+	}})
+	const why = "an attempt that the last run left open uses it; relay work recovers it"
+	for _, c := range []struct {
+		remains.Leftover
+		why, look string
+	}{
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/3", Show: "look"}, why, "look"},
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x/1"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftWorktree, Name: "/x-forks/fork-1/3"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T1"}, why, "git log -1 relay-tasks/20260101-lab/T1"},
+		{remains.Leftover{Kind: remains.LeftBranch, Name: "relay-tasks/20260101-lab/T2"}, "", ""},
+		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Show: "look"}, why, "look"},
+		{remains.Leftover{Kind: remains.LeftCopy, Name: "/y", Why: "it has more", Show: "look"}, "it has more", "look"},
+	} {
+		found := []remains.Leftover{c.Leftover}
+		if open.Keep(found, "/x"); found[0].Why != c.why || found[0].Show != c.look {
+			t.Errorf("%s %s: %q, %q", c.Kind, c.Name, found[0].Why, found[0].Show)
+		}
+		if (OpenAttempts{}).Keep(found, "/x"); found[0].Why != c.why {
+			t.Errorf("%s stays with nothing open", c.Name)
+		}
+	}
+}

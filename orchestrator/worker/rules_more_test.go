@@ -1,0 +1,87 @@
+package worker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"relay/attempts"
+)
+
+// What an agent tells git for all repositories of the user's does not decide what checks see either.
+func TestGlobalRulesAreTheUsers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, noted string }{
+		"a filter": {
+			`git config --global filter.fmt.smudge 'sed s/1/0/'; git config --global filter.fmt.clean cat; echo '*.sh filter=fmt' > .gitattributes`,
+			"the settings filter.fmt.clean, filter.fmt.smudge in HOME/.gitconfig were changed during the attempt; relay put them back",
+		},
+		"attributes":    {`mkdir -p ~/.config/git; echo '*.sh eol=crlf' > ~/.config/git/attributes`, "HOME/.config/git/attributes was changed during the attempt; relay put it back"},
+		"rubbish":       {`echo '[[[' > ~/.gitconfig`, "HOME/.gitconfig was damaged during the attempt; relay put it back"},
+		"none":          {`rm ~/.gitconfig`, "HOME/.gitconfig was removed or replaced during the attempt; relay put it back"},
+		"for people":    {`git config --global core.editor vi`, "the settings core.editor in HOME/.gitconfig were changed during the attempt, and stay so: look at them with git config --global --list"},
+		"one more file": {`git config -f ~/.config/git/config core.autocrlf true 2>/dev/null || { mkdir -p ~/.config/git; git config -f ~/.config/git/config core.autocrlf true; }`, "the settings core.autocrlf in HOME/.config/git/config were changed during the attempt; relay put them back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "true")
+			l.Write("app.sh", "exit 1\n")
+			l.Write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.com\n")
+			l.Write(".git/info/exclude", "/home\n")
+			l.Git("add", "app.sh")
+			l.Git("commit", "-q", "-m", "app")
+			o := l.slotOptions()
+			o.Env = slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool {
+				return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_CONFIG_HOME=") || strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=")
+			})
+			home := l.Path("home")
+			o.Env = append(o.Env, "HOME="+home)
+			y := l.inSlots(o)
+			f := y.does("T1", c.script+"; echo 1 > one", `test "$(cat app.sh)" = "exit 1"`).Result
+			if want := strings.ReplaceAll(c.noted, "HOME", home); texts(f.Notes) != want || f.Outcome != attempts.Success {
+				t.Errorf("%s (%s): noted %q, want %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes), want)
+			}
+			if name != "for people" {
+				y.Wants(map[string]string{"home/.gitconfig": "[user]\n\tname = Ada\n\temail = ada@example.com\n", "home/.config/git/attributes": "-"})
+			}
+		})
+	}
+}
+
+// History that an agent has cut off, and objects it has had git show for others, are as they were before anybody goes by
+// them.
+func TestHistoryIsTheUsers(t *testing.T) {
+	t.Parallel()
+	const shallow = "the history of 1 commit was cut off in .git/shallow during the attempt; relay put it back"
+	const replaced = "which objects git shows for others (git replace -l) was changed during the attempt; relay put it back"
+	const replace = `git replace $(git rev-parse HEAD:seed.txt) $(echo evil | git hash-object -w --stdin)`
+	for name, c := range map[string]struct {
+		script, noted string
+		outcome       attempts.Outcome
+	}{
+		"cut off":             {`git rev-parse HEAD > "$(git rev-parse --git-common-dir)/shallow"`, shallow, attempts.Success},
+		"replaced":            {replace, replaced, attempts.Tamper},
+		"replaced and packed": {replace + "; git pack-refs --all", replaced, attempts.Tamper},
+		"back again":          {"git replace -d $(git rev-parse HEAD:tests/a.txt) >/dev/null", replaced, attempts.Tamper},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "true")
+			l.Git("commit", "-q", "--allow-empty", "-m", "Second")
+			y := l.inSlots(l.slotOptions())
+			tests := y.Git("rev-parse", "HEAD:tests/a.txt")
+			y.Git("replace", tests, y.Git("rev-parse", "HEAD:seed.txt"))
+			f := y.does("T1", "echo 1 > one; cd "+y.Root+"; "+c.script, "git show HEAD:seed.txt | grep -x seed && test $(git rev-list --count HEAD) = 3").Result
+			if texts(f.Notes) != c.noted || f.Outcome != c.outcome {
+				t.Errorf("%s (%s): noted %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
+			}
+			if got := y.Git("replace", "-l"); got != tests {
+				t.Errorf("replaced: %q", got)
+			}
+			if got := y.Git("rev-list", "--count", "main"); got != "2" {
+				t.Errorf("%s commits", got)
+			}
+			y.Wants(map[string]string{".git/shallow": "-"})
+		})
+	}
+}

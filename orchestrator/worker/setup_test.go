@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+)
+
+// Worktrees get what is configured, checks see it too, and none of it is committed.
+func TestProvisioning(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	y.Write(".env", "key\n")
+	y.Write("cache/deep/file", "cached\n")
+	y.Write("vendored/lib", "lib\n")
+	y.Write("node/mod", "mod\n")
+	y.Write("seed.txt", "changed by the user\n")
+	y.l.run.o.Worktree.Copy, y.l.run.o.Worktree.Link = []string{".env", "vendored/**", "seed.txt", "cache", "no-such-*", ".git", ".agents-os"}, []string{"node"}
+	y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{"echo made > made.txt", "test -e made.txt"}, time.Minute
+	const all = `test "$(cat .env vendored/lib cache/deep/file node/mod made.txt seed.txt | tr '\n' ' ')" = "key lib cached mod made seed "`
+	r := y.proved("T1", all+`; test -L node; test ! -e .agents-os/relay/epic.yml; echo x > x; git add -A`, all)
+	if got := y.step(r); got != "T1 success" {
+		t.Fatal(got)
+	}
+	y.holds("x")
+	if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
+		t.Errorf("worktrees stay: %q, %v", stay, err)
+	}
+	y.Wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})
+}
+
+// A link that is committed does not lead what is copied out of the worktree.
+func TestProvisioningStaysInside(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	outside := t.TempDir()
+	if got := y.step(y.proved("T1", "ln -s "+outside+" config")); got != "T1 success" {
+		t.Fatal(got)
+	}
+	y.Write("config/.env", "key\n")
+	y.l.run.o.Worktree.Copy = []string{"config/.env"}
+	a := engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T2", Title: "T2"}, Number: 1, Runner: "true"}
+	a.Base = y.l.headGuard.Tip()
+	f, err := y.l.Run(t.Context(), a)
+	if want := "config/.env, which relay.worktree.copy names, cannot be put into the worktree: mkdirat config: statat config: path escapes from parent"; err != nil || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != want {
+		t.Errorf("got %v, %s %q, want %q", err, f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+	if left := y.Sh("ls -A " + outside); left != "" {
+		t.Errorf("outside there is %s now", left)
+	}
+}
+
+// What a work removes stays away though the user's checkout has it, what the user has removed meanwhile is no error, and
+// neither .git nor relay's own folders are looked through.
+func TestProvisioningGivesWhatIsUntracked(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	for _, name := range []string{"conf/old.yml", "conf/link.yml"} {
+		l.Write(name, "old\n")
+	}
+	l.Sh("git add -A; git commit -qm conf; mkdir -p .wt/7 .git/x; touch .wt/7/.env .git/x/.env conf/.env; mkdir gone; touch gone/a gone/.env")
+	o := l.slotOptions()
+	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
+	y := l.inSlots(o)
+	if names, _ := y.l.benches.files.Names(); !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
+		t.Errorf("found are %q", names)
+	}
+	l.Sh("rm -r gone; echo l > later")
+	const check = "test -e conf/.env && test -e later && test ! -e conf/old.yml && test ! -e conf/link.yml && test ! -e gone"
+	if got := y.step(y.proved("T1", "git rm -q conf/*.yml", check)); got != "T1 success" {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
+	}
+}
+
+// What an agent changes of what the set-up has made, or relay has brought, is kept and told.
+func TestAlteredSetUpIsKept(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.Write(".env", "key\n")
+	l.Sh("echo dist/ > .gitignore; git add .gitignore; git commit -qm ignore")
+	o := l.slotOptions()
+	o.Worktree.Copy, o.Worktree.Setup, o.Worktree.SetupWall = []string{".env"}, []string{"echo 1 | tee made.lock same big; mkdir dist; echo x > dist/x; touch -d '1 minute ago' made.lock same big dist/x"}, time.Minute
+	y := l.inSlots(o)
+	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Result
+	kept := ".agents-os/relay/runs/" + y.l.run.o.Run + "/T1/1/altered"
+	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + kept + ", but not big, which is too large"
+	if len(f.Notes) != 1 || f.Notes[0].Text != want {
+		t.Errorf("notes are %+v, want %q", f.Notes, want)
+	}
+	y.Wants(map[string]string{kept + "/made.lock": "1\nmore\n", kept + "/.env": "key\nmore\n", kept + "/dist/page": "page\n", kept + "/big": "-", kept + "/same": "-", kept + "/dist/x": "-"})
+}
+
+func TestSetUpFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command, want string
+		wall          time.Duration
+	}{
+		"status":    {"echo no registry; exit 7", `set-up command "echo no registry; exit 7": exit status 7: no registry`, time.Minute},
+		"too long":  {"sleep 60", `set-up command "sleep 60": took longer than 50ms`, 50 * time.Millisecond},
+		"not there": {"no-such-program", `set-up command "no-such-program": exit status 127: sh: 1: no-such-program: not found`, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t)
+			y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{c.command}, c.wall
+			f := y.does("T1", "echo the agent ran > x").Result
+			if f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != c.want || f.Head != "" {
+				t.Errorf("got %s %q, head %q; want environment %q and no work", f.Outcome, f.Receipt.ErrorSummary, f.Head, c.want)
+			}
+		})
+	}
+}
+
+// A work that cannot be set up is charged when what it was put on can be.
+func TestWorkThatBreaksTheSetUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		setup   string
+		outcome attempts.Outcome
+		why     string
+	}{
+		"the work":    {"test ! -e broken", attempts.Check, `set-up command "test ! -e broken": exit status 1; without this work it succeeds`},
+		"the machine": {"test ! -e \"$RELAY_DIR/down\"", attempts.Environment, `set-up command "test ! -e \"$RELAY_DIR/down\"": exit status 1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t, "true")
+			y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{c.setup}, time.Minute
+			f := y.does("T1", "echo x > broken; touch \"$RELAY_DIR/down\"", "true").Result
+			if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.why {
+				t.Errorf("got %s %q, want %s %q", f.Outcome, f.Receipt.ErrorSummary, c.outcome, c.why)
+			}
+			run := f.Receipt.Checks[len(f.Receipt.Checks)-1]
+			if (run.Phase == attempts.PhaseTask) != (c.outcome == attempts.Check) || run.Log == "" || run.ExitCode != 1 {
+				t.Errorf("the receipt has %+v", run)
+			}
+		})
+	}
+}
+
+// A work that cannot be set up where it lands fails as one whose checks fail there.
+func TestSetUpFailsWhereItLands(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t, "true")
+	y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{"test ! -e one -o ! -e two"}, time.Minute
+	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
+	if got := y.step(one); got != "T1 success" {
+		t.Fatal(got)
+	}
+	const want = `it merges, but then set-up command "test ! -e one -o ! -e two": exit status 1; without this work it succeeds (landed since it began: T1, in one)`
+	if got := y.step(two); got != "T2 conflict" || y.last.Receipt.ErrorSummary != want {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
+	}
+}
+
+// An agent is told which of the epic's checks are red already.
+func TestRedBefore(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t, "test -e never", "true")
+	y.proved("T1", `echo 1 > one; sed -n '/fail already/,$p' "$RELAY_PROMPT" | grep -qx -e '- test -e never' && ! grep -qx -e '- true' "$RELAY_PROMPT"`)
+}
+
+// Tasks that changed one file, which one of them does not declare: it merges, and is told, whether they land together, one
+// after the other, or after somebody else.
+func TestUndeclaredOverlap(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		one, two []string
+		together bool
+		between  string
+		want     string
+	}{
+		"neither":                {nil, nil, false, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
+		"the first":              {[]string{"*.txt"}, []string{"x"}, false, "", "changed lines.txt, as T1 did, and does not declare it: add it to its files"},
+		"the second":             {[]string{"x"}, []string{"lines.txt"}, false, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
+		"both":                   {[]string{"*.txt"}, []string{"lines.txt"}, false, "", ""},
+		"neither, in one batch":  {nil, nil, true, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
+		"the second, in a batch": {nil, []string{"lines.txt"}, true, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
+		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and does not declare it: add it to its files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t)
+			if c.together {
+				y.together = true
+			}
+			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
+			if err := y.l.Begin(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			one, two := y.proved("T1", "sed -i s/^2$/two/ lines.txt"), y.proved("T2", "sed -i s/^29$/more/ lines.txt")
+			one.Attempt.Task.Files, two.Attempt.Task.Files = c.one, c.two
+			switch {
+			case c.together:
+				if got := y.step(one, two); got != "T1 success, T2 success" {
+					t.Fatal(got)
+				}
+			case c.between != "":
+				y.Sh(c.between + "; git commit -qam mine; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
+				if err := y.l.Begin(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				if got := y.step(one); got != "T1 success" {
+					t.Fatal(got)
+				}
+			}
+			if !c.together {
+				if got := y.step(two); got != "T2 success" {
+					t.Fatal(got)
+				}
+			}
+			got := ""
+			for _, n := range y.last.Notes {
+				got += n.Text
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
