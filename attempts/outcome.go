@@ -1,6 +1,6 @@
 package attempts
 
-// Outcome is the row of the outcome table an attempt ended in. It decides who is charged.
+// Outcome is how an attempt ended. What follows from it is decided in orchestrator/verdict.
 type Outcome string
 
 // Outcomes of an attempt.
@@ -21,7 +21,8 @@ const (
 	Environment Outcome = "environment" // relay's own machine: the agent cannot start, no verdict, a check proves nothing
 )
 
-// Charged reports whether an attempt that ended so counts against the task.
+// Charged reports whether an attempt that ended so counts against the task, unless more is known of it. It is here for ledgers of other
+// programs, which record no charge; relay's own charges are decided in orchestrator/verdict.
 func (o Outcome) Charged() bool {
 	switch o {
 	case Agent, Check, Review, Timeout, Tamper:

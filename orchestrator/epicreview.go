@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/briefing"
@@ -11,6 +10,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // epicReview has the panel judge the whole epic once every task is completed.
@@ -40,7 +40,7 @@ func (e *epicReview) review(ctx context.Context) error {
 		if err != nil || epicReview == nil {
 			return err
 		}
-		passes := slices.Contains([]attempts.Outcome{attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start}, f.Outcome)
+		passes := verdict.ClassOf(f.Outcome).Runner == verdict.RunnerFailed
 		if err := e.recordEpicReview(*epicReview, f); err != nil || !passes || tries >= e.state.o.Limits.MaxUncharged {
 			return err
 		}

@@ -53,7 +53,7 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 		// The attempt stays open: the next run finds what the agent left and brings it to its end.
 		return fmt.Errorf("%s: %w", task.ID, err)
 	}
-	if x.merges != nil && f.Outcome == attempts.Success {
+	if x.merges != nil && f.Succeeded() {
 		work := decide.Queued{Verified: engine.Verified{Attempt: a, Result: f}, Job: j, Record: record, Began: began}
 		x.state.WithLock(func() {
 			now := x.state.Instant()
@@ -165,38 +165,27 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	})
 	err = stoppedByPerson(ctx, &f, err)
 	var over *budget.ExhaustedError
-	if err == nil && f.Outcome == attempts.Stopped && errors.As(context.Cause(ctx), &over) {
-		budgetExhausted(&f, over)
+	if err == nil && verdict.ClassOf(f.Outcome).Stopped && errors.As(context.Cause(ctx), &over) {
+		f.Overrule(verdict.OutOfBudget(capOf[over.Scope], over.Error()))
 	}
-	if err == nil && (f.Outcome == attempts.Agent || f.Outcome == attempts.Check) {
+	if err == nil && verdict.ClassOf(f.Outcome).DiskExcuses {
 		x.excuseFullDisk(&f)
 	}
 	return f, err
 }
 
-// fullDisk is the number of free bytes below which a disk counts as full, whatever the floor: an agent's result does not fit.
-const fullDisk = 64 << 10
+// capOf names what a budget is for; a scope that is missing here is of the run or the epic.
+var capOf = map[budget.Scope]verdict.Cap{budget.ScopeAttempt: verdict.AttemptCap, budget.ScopeTask: verdict.TaskCap}
 
-// excuseFullDisk makes a failure of the machine of an agent's failure while a disk it works on is full or below its floor: what an
-// agent and its commands print then says nothing of the work, nor do the checks.
+// excuseFullDisk asks how much room is left for an attempt that failed, and overrules the failure if the disk is full.
 func (x *executor) excuseFullDisk(f *engine.Result) {
 	if x.state.o.Free == nil {
 		return
 	}
 	var free decide.Free
 	x.state.WithLock(func() { free = x.state.o.Free() })
-	if free.Disk >= 0 && free.Disk < max(fullDisk, x.state.o.Limits.DiskFloor) {
-		f.Fail(attempts.Environment, attempts.CLIError, fmt.Sprintf("the disk ran full (%d MiB are free): %s", free.Disk>>20, f.Receipt.ErrorSummary))
-	}
-}
-
-// budgetExhausted marks a result as stopped by a budget. An attempt's cap charges the task, the task's cap gates it; the caps of
-// the run and of the epic do neither.
-func budgetExhausted(f *engine.Result, over *budget.ExhaustedError) {
-	f.Fail(attempts.Budget, attempts.BudgetSpent, over.Error())
-	f.Charged = over.Scope == budget.ScopeAttempt
-	if over.Scope == budget.ScopeTask {
-		f.Gate = attempts.BudgetExhausted
+	if o, full := verdict.FullDisk(free.Disk, x.state.o.Limits.DiskFloor, f.Receipt.ErrorSummary); full {
+		f.Overrule(o)
 	}
 }
 

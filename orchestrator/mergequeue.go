@@ -91,7 +91,7 @@ func (q *mergeQueue) join(ctx context.Context, due []decide.Queued, together int
 func (q *mergeQueue) intend(batch []decide.Queued, step engine.Step) error {
 	var events []attempts.Event
 	for i, f := range step.Results {
-		if f.Outcome != attempts.Success || step.To == step.From && f.Head == batch[i].Attempt.Base {
+		if !f.Succeeded() || step.To == step.From && f.Head == batch[i].Attempt.Base {
 			continue
 		}
 		a := batch[i].Attempt

@@ -77,7 +77,7 @@ func (v *recovery) recoverAttempt(ctx context.Context, a engine.Attempt, o decid
 	if err != nil {
 		return err
 	}
-	if v.merges != nil && f.Outcome == attempts.Success {
+	if v.merges != nil && f.Succeeded() {
 		at, _ := v.state.o.Graph.Index(o.Task)
 		verified := engine.Verified{Attempt: a, Result: f}
 		work := decide.Queued{Verified: verified, Job: decide.Job{Index: at, Runner: a.Runner}, Record: o.Record, Began: v.state.Ran()}

@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // Ask is something a person asks of the run that is on.
@@ -84,9 +85,9 @@ func stoppedByPerson(ctx context.Context, f *engine.Result, err error) error {
 	switch {
 	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, decide.ErrStopped)):
 		*f = engine.Result{}
-	case err != nil || f.Outcome != attempts.Stopped:
+	case err != nil || !verdict.ClassOf(f.Outcome).Stopped:
 		return err
 	}
-	f.Fail(attempts.Stopped, attempts.Interrupted, decide.ErrStopped.Error())
+	f.Overrule(verdict.StoppedByPerson(decide.ErrStopped.Error()))
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"relay/orchestrator/fork"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 )
 
@@ -198,7 +199,7 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 		answer.Summary = done.Over.Error()
 	}
 	var failed error
-	if done.Outcome != attempts.Success {
+	if verdict.ClassOf(done.Outcome).Result != attempts.ResultSuccess {
 		failed = exit.Code(exit.Failure)
 	}
 	if o.json {

@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/verdict"
 	"relay/orchestrator/worker"
 	"relay/runners"
 )
@@ -41,6 +42,8 @@ type UnableError struct {
 	Runner  string
 	Outcome attempts.Outcome
 	Detail  string
+
+	gone bool // its session cannot continue
 }
 
 func (e *UnableError) Error() string { return e.Runner + " has written no plan: " + e.Detail }
@@ -52,7 +55,7 @@ func (s *session) plan(ctx context.Context, place *worker.Study) error {
 		s.result.Runner, s.id, s.spent = name, "", runners.Usage{}
 		failed = s.converse(ctx, place)
 		unable, ok := errors.AsType[*UnableError](failed)
-		if !ok || !engine.RunnerFault(unable.Outcome) || ctx.Err() != nil {
+		if !ok || verdict.ClassOf(unable.Outcome).Runner != verdict.RunnerFailed || ctx.Err() != nil {
 			return failed
 		}
 		s.say(unable.Error())
@@ -69,7 +72,7 @@ func (s *session) converse(ctx context.Context, place *worker.Study) error {
 			prompt = about.Again()
 		}
 		answer, err := s.ask(ctx, place, prompt)
-		if unable, gone := errors.AsType[*UnableError](err); gone && unable.Outcome == sessionGone && s.id != "" {
+		if unable, ok := errors.AsType[*UnableError](err); ok && unable.gone && s.id != "" {
 			s.id, s.spent = "", runners.Usage{}
 			answer, err = s.ask(ctx, place, about.Prompt())
 		}
@@ -105,9 +108,6 @@ func (s *session) say(text string) {
 	s.events <- engine.Event{Task: Task, Kind: engine.KindMending, Detail: runners.Event{Text: text}}
 }
 
-// sessionGone stands in an UnableError for a session that cannot go on.
-const sessionGone attempts.Outcome = "session_gone"
-
 // ask puts one prompt to the agent, in its session if that can go on, and returns its last message.
 func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (string, error) {
 	folder := s.result.Folder
@@ -127,7 +127,7 @@ func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (
 	}
 	runner, err := s.options.NewRunner(name, s.options.Supervisor)
 	if err != nil {
-		return "", &UnableError{Runner: name, Outcome: attempts.Start, Detail: err.Error()}
+		return "", &UnableError{Runner: name, Outcome: verdict.OutcomeOf(runners.CannotStart).Outcome, Detail: err.Error()}
 	}
 	limits, before := s.options.Limits, s.result.Usage
 	report, err := runner.Run(ctx, runners.Request{
@@ -155,10 +155,10 @@ func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (
 	case runners.NoResult, runners.BadResult:
 		return "", nil // asked again, as for any answer that cannot be used
 	case runners.NoSession:
-		return "", &UnableError{Runner: name, Outcome: sessionGone, Detail: report.Detail}
+		return "", &UnableError{Runner: name, Detail: report.Detail, gone: true}
 	default:
 	}
-	row := engine.OutcomeOf(report.Outcome)
+	row := verdict.OutcomeOf(report.Outcome)
 	return "", &UnableError{Runner: name, Outcome: row.Outcome, Detail: cmp.Or(report.Detail, row.Words)}
 }
 

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // WhatIf are settings in the place of those that a run went by.
@@ -133,7 +133,7 @@ func (n *Night) basis(wanted []bool) *basis {
 	for i := range n.graph.Len() {
 		id := n.graph.ID(i)
 		for _, t := range n.tries[id] {
-			if t.minutes == 0 || ofItsTime(t.outcome) {
+			if t.minutes == 0 || verdict.ClassOf(t.outcome).Transient {
 				b.faults++
 				b.lost += t.minutes
 				continue
@@ -163,16 +163,6 @@ func points(t *epic.Task) float64 {
 		return 1
 	}
 	return t.Points
-}
-
-// ofItsTime reports whether an attempt ended as it did because of when that was.
-func ofItsTime(o attempts.Outcome) bool {
-	switch o {
-	case attempts.Quota, attempts.Provider, attempts.Auth, attempts.Start, attempts.Stopped:
-		return true
-	default:
-		return false
-	}
 }
 
 // plan plans the night once.

@@ -8,6 +8,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/learnings"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // collectNeeds records which tasks need a person, and what is to be typed.
@@ -161,7 +162,7 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 		return Command{show + " --review", "what the reviewers said"}
 	case failed:
 		return Command{show + " --checks", "the whole output of what failed"}
-	case o == attempts.Agent, o == attempts.Timeout, cliFault(o):
+	case verdict.ClassOf(o).InAgentLog:
 		return Command{"relay logs " + task, "what its agent did"}
 	}
 	return Command{show, "what was tried"}
@@ -169,8 +170,3 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 
 // Untried returns the command that shows a task of which nothing was tried.
 func Untried(task string) Command { return Command{"relay show " + task, "what it is about"} }
-
-// cliFault reports whether an agent's CLI or its provider has failed.
-func cliFault(o attempts.Outcome) bool {
-	return o == attempts.Quota || o == attempts.Provider || o == attempts.Auth || o == attempts.Start
-}

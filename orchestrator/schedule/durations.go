@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/verdict"
 )
 
 // durations are the minutes per point that each completed task of an epic has taken, all its attempts together,
@@ -64,7 +65,7 @@ func minutesSpent(all []attempts.Attempt, runs []string, now time.Time) float64 
 		switch {
 		case a.Result == attempts.ResultInProgress:
 			end = now
-		case a.Outcome == attempts.Stopped || a.Result == attempts.ResultInterrupted:
+		case verdict.ClassOf(a.Outcome).Stopped || a.Result == attempts.ResultInterrupted:
 			continue
 		}
 		if a.StartedAt.IsZero() || !end.After(a.StartedAt) {

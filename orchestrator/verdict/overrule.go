@@ -43,11 +43,11 @@ func OutOfBudget(c Cap, why string) Overruling {
 // fullDisk is the number of free bytes below which a disk counts as full, whatever the floor: an agent's result does not fit.
 const fullDisk = 64 << 10
 
-// FullDisk rules on an attempt that failed with why while few bytes of its disk were free; floor is the configured minimum, and
-// free is negative if unknown. It reports false if the disk was not full: what an agent and its commands print on a full disk says
-// nothing about the work.
-func FullDisk(o attempts.Outcome, free, floor int64, why string) (Overruling, bool) {
-	if !ClassOf(o).DiskExcuses || free < 0 || free >= max(fullDisk, floor) {
+// FullDisk rules on an attempt that failed with why, and whose class has DiskExcuses: what an agent and its commands print on a full
+// disk says nothing about the work. free is the room on its disk in bytes, negative if unknown; floor is the configured minimum.
+// FullDisk reports false if the disk was not full.
+func FullDisk(free, floor int64, why string) (Overruling, bool) {
+	if free < 0 || free >= max(fullDisk, floor) {
 		return Overruling{}, false
 	}
 	why = fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)

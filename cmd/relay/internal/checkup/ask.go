@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
@@ -20,6 +19,7 @@ import (
 	"relay/epic"
 	"relay/internal/plaintext"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/kinds"
 )
@@ -202,7 +202,7 @@ func (c *checkup) answered(a asked) Point {
 	}
 	switch r.Outcome {
 	case runners.Auth:
-		p.Fix = status.LoginFix(c.project, a.name, attempts.Auth)
+		p.Fix = status.LoginFix(c.project, a.name, verdict.OutcomeOf(r.Outcome).Outcome)
 		if a.model != "" {
 			p.Fix += "; or correct the model"
 		}

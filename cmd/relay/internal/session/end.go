@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // end is how a session ended.
@@ -103,7 +104,7 @@ func (s *session) failure(e *end) error {
 
 // withLoginHint adds to the error of a run that no runner is left for what its last one needs.
 func withLoginHint(p *project.Project, none *decide.NoRunnerError) error {
-	if none.Outcome != attempts.Auth {
+	if !verdict.ClassOf(none.Outcome).Login {
 		return none
 	}
 	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: status.LoginFix(p, none.Runner, none.Outcome) + "; then relay work continues"}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 )
 
@@ -50,9 +50,9 @@ func RunPlanner(ctx context.Context, a *cli.App, t Target, r planner.Request, us
 	case c.stop.signal() != nil:
 		fmt.Fprintln(a.Err, "relay: stopped: there is no plan, and nothing has changed")
 		return done, exit.Code(exit.OfSignal(c.stop.signal()))
-	case ok && (unable.Outcome == attempts.Auth || unable.Outcome == attempts.Start):
+	case ok && verdict.ClassOf(unable.Outcome).Refused:
 		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: status.LoginFix(t.Project, unable.Runner, unable.Outcome)}
-	case ok && engine.RunnerFault(unable.Outcome):
+	case ok && verdict.ClassOf(unable.Outcome).Runner == verdict.RunnerFailed:
 		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "try again later, or name another agent: --runner NAME"}
 	case ok:
 		return done, &exit.Hinted{Err: err, Code: exit.Failure, Hint: "what it did is in " + t.Project.Rel(done.Folder)}

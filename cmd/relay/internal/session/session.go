@@ -27,6 +27,7 @@ import (
 	"relay/orchestrator"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 	"relay/runners/process"
 )
 
@@ -136,7 +137,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 
 // notify passes a change of state to the watcher, with what to type for a runner that has refused.
 func (s *session) notify(u updates.Update) {
-	if u.Outcome == attempts.Auth || u.Outcome == attempts.Start {
+	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.LoginFix(s.project, u.Runner, u.Outcome)
 	}
 	s.update(u)

@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/report"
+	"relay/orchestrator/verdict"
 )
 
 // Refusal is a runner that would not work when it was last asked.
@@ -35,7 +36,7 @@ func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
 	agent := p.Config.Relay.Agents[name]
 	how, ok := login[agent.Type]
 	switch {
-	case o != attempts.Auth:
+	case !verdict.ClassOf(o).Login:
 		return "relay check"
 	case !ok:
 		return "relay config relay.agents." + name
@@ -56,7 +57,7 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 			continue
 		}
 		what := r.Runner + " is not logged in, or may not be used"
-		if r.Outcome != attempts.Auth {
+		if !verdict.ClassOf(r.Outcome).Login {
 			what = r.Runner + " could not be started"
 		}
 		list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, LoginFix(p, r.Runner, r.Outcome), what})
