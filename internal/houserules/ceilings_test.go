@@ -43,7 +43,7 @@ func (b table) read(text string) map[string]ceiling {
 	rows := map[string]ceiling{}
 	for _, m := range tableRow.FindAllStringSubmatch(text, -1) {
 		var c ceiling
-		for _, field := range strings.Fields(m[2]) {
+		for field := range strings.FieldsSeq(m[2]) {
 			n, _ := strconv.Atoi(field)
 			c.numbers = append(c.numbers, n)
 		}
