@@ -49,7 +49,7 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 
 // refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
 // the checkout, and the other way round. here reports whether any is left where this run works.
-func refuseOtherIsolation(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
+func refuseOtherIsolation(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
 	if o.Isolation != engine.IsolationNone && exists(filepath.Join(o.Dir, judgingName)) {
 		return false, elsewhere(engine.IsolationNone, "reviewers read or checks ran in this checkout")
 	}
@@ -74,7 +74,7 @@ func elsewhere(was engine.Isolation, during string) error {
 
 // refuseMissingWork refuses a run in the checkout whose tasks would begin without what completed ones have made, because that has
 // landed on the integration branch only.
-func refuseMissingWork(ctx context.Context, o *engine.Options, at attempts.Integration) error {
+func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.Integration) error {
 	if o.Isolation == engine.IsolationWorktree || at.Branch == "" || at.Finished != "" {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // Reviewers who were killed while they read in the checkout may have left something there.
 func TestJudgingInTheCheckoutIsSettledThere(t *testing.T) {
 	t.Parallel()
-	o := &engine.Options{Dir: t.TempDir(), Isolation: engine.IsolationWorktree}
+	o := &engine.LocalOptions{Options: engine.Options{Dir: t.TempDir(), Isolation: engine.IsolationWorktree}}
 	if err := os.WriteFile(filepath.Join(o.Dir, judgingName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func localSlots(l *slotEngine) *Local {
 }
 
 // Open looks at the repository and refuses what no attempt could work in.
-func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*Local, error) {
+func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Event) (*Local, error) {
 	repo := o.Repo.Within(o.Env)
 	g := &workspace{
 		o: o, home: repo, stash: &userfiles.StashGuard{Repo: repo, Epic: o.Epic.ID},

@@ -21,20 +21,14 @@ import (
 	"relay/reanchor"
 )
 
-// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
-type ledger interface {
-	Append(events ...attempts.Event) error
-	Restore() ([]string, error)
-}
-
-// lock is the run's hold on its epic and on the checkout. keep takes it anew when an agent has removed it.
-type lock interface {
-	Keep(ctx context.Context) error
-}
+type (
+	ledger = engine.Ledger
+	lock   = engine.Lock
+)
 
 // workspace holds what all checkouts share that the tasks of a run work in.
 type workspace struct {
-	o      *engine.Options
+	o      *engine.LocalOptions
 	home   *reanchor.Git // the user's own checkout
 	backup *backup.Backup
 	stash  *userfiles.StashGuard

@@ -23,7 +23,9 @@ const (
 
 // Options are what a program adds to relay.
 type Options struct {
-	Wire engine.Wire // between a run and its engine; nil: none
+	Engines map[string]engine.Factory // by name, besides engine.Local
+	Engine  string                    // name of the engine that carries attempts out; "": engine.Local
+	Wire    engine.Wire               // between a run and its engine; nil: none
 }
 
 // Main runs relay in this process, with the arguments, environment and streams of the process, and returns its exit code.
@@ -39,7 +41,7 @@ func Main(o Options) int {
 func newApp(o Options) *cli.App {
 	a := &cli.App{
 		In: os.Stdin, Out: terminal.NewWriter(os.Stdout), Err: terminal.NewWriter(os.Stderr),
-		Environ: os.Environ(), Now: time.Now, Wire: o.Wire,
+		Environ: os.Environ(), Now: time.Now, Engines: o.Engines, Engine: o.Engine, Wire: o.Wire,
 	}
 	a.Secrets = secrets.New(a.Environ)
 	a.Out.Redact, a.Err.Redact = a.Secrets.Values, a.Secrets.Values
