@@ -19,7 +19,7 @@ import (
 // lockLab is a repository with one commit, and what an engine that works in it is told.
 type lockLab struct {
 	*repotest.Repo
-	o *engine.Options
+	o *engine.LocalOptions
 }
 
 func newLockLab(t *testing.T) *lockLab {
@@ -30,9 +30,12 @@ func newLockLab(t *testing.T) *lockLab {
 	l.Git("init", "-q", "-b", "main", "--template=")
 	l.Git("add", "-A")
 	l.Git("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "Begin")
-	l.o = &engine.Options{
-		Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.Root, Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay"),
-		Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Supervisor: process.NewLocal(),
+	l.o = &engine.LocalOptions{
+		Options: engine.Options{
+			Epic: &epic.Epic{ID: "20260101-lab", Title: "lab"}, Root: l.Root, Dir: filepath.Join(l.Root, ".agents-os", "relay"),
+			Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(),
+		},
+		Repo: l.Open(), Supervisor: process.NewLocal(),
 	}
 	return l
 }
@@ -99,17 +102,17 @@ func TestUnoccupied(t *testing.T) {
 	o, ledger := *l.o, &attempts.Ledger{}
 	_, o.Graph = oneTask(t)
 	o.Isolation = engine.IsolationShared
-	if err := precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger); !errors.As(err, &inUse) {
+	if err := refuses(t, runOptions(o), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
 	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()),
-		precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger)); err != nil {
+		refuses(t, runOptions(o), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
 	if run, err = runlock.Acquire(t.Context(), &o); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(precheck.Refuses(t.Context(), engineOptions(runOptions(o)), ledger), run.Release()); err != nil {
+	if err := errors.Join(refuses(t, runOptions(o), ledger), run.Release()); err != nil {
 		t.Errorf("both shared: %v", err)
 	}
 }
@@ -145,7 +148,7 @@ func TestEpicIsHeld(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err := runlock.Acquire(t.Context(), &other)
-		for _, err := range []error{err, precheck.Refuses(t.Context(), engineOptions(runOptions(other)), &attempts.Ledger{})} {
+		for _, err := range []error{err, refuses(t, runOptions(other), &attempts.Ledger{})} {
 			var inUse *runlock.InUseError
 			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
 				t.Errorf("%s: got %v", name, err)
@@ -184,11 +187,19 @@ func TestEpicIsHeld(t *testing.T) {
 }
 
 // runOptions are those of a run with such an engine.
-func runOptions(o engine.Options) Options {
+func runOptions(o engine.LocalOptions) Options {
 	return Options{
 		Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir,
 		Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor,
 	}
 }
 
-func engineOptions(o Options) *engine.Options { return o.Engine() }
+// refuses returns why such a run would not begin.
+func refuses(t *testing.T, o Options, l *attempts.Ledger) error {
+	t.Helper()
+	open, err := o.EngineFactory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return precheck.Refuses(t.Context(), open, o.Local(), l)
+}

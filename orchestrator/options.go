@@ -89,23 +89,14 @@ type Options struct {
 
 	ExitCode func(ending.Summary, error) int // what the process will exit with, for the record
 	Fault    func(point string) error        // fault points for tests; nil in use
+	Engines  map[string]engine.Factory       // engines of other machines, by name
+	Engine   string                          // name of the one that carries the attempts out; "": engine.Local
 	Wire     engine.Wire                     // between the run and its engine; nil: none
 	Notify   func(updates.Update)            // called from one goroutine at a time; nil: nobody listens
 }
 
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
 var ErrInterrupted = errors.New("interrupted")
-
-// Engine returns what an engine needs to know of this run.
-func (o *Options) Engine() *engine.Options {
-	return &engine.Options{
-		Epic: o.Epic, Graph: o.Graph, Plan: o.Plan, Root: o.Root, Repo: o.Repo, Dir: o.Dir, Home: o.Home, Files: o.Files, BackupDir: o.BackupDir,
-		Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Commit: o.Commit, Sign: o.Sign, Hook: o.Hook,
-		Begin: o.Begin, Jobs: o.Jobs,
-		NewRunner: o.NewRunner, Supervisor: o.Supervisor, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push, Secrets: o.Secrets,
-		Limits: o.Limits, Review: o.Review,
-	}
-}
 
 // slowChecks is how long checks take from which on several landings share one run of them.
 const slowChecks = 5 * time.Second

@@ -41,6 +41,9 @@ type run struct {
 }
 
 func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
+	if abilities.Lifecycle == nil {
+		abilities.Lifecycle = noLifecycle{}
+	}
 	d := decide.New(o.settings(), decide.Inputs{
 		Ledger: store, Now: time.Now, Ran: stopwatch(), Redact: redact.Redactor{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
 	})

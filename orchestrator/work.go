@@ -22,7 +22,6 @@ import (
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
-	"relay/orchestrator/worker"
 	"relay/runners/process"
 )
 
@@ -48,11 +47,11 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 		o.Secrets = secrets.New(o.Env)
 	}
 	events := make(chan engine.Event, 256)
-	c, err := worker.Open(ctx, o.Engine(), events)
+	abilities, err := o.OpenEngine(ctx, events)
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
-	here, err := runlock.Acquire(ctx, o.Engine())
+	here, err := runlock.Acquire(ctx, o.Local())
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
@@ -65,8 +64,9 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
-	c.SetLedger(store, here)
-	abilities := c.Abilities
+	if keeps, ok := abilities.Engine.(keepsLedger); ok {
+		keeps.SetLedger(store, here)
+	}
 	if o.Wire != nil {
 		abilities = o.Wire.Engine(abilities)
 	}

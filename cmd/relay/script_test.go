@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/cmd/relay/command"
 	"relay/cmd/relay/internal/claudetest"
 	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
@@ -35,11 +36,11 @@ func TestMain(m *testing.M) {
 const wireVariable = "TEST_WIRE"
 
 func relayForTests() {
-	a := newApp()
+	var o command.Options
 	if os.Getenv(wireVariable) != "" {
-		a.Wire = enginetest.JSON{}
+		o.Wire = enginetest.JSON{}
 	}
-	os.Exit(runProcess(a))
+	os.Exit(command.Main(o))
 }
 
 // TestScript runs relay as a user does: every file below testdata/script is one claim about it.

@@ -20,7 +20,7 @@ type Memory interface {
 }
 
 // Input returns what a brief says besides the state of the checkout.
-func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
+func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 	in := reanchor.Input{
 		Epic:     reanchor.About{ID: o.Epic.ID, Title: o.Epic.Title, Description: o.Epic.Description, Source: o.Epic.Source, Bead: o.Epic.Bead},
 		Progress: progress(m.Counts()),
@@ -52,7 +52,7 @@ func Input(o *engine.Options, m Memory, task *epic.Task) reanchor.Input {
 const mostAsked = 200
 
 // learned returns what agents of other tasks have learned, besides what the receipts of its dependencies and of its own attempts say.
-func learned(o *engine.Options, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
+func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.Dependency) (list []reanchor.Learning) {
 	var receipts []string
 	for i := range deps {
 		receipts = append(receipts, deps[i].Receipt.Learning)
@@ -81,7 +81,7 @@ func openQuestions(deps []reanchor.Dependency) (open []reanchor.Thread) {
 const neighbours = 8
 
 // nameOthers lists the tasks next to one in the plan by their status.
-func nameOthers(p *reanchor.Progress, o *engine.Options, m Memory, at int) {
+func nameOthers(p *reanchor.Progress, o *engine.LocalOptions, m Memory, at int) {
 	for i := max(at-neighbours, 0); i < min(at+neighbours+1, len(o.Epic.Tasks)); i++ {
 		if i == at {
 			continue

@@ -22,7 +22,7 @@ import (
 
 // Runner runs the acceptance commands of a run.
 type Runner struct {
-	Options *engine.Options
+	Options *engine.LocalOptions
 	Home    *reanchor.Git // the user's own checkout
 	Emit    func(engine.Event)
 	Now     func() time.Time

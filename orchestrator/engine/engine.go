@@ -40,6 +40,7 @@ type Abilities struct {
 
 // Wire stands between a run and its engine.
 type Wire interface {
+	Options(o *Options) *Options
 	Engine(of Abilities) Abilities
 	Event(e Event) Event
 }

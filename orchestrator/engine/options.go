@@ -5,24 +5,19 @@ import (
 
 	"relay/epic"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/secrets"
-	"relay/reanchor"
 	"relay/review"
-	"relay/runners"
-	"relay/runners/process"
 )
 
-// Options are what an engine needs to know of a run. Zero limits mean none, except where said.
+// Options are what an engine needs to know of a run: plain data, as all that crosses the border. Zero limits mean none, except where said.
 type Options struct {
+	Engine    string // its name
 	Epic      *epic.Epic
-	Graph     *epic.Graph
-	Plan      []byte        // epic.yml as read
-	Root      string        // the checkout, absolute
-	Repo      *reanchor.Git // the same, with its repository
-	Dir       string        // the folder of the epic, absolute: relay's own, or one below it
-	Home      string        // relay's folder, absolute; "" : Dir
-	Files     []string      // of the configuration this run goes by, absolute
-	BackupDir string        // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
+	Plan      []byte   // epic.yml as read
+	Root      string   // the checkout, absolute
+	Dir       string   // the folder of the epic, absolute: relay's own, or one below it
+	Home      string   // relay's folder, absolute; "" : Dir
+	Files     []string // of the configuration this run goes by, absolute
+	BackupDir string   // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id
 	Isolation Isolation
@@ -34,12 +29,9 @@ type Options struct {
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's
 	Jobs      int              // at least 1; always 1 with IsolationNone
 
-	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
-	Supervisor process.Supervisor
-	Env        []string          // complete environment for agents and checks; relay adds its own variables
-	CommandEnv []string          // more of it for set-up commands and checks
-	Push       bool              // agents may push
-	Secrets    *secrets.Redactor // of what is recorded and told
+	Env        []string // complete environment for agents and checks; relay adds its own variables
+	CommandEnv []string // more of it for set-up commands and checks
+	Push       bool     // agents may push
 
 	Limits Limits
 	Review Review

@@ -16,7 +16,6 @@ import (
 	"relay/orchestrator/git/remains"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/worker"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/kinds"
@@ -71,11 +70,10 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 		return Result{}, err
 	}
 	events := make(chan engine.Event, 256)
-	local, err := worker.Open(ctx, o.Engine(), events)
+	with, err := open(ctx, &o, events)
 	if err != nil {
 		return Result{}, err
 	}
-	local.SetLedger(noLedger{}, nil)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	spending := budget.New(budget.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{})
@@ -101,7 +99,7 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 			}
 		}
 	}()
-	result, stay, err := local.Fork(ctx, a)
+	result, stay, err := with.Fork(ctx, a)
 	close(events)
 	<-told
 	done.Result, done.Stay = result, stay
@@ -111,6 +109,26 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 		done.Over = over
 	}
 	return done, err
+}
+
+// forking is an engine that carries out attempts outside of a plan. It returns in words what could not be removed afterwards.
+type forking interface {
+	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error)
+}
+
+// open makes the engine that the options name. It fails if that cannot fork sessions.
+func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Event) (forking, error) {
+	abilities, err := o.OpenEngine(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	with, ok := abilities.Engine.(forking)
+	if !ok {
+		return nil, engine.Cannot(o.Engine, "fork sessions")
+	}
+	with.SetLedger(noLedger{}, nil)
+	return with, nil
 }
 
 // complete fills in what the options say, and returns of what the request is a branch.

@@ -21,7 +21,7 @@ import (
 
 // Panel is what all sessions of a run share.
 type Panel struct {
-	Options *engine.Options
+	Options *engine.LocalOptions
 	Append  func(...attempts.Event) error // to the ledger
 	Emit    func(engine.Event)            // what goes on; never waits
 	Now     func() time.Time

@@ -103,11 +103,10 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	defer func() { _ = aside.Release() }() // what stays behind is no lock
 	o.Worktree.Dir = aside.Dir
 	events := make(chan engine.Event, 256)
-	local, err := worker.Open(ctx, o.Engine(), events)
+	with, err := open(ctx, &o, events)
 	if err != nil {
 		return Result{}, err
 	}
-	local.SetLedger(noLedger{}, nil)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	task := epic.Task{ID: Task, Title: "A plan"}
@@ -128,7 +127,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 			}
 		}
 	}()
-	notes, stay, err := local.Study(ctx, a, s.plan)
+	notes, stay, err := with.Study(ctx, a, s.plan)
 	close(events)
 	<-told
 	s.result.Notes, s.result.Stay = notes, stay
@@ -140,6 +139,26 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 		return s.result, cause
 	}
 	return s.result, err
+}
+
+// studying is an engine that gives an agent a checkout to study, outside of a plan.
+type studying interface {
+	SetLedger(ledger engine.Ledger, lock engine.Lock)
+	Study(ctx context.Context, a engine.Attempt, use func(context.Context, *worker.Study) error) (notes []attempts.Note, stay []string, err error)
+}
+
+// open makes the engine that the options name. It fails if that cannot make plans.
+func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Event) (studying, error) {
+	abilities, err := o.OpenEngine(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	with, ok := abilities.Engine.(studying)
+	if !ok {
+		return nil, engine.Cannot(o.Engine, "make plans")
+	}
+	with.SetLedger(noLedger{}, nil)
+	return with, nil
 }
 
 // brief is what the agent is told.

@@ -19,7 +19,7 @@ type Lacking struct {
 
 // Lacks returns what checks of the epic and of its open tasks probably need and will not find in task checkouts, each once, without
 // running any. Without slots nothing is lacking: agents work where the user does.
-func Lacks(ctx context.Context, o *engine.Options, l *attempts.Ledger) (lacks []Lacking, err error) {
+func Lacks(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger) (lacks []Lacking, err error) {
 	if o.Isolation != engine.IsolationWorktree {
 		return nil, nil
 	}

@@ -15,8 +15,9 @@ import (
 
 // TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
-// plan. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine.
-func TryChecks(ctx context.Context, of *engine.Options, l *attempts.Ledger) (tried worker.Tried, err error) {
+// plan. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine, or say that
+// the engine cannot try checks.
+func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger) (tried worker.Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {
 		return tried, err
@@ -29,17 +30,26 @@ func TryChecks(ctx context.Context, of *engine.Options, l *attempts.Ledger) (tri
 		return tried, err
 	}
 	defer func() { err = errors.Join(err, here.Release()) }()
-	local, err := worker.Open(ctx, &o, make(chan engine.Event))
+	abilities, err := open(ctx, &o.Options, make(chan engine.Event))
 	if err != nil {
 		return tried, err
 	}
-	return local.TryChecks(ctx, l)
+	with, ok := abilities.Engine.(checkTrier)
+	if !ok {
+		return tried, engine.Cannot(o.Engine, "try checks")
+	}
+	return with.TryChecks(ctx, l)
+}
+
+// checkTrier is an engine that runs checks before a run.
+type checkTrier interface {
+	TryChecks(ctx context.Context, done *attempts.Ledger) (worker.Tried, error)
 }
 
 // Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if
 // it would begin. What the ledger itself refuses is for its reader to say.
-func Refuses(ctx context.Context, o *engine.Options, l *attempts.Ledger) error {
-	c, err := worker.Open(ctx, o, nil)
+func Refuses(ctx context.Context, open engine.Factory, o *engine.LocalOptions, l *attempts.Ledger) error {
+	abilities, err := open(ctx, &o.Options, nil)
 	if err != nil {
 		return err
 	}
@@ -51,10 +61,10 @@ func Refuses(ctx context.Context, o *engine.Options, l *attempts.Ledger) error {
 			return o.Isolation == engine.IsolationShared && theirs == engine.IsolationShared
 		})
 	}
-	if err != nil {
+	if err != nil || abilities.Lifecycle == nil {
 		return err
 	}
-	return c.Lifecycle.Admit(ctx, l, OpenAttempts(o.Graph, l))
+	return abilities.Lifecycle.Admit(ctx, l, OpenAttempts(o.Graph, l))
 }
 
 // OpenAttempts returns the attempts that a killed run left open, in the order of the plan.

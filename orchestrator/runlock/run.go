@@ -58,7 +58,7 @@ type Run struct {
 
 // Acquire takes the checkout and the epic for this run, or returns an *InUseError. The checkout comes first: there nobody
 // meets a lock whose holder is still writing down who it is.
-func Acquire(ctx context.Context, o *engine.Options) (*Run, error) {
+func Acquire(ctx context.Context, o *engine.LocalOptions) (*Run, error) {
 	c := &Run{dir: o.Repo.GitDir(), who: attempts.Self(o.Epic.ID, time.Now())}
 	c.epic = epicLock{repo: o.Repo, who: c.who}
 	c.epic.who.Dir = o.Dir
@@ -76,7 +76,7 @@ func Acquire(ctx context.Context, o *engine.Options) (*Run, error) {
 }
 
 // occupyCheckout takes the checkout, and ends what killed runs of other ledgers have left in it.
-func (c *Run) occupyCheckout(ctx context.Context, o *engine.Options) error {
+func (c *Run) occupyCheckout(ctx context.Context, o *engine.LocalOptions) error {
 	c.name = runLock + o.Run + "." + string(o.Isolation) + lockSuffix
 	if rel, err := filepath.Rel(o.Root, o.Dir); err == nil {
 		c.who.Dir = filepath.ToSlash(rel)

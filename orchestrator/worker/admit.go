@@ -24,7 +24,7 @@ func workedIn(dir string, a engine.Attempt) engine.Isolation {
 
 // refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
 // the checkout, and the other way round. here reports whether any is left where this run works.
-func refuseOtherIsolation(ctx context.Context, o *engine.Options, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
+func refuseOtherIsolation(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
 	for _, open := range left {
 		switch was := workedIn(o.Dir, open); was {
 		case "":
@@ -46,7 +46,7 @@ func elsewhere(was engine.Isolation, during string) error {
 
 // refuseMissingWork refuses a run in the checkout whose tasks would begin without what completed ones have made, because that has
 // landed on the integration branch only.
-func refuseMissingWork(ctx context.Context, o *engine.Options, at attempts.Integration) error {
+func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.Integration) error {
 	if o.Isolation == engine.IsolationWorktree || at.Branch == "" || at.Finished != "" {
 		return nil
 	}

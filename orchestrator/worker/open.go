@@ -57,7 +57,7 @@ func inSlots(s *slotEngine) *Local {
 }
 
 // Open looks at the repository and refuses what no attempt could work in.
-func Open(ctx context.Context, o *engine.Options, events chan<- engine.Event) (*Local, error) {
+func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Event) (*Local, error) {
 	g := &workspace{o: o, home: o.Repo.Within(o.Env), events: events, now: time.Now}
 	g.guard = newGuard(g)
 	g.checks = &checks.Runner{

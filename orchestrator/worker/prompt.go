@@ -13,13 +13,13 @@ import (
 
 // PromptOf is what an agent is told, without the secrets that others left in names, commits and receipts. What the user
 // wrote into the plan stays as it is.
-func PromptOf(o *engine.Options, in reanchor.Input) []byte {
+func PromptOf(o *engine.LocalOptions, in reanchor.Input) []byte {
 	prompt, _ := promptOf(o, in)
 	return prompt
 }
 
 // promptOf returns the same, and what it holds.
-func promptOf(o *engine.Options, in reanchor.Input) ([]byte, attempts.Briefed) {
+func promptOf(o *engine.LocalOptions, in reanchor.Input) ([]byte, attempts.Briefed) {
 	r := redact.Redactor{Redactor: o.Secrets}
 	in.Facts.Recent = slices.Clone(in.Facts.Recent)
 	for i := range in.Facts.Recent {
@@ -62,6 +62,6 @@ func existsIn(root, name string) bool {
 }
 
 // withoutSecrets blanks in a prompt all but what the user wrote into the plan.
-func withoutSecrets(o *engine.Options, prompt []byte) []byte {
+func withoutSecrets(o *engine.LocalOptions, prompt []byte) []byte {
 	return []byte(o.Secrets.Except(string(prompt), o.Plan))
 }

@@ -34,7 +34,7 @@ func newSlotLab(t *testing.T, checks ...string) *slotLab {
 }
 
 // slotOptions are those of the lab with tasks in worktrees, whose runners' names are scripts.
-func (l *lab) slotOptions() *engine.Options {
+func (l *lab) slotOptions() *engine.LocalOptions {
 	o := *l.c.run.o
 	o.Isolation, o.Jobs, o.Worktree.Dir = engine.IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
@@ -44,7 +44,7 @@ func (l *lab) slotOptions() *engine.Options {
 }
 
 // inSlots opens the engine of tasks in worktrees.
-func (l *lab) inSlots(o *engine.Options) *slotLab {
+func (l *lab) inSlots(o *engine.LocalOptions) *slotLab {
 	l.Helper()
 	y := l.slots(o)
 	if err := y.l.Begin(l.Context()); err != nil {
@@ -54,7 +54,7 @@ func (l *lab) inSlots(o *engine.Options) *slotLab {
 }
 
 // slots is inSlots before anything has begun.
-func (l *lab) slots(o *engine.Options) *slotLab {
+func (l *lab) slots(o *engine.LocalOptions) *slotLab {
 	l.Helper()
 	engine, err := Open(l.Context(), o, make(chan engine.Event, 100))
 	if err != nil {

@@ -71,7 +71,7 @@ type triedList struct {
 }
 
 // triedLists are the lists of the epic and of its tasks that are not completed, each once.
-func triedLists(o *engine.Options, l *attempts.Ledger) []triedList {
+func triedLists(o *engine.LocalOptions, l *attempts.Ledger) []triedList {
 	var lists []triedList
 	if len(o.Epic.Checks) > 0 {
 		lists = append(lists, triedList{a: engine.Attempt{Run: o.Run}, checks: checks.List(nil, o.Epic.Checks)})

@@ -24,20 +24,14 @@ import (
 	"relay/runners"
 )
 
-// ledger keeps what must outlive relay, and puts its own files back when an agent has changed them, and says which.
-type ledger interface {
-	Append(events ...attempts.Event) error
-	Restore() ([]string, error)
-}
-
-// lock is the run's hold on its epic and on the checkout. Keep takes it again when an agent has removed it.
-type lock interface {
-	Keep(ctx context.Context) error
-}
+type (
+	ledger = engine.Ledger
+	lock   = engine.Lock
+)
 
 // workspace holds what all attempts of a run share.
 type workspace struct {
-	o      *engine.Options
+	o      *engine.LocalOptions
 	home   *reanchor.Git // the user's own checkout
 	guard  *guard
 	checks *checks.Runner

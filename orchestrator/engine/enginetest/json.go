@@ -15,6 +15,9 @@ import (
 // cannot rely on. Errors, and the bounds of contexts, go past it.
 type JSON struct{}
 
+// Options returns options as they arrive.
+func (JSON) Options(o *engine.Options) *engine.Options { return sent(o) }
+
 // Event returns an event as it arrives.
 func (JSON) Event(e engine.Event) engine.Event { return sent(e) }
 

@@ -43,7 +43,7 @@ type Proof struct {
 // Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.
 type Merger struct {
 	Home    *reanchor.Git
-	Options *engine.Options
+	Options *engine.LocalOptions
 	Branch  *integration.Branch
 	Guard   *integration.TipGuard // of the head of Branch
 	Config  *gitconfig.Guard      // of the configuration by which git merges

@@ -23,17 +23,17 @@ const (
 )
 
 // Trailers returns those of a task's own commits: one that lands as it is says of which run it is.
-func Trailers(o *engine.Options, a engine.Attempt) []string {
+func Trailers(o *engine.LocalOptions, a engine.Attempt) []string {
 	return append(about(o, a), runTrailer+a.Run)
 }
 
-func about(o *engine.Options, a engine.Attempt) []string {
+func about(o *engine.LocalOptions, a engine.Attempt) []string {
 	return []string{"Relay-Epic: " + o.Epic.ID, taskTrailer + a.Task.ID, fmt.Sprintf("%s%d", worktree.AttemptTrailer, a.Number)}
 }
 
 // LeftMessage is that of a commit that relay makes of what an attempt left uncommitted. Nothing that an agent says decides it: relay
 // knows its own commits by it. Where it lands as it is, it is by the user's template.
-func LeftMessage(o *engine.Options, a engine.Attempt, more ...string) string {
+func LeftMessage(o *engine.LocalOptions, a engine.Attempt, more ...string) string {
 	message := a.Task.ID + ": " + attempts.Clean(a.Task.Title, 200)
 	if o.Isolation == engine.IsolationNone {
 		message, _ = byTemplate(o, &a.Task, "")
@@ -42,7 +42,7 @@ func LeftMessage(o *engine.Options, a engine.Attempt, more ...string) string {
 }
 
 // byTemplate is a task's message by the user's template, without trailers.
-func byTemplate(o *engine.Options, t *epic.Task, summary string) (string, error) {
+func byTemplate(o *engine.LocalOptions, t *epic.Task, summary string) (string, error) {
 	return commitmessage.Make(cmp.Or(o.Commit, commitmessage.Default), commitmessage.Fields{
 		ID: t.ID, Title: t.Title, Kind: string(cmp.Or(t.Kind, epic.KindFeature)), Type: conventional(t.Kind),
 		Summary: summary, Epic: o.Epic.ID, EpicTitle: o.Epic.Title,

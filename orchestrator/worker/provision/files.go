@@ -27,7 +27,7 @@ import (
 // Files is the untracked files of the user's checkout that slots get. Several goroutines may use it.
 type Files struct {
 	home *reanchor.Git // the user's checkout
-	o    *engine.Options
+	o    *engine.LocalOptions
 
 	mu    sync.Mutex
 	found *names // nil: not looked for yet
@@ -40,7 +40,7 @@ type names struct {
 }
 
 // New returns the files of a checkout that the options name. It does not look for them.
-func New(home *reanchor.Git, o *engine.Options) *Files { return &Files{home: home, o: o} }
+func New(home *reanchor.Git, o *engine.LocalOptions) *Files { return &Files{home: home, o: o} }
 
 // Configured reports whether the options name any files.
 func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Link) > 0 }

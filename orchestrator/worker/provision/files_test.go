@@ -21,7 +21,7 @@ func TestUsersExcludes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for env, want := range map[string]string{"HOME=/h": "/h/.config/git/ignore", "XDG_CONFIG_HOME=/x HOME=/h": "/x/git/ignore", "HOME=/h XDG_CONFIG_HOME=": "/h/.config/git/ignore", "": ""} {
-		if got := New(home, &engine.Options{Env: strings.Fields(env)}).usersExcludes(t.Context()); got != want {
+		if got := New(home, &engine.LocalOptions{Options: engine.Options{Env: strings.Fields(env)}}).usersExcludes(t.Context()); got != want {
 			t.Errorf("%s: got %q, want %q", env, got, want)
 		}
 	}

@@ -27,7 +27,12 @@ func (c *checkup) runChecks(ctx context.Context) {
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
 	o.Supervisor = c.programs.guardian
-	tried, err := precheck.TryChecks(ctx, o.Engine(), view.Ledger)
+	open, err := o.EngineFactory()
+	if err != nil {
+		c.fail("checks", err)
+		return
+	}
+	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)

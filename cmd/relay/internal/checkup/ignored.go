@@ -15,7 +15,7 @@ func (c *checkup) ignored(ctx context.Context) {
 		return // that is told already
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
-	lacks, err := precheck.Lacks(ctx, o.Engine(), view.Ledger)
+	lacks, err := precheck.Lacks(ctx, o.Local(), view.Ledger)
 	if err != nil {
 		c.fail("checks", err)
 		return

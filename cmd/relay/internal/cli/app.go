@@ -31,6 +31,8 @@ type App struct {
 	When    string            // value of --color
 	Epic    string            // value of --epic; "" : the epic in relay's folder
 	Now     func() time.Time
+	Engines map[string]engine.Factory // see orchestrator.Options
+	Engine  string
 	Wire    engine.Wire // between a run and its engine; nil: none
 }
 

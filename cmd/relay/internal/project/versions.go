@@ -1,21 +1,29 @@
 package project
 
 import (
+	"cmp"
 	"runtime/debug"
 
 	"relay/runners/version"
 )
 
-// RelayVersion returns the module's version as the toolchain recorded it, with the commit it was built from.
+// RelayVersion returns the version of relay's module as the toolchain recorded it, with the commit it was built from if the program
+// belongs to the module.
 func RelayVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
+	for _, m := range info.Deps {
+		if m.Path != "relay" {
+			continue
+		}
+		for m.Replace != nil {
+			m = m.Replace
+		}
+		return cmp.Or(m.Version, "(devel)")
 	}
+	v := cmp.Or(info.Main.Version, "(devel)")
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
 			v += " " + s.Value[:12]

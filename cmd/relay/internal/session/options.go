@@ -73,7 +73,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		Records:  p.Records(),
 		Sessions: p.SessionOptions(pl),
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
-		Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
+		Engines: o.App.Engines, Engine: o.App.Engine, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 	}
 }
@@ -175,7 +175,11 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
 	}
 	run := o.RunOptions(ctx, p, pl)
-	return precheck.Refuses(ctx, run.Engine(), view.Ledger)
+	open, err := run.EngineFactory()
+	if err != nil {
+		return err
+	}
+	return precheck.Refuses(ctx, open, run.Local(), view.Ledger)
 }
 
 // recordedBase returns the commit that an epic of a playlist has begun from while nothing has landed: its integration branch is made

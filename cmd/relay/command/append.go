@@ -1,0 +1,93 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/proposal"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/text"
+)
+
+// runAppend adds what the review of the whole epic found as tasks, and what agents found and left, when a person says so. What agents
+// found is never added unasked: a night could go on for ever, and an agent could write its own tasks.
+func runAppend(ctx context.Context, opts initOptions) (err error) {
+	a := opts.app
+	p, pl, err := a.Planned(ctx, nil)
+	if err != nil {
+		return err
+	}
+	store, err := p.Open(pl)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
+	var found proposal.Proposal
+	store.View(func(l *attempts.Ledger) {
+		if opts.auto {
+			found, err = proposal.Reviewed(pl.Epic, l)
+			return
+		}
+		found, err = proposal.New(pl.Epic, l, p.Redactor().Text)
+	})
+	if err != nil {
+		return err
+	}
+	if opts.auto && len(found.Tasks) > 0 {
+		if err := found.Allowed(p.Config.QualityGate.EpicRounds); err != nil {
+			return err
+		}
+	}
+	if !opts.json {
+		found.Write(a.Out, status.Printer{Width: terminal.Columns(a.Out.Dest)})
+	}
+	sure, err := opts.sure(found.More())
+	if err != nil {
+		return err
+	}
+	if sure || len(found.There) > 0 && !opts.dryRun {
+		if !sure {
+			found.Tasks, found.Discovered = nil, nil
+		}
+		if _, err := proposal.Add(p, store, pl, found); err != nil {
+			return err
+		}
+	}
+	return opts.printAppended(p, found, sure)
+}
+
+// sure reports whether to add so many tasks.
+func (o initOptions) sure(n int) (bool, error) {
+	switch {
+	case n == 0 || o.dryRun:
+		return false, nil
+	case o.yes || o.auto:
+		return true, nil
+	case o.json || !o.app.CanAsk():
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to add " + text.Count(n, "task"), Hint: "pass --yes to add them, or --dry-run to print them"}
+	}
+	return o.app.Confirm("add " + text.Count(n, "task") + " to epic.yml?"), nil
+}
+
+func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, added bool) error {
+	out := o.app.Out
+	switch {
+	case o.json:
+		return o.app.PrintJSON(found.Answer(added))
+	case added:
+		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
+	case len(found.There) > 0:
+		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+terminal.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
+	case found.More() == 0:
+		fmt.Fprint(out, "\nnothing to add\n")
+	case !o.dryRun:
+		fmt.Fprint(out, "\nnothing has been added\n")
+	}
+	return nil
+}

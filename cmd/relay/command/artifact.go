@@ -1,0 +1,131 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts/artifact"
+	"relay/cmd/relay/internal/artifacts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+)
+
+func newArtifactCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "artifact",
+		Short: "Read and write checkpoints, handoffs and final reports of sessions",
+		Long: `List, show, check and write the artifacts below thoughts/shared/handoffs, in
+which a session says what its goal was, where it stands, and what comes next.
+They have the format of Continuous Claude; both can write them.`,
+	}
+	cmd.AddCommand(newArtifactListCommand(a), newArtifactShowCommand(a),
+		newArtifactValidateCommand(a), newArtifactNewCommand(a), newArtifactImportCommand(a))
+	return cmd
+}
+
+func newArtifactListCommand(a *cli.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Print the artifacts that are there, oldest first",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.Repository(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return artifacts.List(a, p, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newArtifactShowCommand(a *cli.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show FILE",
+		Short: "Print what an artifact says",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return artifacts.Show(a, args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newArtifactValidateCommand(a *cli.App) *cobra.Command {
+	var asJSON, schema bool
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check artifacts",
+		Long: `Check artifacts. What is valid, and what some readers get wrong all the same, is
+a warning. Exit code 1 when a file is no valid artifact.`,
+		Example: "  relay artifact validate thoughts/shared/handoffs/*/*.yaml",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if schema {
+				_, err := fmt.Fprintf(a.Out, "%s", artifact.Schema())
+				return err
+			}
+			if len(args) == 0 {
+				return &exit.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
+			}
+			return artifacts.Validate(a, args, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an artifact, and check nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newArtifactNewCommand(a *cli.App) *cobra.Command {
+	var opts artifacts.NewOptions
+	cmd := &cobra.Command{
+		Use:   "new MODE",
+		Short: "Write an artifact",
+		Long: `Write an artifact: a checkpoint, a handoff or a finalize. Date, branch and
+commit are filled in. A folder thoughts that is made for it is ignored by git.`,
+		Example: `  relay artifact new checkpoint --goal "Users log in" --now "Logout is missing"
+  relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.Repository(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return artifacts.New(cmd.Context(), a, p, args[0], opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.Goal, "goal", "", "`TEXT`: what is to be reached")
+	f.StringVar(&opts.Now, "now", "", "`TEXT`: what stands next")
+	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session: "+artifacts.OutcomeNames()+"; by default PARTIAL_PLUS, and SUCCEEDED of a finalize")
+	f.StringVar(&opts.Session, "session", "", "`NAME` of the session and its folder; by default the bead, else the folder of the repository")
+	f.StringVar(&opts.Bead, "bead", "", "`ID` of what the work is about; handoff and finalize need it")
+	f.StringArrayVar(&opts.Next, "next", nil, "`TEXT`: a next step; may be given several times")
+	return cmd
+}
+
+func newArtifactImportCommand(a *cli.App) *cobra.Command {
+	var opts artifacts.ImportOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Make artifacts of older handoffs and checkpoints",
+		Long: `Make artifacts of files like .handoff/*.md and .checkpoint/*.md. The files stay.
+What artifacts have no field for is kept as metadata.`,
+		Example: "  relay artifact import .handoff/2026-01-13.md --outcome PARTIAL_PLUS",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.Repository(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return artifacts.Import(a, p, args, opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session, whatever the file says: "+artifacts.OutcomeNames())
+	f.StringVar(&opts.Session, "session", "", "`NAME` of the session and its folder; by default as in the file, else its bead, else the file's name")
+	f.StringVar(&opts.Bead, "bead", "", "`ID` of what the work was about; by default as in the file")
+	return cmd
+}

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+)
+
+type askOptions struct {
+	app     *cli.App
+	request session.Request
+	off     bool
+	json    bool
+}
+
+func newPauseCommand(a *cli.App) *cobra.Command {
+	opts := askOptions{app: a, request: session.Request{What: attempts.RequestPause}}
+	cmd := &cobra.Command{
+		Use:   "pause [--off]",
+		Short: "Have the run start nothing new for a while",
+		Long: `Have the run that is on start nothing new until relay pause --off. Attempts
+under way come to their end and land; the run waits, at most until its deadline.
+A pause ends with its run, but not with relay reload. To keep one task from
+being tried: relay gate TASK.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.off {
+				opts.request.What = attempts.RequestContinue
+			}
+			return runAsk(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.off, "off", false, "go on")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newStopCommand(a *cli.App) *cobra.Command {
+	opts := askOptions{app: a, request: session.Request{What: attempts.RequestStop}}
+	cmd := &cobra.Command{
+		Use:   "stop [TASK] [--now]",
+		Short: "End a task's running attempt, or the run",
+		Long: `End the running attempt of a task. Its agent is asked to end, what it has done
+is kept, and it does not count against the task. This run does not try the task
+again before relay retry TASK; the next one does. Other tasks go on.
+
+Without a task the run itself ends, as by Ctrl-C where it was started: its
+agents are asked to end, and relay work continues later. With --now they are
+killed, as by the second Ctrl-C.`,
+		Example: `  relay stop T4
+  relay stop --now`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				opts.request.Task = args[0]
+			}
+			if opts.request.Now && opts.request.Task != "" {
+				return &exit.Hinted{Err: errors.New("--now is for the whole run"), Code: exit.Usage, Hint: "relay stop " + opts.request.Task + " asks the agent to end, and kills it if it does not"}
+			}
+			return runAsk(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.request.Now, "now", false, "kill the agents of the run")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+// askAnswer is what pause and stop print with --json.
+type askAnswer struct {
+	Task    string `json:"task,omitempty"`
+	Message string `json:"message"`
+}
+
+// runAsk asks something of the run that is on.
+func runAsk(ctx context.Context, opts askOptions) error {
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.request.Task != "" {
+		if _, err := pl.Task(opts.request.Task); err != nil {
+			return err
+		}
+	}
+	run, err := p.ActiveRun(ctx)
+	if err != nil {
+		return err
+	}
+	message, err := session.Ask(ctx, p, run.Holder, opts.request)
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return opts.app.PrintJSON(askAnswer{Task: opts.request.Task, Message: message})
+	}
+	fmt.Fprintln(opts.app.Out, message)
+	return nil
+}
+
+// askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of
+// another machine.
+func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind) error {
+	busy := &exit.Hinted{
+		Err: errors.New(exit.HolderMessage(held, held)), Code: exit.Running,
+		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch",
+	}
+	run, err := p.ActiveRun(ctx)
+	switch {
+	case held.Foreign || err != nil && ctx.Err() == nil:
+		return busy
+	case err != nil:
+		return err
+	case opts.cascade:
+		return &exit.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: exit.Running, Hint: "type it again when the run has ended: relay status --watch"}
+	}
+	message, err := session.Ask(ctx, p, run.Holder, session.Request{What: what, Task: opts.task, Reason: opts.reason})
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return opts.app.PrintJSON(gateAnswer{Task: opts.task, Changed: []string{opts.task}, Message: message})
+	}
+	fmt.Fprintln(opts.app.Out, message)
+	return nil
+}

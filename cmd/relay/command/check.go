@@ -1,0 +1,105 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/awake"
+	"relay/cmd/relay/internal/checkup"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/orchestrator"
+	"relay/runners/process"
+)
+
+type checkOptions struct {
+	app  *cli.App
+	json bool
+	run  bool
+	ask  bool
+	yes  bool
+}
+
+func newCheckCommand(a *cli.App) *cobra.Command {
+	opts := checkOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check everything that could make a run fail",
+		Long: `Check everything that could make a run fail: repository, configuration, epic,
+ledger, runners, disk. Every line that is not ok says what to do about it.
+With --run it also runs every check of the epic and of its tasks once, in clean
+checkouts, or in yours where a run has no worktrees, and says which of them
+cannot run at all.
+
+With --ask it also sends each runner and reviewer one tiny request, all at once,
+and says which of them answer: login, model, limits. That costs a few tokens.
+
+What it can put right itself it asks about on a terminal, and does with --yes:
+.agents.local.yml is to be ignored by git.
+
+Exit code 0 when nothing fails; warnings do not count.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
+	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
+	return cmd
+}
+
+// checkAnswer is what relay check --json prints.
+type checkAnswer struct {
+	OK     bool            `json:"ok"`
+	Points []checkup.Point `json:"points"`
+}
+
+func runCheck(ctx context.Context, opts checkOptions) error {
+	points := checkup.Run(ctx, opts.host())
+	if opts.yes {
+		if err := checkup.MendAll(ctx, points); err != nil {
+			return err
+		}
+	}
+	code := exit.OK
+	for _, p := range points {
+		if p.State == checkup.Fail && code == exit.OK {
+			code = p.Code
+		}
+	}
+	if opts.json {
+		if err := opts.app.PrintJSON(checkAnswer{OK: code == exit.OK, Points: points}); err != nil {
+			return err
+		}
+	} else {
+		checkup.Write(opts.app.Out, points)
+		if opts.app.CanAsk() {
+			if err := checkup.Offer(ctx, opts.app.Out, points, opts.app.Confirm); err != nil {
+				return err
+			}
+		}
+	}
+	if code != exit.OK {
+		return exit.Code(code)
+	}
+	return nil
+}
+
+// host gives the examination what only the program has.
+func (o checkOptions) host() checkup.Host {
+	a := o.app
+	return checkup.Host{
+		Session:   a.Session,
+		Guardian:  func() (*process.Guardian, error) { return guardian.Start(a, func() error { return nil }) },
+		StayAwake: func(ctx context.Context) (string, error) { return awake.Check(ctx, a.Environ) },
+		RunOptions: func(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
+			o := session.Options{App: a}
+			return o.RunOptions(ctx, p, pl)
+		},
+		RunChecks: o.run,
+		Ask:       o.ask,
+	}
+}

@@ -1,0 +1,227 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/slot"
+	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
+
+	"github.com/spf13/cobra"
+)
+
+type cleanOptions struct {
+	app       *cli.App
+	yes       bool
+	dryRun    bool
+	json      bool
+	sessions  bool
+	olderThan string
+}
+
+func newCleanCommand(a *cli.App) *cobra.Command {
+	opts := cleanOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove worktrees and branches that ended runs have left",
+		Long: `List what ended runs have left behind, and remove it after confirmation:
+worktrees, branches of tasks that have landed or whose work is kept elsewhere,
+and copies of .git. Listed too are the worktrees of a relay plan, relay init
+--planner or relay sessions fork that was killed; those of one that is at work
+are left alone. What exists nowhere else is kept: relay says what it is, and how
+to look at it. The ledger, the logs and the work itself stay: the branch
+relay/EPIC, which git branch -D removes, and what failed attempts left below
+refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
+
+With --sessions it is the transcripts that go, what agents printed in runs that
+began long enough ago, and their rows in the agents ledger. The epic's ledger,
+receipts, checks, reviews and patches stay.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case opts.sessions:
+				return runCleanSessions(cmd.Context(), opts)
+			case cmd.Flags().Changed("older-than"):
+				return &exit.UsageError{Message: "--older-than goes with --sessions"}
+			}
+			return runClean(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
+	f.BoolVar(&opts.sessions, "sessions", false, "remove what agents printed in old runs instead")
+	f.StringVar(&opts.olderThan, "older-than", "30d", "with --sessions: of runs that began at least this `AGE` ago, such as 12h, 30d or 8w")
+	f.BoolVar(&opts.json, "json", false, "print JSON; needs --yes or --dry-run")
+	return cmd
+}
+
+// cleaned is what relay clean --json prints.
+type cleaned struct {
+	Version int           `json:"version"`
+	DryRun  bool          `json:"dry_run"`
+	Removed []leftover    `json:"removed"` // or would be, with DryRun
+	Kept    []keptRemains `json:"kept"`
+}
+
+type leftover struct {
+	Kind remains.LeftoverKind `json:"kind"`
+	Name string               `json:"name"`
+}
+
+// keptRemains is something that stays, with the reason and a command that shows what would be lost.
+type keptRemains struct {
+	leftover
+	Why  string `json:"why"`
+	Show string `json:"look,omitempty"`
+}
+
+func runClean(ctx context.Context, opts cleanOptions) (err error) {
+	p, err := opts.app.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	release, err := opts.hold(p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var open worker.OpenAttempts
+	if pl, err := p.Plan(); err == nil { // there may be no epic any more
+		if v, err := p.View(pl); err == nil {
+			opts.app.WarnKilled(v)
+			open = worker.OpenAttemptsOf(p.Dir, pl.Epic.ID, v.Ledger)
+		}
+	}
+	finder := remains.Finder{
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Backup: p.BackupDir(),
+		Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
+	}
+	found, err := finder.List(ctx)
+	if err != nil {
+		return err
+	}
+	open.Keep(found, finder.Worktrees)
+	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
+	var going []remains.Leftover
+	for _, l := range found {
+		if l.Why == "" {
+			going = append(going, l)
+			continue
+		}
+		answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, p.Rel(l.Name)}, l.Why, l.Show})
+	}
+	if !opts.json {
+		opts.list(p, going, answer.Kept)
+	}
+	sure, err := opts.sure(len(going))
+	if err != nil {
+		return err
+	}
+	for _, l := range going {
+		gone := leftover{l.Kind, p.Rel(l.Name)}
+		if sure && !opts.remove(ctx, finder, l, &answer) {
+			continue
+		}
+		answer.Removed = append(answer.Removed, gone)
+	}
+	return opts.printAnswer(answer, sure)
+}
+
+// hold sees to it that no run of the epic begins until release is called.
+func (o cleanOptions) hold(p *project.Project) (release func(), err error) {
+	if !project.Exists(p.Dir) {
+		return func() {}, nil
+	}
+	lock, err := attempts.Hold(p.File(attempts.LockFile), attempts.Self("", o.app.Now()))
+	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
+		held.Path = "" // it is the epic's own lock, as in every other command
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = lock.Release() }, nil // the end of this process does it too
+}
+
+// remove removes one thing, unless it must stay by now.
+func (o cleanOptions) remove(ctx context.Context, finder remains.Finder, l remains.Leftover, answer *cleaned) bool {
+	err := finder.Remove(ctx, l)
+	if err == nil {
+		return true
+	}
+	name := project.Rel(finder.Git.Root(), l.Name)
+	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Show})
+	fmt.Fprintf(o.app.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
+	return false
+}
+
+// list says what can be removed, and what cannot.
+func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []keptRemains) {
+	if len(going)+len(kept) == 0 {
+		fmt.Fprintln(o.app.Out, "no worktree, branch of a task or copy of .git is left of ended runs")
+	}
+	for _, l := range going {
+		fmt.Fprintf(o.app.Out, "%-9s %s\n", l.Kind, p.Rel(l.Name))
+	}
+	for i, k := range kept {
+		if i == 0 {
+			fmt.Fprintln(o.app.Out, "kept:")
+		}
+		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Show)
+	}
+	if len(kept) > 0 {
+		fmt.Fprintln(o.app.Out, "to remove what you do not need:", strings.Join(rid(kept), ", "))
+	}
+}
+
+// rid reports how a person removes what relay does not: each kind once.
+func rid(kept []keptRemains) []string {
+	var how []string
+	for _, k := range kept {
+		with := "rm -r COPY"
+		switch k.Kind {
+		case remains.LeftWorktree:
+			with = "rm -r WORKTREE"
+		case remains.LeftBranch:
+			with = "git branch -D BRANCH"
+		default: // a copy
+		}
+		if !slices.Contains(how, with) {
+			how = append(how, with)
+		}
+	}
+	return how
+}
+
+// sure reports whether to remove so many things.
+func (o cleanOptions) sure(n int) (bool, error) {
+	switch {
+	case n == 0 || o.dryRun:
+		return false, nil
+	case o.yes:
+		return true, nil
+	case o.json || !o.app.CanAsk():
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to remove " + text.Count(n, "item"), Hint: "pass --yes to remove them, or --dry-run to list them"}
+	}
+	return o.app.Confirm("remove " + text.Count(n, "item") + "?"), nil
+}
+
+func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
+	switch {
+	case o.json:
+		return o.app.PrintJSON(answer)
+	case sure:
+		fmt.Fprintf(o.app.Out, "removed %s\n", text.Count(len(answer.Removed), "item"))
+	case len(answer.Removed) > 0 && !o.dryRun:
+		fmt.Fprintln(o.app.Out, "nothing has been removed")
+	}
+	return nil
+}

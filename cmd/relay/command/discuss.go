@@ -1,0 +1,114 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"relay/attempts/discussion"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/discuss"
+)
+
+func newDiscussCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "discuss",
+		Short: "Record what is still open, who holds what, and how it went on",
+		Long: `Record discussions below .ledger/entries: what is still open, who takes which
+position and why, and how it went on. Entries are added to and never rewritten.
+An id may be shortened while it is clear, to its beginning or that of its topic.`,
+	}
+	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),
+		newDiscussOpenCommand(a), newDiscussReplayCommand(a))
+	return cmd
+}
+
+func newDiscussAppendCommand(a *cli.App) *cobra.Command {
+	var opts discuss.AppendOptions
+	var schema bool
+	cmd := &cobra.Command{
+		Use:   "append",
+		Short: "Record a new discussion",
+		Long: `Record a new discussion. Its summary tells what was said, for all sides alike,
+and decides nothing. A folder .ledger that is made for it is ignored by git.`,
+		Example: `  relay discuss append --topic "Split the docs?" --summary "They grow." \
+    --position "ada: Split them: short pages are read"
+  relay discuss append --json discussion.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if schema {
+				return discuss.Schema(a, discussion.ActionAppend)
+			}
+			return discuss.Append(cmd.Context(), a, &opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.Topic, "topic", "", "`TEXT`: what is discussed, in one line")
+	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was said so far, without a decision")
+	f.StringArrayVar(&opts.Positions, "position", nil, "`BY: STANCE: RATIONALE`: who holds what, and why; may be given several times")
+	f.StringVar(&opts.Status, "status", string(discussion.Exploring), "`STATUS`: exploring, tentative or unresolved")
+	f.StringArrayVar(&opts.Related, "related", nil, "`ID` of an earlier discussion; may be given several times")
+	f.StringVar(&opts.JSON, "json", "", "read the discussion from `FILE`, - for stdin, in place of flags, and print JSON")
+	f.BoolVar(&schema, "schema", false, "print the JSON Schema of a discussion, and record nothing")
+	return cmd
+}
+
+func newDiscussLinkCommand(a *cli.App) *cobra.Command {
+	var opts discuss.LinkOptions
+	cmd := &cobra.Command{
+		Use:     "link ID",
+		Short:   "Say how a discussion relates to earlier ones",
+		Example: "  relay discuss link 2026-01-25_split --to 2026-01-20_skills --relation extends",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.ID = args[0]
+			return discuss.Link(cmd.Context(), a, &opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&opts.To, "to", nil, "`ID` of an earlier discussion; may be given several times")
+	f.StringVar(&opts.Relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
+	f.BoolVar(&opts.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newDiscussMarkCommand(a *cli.App) *cobra.Command {
+	var opts discuss.MarkOptions
+	cmd := &cobra.Command{
+		Use:   "mark ID STATUS",
+		Short: "Say where a discussion stands now",
+		Long: `Say where a discussion stands now: exploring, tentative, accepted, deprecated or
+revived. It is added to its history; the same status again may carry a note.`,
+		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.ID, opts.Status = args[0], args[1]
+			return discuss.Mark(cmd.Context(), a, &opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.Note, "note", "", "`TEXT` that goes with the change")
+	cmd.Flags().BoolVar(&opts.JSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newDiscussOpenCommand(a *cli.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "open",
+		Short: "List the discussions that are open, oldest first",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return discuss.Open(cmd.Context(), a, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newDiscussReplayCommand(a *cli.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "replay ID",
+		Short: "Tell the history of a discussion as it was recorded",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return discuss.Replay(cmd.Context(), a, args[0], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,239 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/planfile"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/pullrequest"
+	"relay/cmd/relay/internal/status"
+	"relay/orchestrator/epicbranch"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/git/integration"
+	"relay/orchestrator/report"
+	"relay/orchestrator/runlock"
+)
+
+type finishOptions struct {
+	app    *cli.App
+	pr     bool
+	into   string
+	dryRun bool
+	json   bool
+	list   string
+	tick   bool
+}
+
+func newFinishCommand(a *cli.App) *cobra.Command {
+	opts := finishOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "finish",
+		Short: "Land the work on the branch that the epic began from",
+		Long: `Land relay/EPIC, where the completed tasks of the epic are, on the branch the
+epic began from: by fast-forward, or as relay.landing says when that branch has
+changed since. When that would overwrite uncommitted changes or the branches
+conflict, nothing is changed, and relay says what to type. Nothing is pushed,
+unless --pr is given: then relay/EPIC is pushed and a pull request opened
+instead, with gh or glab when they are installed.
+
+With --tick completed tasks are ticked in the plan of another tool that relay
+init has read: [x] in a checklist, done in a state. Commit that as you like.
+
+Exit code 3 when tasks of the epic are not completed yet: what is completed has
+been landed all the same. With --playlist the epics of a list are landed in
+order, up to the first that is not completed (exit code 3).`,
+		Example: `  relay finish --dry-run
+  relay finish
+  relay finish --pr`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if opts.list != "" {
+				return runFinishList(cmd.Context(), opts)
+			}
+			return runFinish(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&opts.pr, "pr", false, "push the branch and open a pull request instead")
+	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
+	f.StringVar(&opts.list, "playlist", "", "land the completed epics of the list `FILE`, in order")
+	f.BoolVar(&opts.tick, "tick", false, "tick completed tasks in the plan they come from")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("tick", "pr")
+	cmd.MarkFlagsMutuallyExclusive("tick", "playlist")
+	return cmd
+}
+
+// finished is what relay finish --json prints.
+type finished struct {
+	Version     int                  `json:"version"`
+	Epic        string               `json:"epic"`
+	Branch      string               `json:"branch"` // that is landed
+	Tip         string               `json:"tip"`
+	Into        string               `json:"into"`
+	From        string               `json:"from"` // commits Into was at, and is at
+	To          string               `json:"to"`
+	How         finish.How           `json:"how"`
+	Commits     int                  `json:"commits"`
+	DryRun      bool                 `json:"dry_run"`
+	Untested    bool                 `json:"untested"` // Into had changed since, and nobody has run the checks on the two together
+	Undo        string               `json:"undo,omitempty"`
+	Landed      []string             `json:"landed"`          // completed tasks
+	Open        []status.Task        `json:"open"`            // the others
+	Again       []string             `json:"again,omitempty"` // those of Open that had landed before relay retry
+	Judged      *status.EpicReview   `json:"epic_review,omitempty"`
+	Regressions []string             `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
+	Request     *pullrequest.Request `json:"pull_request,omitempty"`
+	Ticked      []planfile.Ticked    `json:"ticked,omitempty"`
+	ExitCode    int                  `json:"exit_code"`
+}
+
+// finishing is one relay finish under way.
+type finishing struct {
+	finishOptions
+	project *project.Project
+	plan    *project.Plan
+	view    *attempts.View
+	step    *finish.Step
+	answer  finished
+}
+
+func runFinish(ctx context.Context, opts finishOptions) (err error) {
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	f := &finishing{finishOptions: opts, project: p, plan: pl}
+	if err := f.finish(ctx); err != nil {
+		return err
+	}
+	return f.print()
+}
+
+// finish lands the epic, or says in its answer what it would do.
+func (f *finishing) finish(ctx context.Context) (err error) {
+	p, pl := f.project, f.plan
+	store, err := p.Open(pl) // no run may begin meanwhile
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
+	if f.view, err = p.View(pl); err != nil {
+		return err
+	}
+	f.app.WarnKilled(f.view)
+	if err := f.prepare(ctx); err != nil {
+		return err
+	}
+	switch {
+	case f.pr && f.step.How != finish.NothingToLand:
+		o := pullrequest.Opener{App: f.app, Project: p, Step: f.step, DryRun: f.dryRun}
+		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
+		err = errors.Join(err, f.requested(store))
+	case f.pr:
+	case !f.dryRun && f.step.How != finish.NothingToLand:
+		err = f.land(ctx, store)
+	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
+		err = f.written(store)
+	}
+	if err == nil && f.tick && !f.dryRun {
+		err = f.tickSources(ctx)
+	}
+	return err
+}
+
+// prepare plans the step and says which tasks are in it.
+func (f *finishing) prepare(ctx context.Context) (err error) {
+	into := f.into
+	if into == "" {
+		into = f.view.Ledger.Integration.From
+	}
+	f.step, err = finish.Plan(ctx, finish.Options{
+		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"),
+		Landing: integration.Mode(f.project.Config.Relay.Landing), Sign: f.project.Config.Relay.Sign, Apart: f.pr,
+		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
+	})
+	if err != nil {
+		return err
+	}
+	s := f.step
+	if why := s.Unsigned(); why != "" {
+		fmt.Fprintf(f.app.Err, "relay: warning: it lands without a signature: %s\n", why)
+	}
+	f.answer = finished{
+		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
+		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{},
+	}
+	if s.How != finish.NothingToLand && !f.pr {
+		f.answer.Undo = s.Undo()
+	}
+	report := status.New(f.plan, f.view, f.project.Config.Relay.MaxAttemptsPerTask, false)
+	f.answer.Judged, f.answer.Regressions = report.Judged, report.Regressions
+	for _, t := range report.Tasks {
+		if t.Status == attempts.Completed {
+			f.answer.Landed = append(f.answer.Landed, t.ID)
+			continue
+		}
+		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exit.Gated
+		if there, err := f.landed(ctx, t.ID); err != nil {
+			return err
+		} else if there {
+			f.answer.Again = append(f.answer.Again, t.ID)
+		}
+	}
+	return nil
+}
+
+// landed reports whether something of a task is in what relay finish lands, as of one that a person had begin again.
+func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
+	rec := f.view.Ledger.Tasks[task]
+	if rec == nil {
+		return false, nil
+	}
+	for i := range rec.Attempts {
+		if commit := rec.Attempts[i].Landed; commit != "" {
+			if there, err := f.step.Has(ctx, commit); err != nil || there {
+				return there, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// land takes the step and writes that down.
+func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
+	if err := f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err != nil {
+		return err
+	}
+	return f.written(store)
+}
+
+// written records that the work is where it belongs.
+func (f *finishing) written(store *attempts.Store) error {
+	a := &f.answer
+	return store.Append(attempts.Event{Type: attempts.TypeFinished, Finished: &attempts.Finished{
+		Branch: a.Branch, Into: a.Into, How: string(a.How), From: a.From, To: a.To,
+	}})
+}
+
+// requested records that a pull request was opened, if its host has said where.
+func (f *finishing) requested(store *attempts.Store) error {
+	r := f.answer.Request
+	if r == nil || r.URL == "" {
+		return nil
+	}
+	return store.Append(attempts.Event{Type: attempts.TypePullRequest, PullRequest: &attempts.PullRequest{
+		URL: f.app.Secrets.Text(attempts.Clean(r.URL, maxURL)), Branch: r.Head, Into: r.Base,
+	}})
+}
+
+// maxURL bounds an address that a host's program has printed.
+const maxURL = 2000

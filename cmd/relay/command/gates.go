@@ -1,0 +1,182 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator/text"
+)
+
+type gateOptions struct {
+	app     *cli.App
+	task    string
+	reason  string
+	cascade bool
+	json    bool
+}
+
+func newGateCommand(a *cli.App) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "gate TASK [--reason TEXT]",
+		Short: "Keep a task from being tried",
+		Long: `Keep a task from being tried until relay ungate says otherwise. What depends on
+it is blocked; other tasks go on. During a run its running attempt comes to its
+end, and is the last; relay stop TASK ends that too.`,
+		Example: `  relay gate T5 --reason "waits for the new API key"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestGate, gateTask)
+		},
+	}
+	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` to record with the gate")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newUngateCommand(a *cli.App) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "ungate TASK",
+		Short: "Let a gated task be tried again",
+		Long: `Let a gated task be tried again. Attempts before this no longer count against
+it; the next agent is still told of them. A completed task whose tests were
+weakened is accepted as it is. A run that is on takes the task up again.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestUngate, ungateTask)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func newRetryCommand(a *cli.App) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "retry TASK",
+		Short: "Make a task pending again, also a completed one",
+		Long: `Make a task pending again, gated or completed. What landed stays on the branch:
+the next agent begins from there.
+
+During a run the task is tried as soon as a job is free, if it was gated or
+stopped, or waits for a runner that is not to be asked yet, as after a usage
+limit: that is asked at once. What is completed the run leaves as it is.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestRetry, retryTask)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (o gateOptions) of(args []string) gateOptions {
+	o.task = args[0]
+	return o
+}
+
+// decision turns what a person wants into events, with what to tell them.
+type decision func(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error)
+
+// gateAnswer is what gate, ungate and retry print with --json.
+type gateAnswer struct {
+	Task    string   `json:"task"`
+	Changed []string `json:"changed"` // tasks whose state was changed
+	Message string   `json:"message"`
+}
+
+// runGate decides on the ledger, or, while a run is on, has that do it.
+func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, decide decision) (err error) {
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	t, err := pl.Task(opts.task)
+	if err != nil {
+		return err
+	}
+	store, err := p.Open(pl)
+	if held, ok := errors.AsType[*attempts.HeldError](err); ok {
+		return askRunInstead(ctx, opts, p, held, what)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
+	var events []attempts.Event
+	var message string
+	store.View(func(l *attempts.Ledger) { events, message, err = decide(opts, pl, l, t) })
+	if err != nil {
+		return err
+	}
+	if err := store.Append(events...); err != nil {
+		return err
+	}
+	answer := gateAnswer{Task: t.ID, Changed: []string{}, Message: message}
+	for _, e := range events {
+		answer.Changed = append(answer.Changed, e.Task)
+	}
+	if opts.json {
+		return opts.app.PrintJSON(answer)
+	}
+	fmt.Fprintln(opts.app.Out, message)
+	return nil
+}
+
+func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	switch l.StatusOf(p.Graph, t.ID) {
+	case attempts.Completed:
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
+	case attempts.Gated:
+		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
+	default: // the others can be gated
+	}
+	message := t.ID + " is gated"
+	if n := p.Waiting(l, t.ID); n > 0 {
+		message += ", which blocks " + text.Count(n, "task")
+	}
+	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
+	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, message, nil
+}
+
+func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Doubtful()) > 0 {
+		return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " is accepted with the tests it has now", nil
+	}
+	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}
+	}
+	message := t.ID + " will be tried again: relay work"
+	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, message, nil
+}
+
+func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID}}
+	if o.cascade {
+		for _, id := range p.Downstream(t.ID) {
+			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {
+				events = append(events, attempts.Event{Type: attempts.TypeReset, Task: id})
+			}
+		}
+	}
+	message := t.ID + " is pending again"
+	stays := ""
+	if rec := l.Tasks[t.ID]; rec != nil && rec.Completed {
+		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
+	}
+	if n := len(events) - 1; n > 0 {
+		message += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
+	}
+	return events, message + ": relay work" + stays, nil
+}

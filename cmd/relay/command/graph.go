@@ -1,0 +1,72 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
+)
+
+var graphFormats = []string{"text", "mermaid", "dot"}
+
+type graphOptions struct {
+	app    *cli.App
+	format string
+}
+
+func newGraphCommand(a *cli.App) *cobra.Command {
+	opts := graphOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "graph",
+		Short: "Draw the task graph",
+		Long: `Draw the epic's task graph: what waits for what, and the critical path.
+
+The mermaid form can be pasted into a pull request, the dot form goes to
+Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
+	}
+	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(graphFormats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runGraph(ctx context.Context, opts graphOptions) error {
+	if !slices.Contains(graphFormats, opts.format) {
+		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
+	}
+	p, err := opts.app.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return err
+	}
+	var drawn bytes.Buffer
+	if err := plan.Graph.Write(&drawn, plan.Epic, opts.format); err != nil {
+		return fmt.Errorf("draw the graph: %w", err)
+	}
+	text := drawn.String()
+	if first, rest, found := strings.Cut(text, "\n"); found && opts.format == "text" {
+		fmt.Fprintf(opts.app.Out, "%s\n%s", opts.app.Out.Palette.Strong(first), rest)
+	} else {
+		fmt.Fprint(opts.app.Out, text)
+	}
+	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
+		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters by default; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
+	}
+	return nil
+}
+
+// What Mermaid draws at most, by its defaults maxEdges and maxTextSize.
+const (
+	mermaidEdges = 500
+	mermaidText  = 50_000
+)

@@ -1,0 +1,281 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/archive"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/planfile"
+	"relay/cmd/relay/internal/project"
+	"relay/epic"
+	"relay/epic/importer"
+	"relay/orchestrator/text"
+)
+
+type initOptions struct {
+	app       *cli.App
+	blueprint string
+	force     bool
+	dryRun    bool
+	append    bool
+	update    bool
+	yes       bool
+	auto      bool
+	json      bool
+	from      string
+	milestone string
+	issues    []int
+	checks    []string
+	planner   string // who writes what tasks lack; "" : nobody, anyPlanner: the first agent that serves
+}
+
+func newInitCommand(a *cli.App) *cobra.Command {
+	opts := initOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "init PLAN",
+		Short: "Make an epic from a blueprint, or from a plan of another tool",
+		Long: `Make an epic from a blueprint: a markdown document with a title and tasks. Or
+from a plan in the form of another tool, given its file or folder: spec-kit,
+OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD, Claude Code's plan mode,
+or any checklist; or of issues on GitHub, read with gh. What is done there is
+left out, no check is made of prose, and lines of which nothing is made are
+named.
+
+Without --force an epic in progress is not replaced; with it, the old epic,
+its ledger and its runs are moved to archive/, and nothing is lost.
+
+With --planner an agent writes the acceptance criteria and checks that tasks
+lack, as for relay plan; nothing else of the plan changes. What is added is
+shown, and written after confirmation.
+
+With --append no blueprint is read: what the reviewers of the whole epic found
+(quality_gate.epic), and the work that agents found and left, is shown as tasks
+and added to epic.yml after confirmation.
+
+With --update the plan is read again, after it was edited, and epic.yml is
+brought up to date after confirmation. Tasks keep their ids, and what is done
+stays done; tasks that the plan has no more stay when they were tried or
+edited in epic.yml.`,
+		Example: `  relay init docs/plan.md
+  relay init docs/plan.md --dry-run      # print epic.yml, write nothing
+  relay init specs/001-login --checks 'make test'
+  relay init --milestone v1.2            # or --issues 12,15
+  relay init docs/plan.md --planner=codex
+  relay init --append
+  relay init --update`,
+		Args: func(cmd *cobra.Command, args []string) error { return opts.named(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.append {
+				return runAppend(cmd.Context(), opts)
+			}
+			if opts.update {
+				return runUpdate(cmd.Context(), opts, args)
+			}
+			if opts.auto || opts.yes && opts.planner == "" {
+				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
+			}
+			if opts.app.Epic != "" {
+				return &exit.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + text.ShellWord(opts.app.Epic)}
+			}
+			if !opts.ofGitHub() {
+				opts.blueprint = args[0]
+			}
+			return runInit(cmd.Context(), opts)
+		},
+	}
+	addInitFlags(cmd, &opts)
+	return cmd
+}
+
+func addInitFlags(cmd *cobra.Command, opts *initOptions) {
+	cmd.Flags().BoolVar(&opts.force, "force", false, "replace an epic in progress; the old one is archived")
+	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
+	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
+	cmd.Flags().BoolVar(&opts.update, "update", false, "read the plan of the epic again, and bring epic.yml up to date")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append, --update and --planner: do not ask for confirmation")
+	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
+	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
+	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
+	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
+	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
+	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
+	cmd.MarkFlagsMutuallyExclusive("append", "planner")
+	cmd.MarkFlagsMutuallyExclusive("append", "force", "update")
+	cmd.MarkFlagsMutuallyExclusive("update", "planner")
+	cmd.MarkFlagsMutuallyExclusive("update", "checks")
+	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
+}
+
+// named fails unless a plan is named, where one is needed.
+func (o *initOptions) named(cmd *cobra.Command, args []string) error {
+	if o.append || o.ofGitHub() {
+		return cobra.NoArgs(cmd, args)
+	}
+	if o.update {
+		return cobra.MaximumNArgs(1)(cmd, args)
+	}
+	return cobra.ExactArgs(1)(cmd, args)
+}
+
+// ofGitHub reports whether the plan is issues, and no file.
+func (o *initOptions) ofGitHub() bool { return o.milestone != "" || len(o.issues) > 0 }
+
+func (o *initOptions) github(p *project.Project) *planfile.GitHub {
+	if !o.ofGitHub() {
+		return nil
+	}
+	return &planfile.GitHub{Root: p.Root, Environ: o.app.Environ, Milestone: o.milestone, Numbers: o.issues}
+}
+
+// initAnswer is what relay init --json prints.
+type initAnswer struct {
+	ID       string                `json:"id"`
+	Title    string                `json:"title"`
+	Path     string                `json:"path"`
+	Tasks    int                   `json:"tasks"`
+	Archived string                `json:"archived,omitempty"`
+	Branch   string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
+	DryRun   bool                  `json:"dry_run,omitempty"`
+	Warnings []project.TaskWarning `json:"warnings"`
+	Format   string                `json:"format,omitempty"` // of another tool
+	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
+	Told     []told                `json:"told,omitempty"`   // lines of which nothing was made
+	Offered  []offered             `json:"offered,omitempty"`
+}
+
+// offered is a command of a plan that may be meant as a check of the epic.
+type offered struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Run  string `json:"run"`
+}
+
+// told is a line of a plan of which nothing was made.
+type told struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+func runInit(ctx context.Context, opts initOptions) error {
+	a := opts.app
+	p, err := a.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	plan, err := planfile.Read(ctx, p, planfile.Request{
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
+	})
+	if err != nil {
+		return err
+	}
+	opts.takeOffered(plan)
+	if opts.planner != "" {
+		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
+			return err
+		}
+	}
+	e := plan.Epic
+	text, err := e.Encode()
+	if err != nil {
+		return err
+	}
+	answer := initAnswer{
+		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
+		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done,
+	}
+	for _, t := range plan.Told {
+		answer.Told = append(answer.Told, told(t))
+	}
+	for _, o := range plan.Offered {
+		answer.Offered = append(answer.Offered, offered(o))
+	}
+	if !opts.dryRun {
+		how := archive.Options{Again: "relay init --force " + opts.blueprint, Force: opts.force}
+		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
+			return err
+		}
+		if err := p.CreateEpic(e, text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case opts.json:
+		return a.PrintJSON(answer)
+	case opts.dryRun:
+		_, err = a.Out.Write(text)
+		planfile.WriteTold(a.Err, plan)
+		planfile.WriteOffered(a.Err, plan, opts.blueprint)
+		project.WriteWarnings(a.Err, answer.Warnings)
+		return err
+	}
+	planfile.WriteTold(a.Out, plan)
+	planfile.WriteOffered(a.Out, plan, opts.blueprint)
+	return printInit(a.Out, e, answer)
+}
+
+// takeOffered makes commands that a plan names checks of the epic, when a person wants that.
+func (o initOptions) takeOffered(plan *importer.Plan) {
+	if !o.takesOffered(plan) {
+		return
+	}
+	var runs []string
+	for _, c := range plan.Offered {
+		runs = append(runs, c.Run)
+	}
+	planfile.AddChecks(plan, runs)
+}
+
+// takesOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
+func (o initOptions) takesOffered(plan *importer.Plan) bool {
+	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
+		return false
+	}
+	for _, c := range plan.Offered {
+		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
+	}
+	return o.app.Confirm("take " + text.Count(len(plan.Offered), "command") + " as checks that all work of the epic has to pass?")
+}
+
+func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
+	g, err := epic.NewGraph(e)
+	if err != nil {
+		return err
+	}
+	printArchived(w, answer.Archived, answer.Branch)
+	path := g.CriticalPath()
+	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, text.Line(e.Title, 50), text.Count(len(e.Tasks), "task"))
+	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
+	for i, at := range path[1:] {
+		if i == 8 {
+			fmt.Fprintf(w, " > … (%s in all)", text.Count(len(path), "task"))
+			break
+		}
+		fmt.Fprintf(w, " > %s", g.ID(at))
+	}
+	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
+	project.WriteWarnings(w, answer.Warnings)
+	fmt.Fprintf(w, "\n%s", nextAfterInit)
+	return nil
+}
+
+// printArchived says where the old epic is, and what it has landed.
+func printArchived(w io.Writer, folder, branch string) {
+	if folder != "" {
+		fmt.Fprintf(w, "the old epic is in %s\n", folder)
+	}
+	if branch != "" {
+		fmt.Fprintf(w, "the work it has landed is on %s\n", branch)
+	}
+}
+
+// nextAfterInit is what to type once there is an epic.
+const nextAfterInit = "next:  relay check    see what could fail\n       relay work     begin\n"

@@ -1,0 +1,123 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts/ledgersync"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/entries"
+	"relay/cmd/relay/internal/project"
+)
+
+func newLedgersyncCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledgersync",
+		Short: "Read and add what agents leave for each other",
+		Long: `Read, check and add entries of .ledgersync/ledger.jsonl, in which agents and
+people record what they did, why, and what the next one has to know. It has the
+format of the program ledgersync (npm metacog-ledgersync); both can write it.`,
+	}
+	cmd.AddCommand(newLedgersyncLogCommand(a), newLedgersyncSummaryCommand(a), newLedgersyncValidateCommand(a), newLedgersyncAddCommand(a))
+	return cmd
+}
+
+// inCheckout runs f on the repository around the user. Nothing of it but its place is read.
+func inCheckout(ctx context.Context, a *cli.App, f func(p *project.Project) error) error {
+	p, err := a.Repository(ctx)
+	if err != nil {
+		return err
+	}
+	return f(p)
+}
+
+func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
+	var opts entries.LogOptions
+	cmd := &cobra.Command{
+		Use:     "log",
+		Short:   "Print entries, oldest first",
+		Example: "  relay ledgersync log --last 20\n  relay ledgersync log --type handoff --last 1 --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Log(a, p, opts) })
+		},
+	}
+	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
+	cmd.Flags().StringVar(&opts.Task, "task", "", "only those with the tag `ID`, as entries about a task have")
+	cmd.Flags().StringVar(&opts.Type, "type", "", "only those of one `TYPE`: "+typeNames())
+	cmd.Flags().IntVar(&opts.Last, "last", 0, "only the last `N` of them")
+	cmd.Flags().BoolVar(&opts.JSON, "json", false, "one JSON object on each line")
+	return cmd
+}
+
+func typeNames() string {
+	var names []string
+	for _, t := range ledgersync.Types() {
+		names = append(names, string(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "summary",
+		Short: "Print who wrote how much, and the handoff nobody has taken up",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Summary(a, p, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
+	var asJSON, schema bool
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Check every line of the ledger",
+		Long: `Check every line of the ledger. An entry that looks like one of a type, and has
+none, is a warning. Exit code 1 when a line is no valid entry.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if schema {
+				_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
+				return err
+			}
+			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Validate(a, p, asJSON) })
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an entry, and check nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newLedgersyncAddCommand(a *cli.App) *cobra.Command {
+	var opts entries.AddOptions
+	cmd := &cobra.Command{
+		Use:   "add",
+		Short: "Add an entry",
+		Long: `Add an entry at the end of the ledger; the file is made if it is not there. Id,
+time, and the place in the session are filled in. An entry of a type needs more
+than flags can say: give it as JSON.`,
+		Example: `  relay ledgersync add --summary "Moved login" --intent "Passwords go"
+  relay ledgersync add --type handoff --json handoff.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Add(a, p, opts) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was done; of more than 200 characters the rest becomes description")
+	f.StringVar(&opts.Intent, "intent", "", "`TEXT`: why it was done")
+	f.StringVar(&opts.Description, "description", "", "`TEXT`: more about it")
+	f.StringVar(&opts.Type, "type", "", "`TYPE` of the entry: "+typeNames())
+	f.StringVar(&opts.Action, "action", "", "`KIND` of action: create, modify, delete, analyze, plan, debug, refactor or other; what fits the type by default")
+	f.StringVar(&opts.Agent, "agent", "", "`NAME` of who did it; human by default")
+	f.StringVar(&opts.Model, "model", "", "`NAME` of its model")
+	f.StringVar(&opts.Session, "session", "", "`ID` of the session that it goes on; a new one by default")
+	f.StringArrayVar(&opts.Tags, "tag", nil, "a `TAG`; may be given several times")
+	f.StringArrayVar(&opts.Artifacts, "artifact", nil, "`PATH[:ACTION]` of a file that was created, modified, deleted or read; may be given several times")
+	f.StringVar(&opts.JSON, "json", "", "read the entry from `FILE`, - for stdin; flags go before it")
+	return cmd
+}

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/taskview"
+)
+
+type logsOptions struct {
+	app     *cli.App
+	task    string // "": those at work, or else the last that was tried
+	attempt int
+	tail    int
+	all     bool
+	follow  bool
+	raw     bool
+	json    bool
+}
+
+func newLogsCommand(a *cli.App) *cobra.Command {
+	opts := logsOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "logs [TASK]",
+		Short: "Show what agents do, as they do it",
+		Long: `Show what the agents of a task's last attempt did: what they said, the commands
+they ran, the files they edited, what came of it, tokens and cost. Reviewers and
+fix rounds are among it. Without TASK: what is at work now, or else the last
+attempt of the last run; each line then begins with the task's id.
+--follow goes on until the run is over, with later attempts.`,
+		Example: `  relay logs T5
+  relay logs T5 --follow
+  relay logs T5 --attempt 1 --all | less
+  relay logs T5 --raw > transcript.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.task = append(args, "")[0]
+			return runLogs(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
+	f.BoolVarP(&opts.follow, "follow", "f", false, "go on with what is done, until the run is over")
+	f.IntVar(&opts.tail, "tail", 200, "print the last `N` events")
+	f.BoolVar(&opts.all, "all", false, "print all events")
+	f.BoolVar(&opts.raw, "raw", false, "print the output of the agents as it is; into a file or pipe with secrets")
+	f.BoolVar(&opts.json, "json", false, "print JSON, one event a line")
+	cmd.MarkFlagsMutuallyExclusive("raw", "json")
+	cmd.MarkFlagsMutuallyExclusive("raw", "follow")
+	cmd.MarkFlagsMutuallyExclusive("raw", "tail", "all")
+	cmd.MarkFlagsMutuallyExclusive("attempt", "follow")
+	return cmd
+}
+
+func runLogs(ctx context.Context, opts logsOptions) error {
+	if opts.tail < 1 {
+		return &exit.UsageError{Message: "--tail is at least 1", Hint: "relay logs --all prints everything"}
+	}
+	if opts.attempt != 0 && opts.task == "" {
+		return &exit.UsageError{Message: "--attempt needs a task", Hint: fmt.Sprintf("relay logs TASK --attempt %d", opts.attempt)}
+	}
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	var list []agentlog.Attempt
+	if opts.task == "" {
+		list, err = opts.atWork(view, agentlog.New(opts.app, p, agentlog.Options{}).Has)
+	} else {
+		t, unknown := pl.Task(opts.task)
+		if unknown != nil {
+			return unknown
+		}
+		opts.task = t.ID
+		list, err = opts.ofTask(view, p.EpicFlag())
+	}
+	if err != nil {
+		return err
+	}
+	return opts.show(ctx, p, list)
+}
+
+func (opts logsOptions) show(ctx context.Context, p *project.Project, list []agentlog.Attempt) error {
+	o := agentlog.Options{Tail: opts.tail, JSON: opts.json, Marked: opts.task == ""}
+	if opts.all {
+		o.Tail = 0
+	}
+	v := agentlog.New(opts.app, p, o)
+	switch {
+	case opts.follow:
+		return v.Follow(ctx, opts.task, list)
+	case opts.raw:
+		for _, at := range list {
+			if err := v.Raw(at, opts.app.Raw()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return v.Show(list)
+}
+
+// ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
+func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Attempt, error) {
+	rec := view.Ledger.Tasks[opts.task]
+	if rec == nil {
+		rec = &attempts.TaskRecord{}
+	}
+	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
+		return nil, nil
+	}
+	if g := rec.Gate; g != nil {
+		gated := fmt.Sprintf("%s is gated: %s: %s", opts.task, g.Reason, g.Detail)
+		if len(rec.Attempts) == 0 {
+			return nil, &exit.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
+		}
+		fmt.Fprintf(opts.app.Err, "relay: note: %s; relay ungate %s to try again\n", gated, opts.task+flag)
+	}
+	at, err := taskview.Pick(opts.task, rec, opts.attempt)
+	if err != nil {
+		return nil, err
+	}
+	return []agentlog.Attempt{{Task: opts.task, Attempt: at}}, nil
+}
+
+// atWork returns the attempts under way, by task, or when there is none the one that began last of those with a log; none of a run that is
+// followed.
+func (opts logsOptions) atWork(view *attempts.View, has func(agentlog.Attempt) bool) (list []agentlog.Attempt, err error) {
+	var tried []agentlog.Attempt
+	for _, id := range slices.Sorted(maps.Keys(view.Ledger.Tasks)) {
+		all := view.Ledger.Tasks[id].Attempts
+		for i := range all {
+			tried = append(tried, agentlog.Attempt{Task: id, Attempt: &all[i]})
+			if all[i].EndedAt.IsZero() && view.Running {
+				list = append(list, tried[len(tried)-1])
+			}
+		}
+	}
+	switch {
+	case len(list) > 0, opts.follow && view.Running:
+		return list, nil
+	case len(tried) > 0:
+		slices.SortStableFunc(tried, func(a, b agentlog.Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
+		return tried[max(0, slices.IndexFunc(tried, has)):][:1], nil
+	case view.Running:
+		return nil, &exit.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
+	}
+	return nil, &exit.Hinted{Err: errors.New("nothing has been tried yet"), Hint: "relay work runs all pending tasks"}
+}

@@ -1,0 +1,143 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/text"
+)
+
+type rebuildOptions struct {
+	app    *cli.App
+	only   string
+	dryRun bool
+	json   bool
+}
+
+// What relay ledger rebuild makes anew.
+const (
+	kindLedgerSync  = "ledgersync"
+	kindArtifacts   = "artifacts"
+	kindDiscussions = "discussions"
+	kindReport      = "report"
+)
+
+func rebuildKinds() []string {
+	return []string{kindLedgerSync, kindArtifacts, kindDiscussions, kindReport}
+}
+
+func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
+	opts := rebuildOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "rebuild [--only KIND] [--dry-run]",
+		Short: "Make records and report anew from the event log",
+		Long: `Make what follows from the event log anew: entries in .ledgersync, artifacts in
+thoughts/shared/handoffs, discussions in .ledger/entries, and the report of the
+newest run. What is missing is added and what others have changed of it is put
+back, but for discussions, which are only added to; lines and files of others
+stay as they are.`,
+		Example: "  relay ledger rebuild --dry-run\n  relay ledger rebuild --only artifacts",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runLedgerRebuild(cmd.Context(), opts) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.only, "only", "", "only this `KIND`: "+strings.Join(rebuildKinds(), ", "))
+	f.BoolVar(&opts.dryRun, "dry-run", false, "only say what would be written")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(rebuildKinds(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// rebuilt is what relay ledger rebuild --json prints.
+type rebuilt struct {
+	DryRun bool `json:"dry_run,omitempty"`
+	recordkeeper.Rebuilt
+	Report string `json:"report,omitempty"` // file
+}
+
+// choose sets which kinds of records are made: the one that was asked for, or all that the configuration has on.
+func (o *rebuildOptions) choose(r *recordkeeper.Options) {
+	r.LedgerSync = o.only == kindLedgerSync || o.only == "" && r.LedgerSync
+	r.Artifacts = o.only == kindArtifacts || o.only == "" && r.Artifacts
+	r.Discussions = o.only == kindDiscussions || o.only == "" && r.Discussions
+}
+
+func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
+	if opts.only != "" && !slices.Contains(rebuildKinds(), opts.only) {
+		return &exit.UsageError{
+			Message: "there are no records of the kind " + terminal.Quote(opts.only), Hint: "use " + strings.Join(rebuildKinds(), ", "),
+		}
+	}
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	if !opts.dryRun {
+		var store *attempts.Store // no run may write them meanwhile
+		if store, err = p.Open(pl); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	answer := rebuilt{DryRun: opts.dryRun}
+	o := p.RecordOptions(pl)
+	opts.choose(&o)
+	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
+		return err
+	}
+	if opts.only == kindReport || opts.only == "" {
+		if answer.Report, err = rebuildReport(opts, p, pl); err != nil {
+			return err
+		}
+	}
+	if opts.json {
+		return opts.app.PrintJSON(answer)
+	}
+	answer.print(opts, o)
+	return opts.app.Out.Failure()
+}
+
+// rebuildReport writes the report of the newest run anew, and returns where it is; "" when there was no run.
+func rebuildReport(opts rebuildOptions, p *project.Project, pl *project.Plan) (string, error) {
+	view, err := p.View(pl)
+	if err != nil || view.Ledger.Run == "" {
+		return "", err
+	}
+	if !opts.dryRun {
+		runreport.Keep(opts.app, p, pl, runreport.Ended{Run: view.Ledger.Run, View: view})
+	}
+	return p.Rel(p.File("runs", view.Ledger.Run, "report.md")), nil
+}
+
+func (r *rebuilt) print(opts rebuildOptions, o recordkeeper.Options) {
+	added, changed, written := "added", "put back", "written anew"
+	if r.DryRun {
+		added, changed, written = "would be added", "would be put back", "would be written anew"
+	}
+	line := func(what string, c recordkeeper.Counts) {
+		fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", what, text.Count(c.Records, "record"), c.Missing, added, c.Changed, changed)
+	}
+	if o.LedgerSync {
+		line(".ledgersync/ledger.jsonl", r.LedgerSync)
+	}
+	if o.Artifacts {
+		line("thoughts/shared/handoffs", r.Artifacts)
+	}
+	if o.Discussions {
+		line(".ledger/entries", r.Discussions)
+	}
+	if r.Report != "" {
+		fmt.Fprintf(opts.app.Out, "%s: %s\n", r.Report, written)
+	}
+}

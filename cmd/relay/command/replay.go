@@ -1,0 +1,156 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/orchestrator/replay"
+)
+
+type replayOptions struct {
+	app    *cli.App
+	run    string
+	whatIf string
+	json   bool
+}
+
+func newReplayCommand(a *cli.App) *cobra.Command {
+	opts := replayOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "replay [RUN]",
+		Short: "Decide a recorded run anew, or plan it with other settings",
+		Long: `Decide a recorded run anew: which task went next and with which runner, waits,
+charges, gates, landings. It says where this relay would decide otherwise than
+the one that wrote the log, and what the log says too little of; it exits with 1
+when something differs. RUN may be shortened; without it, it is the last one.
+With --what-if the same night is planned with other settings, each task taking
+as long and ending as it did.`,
+		Example: `  relay replay
+  relay replay 20260111T2210
+  relay replay --what-if jobs=4,runners=codex`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.run = strings.Join(args, "")
+			return runReplay(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.whatIf, "what-if", "", "plan the run with `KEY=VALUE,…`: jobs, runners")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runReplay(ctx context.Context, opts replayOptions) error {
+	wish, err := opts.wish()
+	if err != nil {
+		return err
+	}
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	if opts.run, err = pickRun(p, opts.run, view.Ledger.Folded.Run); err != nil {
+		return err
+	}
+	went := p.RunPlan(opts.run, pl)
+	events := func(f func(attempts.Event) error) error { return attempts.Replay(p.Dir, f) }
+	if wish != nil {
+		return opts.plan(*wish, went, events)
+	}
+	report, err := replay.Decide(ctx, replay.Recorded{Run: opts.run, Epic: went.Epic, Graph: went.Graph, Events: events})
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		err = opts.app.PrintJSON(report)
+	} else {
+		for _, line := range report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) }) {
+			fmt.Fprintln(opts.app.Out, line)
+		}
+	}
+	if err == nil && len(report.Differences) > 0 {
+		err = exit.Code(exit.Failure)
+	}
+	return err
+}
+
+// wish returns the settings to plan with; nil: the run is decided anew.
+func (o *replayOptions) wish() (*replay.WhatIf, error) {
+	if o.whatIf == "" {
+		return nil, nil
+	}
+	w, err := replay.ParseWhatIf(o.whatIf)
+	if wrong, ok := errors.AsType[*replay.SettingError](err); ok {
+		return nil, &exit.UsageError{Message: wrong.Message, Hint: wrong.Hint}
+	}
+	return &w, err
+}
+
+// plan prints the run planned with other settings.
+func (o *replayOptions) plan(w replay.WhatIf, pl *project.Plan, events func(func(attempts.Event) error) error) error {
+	night, err := replay.ReadNight(o.run, pl.Epic, pl.Graph, events)
+	if err != nil {
+		return err
+	}
+	plan, err := night.Plan(w)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.app.PrintJSON(plan)
+	}
+	for _, line := range plan.Lines() {
+		fmt.Fprintln(o.app.Out, line)
+	}
+	return nil
+}
+
+// pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".
+func pickRun(p *project.Project, named, last string) (string, error) {
+	var runs []string
+	entries, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: there has been no run
+	for _, e := range entries {
+		if _, err := os.Stat(p.File(attempts.EventsPath(e.Name()))); err == nil {
+			runs = append(runs, e.Name())
+		}
+	}
+	switch {
+	case named == "" && slices.Contains(runs, last):
+		return last, nil
+	case named == "" && len(runs) > 0:
+		return runs[len(runs)-1], nil
+	}
+	fits := slices.DeleteFunc(slices.Clone(runs), func(run string) bool {
+		return run != named && (named == "" || !strings.HasPrefix(run, named) && !strings.HasSuffix(run, named))
+	})
+	switch {
+	case slices.Contains(fits, named):
+		return named, nil
+	case len(fits) == 1:
+		return fits[0], nil
+	case len(fits) > 1:
+		return "", &exit.UsageError{Message: terminal.Quote(named) + " can be several runs", Hint: "they are " + strings.Join(fits, ", ")}
+	}
+	unknown := noRun(named, runs)
+	if near, ok := epic.Nearest(named, runs); ok {
+		return "", &exit.UsageError{Message: unknown.Error(), Hint: "did you mean " + near + "?"}
+	}
+	return "", unknown
+}

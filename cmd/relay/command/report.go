@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/report"
+	"relay/orchestrator/text"
+)
+
+type reportOptions struct {
+	app    *cli.App
+	run    string
+	format string
+	output string
+	schema bool
+	list   string
+}
+
+func newReportCommand(a *cli.App) *cobra.Command {
+	opts := reportOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Report on a night: what happened, what needs you, what it cost",
+		Long: `Report on a night: how it ended, what needs you and what to type, and for every
+task that was worked on its attempts, checks and verdicts, the proof of each
+criterion, deferred findings, and what it cost. It writes only the file that -o
+names, and works during a run.
+
+relay work writes the same to report.md and report.json in runs/RUN at its end.
+For an older run it shows that run's attempts, and the tasks as they are now.
+With --playlist it is about a list: how it stands, and the report of each epic.`,
+		Example: `  relay report | less
+  relay report --format html -o night.html
+  relay report --format json | jq .needs_you`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runReport(cmd.Context(), opts) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
+	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runreport.Formats, ", "))
+	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
+	f.StringVar(&opts.list, "playlist", "", "report on the epics of the list `FILE`")
+	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(runreport.Formats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runReport(ctx context.Context, opts reportOptions) error {
+	a := opts.app
+	if opts.schema {
+		return a.PrintJSON(report.Schema())
+	}
+	if !slices.Contains(runreport.Formats, opts.format) {
+		return &exit.UsageError{
+			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runreport.Formats, ", "),
+		}
+	}
+	r, err := opts.make(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.output == "" {
+		return runreport.Print(a.Out, r, opts.format)
+	}
+	return runreport.Replace(a, a.Path(opts.output), 0o644, r, opts.format)
+}
+
+// make makes the report that was asked for.
+func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
+	a := o.app
+	if o.list != "" {
+		return o.ofList(ctx)
+	}
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pl, view, warning, err := p.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := runreport.Journal(p, o.run)
+	if err != nil {
+		return nil, err
+	}
+	if !journal.HasRun() {
+		return nil, noRun(o.run, journal.Runs())
+	}
+	if o.run != "" && o.run != view.Ledger.Folded.Run {
+		pl = p.RunPlan(o.run, pl)
+	}
+	r := runreport.Make(a, p, pl, view, journal)
+	if warning != "" {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	return r, nil
+}
+
+// ofList makes the report on a playlist.
+func (o *reportOptions) ofList(ctx context.Context) (runreport.Report, error) {
+	if o.run != "" {
+		return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
+	}
+	p, list, err := o.app.Playlist(ctx, o.list)
+	if err != nil {
+		return nil, err
+	}
+	return runreport.ForList(ctx, o.app, p, list)
+}
+
+// noRun says that there is no such run, and which there are.
+func noRun(run string, listed []string) error {
+	newest := slices.Clone(listed)
+	slices.Reverse(newest)
+	hint := "there has been none yet: relay work starts one"
+	if len(newest) > 0 {
+		hint = "the runs are, newest first: " + text.Some(newest, 10)
+	}
+	return &exit.UsageError{Message: "there is no run " + terminal.Quote(run) + " of this epic", Hint: hint}
+}

@@ -1,0 +1,30 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/handover"
+)
+
+func newResumeCommand(a *cli.App) *cobra.Command {
+	var opts handover.ResumeOptions
+	cmd := &cobra.Command{
+		Use:   "resume",
+		Short: "Print what your session has to know, and answer the last handoff",
+		Long: `Print what an interactive session has to know that goes on: the state of git,
+the epic and its open work, the project's documents, the last handoff, and what
+to do next. A transition in the ledger of LedgerSync answers the handoff, once.`,
+		Example: "  relay resume --agent claude-code\n  relay resume --dry-run",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.LocateAnyhow(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return handover.Resume(cmd.Context(), a, p, opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.Agent, "agent", "", "`NAME` of who goes on; human by default")
+	cmd.Flags().BoolVar(&opts.DryRun, "dry-run", false, "write nothing")
+	return cmd
+}

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/sessionview"
+)
+
+func newSessionsCommand(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "Read what was said between relay and its agents",
+		Long: `Read every conversation with an agent: agents-ledger.db, in relay's folder, has
+them message by message and tool call by tool call. An id may be shortened while
+no other begins so.`,
+	}
+	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsTurnsCommand(a), newSessionsToolsCommand(a),
+		newSessionsCostCommand(a), newSessionsSearchCommand(a), newSessionsSQLCommand(a), newSessionsImportCommand(a), newSessionsForkCommand(a))
+	return cmd
+}
+
+// viewing makes a command show something of the agents ledger, as text or as JSON.
+func viewing(a *cli.App, cmd *cobra.Command, show func(cmd *cobra.Command, args []string, v *sessionview.View) error) *cobra.Command {
+	var asJSON bool
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		p, err := a.LocateAnyhow(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return sessionview.With(cmd.Context(), a, p, func(v *sessionview.View) error { return show(cmd, args, v.JSON(asJSON)) })
+	}
+	return cmd
+}
+
+func newSessionsListCommand(a *cli.App) *cobra.Command {
+	var f sessions.Filter
+	cmd := viewing(a, &cobra.Command{
+		Use:     "list",
+		Short:   "Print the sessions that are there, oldest first",
+		Example: "  relay sessions list --task T5 --runner codex",
+		Args:    cobra.NoArgs,
+	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.List(cmd.Context(), f) })
+	cmd.Flags().StringVar(&f.Task, "task", "", "only those about the task `ID`")
+	cmd.Flags().StringVar(&f.Runner, "runner", "", "only those of the agent `NAME`")
+	cmd.Flags().StringVar(&f.Run, "run", "", "only those of the run `ID`")
+	return cmd
+}
+
+func newSessionsShowCommand(a *cli.App) *cobra.Command {
+	var o sessionview.ShowOptions
+	cmd := viewing(a, &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Print a conversation",
+		Long: `Print a conversation in order, a page of 100 messages at a time, with its tool
+calls and its subagents at their place. --events prints only what was said, turn
+by turn. Secrets are taken out and long texts are cut; --raw into a file or pipe
+changes nothing.`,
+		Example: `  relay sessions show 4f0c
+  relay sessions show 4f0c --turn 2 --raw | less
+  relay sessions show 4f0c --events`,
+		Args: cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+		if o.Page < 1 || o.Turn < 0 {
+			return &exit.UsageError{Message: "pages and turns are counted from 1", Hint: "relay sessions show " + args[0] + " --page 2"}
+		}
+		o.Session = args[0]
+		return v.Show(cmd.Context(), o)
+	})
+	f := cmd.Flags()
+	f.IntVar(&o.Turn, "turn", 0, "only turn `N`, counted from 1")
+	f.BoolVar(&o.Events, "events", false, "print what was said, turn by turn, without tool calls")
+	f.BoolVar(&o.Raw, "raw", false, "print whole texts; into a file or pipe with secrets")
+	f.IntVar(&o.Page, "page", 1, "print page `N`")
+	f.BoolVar(&o.All, "all", false, "print all pages")
+	cmd.MarkFlagsMutuallyExclusive("raw", "json")
+	cmd.MarkFlagsMutuallyExclusive("page", "all", "turn")
+	return cmd
+}
+
+func newSessionsTurnsCommand(a *cli.App) *cobra.Command {
+	return viewing(a, &cobra.Command{
+		Use:   "turns SESSION",
+		Short: "Print turns, what they follow and what follows them",
+		Args:  cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+		return v.Turns(cmd.Context(), args[0])
+	})
+}
+
+func newSessionsToolsCommand(a *cli.App) *cobra.Command {
+	return viewing(a, &cobra.Command{
+		Use:   "tools [SESSION]",
+		Short: "Print how often tools were called, and with what success",
+		Args:  cobra.MaximumNArgs(1),
+	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+		return v.Tools(cmd.Context(), append(args, "")[0])
+	})
+}
+
+func newSessionsCostCommand(a *cli.App) *cobra.Command {
+	by := ""
+	cmd := viewing(a, &cobra.Command{
+		Use:   "cost",
+		Short: "Print what sessions have used, by task, model or run",
+		Args:  cobra.NoArgs,
+	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.Cost(cmd.Context(), by) })
+	cmd.Flags().StringVar(&by, "by", string(sessions.ByTask), "add up by `WHAT`: task, model or run")
+	return cmd
+}
+
+func newSessionsSearchCommand(a *cli.App) *cobra.Command {
+	var most int
+	cmd := viewing(a, &cobra.Command{
+		Use:   "search WORD...",
+		Short: "Find messages and tool results that hold all words",
+		Long: `Find messages and tool results that hold all words, the newest first. A word
+that ends in * stands for all that begin so; words in quotes belong together.`,
+		Example: `  relay sessions search rate limit
+  relay sessions search "connection refused" retr*`,
+		Args: cobra.MinimumNArgs(1),
+	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+		if most < 1 || most > maxHits {
+			return &exit.UsageError{Message: "--last is from 1 to 1000", Hint: "relay sessions search --last 100 WORD"}
+		}
+		return v.Search(cmd.Context(), args, most)
+	})
+	cmd.Flags().IntVar(&most, "last", 20, "print the last `N` of them")
+	return cmd
+}
+
+// maxHits is how much a search may ask for.
+const maxHits = 1000
+
+func newSessionsSQLCommand(a *cli.App) *cobra.Command {
+	var limits sessions.Limits
+	cmd := viewing(a, &cobra.Command{
+		Use:   "sql QUERY",
+		Short: "Run a query of your own on the tables of the agents ledger",
+		Long: `Run one SQL query on agent_sessions, agent_messages, agent_turns and
+agent_tool_calls, and print its rows, the values separated by tabs. A statement
+that would change anything is refused.`,
+		Example: `  relay sessions sql "SELECT role, count(*) FROM agent_messages GROUP BY role"`,
+		Args:    cobra.ExactArgs(1),
+	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+		return v.SQL(cmd.Context(), args[0], limits)
+	})
+	cmd.Flags().IntVar(&limits.Rows, "rows", 1000, "print at most `N` rows")
+	cmd.Flags().DurationVar(&limits.Time, "time", 10*time.Second, "stop after a `DURATION`, such as 30s")
+	return cmd
+}

@@ -1,0 +1,143 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/agentlog"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/taskview"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+)
+
+type showOptions struct {
+	app                      *cli.App
+	task                     string
+	attempt                  int
+	brief, log, diff, checks bool
+	review                   bool
+	json                     bool
+}
+
+func newShowCommand(a *cli.App) *cobra.Command {
+	opts := showOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "show TASK",
+		Short: "Show a task, its attempts and what they left",
+		Long: `Show a task: what was asked, every attempt with its receipt, and the gate.
+The flags print what one attempt left behind: the last one, or with --attempt N
+attempt N. --brief alone prints the brief of the next attempt. Output to a file
+or pipe is not changed.`,
+		Example: `  relay show T5
+  relay show T5 --attempt 2 --log | less
+  relay show T5 --attempt 1 --diff | git apply`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.task = args[0]
+			return runShow(cmd.Context(), opts)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
+	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
+	f.BoolVar(&opts.log, "log", false, "print the output of the agent as it is; relay logs TASK shows it for people")
+	f.BoolVar(&opts.diff, "diff", false, "print what the attempt changed")
+	f.BoolVar(&opts.checks, "checks", false, "print the output of its checks")
+	f.BoolVar(&opts.review, "review", false, "print the reviews, and the proof of each criterion")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "review", "json")
+	return cmd
+}
+
+// tried is a task with its place, its plan and what the ledger knows of it.
+type tried struct {
+	project *project.Project
+	plan    *project.Plan
+	view    *attempts.View
+	task    *epic.Task
+	rec     *attempts.TaskRecord
+}
+
+// find looks up the task the user named.
+func (opts showOptions) find(ctx context.Context) (*tried, error) {
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := pl.Task(opts.task)
+	if err != nil {
+		return nil, err
+	}
+	view, err := p.View(pl)
+	if err != nil {
+		return nil, err
+	}
+	rec := view.Ledger.Tasks[t.ID]
+	if rec == nil {
+		rec = &attempts.TaskRecord{}
+	}
+	return &tried{project: p, plan: pl, view: view, task: t, rec: rec}, nil
+}
+
+func runShow(ctx context.Context, opts showOptions) error {
+	f, err := opts.find(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
+		return opts.nextBrief(ctx, f.project, f.plan, f.view, f.task)
+	}
+	part := opts.part()
+	s := taskview.New(f.task, f.rec, f.view.Ledger, f.plan.Graph)
+	if part != "" || opts.attempt != 0 {
+		at, err := taskview.Pick(f.task.ID, f.rec, opts.attempt)
+		if err != nil {
+			return err
+		}
+		if part != "" {
+			left := &taskview.Attempt{App: opts.app, Project: f.project, Task: f.task.ID, Attempt: at}
+			return left.Write(ctx, part)
+		}
+		s.Attempts = []attempts.Attempt{*at}
+	}
+	s.AddProgress(f.project)
+	if opts.json {
+		return opts.app.PrintJSON(s)
+	}
+	if n := len(s.Attempts); n > 0 {
+		s.Logged = agentlog.New(opts.app, f.project, agentlog.Options{}).Has(agentlog.Attempt{Task: f.task.ID, Attempt: &s.Attempts[n-1]})
+	}
+	s.Write(opts.app.Out, status.Printer{
+		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running, Flag: f.project.EpicFlag(),
+	})
+	return nil
+}
+
+// nextBrief shows what the next attempt would be told now.
+func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, t *epic.Task) error {
+	work := session.Options{App: opts.app}
+	brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)
+	if err != nil {
+		return err
+	}
+	_, err = opts.app.Raw().Write(brief)
+	return err
+}
+
+// part returns the part of an attempt that the flags name, or "".
+func (opts showOptions) part() taskview.Part {
+	for part, given := range map[taskview.Part]bool{
+		taskview.Brief: opts.brief, taskview.Log: opts.log, taskview.Diff: opts.diff, taskview.Checks: opts.checks, taskview.Review: opts.review,
+	} {
+		if given {
+			return part
+		}
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+)
+
+type statusOptions struct {
+	app      *cli.App
+	verbose  bool
+	all      bool
+	json     bool
+	watch    bool
+	schema   bool
+	playlist string
+}
+
+func newStatusCommand(a *cli.App) *cobra.Command {
+	opts := statusOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the epic stands and what needs you",
+		Long: `Show how the epic stands: what is done, what runs, what is gated and why, and
+what a blocked task waits for. It writes nothing, and works during a run.
+Of an epic with more than 50 tasks those that run or need a person have a line
+each, and the others are grouped by what they wait for; --all lists all, and
+--verbose also the receipt of every attempt. relay report covers a whole night.
+With --playlist it shows how the epics of a list stand, by their ledgers;
+--verbose shows each as relay status --epic does.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), opts) },
+	}
+	cmd.Flags().BoolVarP(&opts.verbose, "verbose", "v", false, "list every task, with the receipts of its attempts")
+	cmd.Flags().BoolVarP(&opts.all, "all", "a", false, "list every task of a long epic")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&opts.watch, "watch", "w", false, "update until the run ends")
+	cmd.Flags().BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --json")
+	cmd.Flags().StringVar(&opts.playlist, "playlist", "", "show the epics of the list `FILE`")
+	cmd.MarkFlagsMutuallyExclusive("json", "watch", "schema")
+	return cmd
+}
+
+func runStatus(ctx context.Context, opts statusOptions) error {
+	if opts.schema {
+		return opts.app.PrintJSON(json.RawMessage(status.Schema))
+	}
+	if opts.playlist != "" {
+		return statusOfList(ctx, opts)
+	}
+	p, err := opts.app.LocateAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	if opts.watch {
+		return watch(ctx, opts, p)
+	}
+	s, err := status.Read(ctx, p, opts.verbose)
+	if err != nil {
+		return err
+	}
+	s.AddCooldowns(opts.app.Now())
+	s.AddForecast(p, opts.app.Now())
+	if opts.json {
+		return opts.app.PrintJSON(s)
+	}
+	status.Write(opts.app.Out, s, opts.printer(p))
+	return nil
+}
+
+func (o statusOptions) printer(p *project.Project) status.Printer {
+	out := o.app.Out
+	return status.Printer{
+		Now: o.app.Now(), Width: terminal.Columns(out.Dest), Verbose: o.verbose, All: o.all, Paint: out.Palette, Flag: p.EpicFlag(),
+	}
+}
+
+// statusOfList shows how the epics of a playlist stand.
+func statusOfList(ctx context.Context, opts statusOptions) error {
+	if opts.watch {
+		return &exit.UsageError{Message: "--watch follows one epic, and a playlist has several", Hint: "relay status --epic ID --watch"}
+	}
+	p, list, err := opts.app.Playlist(ctx, opts.playlist)
+	if err != nil {
+		return err
+	}
+	s, err := status.ReadList(ctx, p, list, opts.app.Now())
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return opts.app.PrintJSON(s)
+	}
+	status.WriteList(opts.app.Out, s, opts.printer(p))
+	return nil
+}
+
+// watchEvery is how often a watched status is read anew.
+const watchEvery = time.Second
+
+// watch shows the status again and again, until the run is over.
+func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	live := terminal.IsTerminal(opts.app.Out.Dest)
+	for {
+		s, err := status.Read(ctx, p, opts.verbose)
+		if err != nil {
+			return err
+		}
+		s.AddCooldowns(opts.app.Now())
+		s.AddForecast(p, opts.app.Now())
+		if live {
+			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
+			_, _ = opts.app.Out.Dest.Write([]byte("\x1b[H\x1b[2J"))
+		}
+		status.Write(opts.app.Out, s, opts.printer(p))
+		if s.Run.State != status.Running && !s.Run.GoesOn(opts.app.Now()) || opts.app.Out.Err != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+)
+
+type workOptions struct {
+	session.Options
+	jobs        int
+	runners     []string
+	model       string
+	maxAttempts int
+	timeout     string
+	until       string
+	review      bool
+	noReview    bool
+	isolation   string
+	budget      float64
+	dryRun      bool
+	playlist    string
+}
+
+func newWorkCommand(a *cli.App) *cobra.Command {
+	opts := workOptions{Options: session.Options{App: a}}
+	cmd := &cobra.Command{
+		Use:   "work [TASK…]",
+		Short: "Run all pending tasks, unattended",
+		Long: `Run all pending tasks, unattended, until none is left that can run. With TASK
+only these tasks run, and those they depend on.
+
+The plan is read once, at the start; relay reload applies a later edit.
+
+With --playlist the epics of a list run one after the other, each from where the
+one before ended; those that are completed are passed over. A deadline and a
+budget are those of the whole list.
+
+Ctrl-C once stops cleanly, twice kills the agents, three times ends relay at
+once. Whatever happens, the next relay work continues. A lost terminal does not
+end the run.`,
+		Example: `  relay work
+  relay work T4 --runner claude --max-attempts 5
+  relay work --until 07:00
+  relay work --playlist playlist.yml
+  relay work > /dev/null 2> night.log &`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Tasks = args
+			if cmd.Flags().Changed("playlist") {
+				return runWorkList(cmd.Context(), opts, cmd.Flags())
+			}
+			return runWork(cmd.Context(), opts, cmd.Flags())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&opts.jobs, "jobs", "j", 0, "run `N` tasks at a time")
+	f.StringSliceVar(&opts.runners, "runner", nil, "`NAME`s of the agents to use, in order of preference")
+	f.StringVar(&opts.model, "model", "", "`MODEL` for tasks that name none")
+	f.IntVar(&opts.maxAttempts, "max-attempts", 0, "gate a task after `N` charged attempts")
+	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
+	f.StringVar(&opts.until, "until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
+	f.BoolVar(&opts.review, "review", false, "review each change")
+	f.BoolVar(&opts.noReview, "no-review", false, "review no change")
+	f.StringVar(&opts.isolation, "isolation", "", "where tasks work; `HOW` is worktree, none or shared")
+	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
+	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
+	f.BoolVar(&opts.Auto, "auto", false, "also do what the review of the whole epic finds")
+	f.StringVar(&opts.playlist, "playlist", "", "run the epics of `FILE`, one after the other")
+	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would run, and run nothing")
+	f.BoolVar(&opts.JSON, "json", false, "print one JSON object at the end")
+	cmd.MarkFlagsMutuallyExclusive("review", "no-review")
+	return cmd
+}
+
+// settings returns the flags that were given, by the key of the setting they replace.
+func (o *workOptions) settings(given *pflag.FlagSet) (map[string]any, error) {
+	flags := map[string]any{}
+	set := func(flag, key string, value any) {
+		if given.Changed(flag) {
+			flags[key] = value
+		}
+	}
+	set("jobs", "relay.jobs", o.jobs)
+	set("runner", "relay.runners", o.runners)
+	set("model", "relay.model", o.model)
+	set("max-attempts", "relay.max_attempts_per_task", o.maxAttempts)
+	set("review", "relay.review.enabled", o.review)
+	set("no-review", "relay.review.enabled", !o.noReview)
+	set("until", "relay.until", o.until)
+	set("budget", "relay.budget_usd", o.budget)
+	set("isolation", "relay.isolation", o.isolation)
+	if given.Changed("timeout") {
+		wall, err := minutes(o.timeout)
+		if err != nil {
+			return nil, err
+		}
+		flags["relay.timeout_minutes"] = wall
+	}
+	return flags, nil
+}
+
+// minutes reads a duration; a bare number means minutes, as in the configuration.
+func minutes(text string) (time.Duration, error) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return time.Duration(n * float64(time.Minute)), nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, &exit.UsageError{Message: "invalid duration " + terminal.Quote(text), Hint: "write 45m, 1h30m, or a number of minutes"}
+	}
+	return d, nil
+}
+
+func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error {
+	flags, err := opts.settings(given)
+	if err != nil {
+		return err
+	}
+	if opts.dryRun {
+		p, pl, err := opts.planned(ctx, flags)
+		if err != nil {
+			return err
+		}
+		return opts.dryRunOnly(ctx, p, pl)
+	}
+	session.CatchPipe()
+	var p *project.Project
+	var pl *project.Plan
+	guardian, err := guardian.Start(opts.App, func() error {
+		if p, pl, err = opts.planned(ctx, flags); err != nil {
+			return err
+		}
+		for _, w := range p.Config.Warnings {
+			fmt.Fprintf(opts.App.Err, "relay: warning: %s\n", w)
+		}
+		opts.WarnUnsigned(ctx, p)
+		return opts.CheckAgents(p, pl)
+	})
+	if err != nil {
+		return err
+	}
+	return session.Run(ctx, &opts.Options, session.Target{Guardian: guardian, Project: p, Plan: pl})
+}
+
+// planned finds the place, its plan, and in it the tasks that the user named.
+func (o *workOptions) planned(ctx context.Context, flags map[string]any) (*project.Project, *project.Plan, error) {
+	p, pl, err := o.App.Planned(ctx, flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, id := range o.Tasks {
+		t, err := pl.Task(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Tasks[i] = t.ID
+	}
+	return p, pl, nil
+}
+
+// dryRunOnly prints what a run would do and in which order, and runs nothing.
+func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *project.Plan) error {
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	for _, w := range p.Config.Warnings {
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", w)
+	}
+	refused := o.Refusal(ctx, p, pl, view)
+	r, err := o.dryRunOf(p, pl, view, refused)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		refused = &exit.WouldRefuse{Err: refused}
+	}
+	if o.JSON {
+		return errors.Join(o.App.PrintJSON(r), refused)
+	}
+	r.Write(o.App.Out, terminal.Columns(o.App.Out.Dest))
+	return refused
+}
+
+// dryRunOf returns what a run would do; refused is the error with which it would refuse to begin, or nil.
+func (o *workOptions) dryRunOf(p *project.Project, pl *project.Plan, view *attempts.View, refused error) (*status.DryRun, error) {
+	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+	if err == nil && refused != nil {
+		r.Refused = exit.Diagnose(refused).Messages[0]
+	}
+	return r, err
+}

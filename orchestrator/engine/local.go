@@ -1,0 +1,19 @@
+package engine
+
+import (
+	"relay/epic"
+	"relay/orchestrator/secrets"
+	"relay/reanchor"
+	"relay/runners"
+	"relay/runners/process"
+)
+
+// LocalOptions are the options of a run, with what a run on this machine needs besides and no other machine can be given.
+type LocalOptions struct {
+	Options
+	Graph      *epic.Graph                                                       // of the epic
+	Repo       *reanchor.Git                                                     // the checkout at Root
+	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
+	Supervisor process.Supervisor
+	Secrets    *secrets.Redactor // of what is recorded and told
+}

@@ -1,0 +1,59 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/worker"
+)
+
+// Local returns what the engine of this machine needs to know of this run.
+func (o *Options) Local() *engine.LocalOptions {
+	return &engine.LocalOptions{
+		Options: engine.Options{
+			Engine: cmp.Or(o.Engine, engine.Local), Epic: o.Epic, Plan: o.Plan, Root: o.Root, Dir: o.Dir, Home: o.Home, Files: o.Files,
+			BackupDir: o.BackupDir, Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Commit: o.Commit,
+			Sign: o.Sign, Hook: o.Hook, Begin: o.Begin, Jobs: o.Jobs, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push,
+			Limits: o.Limits, Review: o.Review,
+		},
+		Graph: o.Graph, Repo: o.Repo, NewRunner: o.NewRunner, Supervisor: o.Supervisor, Secrets: o.Secrets,
+	}
+}
+
+// EngineFactory returns the factory of the engine that the options name. It returns a *text.RefusedError if there is none.
+func (o *Options) EngineFactory() (engine.Factory, error) {
+	name := cmp.Or(o.Engine, engine.Local)
+	switch made := o.Engines[name]; {
+	case made != nil:
+		return made, nil
+	case name == engine.Local:
+		return worker.Factory(o.Local()), nil
+	}
+	names := append(slices.Collect(maps.Keys(o.Engines)), engine.Local)
+	slices.Sort(names)
+	return nil, &text.RefusedError{Reason: fmt.Sprintf("there is no engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
+}
+
+// OpenEngine makes the engine that the options name.
+func (o *Options) OpenEngine(ctx context.Context, events chan<- engine.Event) (engine.Abilities, error) {
+	open, err := o.EngineFactory()
+	if err != nil {
+		return engine.Abilities{}, err
+	}
+	options := &o.Local().Options
+	if o.Wire != nil {
+		options = o.Wire.Options(options)
+	}
+	return open(ctx, options, events)
+}
+
+// keepsLedger is an engine that writes to the ledger of its run, and keeps the run's lock from agents.
+type keepsLedger interface {
+	SetLedger(ledger engine.Ledger, lock engine.Lock)
+}

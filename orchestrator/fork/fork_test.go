@@ -1,0 +1,20 @@
+package fork
+
+import (
+	"context"
+	"testing"
+
+	"relay/orchestrator"
+	"relay/orchestrator/engine"
+)
+
+// An engine that only carries out attempts says that it cannot fork sessions.
+func TestEngineThatCannotFork(t *testing.T) {
+	t.Parallel()
+	o := orchestrator.Options{Engine: "other", Engines: map[string]engine.Factory{
+		"other": func(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) { return engine.Abilities{}, nil },
+	}}
+	if _, err := open(t.Context(), &o, nil); err == nil || err.Error() != "engine other cannot fork sessions" {
+		t.Errorf("got %v", err)
+	}
+}
