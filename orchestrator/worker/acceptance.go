@@ -38,13 +38,21 @@ type bench interface {
 	quiet() bool
 }
 
+// acceptance runs the acceptance commands of the attempt and classifies what they say.
+type acceptance struct {
+	t     *attempt
+	bench bench
+}
+
 // question asks checks of the attempt about a commit.
-func (t *attempt) question(commit string, list []checks.Check) checks.Question {
+func (ac *acceptance) question(commit string, list []checks.Check) checks.Question {
+	t := ac.t
 	return checks.Question{Attempt: t.a, Logs: t.files.checks, Commit: commit, Checks: list}
 }
 
 // ofEpic returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.
-func (t *attempt) ofEpic() []epic.Check {
+func (ac *acceptance) ofEpic() []epic.Check {
+	t := ac.t
 	if t.run.o.Isolation == engine.IsolationShared {
 		return nil
 	}
@@ -53,9 +61,10 @@ func (t *attempt) ofEpic() []epic.Check {
 
 // checkBase sees what the checks of the task and of the epic say before the work. One that must fail then and passes proves nothing
 // about this task.
-func (t *attempt) checkBase(ctx context.Context) error {
+func (ac *acceptance) checkBase(ctx context.Context) error {
+	t := ac.t
 	t.ev.Base = &verdict.Before{}
-	if err := t.baseline(ctx, t.ev.Base); err != nil {
+	if err := ac.baseline(ctx, t.ev.Base); err != nil {
 		return err
 	}
 	if t.run.o.Isolation == engine.IsolationShared {
@@ -63,19 +72,20 @@ func (t *attempt) checkBase(ctx context.Context) error {
 	}
 	if verdict.Stands(&t.ev) {
 		t.a.BriefInput.Red, t.a.BriefInput.Passing = t.f.onBase.Red(t.run.o.Epic.Checks), t.ev.Base.Early
-		return t.askBrokenHook(ctx, t.ev.Base)
+		return ac.askBrokenHook(ctx, t.ev.Base)
 	}
 	return nil
 }
 
 // baseline runs the checks on the base.
-func (t *attempt) baseline(ctx context.Context, b *verdict.Before) error {
+func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
+	t := ac.t
 	f, r := &t.f, t.run.checks
 	f.onBase = make(checks.Baseline)
-	q := t.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, t.ofEpic())))
+	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.ofEpic())))
 	q.Before = true
 	var tr trouble
-	err := t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+	err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.onBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
 		if note != "" {
@@ -111,24 +121,25 @@ func (t *attempt) baseline(ctx context.Context, b *verdict.Before) error {
 
 // check runs the acceptance commands on exactly the commits of the attempt, one after another while nothing speaks against the work, and
 // sees of each that fails whether it failed before.
-func (t *attempt) check(ctx context.Context) error {
+func (ac *acceptance) check(ctx context.Context) error {
+	t := ac.t
 	f := &t.f
 	t.ev.Checks, f.ofEpic = &verdict.Runs{}, make(checks.Baseline)
 	if f.onBase == nil { // the agent has ended under a run that was killed
-		if err := t.baseline(ctx, t.ev.Base); err != nil || !verdict.Stands(&t.ev) {
+		if err := ac.baseline(ctx, t.ev.Base); err != nil || !verdict.Stands(&t.ev) {
 			return err
 		}
 	}
 	f.written = append(f.written, f.onBase.Changed()...)
-	q := t.question(f.Head, checks.List(t.a.Task.Checks, t.ofEpic()))
+	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
 	q.From = t.a.Base
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
 	var tr trouble
-	err := t.bench.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
+	err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		f.written = append(f.written, after.Changed...)
-		run, err := t.see(ctx, check, &after, &tr)
+		run, err := ac.see(ctx, check, &after, &tr)
 		if err != nil {
 			return false, err
 		}
@@ -142,23 +153,24 @@ func (t *attempt) check(ctx context.Context) error {
 	t.ev.Checks.Mishap = tr.Mishap
 	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
 	if err == nil && !tr.yes() {
-		t.leftProtected()
+		t.work.leftProtected()
 	}
 	return err
 }
 
 // see classifies the result of a check on the work, by what it said on the base.
-func (t *attempt) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
+func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
+	t := ac.t
 	f, r := &t.f, t.run.checks
 	base, known := f.onBase[check.Key()]
 	if known && check.OfEpic && !after.Passed() {
 		var err error
-		if base, err = t.bench.again(ctx, t.question(t.a.Base, nil), check, base, tr); err != nil {
+		if base, err = ac.bench.again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
 			return verdict.Run{}, err
 		}
 		f.onBase[check.Key()] = base
 	}
-	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: t.bench.quiet()}
+	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.quiet()}
 	if known {
 		run.Before = base.State()
 		after.Run.Attribution = checks.Attribution(base, *after)
@@ -184,21 +196,22 @@ func (t *attempt) see(ctx context.Context, check checks.Check, after *checks.Res
 }
 
 // askHookOnWork sees what the user's pre-commit hook says of the work, if it is to run.
-func (t *attempt) askHookOnWork(ctx context.Context) error {
+func (ac *acceptance) askHookOnWork(ctx context.Context) error {
+	t := ac.t
 	t.ev.Hook = &verdict.Hook{}
 	if t.run.o.Hook == "" || t.f.Head == t.a.Base {
 		return nil
 	}
 	t.ev.Guard = nil
 	var tr trouble
-	hook, on, err := t.askHook(ctx, t.f.Head, &tr)
+	hook, on, err := ac.askHook(ctx, t.f.Head, &tr)
 	if err == nil && !tr.yes() {
 		t.f.Receipt.Checks = append(t.f.Receipt.Checks, on.Run)
 		if on.Passed() {
 			return nil
 		}
 		var idle checks.Result
-		if _, idle, err = t.askHook(ctx, t.a.Base, &tr); err == nil && !tr.yes() {
+		if _, idle, err = ac.askHook(ctx, t.a.Base, &tr); err == nil && !tr.yes() {
 			r := t.run.checks
 			t.ev.Hook.How, t.ev.Hook.Short = r.Why(hook, on), r.Briefly(hook, on)
 			t.ev.Hook.Alike = (idle.Red() || idle.TimedOut && on.TimedOut) && checks.Difference(idle, on) == "" // it is not installed, most often
@@ -211,12 +224,13 @@ func (t *attempt) askHookOnWork(ctx context.Context) error {
 }
 
 // askBrokenHook sees whether the user's pre-commit hook still fails where nothing has changed, once it was seen to.
-func (t *attempt) askBrokenHook(ctx context.Context, b *verdict.Before) error {
+func (ac *acceptance) askBrokenHook(ctx context.Context, b *verdict.Before) error {
+	t := ac.t
 	if t.run.o.Hook == "" || !t.run.hookBroken.Load() {
 		return nil
 	}
 	var tr trouble
-	hook, idle, err := t.askHook(ctx, t.a.Base, &tr)
+	hook, idle, err := ac.askHook(ctx, t.a.Base, &tr)
 	b.Mishap = tr.Mishap
 	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
 	if err != nil || tr.yes() {
@@ -234,14 +248,15 @@ func (t *attempt) askBrokenHook(ctx context.Context, b *verdict.Before) error {
 
 // askHook asks the user's pre-commit hook what it says of what a commit has changed since the base. Of the base itself there is nothing
 // to say.
-func (t *attempt) askHook(ctx context.Context, commit string, tr *trouble) (hook checks.Check, on checks.Result, err error) {
+func (ac *acceptance) askHook(ctx context.Context, commit string, tr *trouble) (hook checks.Check, on checks.Result, err error) {
+	t := ac.t
 	hook = checks.Hook(t.run.o.Hook, t.a.Base, commit, len(t.a.Task.Checks))
-	q := t.question(commit, []checks.Check{hook})
+	q := ac.question(commit, []checks.Check{hook})
 	q.Anew = true
 	if commit != t.a.Base {
 		q.From = t.a.Base
 	}
-	err = t.bench.ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
+	err = ac.bench.ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		on = r
 		return true, nil
 	})
@@ -250,20 +265,21 @@ func (t *attempt) askHook(ctx context.Context, commit string, tr *trouble) (hook
 
 // checkWithOldTests runs the checks that pass again, with the tests, check scripts and helpers that were changed unasked as
 // they were. A work that fails then, twice, passes only by its own version of them.
-func (t *attempt) checkWithOldTests(ctx context.Context) error {
+func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
+	t := ac.t
 	f := &t.f
 	t.ev.Old = &verdict.Old{}
 	if len(f.Found.Old.Changed) == 0 || t.ev.Work.Unattributed {
 		return nil
 	}
 	t.ev.Guard = nil
-	q := t.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, t.ofEpic())))
+	q := ac.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, ac.ofEpic())))
 	q.Anew, q.Lay, q.LayFrom = true, f.Found.Old.All, t.a.Base
 	var tr trouble
 	var red *checks.Result
 	for try := 0; try == 0 || try < 2 && red != nil && !tr.yes(); try++ {
 		red = nil
-		err := t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 			if s.Red() && !(check.OfEpic && f.onBase[check.Key()].Red()) {
 				red = &s
 				red.Run.Name = check.Name

@@ -15,28 +15,33 @@ import (
 	"relay/runners/process"
 )
 
+// agent has the attempt's agent work, turn after turn, and reads what it reports.
+type agent struct{ t *attempt }
+
 // ask writes the brief and runs the agent, or reads what an agent left that ended under a killed run.
-func (t *attempt) ask(ctx context.Context) (runners.Report, error) {
+func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
+	t := ag.t
 	if t.a.Ended {
 		sup, cut := afterwards(t.files)
-		return t.turn(ctx, t.files, turn{sup: sup, begin: t.a.NewSession, ended: true, cut: cut})
+		return ag.turn(ctx, t.files, turn{sup: sup, begin: t.a.NewSession, ended: true, cut: cut})
 	}
 	if t.a.Fork == nil {
-		return t.briefAndRun(ctx, t.a, nil)
+		return ag.briefAndRun(ctx, t.a, nil)
 	}
 	forked := t.a
 	forked.Prompt = t.a.ForkPrompt
-	report, err := t.briefAndRun(ctx, forked, t.a.Fork)
+	report, err := ag.briefAndRun(ctx, forked, t.a.Fork)
 	if err != nil || report.Outcome != runners.NoSession {
 		return report, err
 	}
 	t.run.record(ctx, engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail}})
-	return t.briefAndRun(ctx, t.a, nil)
+	return ag.briefAndRun(ctx, t.a, nil)
 }
 
 // briefAndRun writes the brief and runs the agent, in a session that continues from a place in another one or, without, in a fresh one.
 // Side by side the brief is there already.
-func (t *attempt) briefAndRun(ctx context.Context, a engine.Attempt, from *runners.Fork) (runners.Report, error) {
+func (ag *agent) briefAndRun(ctx context.Context, a engine.Attempt, from *runners.Fork) (runners.Report, error) {
+	t := ag.t
 	if t.c.tree != nil {
 		if err := t.c.brief(ctx, a, t.files); ctx.Err() == nil && err != nil {
 			return runners.Report{}, err
@@ -45,7 +50,7 @@ func (t *attempt) briefAndRun(ctx context.Context, a engine.Attempt, from *runne
 	if ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
 	}
-	return t.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: a.NewSession, fork: from})
+	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: a.NewSession, fork: from})
 }
 
 // turn is one run of an attempt's agent.
@@ -74,7 +79,8 @@ func (f *state) later(sup process.Supervisor) turn {
 }
 
 // turn runs the agent once, with the files p.
-func (t *attempt) turn(ctx context.Context, p attemptFiles, u turn) (runners.Report, error) {
+func (ag *agent) turn(ctx context.Context, p attemptFiles, u turn) (runners.Report, error) {
+	t := ag.t
 	cut := ""
 	switch {
 	case u.cut && p.used():
@@ -94,7 +100,7 @@ func (t *attempt) turn(ctx context.Context, p attemptFiles, u turn) (runners.Rep
 	doing := ""
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
-		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: t.turnEnv(p, u),
+		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(p, u),
 		Ended: u.ended, Session: u.session, NewSession: u.begin, Fork: u.fork, Spent: u.used, Unsteered: !u.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
@@ -124,7 +130,8 @@ func (t *attempt) turn(ctx context.Context, p attemptFiles, u turn) (runners.Rep
 
 // turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken; where none can be
 // made it reports as agents without the server do.
-func (t *attempt) turnEnv(p attemptFiles, u turn) []string {
+func (ag *agent) turnEnv(p attemptFiles, u turn) []string {
+	t := ag.t
 	env := t.c.traced(t.files.traces, t.c.agentEnv(t.a, p.result))
 	if u.ended {
 		return env

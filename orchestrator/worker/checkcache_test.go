@@ -316,7 +316,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	w := y.l.attemptAt("", y.l.run.home, engine.Attempt{})
 	y.l.benches.busy.Add(3)
 	w.f.onBase = checks.Baseline{}
-	run, err := w.see(t.Context(), checks.Check{Check: epic.Check{Name: "unit"}}, &checks.Result{Changed: []string{"tests/verify.sh"}}, &trouble{})
+	run, err := w.checks.see(t.Context(), checks.Check{Check: epic.Check{Name: "unit"}}, &checks.Result{Changed: []string{"tests/verify.sh"}}, &trouble{})
 	if err != nil || run.Changed != "tests/verify.sh" || run.Alone {
 		t.Errorf("beside others: got %+v, %v", run, err)
 	}

@@ -27,22 +27,26 @@ import (
 	"relay/review"
 )
 
+// work collects what the agent made, sees what there is of it, and keeps what does not land.
+type work struct{ t *attempt }
+
 // commit commits what the agent left, and lists what git says was changed.
-func (t *attempt) commit(ctx context.Context) ([]reanchor.Change, error) {
+func (wk *work) commit(ctx context.Context) ([]reanchor.Change, error) {
+	t := wk.t
 	f, w, tree := &t.f, t.ev.Work, t.c.tree
 	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
 	if err := tree.Unlock(ctx); err != nil {
 		return nil, err
 	}
 	if verdict.Stands(&t.ev) {
-		if err := t.halfDone(ctx); err != nil {
+		if err := wk.halfDone(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.findHead(ctx); err != nil {
+	if err := wk.findHead(ctx); err != nil {
 		return nil, err
 	}
-	head, err := t.commitLeft(ctx)
+	head, err := wk.commitLeft(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +60,16 @@ func (t *attempt) commit(ctx context.Context) ([]reanchor.Change, error) {
 		return nil, nil
 	}
 	if verdict.Stands(&t.ev) {
-		if err := t.onBranch(ctx); err != nil {
+		if err := wk.onBranch(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return t.list(ctx)
+	return wk.list(ctx)
 }
 
 // halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
-func (t *attempt) halfDone(ctx context.Context) (err error) {
+func (wk *work) halfDone(ctx context.Context) (err error) {
+	t := wk.t
 	w := t.ev.Work
 	if w.HalfDone = gitcmd.Halfway(t.c.tree.Repo); w.HalfDone == "" {
 		w.Unmerged, err = gitcmd.Unmerged(ctx, t.c.tree.Repo)
@@ -74,7 +79,8 @@ func (t *attempt) halfDone(ctx context.Context) (err error) {
 
 // findHead takes note of where the agent left the branch. An attempt of a killed run may have been set aside already, or
 // half: then it is put back to how the agent left it, and judged again.
-func (t *attempt) findHead(ctx context.Context) error {
+func (wk *work) findHead(ctx context.Context) error {
+	t := wk.t
 	tree := t.c.tree
 	head, err := tree.Head(ctx)
 	if kept := t.files.kept(); err == nil && t.a.Ended && head == t.a.Base && kept != "" {
@@ -95,7 +101,8 @@ func (t *attempt) findHead(ctx context.Context) error {
 }
 
 // onBranch sees whether the agent left the branch or rewrote what was there before it.
-func (t *attempt) onBranch(ctx context.Context) error {
+func (wk *work) onBranch(ctx context.Context) error {
+	t := wk.t
 	stayed, err := t.c.tree.OnBranch(ctx)
 	kept := true
 	if stayed && err == nil {
@@ -109,7 +116,8 @@ func (t *attempt) onBranch(ctx context.Context) error {
 }
 
 // list fills in what git says of each changed file.
-func (t *attempt) list(ctx context.Context) ([]reanchor.Change, error) {
+func (wk *work) list(ctx context.Context) ([]reanchor.Change, error) {
+	t := wk.t
 	f, repo := &t.f, t.c.repo
 	names, err := repo.Names(ctx, t.a.Base, f.Head)
 	var many *reanchor.TooManyError
@@ -120,7 +128,7 @@ func (t *attempt) list(ctx context.Context) ([]reanchor.Change, error) {
 		return nil, err
 	}
 	all := names
-	names = t.withoutRecords(ctx, names)
+	names = wk.withoutRecords(ctx, names)
 	stat, lines, err := repo.StatLines(ctx, t.a.Base, f.Head, facts.MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	unlisted := 0
@@ -128,10 +136,10 @@ func (t *attempt) list(ctx context.Context) ([]reanchor.Change, error) {
 		unlisted = many.Rest
 	}
 	f.Changes, f.MoreChanges = facts.Changes(names, lines, unlisted)
-	if err := t.findRepositories(ctx, names); err != nil {
+	if err := wk.findRepositories(ctx, names); err != nil {
 		return nil, err
 	}
-	t.recordUserFiles(all)
+	wk.recordUserFiles(all)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}
@@ -139,7 +147,8 @@ func (t *attempt) list(ctx context.Context) ([]reanchor.Change, error) {
 }
 
 // withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
-func (t *attempt) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
+func (wk *work) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
+	t := wk.t
 	records := t.c.tree.Records
 	if records == nil {
 		return names
@@ -151,7 +160,8 @@ func (t *attempt) withoutRecords(ctx context.Context, names []reanchor.Change) [
 
 // findRepositories sees whether another repository was put into the commits: they have its name only, and what is in it
 // would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
-func (t *attempt) findRepositories(ctx context.Context, names []reanchor.Change) error {
+func (wk *work) findRepositories(ctx context.Context, names []reanchor.Change) error {
+	t := wk.t
 	var declared []string
 	tree, w := t.c.tree, t.ev.Work
 	for _, n := range names {
@@ -179,7 +189,8 @@ func (t *attempt) findRepositories(ctx context.Context, names []reanchor.Change)
 }
 
 // recordUserFiles records files of the user's own that an agent has put into its commits.
-func (t *attempt) recordUserFiles(names []reanchor.Change) {
+func (wk *work) recordUserFiles(names []reanchor.Change) {
+	t := wk.t
 	var paths []string
 	for _, n := range names {
 		if n.Code == "A" && t.c.tree.User.Has(n.Path) {
@@ -194,18 +205,19 @@ func (t *attempt) recordUserFiles(names []reanchor.Change) {
 // commitLeft commits what the agent left uncommitted, as far as it is work, and keeps the rest under a ref. Changes of
 // tracked files are work, but those of protected ones; so are all untracked files when the agent has not committed
 // anything, else those that its result or the task's files name. An attempt that has not succeeded keeps everything.
-func (t *attempt) commitLeft(ctx context.Context) (head string, err error) {
+func (wk *work) commitLeft(ctx context.Context) (head string, err error) {
+	t := wk.t
 	f, tree := &t.f, t.c.tree
 	message := merge.LeftMessage(t.run.o, t.a)
 	f.left, f.putBack = nil, nil
 	if !verdict.Stands(&t.ev) {
 		return tree.CommitLeftovers(ctx, message, nil)
 	}
-	committed, err := t.committed(ctx)
+	committed, err := wk.committed(ctx)
 	if err != nil {
 		return "", err
 	}
-	protected, hasProtected := t.protects(), len(t.protected()) > 0
+	protected, hasProtected := wk.protects(), len(wk.protected()) > 0
 	takes := func(p string) bool {
 		return claims(f.claimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
 	}
@@ -216,7 +228,7 @@ func (t *attempt) commitLeft(ctx context.Context) (head string, err error) {
 		f.left, err = tree.Untracked(ctx, func(p string) bool { return !takes(p) })
 	}
 	if err == nil {
-		err = t.keepLeft(ctx)
+		err = wk.keepLeft(ctx)
 	}
 	if err != nil {
 		return "", err
@@ -231,7 +243,8 @@ func (t *attempt) commitLeft(ctx context.Context) (head string, err error) {
 }
 
 // committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
-func (t *attempt) committed(ctx context.Context) (bool, error) {
+func (wk *work) committed(ctx context.Context) (bool, error) {
+	t := wk.t
 	if t.f.agentHead == t.a.Base || t.ev.Work.Theirs {
 		return false, nil
 	}
@@ -244,7 +257,8 @@ func (t *attempt) committed(ctx context.Context) (bool, error) {
 }
 
 // keepLeft keeps what is no part of the work under a ref of its own.
-func (t *attempt) keepLeft(ctx context.Context) error {
+func (wk *work) keepLeft(ctx context.Context) error {
+	t := wk.t
 	f := &t.f
 	all := slices.Concat(f.left, f.putBack)
 	if len(all) == 0 {
@@ -254,11 +268,11 @@ func (t *attempt) keepLeft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ref := t.ref() + "-left/files"
+	ref := wk.ref() + "-left/files"
 	if f.rounds > 0 {
 		ref += fmt.Sprintf("-%d", f.rounds+1)
 	}
-	if err := t.salvage(ctx, ref, commit); err != nil {
+	if err := wk.salvage(ctx, ref, commit); err != nil {
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
@@ -272,12 +286,13 @@ func (t *attempt) keepLeft(ctx context.Context) error {
 }
 
 // protected returns the patterns of paths that the attempt must not change; protects tells whether it must not change one.
-func (t *attempt) protected() []string {
+func (wk *work) protected() []string {
+	t := wk.t
 	return slices.Concat(t.run.o.Epic.Protected, t.a.Task.Protected)
 }
 
-func (t *attempt) protects() func(path string) bool {
-	patterns := t.protected()
+func (wk *work) protects() func(path string) bool {
+	patterns := wk.protected()
 	return func(p string) bool {
 		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
 	}
@@ -285,20 +300,21 @@ func (t *attempt) protects() func(path string) bool {
 
 // lookAtDiff sees what the work shows beside itself: changes of protected files, which are taken back so that the next attempt can
 // continue from the rest, tests that are gone or prove less, files that decide what checks say.
-func (t *attempt) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
+func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
+	t := wk.t
 	f, w := &t.f, t.ev.Work
 	f.Found = changes.Found{}
 	stands := verdict.Stands(&t.ev)
 	if w.Empty = len(names) == 0; !stands {
 		return nil
 	}
-	w.Protected = changes.ProtectedHits(t.protected(), names)
+	w.Protected = changes.ProtectedHits(wk.protected(), names)
 	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool { return gitcmd.Converted(ctx, t.c.tree.Repo, p, t.a.Base, f.Head) })
 	if len(w.Protected) > 0 {
 		w.LeftProtected = f.putBack
 		ctx, cancel := uninterrupted(ctx)
 		defer cancel()
-		head, err := t.c.tree.Withdraw(ctx, t.a.Base, merge.LeftMessage(t.run.o, t.a), t.protects())
+		head, err := t.c.tree.Withdraw(ctx, t.a.Base, merge.LeftMessage(t.run.o, t.a), wk.protects())
 		if err == nil {
 			f.Head = head
 		}
@@ -307,15 +323,15 @@ func (t *attempt) lookAtDiff(ctx context.Context, names []reanchor.Change) error
 	if w.Empty {
 		w.Outside = t.c.tree.Outside()
 		if len(t.a.Task.Checks) == 0 {
-			t.leftProtected()
+			wk.leftProtected()
 		}
 		return nil
 	}
 	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	t.recordLinks(names)
-	t.recordSettings(names)
+	wk.recordLinks(names)
+	wk.recordSettings(names)
 	diff := changes.Diff{
 		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result,
 	}
@@ -336,7 +352,8 @@ func (t *attempt) lookAtDiff(ctx context.Context, names []reanchor.Change) error
 
 // leftProtected sees which uncommitted changes of protected files were the agent's. Those that a check makes as well are the check's: an
 // agent that has run it, as it is asked to, has left them.
-func (t *attempt) leftProtected() {
+func (wk *work) leftProtected() {
+	t := wk.t
 	own := slices.DeleteFunc(slices.Clone(t.f.putBack), func(p string) bool { return slices.Contains(t.f.written, p) })
 	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.putBack) > 0 {
 		t.f.Note("tamper", text.Listed(t.f.putBack)+", which is protected, was left changed, as by the checks; relay put it back")
@@ -366,7 +383,8 @@ func claims(claimed []string, p string) bool {
 func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
 
 // recordSettings notes work that changes how relay works where it lands.
-func (t *attempt) recordSettings(names []reanchor.Change) {
+func (wk *work) recordSettings(names []reanchor.Change) {
+	t := wk.t
 	var changed []string
 	for _, path := range t.run.o.Files {
 		rel, err := filepath.Rel(t.run.o.Root, path)
@@ -382,7 +400,8 @@ func (t *attempt) recordSettings(names []reanchor.Change) {
 }
 
 // recordLinks notes new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
-func (t *attempt) recordLinks(names []reanchor.Change) {
+func (wk *work) recordLinks(names []reanchor.Change) {
+	t := wk.t
 	for _, n := range names {
 		if n.Code == "D" {
 			continue

@@ -17,10 +17,13 @@ type attempt struct {
 	run   *workspace
 	a     engine.Attempt
 	files attemptFiles
-	place place
-	bench bench
 	c     *checkout // of the agent; set when the place is ready
-	rooms room      // in which reviewers read a commit, each in its own; nil: they read in the checkout
+
+	place  place
+	agent  agent
+	work   work
+	checks acceptance
+	panel  reviewing
 
 	ev   verdict.Evidence
 	f    state
@@ -65,6 +68,7 @@ type place interface {
 // newAttempt returns an attempt that has not begun.
 func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	t := &attempt{run: g, a: a, files: filesOf(g.o.Dir, a)}
+	t.agent.t, t.work.t, t.checks.t, t.panel.t = t, t, t, t
 	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t
 }
@@ -117,7 +121,7 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 	case verdict.Readied:
 		return t.place.open(ctx, t)
 	case verdict.Base:
-		return t.checkBase(ctx)
+		return t.checks.checkBase(ctx)
 	case verdict.Started:
 		t.ev.Leave = &verdict.Leave{}
 		if !t.a.Previous.AwaitsReview() {
@@ -125,7 +129,7 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 		}
 		return nil
 	case verdict.Turn:
-		return t.firstTurn(ctx)
+		return t.agent.firstTurn(ctx)
 	case verdict.Guarded:
 		return t.look(ctx)
 	case verdict.Worked:
@@ -134,13 +138,13 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 		t.ev.Mark = &verdict.Mark{}
 		return t.place.mark(ctx, t)
 	case verdict.Checked:
-		return t.check(ctx)
+		return t.checks.check(ctx)
 	case verdict.Hooked:
-		return t.askHookOnWork(ctx)
+		return t.checks.askHookOnWork(ctx)
 	case verdict.OldView:
-		return t.checkWithOldTests(ctx)
+		return t.checks.checkWithOldTests(ctx)
 	case verdict.Judged:
-		return t.review(ctx)
+		return t.panel.review(ctx)
 	case verdict.Nothing:
 	}
 	return nil
@@ -153,9 +157,9 @@ func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err e
 	}
 	switch r.Next {
 	case verdict.AskResult:
-		return true, t.askResult(ctx)
+		return true, t.agent.askResult(ctx)
 	case verdict.Rework:
-		return true, t.rework(ctx)
+		return true, t.agent.rework(ctx)
 	default:
 		return false, nil
 	}
@@ -195,7 +199,7 @@ func (t *attempt) collectWork(ctx context.Context) error {
 	if t.ev.Work.Unattributed {
 		return nil
 	}
-	return t.lookAtDiff(ctx, names)
+	return t.work.lookAtDiff(ctx, names)
 }
 
 // maxObjectTries bounds how often in a row objects are made again.

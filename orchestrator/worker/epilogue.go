@@ -99,11 +99,11 @@ func (p *epilogue) EndRecheck(ctx context.Context, tip string) ([]attempts.Note,
 // Recheck returns the first check of a task that fails on tip, and fails again when it is run again; nil: none.
 func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
 	t := p.attempt(a)
-	q := t.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
+	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
 	for _, q.Anew = range []bool{false, true} {
 		found = nil
 		var tr trouble
-		err = t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		err = t.checks.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 			if !s.Passed() {
 				found = &engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)}
 			}
@@ -122,10 +122,10 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 		return nil, nil
 	}
 	t := p.attempt(a)
-	q := t.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
+	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
 	q.Before = true
 	var tr trouble
-	err = t.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+	err = t.checks.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		if !s.Passed() {
 			failed = append(failed, engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)})
 		}
@@ -143,8 +143,8 @@ func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 	defer p.run.guard.leave()
 	t := p.attempt(a)
 	s := t.c.panelSession(a, t.files.review)
-	if t.rooms != nil {
-		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.rooms(ctx, head) }
+	if t.panel.rooms != nil {
+		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.panel.rooms(ctx, head) }
 	}
 	return s.ReviewEpic(ctx, head, putOff, func(ctx context.Context, r *engine.Result) error {
 		var seen sightings

@@ -17,11 +17,12 @@ func salvageRef(epicID string, a engine.Attempt) string {
 	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Number)
 }
 
-func (t *attempt) ref() string { return salvageRef(t.run.o.Epic.ID, t.a) }
+func (wk *work) ref() string { return salvageRef(wk.t.run.o.Epic.ID, wk.t.a) }
 
 // salvage points a ref at what is kept of the attempt. Another ledger of the epic may have used its name: one that was
 // removed, or that of another checkout.
-func (t *attempt) salvage(ctx context.Context, ref, commit string) error {
+func (wk *work) salvage(ctx context.Context, ref, commit string) error {
+	t := wk.t
 	aside, err := t.c.tree.Salvage(ctx, ref, commit)
 	if aside != "" {
 		t.f.Note("salvage", ref+" was there from elsewhere: what it led to is kept as "+aside)
@@ -30,28 +31,30 @@ func (t *attempt) salvage(ctx context.Context, ref, commit string) error {
 }
 
 // keepWork keeps the work of an attempt that does not land as a ref and a patch.
-func (t *attempt) keepWork(ctx context.Context) error {
+func (wk *work) keepWork(ctx context.Context) error {
+	t := wk.t
 	f := &t.f
 	if f.Head != "" && f.Head != t.a.Base {
-		t.recordKept()
-		if err := t.salvage(ctx, t.ref(), f.Head); err == nil {
-			f.Receipt.Salvage = t.ref()
+		wk.recordKept()
+		if err := wk.salvage(ctx, wk.ref(), f.Head); err == nil {
+			f.Receipt.Salvage = wk.ref()
 		} else { // an agent can stand in the way of a name; the patch has the work too
 			f.Note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
 		}
-		if err := t.writePatch(ctx); err != nil {
+		if err := wk.writePatch(ctx); err != nil {
 			f.Note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
 			if f.Receipt.Salvage == "" {
 				return err
 			}
 		}
 	}
-	return t.keepBranch(ctx)
+	return wk.keepBranch(ctx)
 }
 
 // recordKept writes down in which commit the attempt's work is kept, for a relay that finds it open and put back. Without it
 // the work is where it was kept, and no more.
-func (t *attempt) recordKept() {
+func (wk *work) recordKept() {
+	t := wk.t
 	path := filepath.Join(t.files.folder, keptName)
 	if t.run.makeRoom(path) == nil {
 		_ = os.WriteFile(path, []byte(t.f.Head+"\n"), 0o600)
@@ -59,7 +62,8 @@ func (t *attempt) recordKept() {
 }
 
 // keepBranch keeps commits that an agent left on the run's branch when it continued elsewhere: the branch is put back.
-func (t *attempt) keepBranch(ctx context.Context) error {
+func (wk *work) keepBranch(ctx context.Context) error {
+	t := wk.t
 	f, tree := &t.f, t.c.tree
 	tip, err := t.c.repo.Ref(ctx, tree.Branch)
 	if err != nil || tip == "" || tip == t.a.Base || tip == f.Head {
@@ -68,8 +72,8 @@ func (t *attempt) keepBranch(ctx context.Context) error {
 	if kept, err := tree.Contains(ctx, tip, f.Head); err != nil || kept {
 		return err
 	}
-	ref := t.ref() + "-branch"
-	if err := t.salvage(ctx, ref, tip); err != nil {
+	ref := wk.ref() + "-branch"
+	if err := wk.salvage(ctx, ref, tip); err != nil {
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
@@ -80,7 +84,8 @@ func (t *attempt) keepBranch(ctx context.Context) error {
 // patchCap bounds changes.patch, which is there to be read; the ref has everything.
 const patchCap = 64 << 20
 
-func (t *attempt) writePatch(ctx context.Context) error {
+func (wk *work) writePatch(ctx context.Context) error {
+	t := wk.t
 	if err := t.run.makeRoom(t.files.patch); err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.C
 func (w mergeWork) Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
 	t := w.s.attemptAt("", w.s.run.home, a)
 	t.f.Result = *r
-	err := t.keepWork(ctx)
+	err := t.work.keepWork(ctx)
 	if *r = t.f.Result; err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestAskedForItsResult(t *testing.T) {
 			t.Fatalf("%s: an agent without a result is %+v", name, a.f)
 		}
 		c.report.Usage = runners.Usage{InputTokens: 4}
-		a.recordAnswer(c.report)
+		a.agent.recordAnswer(c.report)
 		a.ruled()
 		f := &a.f
 		if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.words || !f.ResetAt.Equal(c.report.ResetAt) {

@@ -27,7 +27,7 @@ func TestRecovery(t *testing.T) {
 		a := engine.Attempt{Run: l.c.run.o.Run, Task: plain, Number: 1, Base: l.Git("rev-parse", "HEAD~1")}
 		t := l.c.attempt(a)
 		t.f.Head = l.Git("rev-parse", "HEAD")
-		if err := t.keepWork(l.Context()); err != nil {
+		if err := t.work.keepWork(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 	}

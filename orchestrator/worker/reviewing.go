@@ -16,8 +16,15 @@ import (
 // room gives a reviewer a clean checkout of a commit, until leave is called.
 type room func(ctx context.Context, head string) (repo *reanchor.Git, leave func(), err error)
 
+// reviewing asks the reviewers about the work.
+type reviewing struct {
+	t     *attempt
+	rooms room // in which they read a commit, each in its own; nil: they read in the checkout
+}
+
 // review has the panel judge base..head.
-func (t *attempt) review(ctx context.Context) error {
+func (rv *reviewing) review(ctx context.Context) error {
+	t := rv.t
 	f := &t.f
 	t.ev.Panel = &verdict.Panel{}
 	if len(t.run.o.Review.Reviewers) == 0 || f.Head == t.a.Base {
@@ -27,17 +34,17 @@ func (t *attempt) review(ctx context.Context) error {
 	t.ev.Guard = nil // reviewers run code, too
 	s := t.c.panelSession(t.a, f.folder(t.files.review))
 	s.Attempt.Closed = slices.Concat(t.a.Closed, panel.Limits(f.Unable))
-	if t.rooms != nil {
-		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.rooms(ctx, f.Head) }
+	if rv.rooms != nil {
+		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return rv.rooms(ctx, f.Head) }
 	}
-	about := t.subject()
+	about := rv.subject()
 	answers, err := s.Ask(ctx, about, f.Usage)
 	f.Usage = answers.Usage
 	f.Notes = append(f.Notes, answers.Notes...)
 	if err != nil {
 		return err
 	}
-	j := panel.Judge(answers.Opinions, t.scope(), t.run.o.Review.Strictness)
+	j := panel.Judge(answers.Opinions, rv.scope(), t.run.o.Review.Strictness)
 	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
 	panel.RecordProofs(&f.Result, t.a, answers.Opinions)
 	answers.RecordMissing(&f.Result)
@@ -46,12 +53,13 @@ func (t *attempt) review(ctx context.Context) error {
 		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = about.EarlierFindings, f.answered
 		return nil
 	}
-	t.recordDecision(j)
+	rv.recordDecision(j)
 	return nil
 }
 
 // recordDecision writes what the panel decided into receipt and evidence.
-func (t *attempt) recordDecision(j review.Judgement) {
+func (rv *reviewing) recordDecision(j review.Judgement) {
+	t := rv.t
 	f, p := &t.f, t.ev.Panel
 	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
 	if j.Decision == review.Approved {
@@ -72,7 +80,8 @@ func (t *attempt) recordDecision(j review.Judgement) {
 }
 
 // scope is what findings about the attempt may point at.
-func (t *attempt) scope() review.Scope {
+func (rv *reviewing) scope() review.Scope {
+	t := rv.t
 	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Decisive)}
 	for _, criterion := range t.a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
@@ -81,11 +90,12 @@ func (t *attempt) scope() review.Scope {
 }
 
 // subject is what reviewers are asked about the attempt.
-func (t *attempt) subject() review.Subject {
+func (rv *reviewing) subject() review.Subject {
+	t := rv.t
 	f, o := &t.f, t.run.o
 	s := review.Subject{
 		EpicTitle: o.Epic.Title, TaskID: t.a.Task.ID, TaskTitle: t.a.Task.Title, Description: t.a.Task.Description,
-		Criteria: t.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
+		Criteria: rv.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
 		EarlierFindings: text.FirstOf(f.earlier, t.a.EarlierFindings), Answer: f.answered,
 	}
 	s.DiffStat = redact.Redactor{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)

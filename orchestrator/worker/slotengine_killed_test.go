@@ -28,7 +28,7 @@ func (y *slotLab) killed(a engine.Attempt, script string, rounds int) engine.Att
 			y.Fatal(part, err)
 		}
 	}
-	if _, err := w.resumeWork(y.Context()); err != nil {
+	if _, err := w.agent.resumeWork(y.Context()); err != nil {
 		y.Fatal(err)
 	}
 	turn := w.files.round(rounds)

@@ -34,7 +34,7 @@ type slotPlace struct {
 // attempt returns an attempt that will work in a slot.
 func (s *slotEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(s.run, a)
-	t.place, t.bench, t.rooms = &slotPlace{e: s}, s.benches, s.benches.review
+	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.review
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
@@ -289,7 +289,7 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		t.f.Head = head
 		return nil, err
 	}
-	names, err := t.commit(ctx)
+	names, err := t.work.commit(ctx)
 	for _, n := range names {
 		if n.Code != "M" && n.Code != "D" && p.e.benches.files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
@@ -350,7 +350,7 @@ func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		return nil
 	}
 	if !lands {
-		if err := t.keepWork(ctx); err != nil {
+		if err := t.work.keepWork(ctx); err != nil {
 			return err
 		}
 	}
@@ -399,7 +399,7 @@ func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool)
 	if err != nil || len(tips) == 0 {
 		return err
 	}
-	folder := t.ref() + "-left/"
+	folder := t.work.ref() + "-left/"
 	for _, tip := range tips {
 		if err := t.c.tree.Keep(ctx, folder+tip[:12], tip); err != nil {
 			return err

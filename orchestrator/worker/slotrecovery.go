@@ -117,7 +117,7 @@ func (s *slotEngine) abandon(ctx context.Context, t *attempt) error {
 		return err
 	}
 	left.f = t.f
-	err = left.keepWork(ctx)
+	err = left.work.keepWork(ctx)
 	t.f = left.f
 	if gitcmd.Refused(ctx, err) {
 		t.f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())

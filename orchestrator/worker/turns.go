@@ -22,28 +22,29 @@ import (
 )
 
 // firstTurn runs the agent from what an earlier attempt has left, if there is anything.
-func (t *attempt) firstTurn(ctx context.Context) error {
+func (ag *agent) firstTurn(ctx context.Context) error {
+	t := ag.t
 	if err := t.place.begin(ctx, t); err != nil {
 		return err
 	}
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
-		t.begun(resultOf(t.a.Previous))
+		ag.begun(resultOf(t.a.Previous))
 		if t.files.round(1).used() { // an agent was given what the reviewers have found
-			return t.followUp(ctx)
+			return ag.followUp(ctx)
 		}
-		return t.stillMissing(ctx)
+		return ag.stillMissing(ctx)
 	}
-	notes, err := t.resumeWork(ctx)
+	notes, err := ag.resumeWork(ctx)
 	if err != nil {
 		return err
 	}
 	t.f.Notes = append(t.f.Notes, notes...)
 	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
-		t.begun(resultOf(t.a.Previous))
+		ag.begun(resultOf(t.a.Previous))
 		return nil
 	}
-	report, err := t.ask(ctx)
+	report, err := ag.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,18 +55,19 @@ func (t *attempt) firstTurn(ctx context.Context) error {
 	if len(t.a.Task.Checks) > 0 {
 		f.presume(attempts.ResultChecks)
 	}
-	t.begun(f)
+	ag.begun(f)
 	if !t.a.Ended {
 		return nil
 	}
-	if err := t.answerLeft(ctx); err != nil {
+	if err := ag.answerLeft(ctx); err != nil {
 		return err
 	}
-	return t.followUp(ctx)
+	return ag.followUp(ctx)
 }
 
 // begun makes f the state of the attempt after its first turn.
-func (t *attempt) begun(f state) {
+func (ag *agent) begun(f state) {
+	t := ag.t
 	f.Receipt.Checks, f.onBase = t.f.Receipt.Checks, t.f.onBase
 	f.Notes = append(t.f.Notes, f.Notes...)
 	t.f = f
@@ -90,7 +92,8 @@ func resultOf(of attempts.Attempt) state {
 
 // resumeWork puts what an earlier attempt has left into the checkout again, not committed, so that this one continues from there.
 // That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
-func (t *attempt) resumeWork(ctx context.Context) (notes []attempts.Note, err error) {
+func (ag *agent) resumeWork(ctx context.Context) (notes []attempts.Note, err error) {
+	t := ag.t
 	before := &t.a.Previous
 	if before.ID == 0 || t.c.tree == nil || ctx.Err() != nil {
 		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
@@ -105,8 +108,9 @@ func (t *attempt) resumeWork(ctx context.Context) (notes []attempts.Note, err er
 
 // followUp takes an attempt of a killed run beyond its agent's first turn, as far as it had come: what reviews and further
 // turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
-func (t *attempt) followUp(ctx context.Context) error {
-	reviews, err := t.answersLeft(ctx)
+func (ag *agent) followUp(ctx context.Context) error {
+	t := ag.t
+	reviews, err := ag.answersLeft(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (t *attempt) followUp(ctx context.Context) error {
 		sup, cut := afterwards(again)
 		u := t.f.later(sup)
 		u.ended, u.cut = true, cut
-		report, err := t.turn(ctx, again, u)
+		report, err := ag.turn(ctx, again, u)
 		if err != nil {
 			return err
 		}
@@ -137,14 +141,15 @@ func (t *attempt) followUp(ctx context.Context) error {
 
 // stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
 // for the review as before.
-func (t *attempt) stillMissing(ctx context.Context) (err error) {
+func (ag *agent) stillMissing(ctx context.Context) (err error) {
+	t := ag.t
 	t.f.end = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the work was reviewed"}
 	before := *t.a.Previous.Receipt.Review
 	if t.a.ReviewProgress != nil {
 		before.Opinions = slices.Concat(before.Opinions, t.a.ReviewProgress.Opinions)
 	}
 	t.f.Receipt.Review = &before
-	t.f.Usage, err = t.answersLeft(ctx)
+	t.f.Usage, err = ag.answersLeft(ctx)
 	t.turned()
 	return err
 }
@@ -166,7 +171,8 @@ func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
 }
 
 // answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
-func (t *attempt) answersLeft(ctx context.Context) (sum attempts.Usage, err error) {
+func (ag *agent) answersLeft(ctx context.Context) (sum attempts.Usage, err error) {
+	t := ag.t
 	walked := filepath.WalkDir(t.files.review, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -175,7 +181,7 @@ func (t *attempt) answersLeft(ctx context.Context) (sum attempts.Usage, err erro
 			return err
 		}
 		folder := filepath.Dir(path)
-		used, err := t.usedFor(ctx, folder, filepath.Base(filepath.Dir(folder)))
+		used, err := ag.usedFor(ctx, folder, filepath.Base(filepath.Dir(folder)))
 		sum.Add(used)
 		return err
 	})
@@ -183,7 +189,8 @@ func (t *attempt) answersLeft(ctx context.Context) (sum attempts.Usage, err erro
 }
 
 // usedFor is what a reviewer of a killed run has used for the answer in a folder.
-func (t *attempt) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
+func (ag *agent) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
+	t := ag.t
 	in := func(name string) string { return filepath.Join(folder, name) }
 	sup, _ := afterwards(attemptFiles{end: in("end.json")})
 	runner, err := t.run.o.NewRunner(reviewer, sup)
@@ -206,7 +213,8 @@ func (t *attempt) usedFor(ctx context.Context, folder, reviewer string) (attempt
 const resultWall = 5 * time.Minute
 
 // askResult asks the session of an agent without a result for the result alone, once.
-func (t *attempt) askResult(ctx context.Context) error {
+func (ag *agent) askResult(ctx context.Context) error {
+	t := ag.t
 	q := t.files.question()
 	if err := t.run.makeRoom(q.output()...); err != nil {
 		return err
@@ -219,16 +227,17 @@ func (t *attempt) askResult(ctx context.Context) error {
 	}
 	u := t.f.later(t.run.o.Supervisor)
 	u.wall = true
-	report, err := t.turn(ctx, q, u)
+	report, err := ag.turn(ctx, q, u)
 	if err != nil {
 		return err
 	}
-	t.recordAnswer(report)
+	ag.recordAnswer(report)
 	return nil
 }
 
 // answerLeft reads what an agent answered that was asked for its result by a relay that was killed.
-func (t *attempt) answerLeft(ctx context.Context) error {
+func (ag *agent) answerLeft(ctx context.Context) error {
+	t := ag.t
 	q := t.files.question()
 	if !q.used() {
 		return nil
@@ -236,7 +245,7 @@ func (t *attempt) answerLeft(ctx context.Context) error {
 	sup, cut := afterwards(q)
 	u := t.f.later(sup)
 	u.ended, u.cut = true, cut
-	report, err := t.turn(ctx, q, u)
+	report, err := ag.turn(ctx, q, u)
 	if err != nil {
 		return err
 	}
@@ -244,13 +253,14 @@ func (t *attempt) answerLeft(ctx context.Context) error {
 		t.f.spent(stateOf(report).Result)
 		return nil
 	}
-	t.recordAnswer(report)
+	ag.recordAnswer(report)
 	return nil
 }
 
 // recordAnswer makes the state what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
 // attempt, at no cost; its work is there for the next one.
-func (t *attempt) recordAnswer(report runners.Report) {
+func (ag *agent) recordAnswer(report runners.Report) {
+	t := ag.t
 	f, next := &t.f, t.f.turned(report)
 	f.used = next.used
 	f.Notes = append(f.Notes, next.Notes...)
@@ -272,7 +282,8 @@ func (t *attempt) recordAnswer(report runners.Report) {
 }
 
 // rework gives the findings of a review back to the agent.
-func (t *attempt) rework(ctx context.Context) error {
+func (ag *agent) rework(ctx context.Context) error {
+	t := ag.t
 	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
 		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
 			return err
@@ -283,7 +294,7 @@ func (t *attempt) rework(ctx context.Context) error {
 	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return err
 	}
-	next, err := t.nextTurn(ctx)
+	next, err := ag.nextTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -326,8 +337,9 @@ func repeated(before, now []review.Raised) string {
 }
 
 // nextTurn runs the agent again: in its session when there is one that can continue, else a fresh one with the brief.
-func (t *attempt) nextTurn(ctx context.Context) (state, error) {
-	report, err := t.giveFindings(ctx)
+func (ag *agent) nextTurn(ctx context.Context) (state, error) {
+	t := ag.t
+	report, err := ag.giveFindings(ctx)
 	if err != nil {
 		return state{}, err
 	}
@@ -337,14 +349,15 @@ func (t *attempt) nextTurn(ctx context.Context) (state, error) {
 	}
 	t.f.Session, t.f.used = "", runners.Usage{}
 	t.f.spent(next.Result)
-	if report, err = t.giveFindings(ctx); err != nil {
+	if report, err = ag.giveFindings(ctx); err != nil {
 		return state{}, err
 	}
 	return t.f.turned(report), nil
 }
 
 // giveFindings gives the agent the findings of the last review.
-func (t *attempt) giveFindings(ctx context.Context) (runners.Report, error) {
+func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
+	t := ag.t
 	number, rounds := t.f.rounds+1, t.run.o.Review.Rounds
 	again := t.files.round(number)
 	facts, err := t.c.state(ctx)
@@ -363,7 +376,7 @@ func (t *attempt) giveFindings(ctx context.Context) (runners.Report, error) {
 	t.run.emit(engine.Event{
 		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
 	})
-	return t.turn(ctx, again, t.f.later(t.run.o.Supervisor))
+	return ag.turn(ctx, again, t.f.later(t.run.o.Supervisor))
 }
 
 // turned is what a further turn of the agent came to, by what it reports.

@@ -194,7 +194,7 @@ type userPlace struct {
 func (e *userEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(e.run, a)
 	p := &userPlace{e, t}
-	t.place, t.bench, t.c = p, p, e.c
+	t.place, t.checks.bench, t.c = p, p, e.c
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 		t.f.onBase = checks.Baseline{}
@@ -229,7 +229,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	err = tree.Records.Do(ctx, func() (err error) {
-		names, err = t.commit(ctx)
+		names, err = t.work.commit(ctx)
 		var refusal *reanchor.GitError
 		if !errors.As(err, &refusal) || ctx.Err() != nil || gitcmd.Unasked(err) != nil || tree.Readable(ctx, t.a.Base) {
 			return err
@@ -242,7 +242,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 		t.seen.ifAlone(t.c, why)
 		t.f.Note("tamper", why)
 		t.ev.Guard = &verdict.Guard{Why: t.seen.why}
-		names, err = t.commit(ctx)
+		names, err = t.work.commit(ctx)
 		return err
 	})
 	return names, err
@@ -279,7 +279,7 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 			p.e.run.recordScope(&t.a.Task, &t.f.Result)
 			p.e.epic = t.f.ofEpic
 			err = tree.Restore(ctx, t.f.Head)
-		} else if err = t.keepWork(ctx); err == nil {
+		} else if err = t.work.keepWork(ctx); err == nil {
 			to := t.a.Base
 			if t.ev.Work.Theirs {
 				to = t.f.agentHead
@@ -395,12 +395,12 @@ func (p *userPlace) runList(ctx context.Context, q checks.Question, tr *trouble,
 // putBack puts protected files back that were changed while a check ran on the work: the next one would depend on them.
 func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks.Check) ([]string, error) {
 	tree := p.e.c.tree
-	if tree == nil || q.Before || len(p.t.protected()) == 0 {
+	if tree == nil || q.Before || len(p.t.work.protected()) == 0 {
 		return nil, nil
 	}
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	changed, err := tree.PutBack(ctx, q.Commit, p.t.protects())
+	changed, err := tree.PutBack(ctx, q.Commit, p.t.work.protects())
 	if len(changed) > 0 {
 		p.t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
