@@ -122,49 +122,6 @@ func TestVaultWithoutACopy(t *testing.T) {
 	l.Wants(map[string]string{".git/HEAD": "nonsense\n"})
 }
 
-// What the damaged .git has beyond the copy comes along, as far as it is whole.
-func TestVaultKeepsWhatIsNewer(t *testing.T) {
-	t.Parallel()
-	for name, damage := range map[string]string{
-		"bad HEAD":   `echo nonsense > .git/HEAD`,
-		"no HEAD":    `rm .git/HEAD`,
-		"a config":   `git switch -q side; echo '[x' > .git/config; rm .git/HEAD; mkdir .git/HEAD`,
-		"elsewhere":  `git switch -q side; git update-ref -d refs/relay-tip/e; git update-ref -d refs/heads/side; git update-ref refs/heads/side/x main`,
-		"odd things": `ln -s / .git/refs/heads/root; mkfifo .git/refs/heads/pipe .git/worktrees; echo x > .git/refs/heads/text; echo ../../x > .git/HEAD`,
-		"packed":     `git pack-refs --all; echo nonsense > .git/HEAD`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := newBackupLab(t)
-			l.Sh(`git update-ref refs/relay-tip/e HEAD; git branch torn; git branch amended; echo 0 > seed.txt; git stash -q`)
-			v := newVault(l)
-			l.Sh(`echo new > new.txt; git add new.txt; git commit -qm new; git branch side; echo 1 > seed.txt; git stash -q; echo staged > staged.txt; git add staged.txt
-				tree=$(printf '100644 blob %s\tx\n' $(echo gone | git hash-object -w --stdin) | git mktree)
-				git update-ref refs/heads/torn $(git commit-tree -p torn -m torn $tree)
-				rm -f .git/objects/$(echo gone | git hash-object --stdin | sed 's,^..,&/,')
-				git update-ref refs/heads/amended $(git commit-tree -m amended HEAD^{tree})`)
-			want, old := l.Git("rev-parse", "main"), l.Git("rev-parse", "main~1")
-			l.Sh(damage)
-			if _, err := v.Mend(t.Context(), l.repo); err != nil {
-				t.Fatal(err)
-			}
-			if got := l.Git("rev-parse", "HEAD", "main", "torn", "amended"); got != strings.Join([]string{want, want, old, old}, "\n") {
-				t.Errorf("refs are %s, want %s and %s", got, want, old)
-			}
-			if got := l.Git("symbolic-ref", "--short", "HEAD"); got != "main" {
-				t.Errorf("on %s", got)
-			}
-			if got := l.Git("status", "--porcelain"); got != "A  staged.txt" {
-				t.Errorf("status is %q", got)
-			}
-			if got := strings.Count(l.Git("stash", "list"), "\n"); got != 1 {
-				t.Errorf("the stash is %s", l.Git("stash", "list"))
-			}
-			l.Git("fsck", "--strict", "--connectivity-only")
-		})
-	}
-}
-
 func TestBackupThatCannotBePutBack(t *testing.T) {
 	t.Parallel()
 	l := newBackupLab(t)

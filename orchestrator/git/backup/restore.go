@@ -26,9 +26,9 @@ func (b *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) 
 	return head != ""
 }
 
-// Restore replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted,
-// and what it has that is newer and whole comes along.
-// Nothing is done when it is sound by then: side by side another attempt, or another run, may have been quicker.
+// Restore replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted: what it has that
+// is newer can be fetched from there. Nothing is done when it is sound by then: side by side another attempt, or another run, may have
+// been quicker.
 func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,9 +69,6 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 		err = b.copyBack(half)
 	}
 	if err == nil {
-		if aside != "" {
-			(&recovery{root: filepath.Dir(b.GitDir), from: aside, to: half}).run(ctx)
-		}
 		err = os.Rename(half, b.GitDir)
 	}
 	if err != nil {
