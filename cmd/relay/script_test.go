@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/claudetest"
 	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
 
@@ -24,11 +23,23 @@ import (
 var update = flag.Bool("update", false, "write what relay prints into the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"relay":  relayForTests,
-		"claude": claudetest.Run,
-		"mcp":    func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
+	testscript.Main(withClaude{m}, map[string]func(){
+		"relay": relayForTests,
+		"mcp":   func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
+}
+
+// withClaude runs tests with a stand-in for Claude Code beside relay.
+type withClaude struct{ m *testing.M }
+
+func (w withClaude) Run() int {
+	folder, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator)) // testscript has put relay there
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", folder+string(os.PathSeparator), "relay/cmd/relay/internal/claudetest/claude")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "there is no stand-in for claude: %v\n%s", err, said)
+		return 1
+	}
+	return w.m.Run()
 }
 
 // wireVariable has relay pass all that its engine is asked and answers through JSON.
