@@ -53,6 +53,10 @@ func relayForTests() {
 	os.Exit(runProcess(a))
 }
 
+// full runs the scripts, too, that begin with [!full] skip: go test ./cmd/relay -args -full. They take long, or show more of what
+// another one shows; .ci/run runs them all.
+var full = flag.Bool("full", false, "run every script")
+
 // TestScript runs relay as a user does: every file below testdata/script is one claim about it.
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -62,6 +66,12 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return *full, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"plain":  plain,
