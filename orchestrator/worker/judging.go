@@ -174,6 +174,7 @@ func (c *checkout) committedSince(ctx context.Context, a engine.Attempt, head st
 	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}
+	awaitEnds(ctx, filesOf(c.o.Dir, a).review)
 	var last time.Time
 	err := filepath.WalkDir(filesOf(c.o.Dir, a).review, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -190,4 +191,28 @@ func (c *checkout) committedSince(ctx context.Context, a engine.Attempt, head st
 	}
 	times, err := worktree.CommitTimes(ctx, c.tree.Repo, a.Base, head)
 	return slices.ContainsFunc(times, func(t int64) bool { return time.Unix(t, 0).After(last) }), err
+}
+
+// endLimit is how long a run waits for the guardian of a killed run to write down how a reviewer ended.
+const endLimit = 3 * time.Second
+
+// awaitEnds waits until each reviewer's end is written down. Their guardian ends them before it writes that, and a reviewer without an
+// end seems to have ended with the last line that it printed: what it committed after that would count as a person's.
+func awaitEnds(ctx context.Context, folder string) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(endLimit)
+	for {
+		asked, _ := filepath.Glob(filepath.Join(folder, "*", "*", "prompt.md"))
+		if !slices.ContainsFunc(asked, func(prompt string) bool { return !exists(filepath.Join(filepath.Dir(prompt), "end.json")) }) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-late:
+			return
+		case <-tick.C:
+		}
+	}
 }
