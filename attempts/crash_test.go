@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -167,13 +168,16 @@ func powerLoss(t *testing.T, states int, wrap func(durable.FS) durable.FS) (look
 	return looked, bad, first
 }
 
+// states is how many disks are looked at for each operation at which the power goes; .ci/long looks at 400.
+var states = flag.Int("states", 10, "disks of TestPowerLossLosesNothingAcknowledged for each operation")
+
 func TestPowerLossLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
-	looked, bad, first := powerLoss(t, 40, func(f durable.FS) durable.FS { return f })
+	looked, bad, first := powerLoss(t, *states, func(f durable.FS) durable.FS { return f })
 	if bad > 0 {
 		t.Errorf("%d of %d disks are bad: %v", bad, looked, first)
 	}
-	if looked < 1000 {
+	if looked < 25**states {
 		t.Errorf("only %d disks were looked at", looked)
 	}
 }

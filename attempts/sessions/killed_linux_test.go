@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,9 @@ import (
 
 // changesVariable makes the test binary write the ledger of a folder, and copy its files before each change of them.
 const changesVariable = "RELAY_TEST_SESSIONS_CHANGES"
+
+// every is which of the changes TestKilledAtEveryChange looks at; .ci/long looks at all.
+var every = flag.Int("every", 3, "1: each change of TestKilledAtEveryChange, 3: a third of them")
 
 // TestKilledAtEveryChange opens what a process leaves that is killed at any change of a file, from the first one on: nothing is damaged,
 // batches are there whole or not at all, and what is written again makes the ledger complete.
@@ -39,7 +43,7 @@ func TestKilledAtEveryChange(t *testing.T) {
 	if t.Logf("%d states, %d journals", len(left), len(journals)); err != nil || len(journals) == 0 {
 		t.Errorf("no file is left that is half made, %v", err)
 	}
-	step := 1
+	step := *every
 	if testing.Short() {
 		step = 11
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"relay/cmd/relay/command"
-	"relay/cmd/relay/internal/claudetest"
 	"relay/cmd/relay/internal/mcptest"
 	"relay/orchestrator/engine/enginetest"
 
@@ -25,11 +24,23 @@ import (
 var update = flag.Bool("update", false, "write what relay prints into the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"relay":  relayForTests,
-		"claude": claudetest.Run,
-		"mcp":    func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
+	testscript.Main(withClaude{m}, map[string]func(){
+		"relay": relayForTests,
+		"mcp":   func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
+}
+
+// withClaude runs tests with a stand-in for Claude Code beside relay.
+type withClaude struct{ m *testing.M }
+
+func (w withClaude) Run() int {
+	folder, _, _ := strings.Cut(os.Getenv("PATH"), string(os.PathListSeparator)) // testscript has put relay there
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", folder+string(os.PathSeparator), "relay/cmd/relay/internal/claudetest/claude")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "there is no stand-in for claude: %v\n%s", err, said)
+		return 1
+	}
+	return w.m.Run()
 }
 
 // wireVariable has relay pass all that its engine is asked and answers through JSON.
@@ -43,6 +54,10 @@ func relayForTests() {
 	os.Exit(command.Main(o))
 }
 
+// full runs the scripts, too, that begin with [!full] skip: go test ./cmd/relay -args -full. They take long, or show more of what
+// another one shows; .ci/run runs them all.
+var full = flag.Bool("full", false, "run every script")
+
 // TestScript runs relay as a user does: every file below testdata/script is one claim about it.
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -52,6 +67,12 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return *full, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,
 			"plain":  plain,

@@ -36,6 +36,7 @@ func TestAdversaryChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "no .git", "ledger", "says no", "stubborn", "daemon", "commits", "moves", "index.lock", "control")
 			limit := "1"
 			if c.says == timedOut.says {
 				limit = "0.01"

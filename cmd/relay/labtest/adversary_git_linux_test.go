@@ -77,6 +77,9 @@ git merge side >/dev/null 2>&1; ok`, half},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "no .git", "nothing", "new .git", "no branch", "broken index", "elsewhere", "other branch", "detached",
+				"amended", "half rebase", "half merge, claimed", "pruned base", "name locked", "pipes for files", "index.lock", "odd names",
+				"pipe")
 			l := newLab(t, hostilePlan, honest+c.agent+"\n")
 			judged(t, l, c.verdict)
 			l.next()
@@ -141,6 +144,7 @@ func TestAdversaryLedger(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "finished", "log", "no log", "no lock", "no folder", "linked folder")
 			l := newLab(t, hostilePlan, honest+"echo x > work.txt; ok\n"+agent+"\nexit 0\n")
 			r := judged(t, l, tampered.saying("relay's own files"))
 			l.looks()

@@ -107,6 +107,8 @@ func TestAdversaryClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "silent", "no change", "half JSON", "linked result", "result is a pipe", "success, exit 3",
+				"killed", "protected", "protected, moved", "lingers stubborn", "ignores TERM", "outlives its word")
 			plan := hostilePlan
 			if c.outcome == "timeout" {
 				plan = strings.Replace(plan, "max_attempts: 1", "max_attempts: 1, timeout_minutes: 0.05", 1)
@@ -135,6 +137,7 @@ func TestAdversaryDaemons(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "session", "double fork", "no environment", "many")
 			// T2 sees what T1 has left.
 			l := newLab(t, hostilePlan, `
 if [ "$RELAY_TASK" = T2 ]; then cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -c "$HOME/[z]zz" > "$HOME/seen"; fi

@@ -50,7 +50,7 @@ func (l *lab) modest() {
 // Output without end costs neither memory nor the result, and little disk.
 func TestAdversaryFloods(t *testing.T) {
 	t.Parallel()
-	size, keep := "64M", 4
+	size, keep := "32M", 4
 	if *full {
 		size, keep = "1G", 32
 	}
@@ -65,6 +65,7 @@ func TestAdversaryFloods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "lines", "one line", "result between")
 			l := newLab(t, hostilePlan,
 				measuring+"echo work > work.txt\n"+strings.ReplaceAll(agent, "$SIZE", size)+"\n")
 			l.env = append(l.env, fmt.Sprint("RELAY_TRANSCRIPT_MIB=", keep))
@@ -104,7 +105,7 @@ func TestAdversaryEndlessFlood(t *testing.T) {
 // A conversation without end is in the agents ledger as far as its transcript is kept, and fills no memory.
 func TestAdversaryConversationFlood(t *testing.T) {
 	t.Parallel()
-	megabytes, keep := 64, 4
+	megabytes, keep := 32, 4
 	if *full {
 		megabytes, keep = 1024, 32
 	}
@@ -176,6 +177,7 @@ func TestAdversaryBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			onlyFirst(t, name, "failed", "died", "named")
 			l := newLab(t, hostilePlan, honest+fmt.Sprintf("raw() { echo %s | base64 -d; }\nb=$(raw | tr -d '\\000')\n", packed)+agent+"\n")
 			r := l.work(exit.Gated)
 			harmless(t, "work", r)

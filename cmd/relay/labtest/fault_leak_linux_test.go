@@ -53,6 +53,7 @@ func least(samples []holding, quarter int) holding {
 // guardian's memory too, and relay's grows by what the ledger says of a task.
 func TestFaultLeaks(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	if raceEnabled || testing.Short() {
 		t.Skip("the race detector has a memory of its own")
 	}

@@ -215,9 +215,7 @@ ok
 // spoilt.
 func TestFaultNoRoomForGit(t *testing.T) {
 	t.Parallel()
-	if !*full {
-		t.Skip("it waits for a minute; with -args -full it does")
-	}
+	needsFull(t)
 	l := newLab(t, crashPlan, `
 if [ "$RELAY_TASK" = T1 ]; then touch "$HOME/up"; while [ -e "$HOME/hold" ]; do sleep 0.01; done; fi
 git config relay.test "$RELAY_TASK"

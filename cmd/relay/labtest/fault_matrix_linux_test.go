@@ -1,7 +1,6 @@
 package labtest
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,10 +13,6 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 )
-
-// full asks for every case: go test ./cmd/relay/labtest -run KillMatrix -args -full. Without it each point is cut once or twice
-// in each isolation, so that the whole package stays below a minute.
-var full = flag.Bool("full", false, "run every case of the kill matrix and the large floods")
 
 // One task proved by a check, one that fails once and then succeeds, one that is gated, and one that waits for it.
 const matrixPlan = `version: 2
@@ -144,9 +139,8 @@ const (
 
 var isolations = []string{"none", "shared", "worktree"}
 
-// cuts are the cases of this run. Whatever is not run with -full, every point is cut by each action, and a run of tasks
-// side by side in worktrees is killed at each of its appends; under the race detector, which makes a run several times as
-// long, every point is cut by a kill only.
+// cuts are the cases of this run. Without -full every point is cut by each action in one or two of the isolations; under the
+// race detector, which makes a run several times as long, every point is cut by a kill only.
 func cuts() []cut {
 	var list []cut
 	for p, point := range attempts.FaultPoints() {
@@ -159,13 +153,13 @@ func cuts() []cut {
 				case strings.HasPrefix(point, "append."):
 					last = sureWrites
 				}
-				if *full || !raceEnabled && action == "kill" && isolation == "worktree" && point == "append.before-write" {
+				if *full {
 					for n := 1; n <= last+atMost; n++ {
 						list = append(list, cut{point, action, isolation, n})
 					}
 					continue
 				}
-				if action == "kill" && (i+p)%2 == 0 || !raceEnabled && (action == "kill" || (p+a+i)%2 == 0) {
+				if action == "kill" && (i+p)%2 == 0 || action != "kill" && !raceEnabled && (p+a+i)%len(isolations) == 0 {
 					list = append(list, cut{point, action, isolation, 1 + (5*p+3*a+2*i)%last})
 				}
 			}
@@ -265,12 +259,9 @@ func TestKillMatrixGit(t *testing.T) {
 	}
 	calm := map[string]*undisturbed{"none": {}, "worktree": {}}
 	const calls = 110 // of an undisturbed run, about
-	step := 13
-	switch {
-	case *full:
+	step := 29
+	if *full {
 		step = 1
-	case raceEnabled:
-		step = 31
 	}
 	for n := 1; n < calls; n += step {
 		when, isolation := []string{"before", "after"}[n%2], []string{"none", "worktree"}[n/2%2]

@@ -39,6 +39,7 @@ ok
 // However often a run is told to reload, and whenever: nothing is done twice or left out.
 func TestFaultReloadStorm(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	plan, ids := tenTasks(0)
 	l := newLab(t, plan, quickAgent)
 	l.env = append(l.env, "RELAY_JOBS=2")

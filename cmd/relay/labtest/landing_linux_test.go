@@ -63,6 +63,7 @@ ok
 // all get there.
 func TestLandingOnOneFile(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	const n, jobs = 20, 8
 	plan := "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n"
 	for i := 1; i <= n; i++ {
@@ -102,6 +103,7 @@ ok`, jobs))
 // Whoever goes on working in the checkout all the while finds everything as they left it, and nothing of it is refused.
 func TestLandingWhileTheUserWorks(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	plan := "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n"
 	for i := 1; i <= 8; i++ {
 		plan += fmt.Sprintf("  T%d: {title: T%d, checks: [test -e own/T%d]}\n", i, i, i)

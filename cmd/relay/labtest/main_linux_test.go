@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,26 @@ import (
 
 // program is for machines without Go, and for users that may not read its caches.
 var program = flag.String("relay", "", "the relay to test; built when there is none")
+
+// full asks for every case: go test ./cmd/relay/labtest -args -full, which .ci/long runs. Without it a table of hostile agents has
+// one or two of each kind, so that the whole package takes no longer than a person waits.
+var full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
+
+// needsFull skips a test that only -full runs. The race detector runs those that it is asked for.
+func needsFull(t *testing.T) {
+	t.Helper()
+	if !*full && !raceEnabled {
+		t.Skip("it takes long; with -args -full it runs")
+	}
+}
+
+// onlyFirst skips a case of a table unless it is one of the first, or all are asked for.
+func onlyFirst(t *testing.T, name string, first ...string) {
+	t.Helper()
+	if !*full && !slices.Contains(first, name) {
+		t.Skip("with -args -full it runs")
+	}
+}
 
 // patience is how long a test waits for what must come. It is never a part of what a test shows: a busy machine needs time.
 const patience = 3 * time.Minute

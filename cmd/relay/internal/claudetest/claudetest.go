@@ -18,8 +18,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"relay/cmd/relay/internal/project"
 )
 
 // Run acts as a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does what
@@ -90,17 +88,23 @@ func scenario(prompt string) string {
 		}
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
-	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && project.Exists(again) {
+	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && exists(again) {
 		return again
 	}
 	for _, who := range []string{parts[1], "all"} {
 		for _, which := range []string{role + "." + number, role} {
-			if path := filepath.Join(dir, who+which); project.Exists(path) {
+			if path := filepath.Join(dir, who+which); exists(path) {
 				return path
 			}
 		}
 	}
 	return filepath.Join(dir, parts[1])
+}
+
+// exists reports whether there is a file. Package project has the same, with all of relay behind it.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // answerRound returns the round of a conversation about a plan, by the folder of its prompt.
