@@ -15,7 +15,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/process"
 	"relay/runners/version"
 )
@@ -169,7 +169,7 @@ func (c *Runner) served(req runners.Request) bool { return len(c.MCP) > 0 && !re
 // serverConfig names the MCP server for the CLI, which takes it beside those of the user's configuration. The server has the
 // environment of the CLI.
 func (c *Runner) serverConfig() string {
-	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + jsonscan.Quote(c.MCP[0]) + `,"args":` + jsonscan.QuoteList(c.MCP[1:]) + `}}}`
+	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + jsonline.Quote(c.MCP[0]) + `,"args":` + jsonline.QuoteList(c.MCP[1:]) + `}}}`
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // spokenEvent is one line of the stream with what is told of the conversation.
@@ -68,18 +68,11 @@ const maxDenied = 1000
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	var t frequentEvent
-	if t.read(line, nil) && string(t.kind) == streamEventType {
-		if string(t.part.Type.Word()) == "message_delta" && !t.partOf.Empty() && !none(t.part.Usage) {
-			tell(conversation.Event{Kind: conversation.Used, ID: t.partOf.String(), Usage: usedBy(t.part.Usage)})
-		}
-		return true
-	}
-	ev, torn := jsonscan.Decode[spokenEvent](line)
+	ev, torn := jsonline.Decode[spokenEvent](line)
 	if torn {
 		return false
 	}
@@ -102,6 +95,10 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 			s.assistant(e, &m, tell)
 		} else {
 			s.user(e, ev, &m, tell)
+		}
+	case streamEventType:
+		if ev.Part.Type.String() == "message_delta" && !ev.PartOf.Empty() && !none(ev.Part.Usage) {
+			tell(conversation.Event{Kind: conversation.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
 		}
 	case "result":
 		e.Kind, e.Usage = conversation.Used, ev.used()

@@ -5,7 +5,7 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // streamEventType is the type of the events that tell a message piece by piece.
@@ -32,21 +32,21 @@ func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.Cha
 // messageBegan counts a message that has just begun.
 func (c *tokenCount) messageBegan(m *messageStart) {
 	c.Pending = false
-	if id := m.ID.Bytes(); c.reads(id, m.Usage) {
-		c.open = string(id)
+	if id := m.ID.String(); c.reads(id, m.Usage) {
+		c.open = id
 	}
 }
 
 // reads counts a message once, with what it has read. It returns whether it has.
-func (c *tokenCount) reads(id []byte, usage json.RawMessage) bool {
-	if _, seen := c.messages[string(id)]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
+func (c *tokenCount) reads(id string, usage json.RawMessage) bool {
+	if _, seen := c.messages[id]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
 		return false
 	}
 	if c.messages == nil {
 		c.messages = map[string]written{}
 	}
 	u := usageOfClaude(usage)
-	c.messages[string(id)] = written{reported: u.OutputTokens}
+	c.messages[id] = written{reported: u.OutputTokens}
 	c.Report(u)
 	return true
 }
@@ -61,7 +61,7 @@ func (c *tokenCount) writes(chars int) {
 }
 
 // messageEnded counts what a message has written in all.
-func (c *tokenCount) messageEnded(of jsonscan.String, usage json.RawMessage) {
+func (c *tokenCount) messageEnded(of jsonline.String, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
 		id = of.String()
@@ -75,16 +75,16 @@ func (c *tokenCount) messageEnded(of jsonscan.String, usage json.RawMessage) {
 // message counts a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
 func (c *tokenCount) message(m *message, subagent bool) {
-	id := m.ID.Bytes()
+	id := m.ID.String()
 	c.reads(id, m.Usage)
-	w, ok := c.messages[string(id)]
+	w, ok := c.messages[id]
 	if !ok || !subagent {
 		return
 	}
 	for i := range m.blocks {
 		w.chars += int64(len(m.blocks[i].Text) + len(m.blocks[i].Input))
 	}
-	c.written(string(id), w)
+	c.written(id, w)
 }
 
 func (c *tokenCount) written(id string, w written) {

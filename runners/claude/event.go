@@ -3,12 +3,12 @@ package claude
 import (
 	"encoding/json"
 
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonscan.String `json:"type"`
+	Type      jsonline.String `json:"type"`
 	Subtype   string          `json:"subtype"`
 	SessionID string          `json:"session_id"`
 	Model     string          `json:"model"`          // system/init
@@ -18,7 +18,7 @@ type outputEvent struct {
 	Parent    *string         `json:"parent_tool_use_id"`
 	Message   json.RawMessage `json:"message"`
 	Part      messagePart     `json:"event"`          // stream_event
-	PartOf    jsonscan.String `json:"api_message_id"` // the id of the message that it is a part of
+	PartOf    jsonline.String `json:"api_message_id"` // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
@@ -77,7 +77,7 @@ type modelCost struct {
 
 // message is what the agent said, or what its tools answered.
 type message struct {
-	ID      jsonscan.String `json:"id"`
+	ID      jsonline.String `json:"id"`
 	Content json.RawMessage `json:"content"` // claudeBlocks, or the text of somebody else than the agent
 	Usage   json.RawMessage `json:"usage"`   // tokenUsage
 
@@ -85,11 +85,11 @@ type message struct {
 }
 
 type contentBlock struct {
-	Type  jsonscan.String `json:"type"`
-	ID    jsonscan.String `json:"id"`          // tool_use
-	Ends  jsonscan.String `json:"tool_use_id"` // tool_result
-	Text  jsonscan.String `json:"text"`
-	Name  jsonscan.String `json:"name"`
+	Type  jsonline.String `json:"type"`
+	ID    jsonline.String `json:"id"`          // tool_use
+	Ends  jsonline.String `json:"tool_use_id"` // tool_result
+	Text  jsonline.String `json:"text"`
+	Name  jsonline.String `json:"name"`
 	Input json.RawMessage `json:"input"`
 
 	Failed bool `json:"is_error"` // tool_result
@@ -97,7 +97,7 @@ type contentBlock struct {
 
 // messagePart is a piece of a message that is still being written.
 type messagePart struct {
-	Type    jsonscan.String `json:"type"` // message_start, content_block_delta, message_delta, …
+	Type    jsonline.String `json:"type"` // message_start, content_block_delta, message_delta, …
 	Message messageStart    `json:"message"`
 	Delta   contentDelta    `json:"delta"`
 	Usage   json.RawMessage `json:"usage"` // message_delta: tokenUsage, what the message has come to
@@ -105,15 +105,23 @@ type messagePart struct {
 
 // messageStart is a message that begins. Of its output tokens it has the first few.
 type messageStart struct {
-	ID    jsonscan.String `json:"id"`
+	ID    jsonline.String `json:"id"`
 	Usage json.RawMessage `json:"usage"` // tokenUsage
 }
 
 // contentDelta is a piece of what the model writes: one of the three.
 type contentDelta struct {
-	Text     jsonscan.String `json:"text"`
-	JSON     jsonscan.String `json:"partial_json"`
-	Thinking jsonscan.String `json:"thinking"`
+	Text     jsonline.String `json:"text"`
+	JSON     jsonline.String `json:"partial_json"`
+	Thinking jsonline.String `json:"thinking"`
+}
+
+// message decodes the message of an event, as far as it goes: see jsonline.Decode.
+func (ev *outputEvent) message() message {
+	var m message
+	_ = json.Unmarshal(ev.Message, &m)
+	_ = json.Unmarshal(m.Content, &m.blocks)
+	return m
 }
 
 func (d *contentDelta) chars() int { return len(d.Text) + len(d.JSON) + len(d.Thinking) }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // keptEvent is one line of a file in which Claude Code keeps a session, below ~/.claude/projects.
@@ -27,11 +27,11 @@ type keptSpeech struct {
 
 // Line implements [conversation.Reader].
 func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	ev, torn := jsonscan.Decode[keptEvent](line)
+	ev, torn := jsonline.Decode[keptEvent](line)
 	if torn {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -20,7 +20,7 @@ import (
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{
 		Exit: e.Exit, Session: s.session, Model: s.model,
-		FinalText: cleantext.Clean(s.lastMessage.Text(2*cleantext.MaxFinal), cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
+		FinalText: cleantext.Clean(s.lastMessage, cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
 	}
 	var structured []byte
 	if s.final() {
@@ -77,7 +77,7 @@ func (s *reader) withoutResult(r *runners.Report) (runners.Outcome, string) {
 
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
 func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
-	status, name := s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)
+	status, name := s.retry.ErrorStatus, jsonline.Name(s.retry.Error)
 	o := adapter.Blame(status, name)
 	if o == runners.Failed { // it was asking again: the CLI itself did not think the request was at fault
 		o = runners.Provider

@@ -8,7 +8,7 @@ import (
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -22,7 +22,7 @@ type reader struct {
 	torn        bool // the last line is half of one
 	session     string
 	model       string
-	lastMessage eventstream.LastMessage // last text of the agent itself
+	lastMessage string // the beginning of the last text of the agent itself
 	result      *resultEvent
 	subtype     string       // of the result: success, error_max_turns, …
 	resumed     bool         // it went on working after the result
@@ -35,47 +35,15 @@ type reader struct {
 	denied      map[string]int // and those that were not allowed
 	counted     tokenCount
 	progress    eventstream.Progress
-	blocks      []contentBlock // room for those of the next message
 }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return
 	}
-	var t frequentEvent
-	if !t.read(line, s.blocks[:0]) {
-		s.forget(t.message.blocks)
-		s.event(line)
-		return
-	}
-	s.torn = false
-	switch string(t.kind) {
-	case streamEventType:
-		s.part(&t.part, t.partOf)
-	case "assistant":
-		s.assistant(&t.message, t.subagent)
-	case "user":
-		s.user(&t.message)
-	}
-	s.forget(t.message.blocks)
-}
-
-// maxBlocks is more than any message has.
-const maxBlocks = 100
-
-// forget keeps the memory of a message's blocks, and nothing of what is in them.
-func (s *reader) forget(blocks []contentBlock) {
-	if cap(blocks) > 0 && cap(blocks) <= maxBlocks {
-		clear(blocks)
-		s.blocks = blocks[:0]
-	}
-}
-
-// event handles a line that is decoded in full.
-func (s *reader) event(line []byte) {
-	ev, torn := jsonscan.Decode[outputEvent](line)
+	ev, torn := jsonline.Decode[outputEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
@@ -86,7 +54,7 @@ func (s *reader) event(line []byte) {
 		s.part(&ev.Part, ev.PartOf)
 	case "assistant":
 		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
-			s.apiError = jsonscan.Name(ev.Error)
+			s.apiError = jsonline.Name(ev.Error)
 			return
 		}
 		m := ev.message()
@@ -117,7 +85,7 @@ func (s *reader) system(ev *outputEvent) {
 	case "api_retry":
 		s.retry, s.counted.Pending = ev, false
 		s.progress.ReportText(&s.req, runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
-			adapter.ProviderFault(ev.ErrorStatus, jsonscan.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
+			adapter.ProviderFault(ev.ErrorStatus, jsonline.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
 		s.model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
 	case "permission_denied":
@@ -135,13 +103,13 @@ func (s *reader) assistant(m *message, subagent bool) {
 	s.counted.message(m, subagent)
 	for i := range m.blocks {
 		b := &m.blocks[i]
-		switch string(b.Type.Word()) {
+		switch b.Type.String() {
 		case "text":
 			if b.Text.Empty() {
 				continue
 			}
 			if !subagent { // whose words are not the answer
-				s.lastMessage.Set(b.Text, 2*cleantext.MaxFinal)
+				s.lastMessage = b.Text.Head(2 * cleantext.MaxFinal)
 			}
 			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: b.Text})
 		case "tool_use":
@@ -159,7 +127,7 @@ func (s *reader) assistant(m *message, subagent bool) {
 // user handles the results of tools.
 func (s *reader) user(m *message) {
 	for i := range m.blocks {
-		if b := &m.blocks[i]; string(b.Type.Word()) == "tool_result" {
+		if b := &m.blocks[i]; b.Type.String() == "tool_result" {
 			s.running.End(b.Ends)
 			s.tools.End(b.Ends, b.Failed)
 		}
@@ -167,8 +135,8 @@ func (s *reader) user(m *message) {
 }
 
 // part handles a piece of a message that is being written.
-func (s *reader) part(p *messagePart, of jsonscan.String) {
-	switch string(p.Type.Word()) {
+func (s *reader) part(p *messagePart, of jsonline.String) {
+	switch p.Type.String() {
 	case "message_start":
 		s.answered, s.retry, s.apiError = true, nil, ""
 		s.counted.messageBegan(&p.Message)
@@ -194,7 +162,7 @@ func (s *reader) State() monitor.State {
 	switch {
 	case s.final():
 		return monitor.Finished
-	case s.retry != nil && s.retry.Attempt >= 2 && adapter.Blame(s.retry.ErrorStatus, jsonscan.Name(s.retry.Error)) == runners.Auth:
+	case s.retry != nil && s.retry.Attempt >= 2 && adapter.Blame(s.retry.ErrorStatus, jsonline.Name(s.retry.Error)) == runners.Auth:
 		return monitor.Hopeless
 	case !s.answered:
 		return monitor.AwaitingAnswer

@@ -13,7 +13,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/process"
 	"relay/runners/version"
 )
@@ -124,7 +124,7 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 		argv = append(argv, "-m", req.Model)
 	}
 	if req.Unsteered {
-		argv = append(argv, "-c", "projects={"+jsonscan.Quote(req.Dir)+`={trust_level="untrusted"}}`)
+		argv = append(argv, "-c", "projects={"+jsonline.Quote(req.Dir)+`={trust_level="untrusted"}}`)
 	}
 	if len(c.MCP) > 0 && !req.Question {
 		argv = append(argv, "-c", c.server(req), "-c", toolsAtOnce)
@@ -144,8 +144,8 @@ const toolsAtOnce = `features.code_mode.direct_only_tool_namespaces=["mcp__` + a
 // server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
 // have next to nothing: it is given all variables of the agent.
 func (c *Runner) server(req runners.Request) string {
-	return "mcp_servers." + adapter.ServerName + "={command=" + jsonscan.Quote(c.MCP[0]) + ",args=" + jsonscan.QuoteList(c.MCP[1:]) +
-		",env_vars=" + jsonscan.QuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
+	return "mcp_servers." + adapter.ServerName + "={command=" + jsonline.Quote(c.MCP[0]) + ",args=" + jsonline.QuoteList(c.MCP[1:]) +
+		",env_vars=" + jsonline.QuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
 // schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // spokenEvent is one line of the stream with what is told of the conversation.
@@ -42,11 +42,11 @@ type speech struct{}
 
 // Line implements [conversation.Reader].
 func (s speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	ev, torn := jsonscan.Decode[spokenEvent](line)
+	ev, torn := jsonline.Decode[spokenEvent](line)
 	if torn {
 		return false
 	}
@@ -94,7 +94,7 @@ func (speech) item(i *spokenItem, over bool, tell func(conversation.Event)) {
 // status returns what became of a step that has ended.
 func (i *spokenItem) status() conversation.Status {
 	switch {
-	case string(i.Status.Word()) == "declined":
+	case i.Status.String() == "declined":
 		return conversation.Rejected
 	case i.failed(), i.ExitCode != nil && *i.ExitCode != 0:
 		return conversation.Failed

@@ -1,16 +1,14 @@
 package codex
 
 import (
-	"encoding/json"
-
 	"relay/runners"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type     jsonscan.String `json:"type"`
+	Type     jsonline.String `json:"type"`
 	ThreadID string          `json:"thread_id"` // thread.started
 	Message  string          `json:"message"`   // error: it need not be the end
 	Error    eventError      `json:"error"`     // turn.failed
@@ -24,17 +22,15 @@ type eventError struct {
 
 // turnItem is one step of the agent.
 type turnItem struct {
-	ID      jsonscan.String `json:"id"`
-	Type    jsonscan.String `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
-	Status  jsonscan.String `json:"status"` // in_progress, completed, failed
-	Text    jsonscan.String `json:"text"`
-	Command jsonscan.String `json:"command"`
+	ID      jsonline.String `json:"id"`
+	Type    jsonline.String `json:"type"`   // agent_message, command_execution, file_change, …; error: said by the CLI
+	Status  jsonline.String `json:"status"` // in_progress, completed, failed
+	Text    jsonline.String `json:"text"`
+	Command jsonline.String `json:"command"`
 	Changes []fileChange    `json:"changes"`
-	Server  jsonscan.String `json:"server"` // mcp_tool_call
-	Tool    jsonscan.String `json:"tool"`
-	Query   jsonscan.String `json:"query"` // web_search
-
-	changes json.RawMessage // not decoded yet
+	Server  jsonline.String `json:"server"` // mcp_tool_call
+	Tool    jsonline.String `json:"tool"`
+	Query   jsonline.String `json:"query"` // web_search
 }
 
 type fileChange struct {
@@ -68,14 +64,14 @@ func (u *tokenUsage) usage() runners.Usage {
 }
 
 // failed reports whether a step that has ended did so in vain.
-func (i *turnItem) failed() bool { return string(i.Status.Word()) == "failed" }
+func (i *turnItem) failed() bool { return i.Status.String() == "failed" }
 
 // tool returns what the step's tool is called, one of an MCP server as in mcp__SERVER__TOOL.
-func (i *turnItem) tool() jsonscan.String {
-	if string(i.Type.Word()) != "mcp_tool_call" || i.Tool.Empty() || i.Server.Empty() {
+func (i *turnItem) tool() jsonline.String {
+	if i.Type.String() != "mcp_tool_call" || i.Tool.Empty() || i.Server.Empty() {
 		return i.Type
 	}
-	name := append(jsonscan.String(`"mcp__`), i.Server[1:len(i.Server)-1]...)
+	name := append(jsonline.String(`"mcp__`), i.Server[1:len(i.Server)-1]...)
 	return append(append(name, "__"...), i.Tool[1:]...)
 }
 
@@ -86,15 +82,9 @@ func (i *turnItem) note() eventstream.Action {
 		n.Text = i.Command
 		return n
 	}
-	changes := i.Changes
-	if len(i.changes) > len("[]") {
-		var read []fileChange
-		_ = json.Unmarshal(i.changes, &read) // as far as it goes: see decode
-		changes = read
-	}
 	switch {
-	case len(changes) > 0:
-		n.Plain = changes[0].Path
+	case len(i.Changes) > 0:
+		n.Plain = i.Changes[0].Path
 	case !i.Tool.Empty():
 		n.Plain = i.Server.Head(eventstream.EventHead) + " " + i.Tool.Head(eventstream.EventHead)
 	default:

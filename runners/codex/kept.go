@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // keptRecord is one line of a file in which codex keeps a session, below ~/.codex/sessions.
@@ -50,11 +50,11 @@ type keptSpeech struct {
 
 // Line implements [conversation.Reader].
 func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	r, torn := jsonscan.Decode[keptRecord](line)
+	r, torn := jsonline.Decode[keptRecord](line)
 	if torn {
 		return false
 	}

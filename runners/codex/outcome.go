@@ -20,11 +20,11 @@ import (
 func (s *reader) Report(e monitor.End) runners.Report {
 	r := runners.Report{
 		Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model),
-		FinalText: cleantext.Clean(s.lastMessageText(), cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
+		FinalText: cleantext.Clean(s.lastMessage, cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
 	}
 	var claimErr error
 	if !s.req.Question {
-		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.lastMessageText())
+		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.lastMessage)
 	}
 	switch o, detail, ok := e.Stopped(s.final()); {
 	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
@@ -71,7 +71,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 	switch {
 	case (o == runners.NoResult || o == runners.Failed) && s.steps > 1 && s.vain == s.steps:
 		return runners.PermissionDenied, none
-	case o == runners.NoResult && s.lastMessageText() == "":
+	case o == runners.NoResult && s.lastMessage == "":
 		return o, "its model said nothing: it had nothing to say, or refused"
 	}
 	return o, detail
@@ -79,7 +79,7 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 
 // structured returns the answer in the form of the schema: the whole last message, as codex does not tell it apart.
 func (s *reader) structured() []byte {
-	if text := strings.TrimSpace(s.lastMessageText()); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(s.lastMessage); s.req.Schema != nil && strings.HasPrefix(text, "{") {
 		return []byte(text)
 	}
 	return nil

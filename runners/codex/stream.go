@@ -10,7 +10,7 @@ import (
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -23,8 +23,8 @@ type reader struct {
 	answered    bool // the model has answered
 	torn        bool // the last line is half of one
 	session     string
-	lastMessage eventstream.LastMessage // last message of the agent
-	step        []byte                  // id of the step last told to the observer
+	lastMessage string // the beginning of the agent's last message
+	step        string // id of the step last told to the observer
 	running     eventstream.Steps
 	tools       eventstream.Tools
 	steps       int // commands and changes of files that have ended
@@ -51,27 +51,11 @@ const maxWaits = 8
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return
 	}
-	var t frequentEvent
-	if !t.read(line) {
-		s.event(line)
-		return
-	}
-	s.torn = false
-	switch {
-	case t.step:
-		s.item(string(t.kind) == codexStepDone, &t.item)
-	case string(t.kind) == codexBegins:
-		s.turnBegan()
-	}
-}
-
-// event handles a line that is decoded in full.
-func (s *reader) event(line []byte) {
-	ev, torn := jsonscan.Decode[outputEvent](line)
+	ev, torn := jsonline.Decode[outputEvent](line)
 	if s.torn = torn; torn {
 		return
 	}
@@ -80,16 +64,16 @@ func (s *reader) event(line []byte) {
 		s.begun = true
 		s.session = adapter.SessionID(ev.ThreadID, s.session)
 		s.progress.ReportText(&s.req, runners.EventSession, s.session)
-	case codexBegins:
+	case "turn.started":
 		s.turnBegan()
 	case "error":
 		s.handleError(ev.Message)
-	case "item.started", "item.updated", codexStepDone:
-		s.item(kind == codexStepDone, &ev.Item)
+	case "item.started", "item.updated", "item.completed":
+		s.item(kind == "item.completed", &ev.Item)
 	case "turn.completed":
 		s.modelAnswered()
 		s.done, s.total = true, ev.Usage
-		s.progress.ReportText(&s.req, runners.EventResult, s.lastMessageText())
+		s.progress.ReportText(&s.req, runners.EventResult, s.lastMessage)
 	case "turn.failed":
 		s.failed = cleanFault(ev.Error.Message)
 		s.breaks(s.failed)
@@ -112,13 +96,13 @@ func (s *reader) modelAsked() {
 
 // item handles a step. One of type error is the CLI's own, and comes before the model has said anything.
 func (s *reader) item(completed bool, item *turnItem) {
-	switch kind := string(item.Type.Word()); kind {
+	switch kind := item.Type.String(); kind {
 	case "", "error":
 		return
 	case "agent_message":
 		s.modelWrote(len(item.Text))
 		if completed && !item.Text.Empty() {
-			s.lastMessage.Set(item.Text, runners.MaxResult)
+			s.lastMessage = item.Text.Head(runners.MaxResult)
 			s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: item.Text})
 		}
 	case "reasoning", "todo_list":
@@ -140,8 +124,8 @@ func (s *reader) item(completed bool, item *turnItem) {
 				s.vain++
 			}
 		}
-		if id := item.ID.Bytes(); len(s.step) == 0 || !bytes.Equal(id, s.step) {
-			s.step = append(s.step[:0], id[:min(len(id), cleantext.MaxName)]...)
+		if id := item.ID.String(); s.step == "" || id != s.step {
+			s.step = item.ID.Head(cleantext.MaxName)
 			step := item.note()
 			s.progress.Report(&s.req, &step)
 		}
@@ -275,6 +259,3 @@ func (s *reader) record(line []byte) {
 		s.asked.AskAt(at)
 	}
 }
-
-// lastMessageText returns the last message of the agent.
-func (s *reader) lastMessageText() string { return s.lastMessage.Text(runners.MaxResult) }

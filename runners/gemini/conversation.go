@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // spokenEvent is one line of the stream with what is told of the conversation.
@@ -25,11 +25,11 @@ type speech struct {
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	ev, torn := jsonscan.Decode[spokenEvent](line)
+	ev, torn := jsonline.Decode[spokenEvent](line)
 	if torn {
 		return false
 	}
@@ -46,7 +46,7 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 		e.Kind, e.ID, e.Model = conversation.Began, ev.SessionID, ev.Model
 	case "message":
 		e.Kind, e.Role, e.Text = conversation.Said, conversation.Assistant, ev.Content.String()
-		if string(ev.Role.Word()) == "user" {
+		if ev.Role.String() == "user" {
 			e.Role, e.Echo = conversation.User, !s.answered
 		} else {
 			s.answered, s.going, e.Joined = true, ev.Delta, joined && ev.Delta

@@ -4,19 +4,19 @@ import (
 	"encoding/json"
 
 	"relay/runners"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonscan.String `json:"type"`
+	Type      jsonline.String `json:"type"`
 	Time      string          `json:"timestamp"`
 	SessionID string          `json:"session_id"` // init
 	Model     string          `json:"model"`
-	Role      jsonscan.String `json:"role"` // message: user, assistant
-	Content   jsonscan.String `json:"content"`
-	Tool      jsonscan.String `json:"tool_name"` // tool_use
-	ToolID    jsonscan.String `json:"tool_id"`   // and tool_result
+	Role      jsonline.String `json:"role"` // message: user, assistant
+	Content   jsonline.String `json:"content"`
+	Tool      jsonline.String `json:"tool_name"` // tool_use
+	ToolID    jsonline.String `json:"tool_id"`   // and tool_result
 	Input     json.RawMessage `json:"parameters"`
 	Severity  string          `json:"severity"` // error: warning, error
 	Message   string          `json:"message"`

@@ -8,7 +8,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -53,31 +53,14 @@ const (
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return
 	}
-	var t frequentEvent
-	if !t.read(line) {
-		if ev, torn := jsonscan.Decode[outputEvent](line); !torn {
-			s.event(ev)
-		}
+	ev, torn := jsonline.Decode[outputEvent](line)
+	if torn {
 		return
 	}
-	switch string(t.kind) {
-	case "message":
-		s.message(t.role, t.content)
-	case "tool_use":
-		s.tool(t.tool, t.id, t.input)
-	case "tool_result":
-		s.tools.End(t.id, string(t.status.Word()) == statusError)
-		s.toolResult(t.id, "")
-		s.shown = int64(len(line))
-	}
-}
-
-// event handles an event that was decoded in full.
-func (s *reader) event(ev *outputEvent) {
 	switch ev.Type.String() {
 	case "init":
 		s.begun = true
@@ -93,6 +76,8 @@ func (s *reader) event(ev *outputEvent) {
 		fault := ""
 		if ev.Error != nil {
 			fault = ev.Error.Type
+		} else {
+			s.shown = int64(len(line))
 		}
 		s.tools.End(ev.ToolID, ev.Status == statusError)
 		s.toolResult(ev.ToolID, fault)
@@ -107,20 +92,21 @@ func (s *reader) event(ev *outputEvent) {
 	}
 }
 
-func (s *reader) message(role, content jsonscan.String) {
-	if string(role.Word()) != "assistant" {
+func (s *reader) message(role, content jsonline.String) {
+	if role.String() != "assistant" {
 		s.modelAsked()
 		return
 	}
 	s.modelWrote(len(content))
-	s.recentText = content.Tail(8*cleantext.MaxFinal + 1).Append(s.recentText)
+	text := content.String()
+	s.recentText = append(s.recentText, text[max(0, len(text)-8*cleantext.MaxFinal-1):]...)
 	if len(s.recentText) > 8*cleantext.MaxFinal { // a result stands at the end
 		s.recentText = append(s.recentText[:0], s.recentText[len(s.recentText)-2*cleantext.MaxFinal:]...)
 	}
 	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventText, Text: content})
 }
 
-func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
+func (s *reader) tool(tool, id jsonline.String, input json.RawMessage) {
 	s.modelWrote(len(input))
 	name := tool.String()
 	switch name {
@@ -138,7 +124,7 @@ func (s *reader) tool(tool, id jsonscan.String, input json.RawMessage) {
 }
 
 // toolResult handles a tool's result. What the agent said before it is not its final message.
-func (s *reader) toolResult(call jsonscan.String, fault string) {
+func (s *reader) toolResult(call jsonline.String, fault string) {
 	id := call.Head(cleantext.MaxName)
 	if fault == "policy_violation" {
 		s.denied = s.calls[id]

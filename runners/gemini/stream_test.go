@@ -15,24 +15,9 @@ import (
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
 	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
-	Quick:    func(line []byte) bool { return new(frequentEvent).read(line) },
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
-
-func TestReadsAlike(t *testing.T) {
-	t.Parallel()
-	cli.ReadsAlike(t)
-	cli.OddReadsAlike(t,
-		`{"type":"tool_use","tool_name":"replace","tool_id":"a","parameters":{"path":"x"}}`,
-		`{"type":"tool_result","tool_id":"a","error":{"type":"policy_violation"}}`,
-	)
-}
-
-func TestReadsQuickly(t *testing.T) {
-	t.Parallel()
-	cli.ReadsQuickly(t)
-}
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
@@ -53,7 +38,5 @@ func TestLongMessage(t *testing.T) {
 		t.Errorf("keeps %d bytes: …%s", len(got), got[max(0, len(got)-30):])
 	}
 }
-
-func FuzzReadsAlike(f *testing.F) { cli.FuzzReadsAlike(f) }
 
 func BenchmarkLine(b *testing.B) { cli.BenchmarkLine(b) }

@@ -1,11 +1,11 @@
 package opencode
 
 import (
-	"bytes"
 	"encoding/json"
+	"strings"
 
 	"relay/runners/conversation"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // spokenEvent is one line of the stream with what is told of the conversation.
@@ -48,11 +48,11 @@ type speech struct {
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return len(line) == 0
 	}
-	ev, torn := jsonscan.Decode[spokenEvent](line)
+	ev, torn := jsonline.Decode[spokenEvent](line)
 	if torn {
 		return false
 	}
@@ -114,12 +114,12 @@ func (s *speech) tool(e conversation.Event, p *spokenPart, tell func(conversatio
 	if over.At = p.State.Time.End; over.At <= 0 {
 		over.At = e.At
 	}
-	if string(p.State.Status.Word()) == "error" {
+	if p.State.Status.String() == "error" {
 		over.Status = conversation.Failed
 		if over.Result == nil && !p.State.Error.Empty() {
 			over.Result = conversation.Text(p.State.Error.String())
 		}
-		if refused(p.State.Error.Bytes()) {
+		if refused(p.State.Error.String()) {
 			over.Status = conversation.Rejected
 		}
 	}
@@ -127,9 +127,9 @@ func (s *speech) tool(e conversation.Event, p *spokenPart, tell func(conversatio
 }
 
 // refused reports whether a call failed since opencode did not allow it.
-func refused(text []byte) bool {
+func refused(text string) bool {
 	for _, words := range []string{"The user rejected permission", "The user has specified a rule which prevents you"} {
-		if bytes.Contains(text, []byte(words)) {
+		if strings.Contains(text, words) {
 			return true
 		}
 	}

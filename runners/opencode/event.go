@@ -3,34 +3,34 @@ package opencode
 import (
 	"encoding/json"
 
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonscan.String `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
+	Type      jsonline.String `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
 	Timestamp int64           `json:"timestamp"` // milliseconds since 1970
-	SessionID jsonscan.String `json:"sessionID"`
+	SessionID jsonline.String `json:"sessionID"`
 	Part      messagePart     `json:"part"`
 	Error     *eventFault     `json:"error"`
 }
 
 type messagePart struct {
-	Text      jsonscan.String `json:"text"`
+	Text      jsonline.String `json:"text"`
 	Synthetic bool            `json:"synthetic"` // text: said by opencode itself, in the user's name
-	Tool      jsonscan.String `json:"tool"`
+	Tool      jsonline.String `json:"tool"`
 	State     toolState       `json:"state"`
-	Reason    jsonscan.String `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
+	Reason    jsonline.String `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
 	Tokens    tokenUsage      `json:"tokens"`
 	Cost      float64         `json:"cost"` // USD; 0 when opencode has no price for the model
 }
 
 // toolState is a tool's call, told once it is over.
 type toolState struct {
-	Status jsonscan.String `json:"status"` // completed, error
+	Status jsonline.String `json:"status"` // completed, error
 	Input  json.RawMessage `json:"input"`
-	Title  jsonscan.String `json:"title"`
-	Error  jsonscan.String `json:"error"`
+	Title  jsonline.String `json:"title"`
+	Error  jsonline.String `json:"error"`
 }
 
 // tokenUsage of one step. Input is without what came from the cache or went there, output without reasoning.

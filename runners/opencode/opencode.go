@@ -15,7 +15,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/process"
 	"relay/runners/version"
 )
@@ -155,7 +155,7 @@ func (c *Runner) permission(req runners.Request) []string {
 	}
 	outside := `{"*":"deny"`
 	if req.Result != "" {
-		outside += "," + jsonscan.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+		outside += "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
 	rules.put("external_directory", outside+"}")
 	return []string{permissionVariable + "=" + rules.String()}
@@ -199,7 +199,7 @@ func (r *rules) put(name, value string) {
 func (r *rules) String() string {
 	fields := make([]string, 0, len(r.names))
 	for _, name := range r.names {
-		fields = append(fields, jsonscan.Quote(name)+":"+r.values[name])
+		fields = append(fields, jsonline.Quote(name)+":"+r.values[name])
 	}
 	return "{" + strings.Join(fields, ",") + "}"
 }

@@ -16,7 +16,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -192,7 +192,7 @@ func resetTime(headers map[string]string, problem providerError, from time.Time)
 
 // classifyFault maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
 func classifyFault(status int, problem providerError) runners.Outcome {
-	words := []string{problem.Type, jsonscan.Name(problem.Code)}
+	words := []string{problem.Type, jsonline.Name(problem.Code)}
 	says := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
 	}

@@ -9,7 +9,7 @@ import (
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
 	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 )
 
@@ -41,19 +41,15 @@ const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonscan.Object(line)
+	line, ok := jsonline.Object(line)
 	if !ok {
 		return
 	}
-	var ev outputEvent
-	if !ev.read(line) {
-		full, torn := jsonscan.Decode[outputEvent](line)
-		if torn {
-			return
-		}
-		ev = *full
+	ev, torn := jsonline.Decode[outputEvent](line)
+	if torn {
+		return
 	}
-	kind := string(ev.Type.Word())
+	kind := ev.Type.String()
 	switch kind {
 	case "step_start", "text", "tool_use", "step_finish":
 		s.modelAnswered()
@@ -80,7 +76,7 @@ func (s *reader) modelAnswered() {
 }
 
 func (s *reader) step(kind string, p *messagePart) {
-	s.asks = kind == "step_finish" && string(p.Reason.Word()) == reasonToolCalls || kind == "text" && p.Synthetic
+	s.asks = kind == "step_finish" && p.Reason.String() == reasonToolCalls || kind == "text" && p.Synthetic
 	switch kind {
 	case "step_start":
 		s.reason, s.saying, s.rejected = "", false, false
@@ -121,7 +117,8 @@ func (s *reader) text(p *messagePart) {
 	} else {
 		s.lastText, s.saying = s.lastText[:0], true
 	}
-	s.lastText = p.Text.Tail(2 * cleantext.MaxFinal).Append(s.lastText)
+	text := p.Text.String()
+	s.lastText = append(s.lastText, text[max(0, len(text)-2*cleantext.MaxFinal):]...)
 	if len(s.lastText) > 8*cleantext.MaxFinal {
 		s.lastText = bytes.Clone(s.ending())
 	}
@@ -133,7 +130,7 @@ func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cl
 
 func (s *reader) tool(p *messagePart) {
 	s.progress.Report(&s.req, &eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
-	failed := string(p.State.Status.Word()) == "error"
+	failed := p.State.Status.String() == "error"
 	s.tools.Ended(nil, p.Tool, failed)
 	if !failed {
 		return

@@ -8,7 +8,7 @@ import (
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
@@ -94,7 +94,7 @@ type Steps map[string]struct{}
 const maxSteps = 1000 // remembered; one that is forgotten never ends
 
 // Begin records a step.
-func (s *Steps) Begin(id jsonscan.String) {
+func (s *Steps) Begin(id jsonline.String) {
 	if *s == nil {
 		*s = Steps{}
 	}
@@ -104,4 +104,4 @@ func (s *Steps) Begin(id jsonscan.String) {
 }
 
 // End forgets a step.
-func (s Steps) End(id jsonscan.String) { delete(s, id.Head(cleantext.MaxName)) }
+func (s Steps) End(id jsonline.String) { delete(s, id.Head(cleantext.MaxName)) }

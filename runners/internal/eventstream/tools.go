@@ -8,7 +8,7 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
 const (
@@ -23,7 +23,7 @@ type Tools struct {
 }
 
 // Begin counts a call. One that is told again before it has ended is counted once.
-func (t *Tools) Begin(id, name jsonscan.String) {
+func (t *Tools) Begin(id, name jsonline.String) {
 	key := id.Head(cleantext.MaxName)
 	if t.open[key] != nil {
 		return
@@ -39,7 +39,7 @@ func (t *Tools) Begin(id, name jsonscan.String) {
 }
 
 // End records that a call has ended.
-func (t *Tools) End(id jsonscan.String, failed bool) {
+func (t *Tools) End(id jsonline.String, failed bool) {
 	key := id.Head(cleantext.MaxName)
 	if use := t.open[key]; use != nil && failed {
 		use.Failed++
@@ -48,7 +48,7 @@ func (t *Tools) End(id jsonscan.String, failed bool) {
 }
 
 // Ended records that a call has ended of which nothing may have been told before.
-func (t *Tools) Ended(id, name jsonscan.String, failed bool) {
+func (t *Tools) Ended(id, name jsonline.String, failed bool) {
 	t.Begin(id, name)
 	if t.open[id.Head(cleantext.MaxName)] != nil {
 		t.End(id, failed)
@@ -57,8 +57,8 @@ func (t *Tools) Ended(id, name jsonscan.String, failed bool) {
 	}
 }
 
-func (t *Tools) use(name jsonscan.String) *runners.ToolUse {
-	if use := t.uses[string(name.Word())]; use != nil {
+func (t *Tools) use(name jsonline.String) *runners.ToolUse {
+	if use := t.uses[name.String()]; use != nil {
 		return use
 	}
 	clean := cleantext.OneLine(name.Head(2*cleantext.MaxName), cleantext.MaxName)

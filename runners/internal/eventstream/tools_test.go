@@ -8,10 +8,10 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonscan"
+	"relay/runners/internal/jsonline"
 )
 
-func text(s string) jsonscan.String { return jsonscan.String(fmt.Sprintf("%q", s)) }
+func text(s string) jsonline.String { return jsonline.String(fmt.Sprintf("%q", s)) }
 
 func TestTools(t *testing.T) {
 	t.Parallel()

@@ -1,3 +1,4 @@
+// Package streamtest holds the readers of all CLIs' streams to the same promises.
 package streamtest
 
 import (
@@ -14,6 +15,12 @@ import (
 	"relay/runners/internal/eventstream"
 	"relay/runners/internal/monitor"
 )
+
+// CLI is how the stream of one CLI is read.
+type CLI struct {
+	Captured string                                   // folder with captured runs, NAME.jsonl
+	Reader   func(runners.Request) eventstream.Reader // reads a stream
+}
 
 // TellsProgress fails when a flood of events is told in full, when the last thing an agent did is not told, or told in other
 // words than the first. The lines are a text and a tool's call, with a place for a number.

@@ -1,4 +1,4 @@
-package jsonscan
+package jsonline
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ func Name(raw json.RawMessage) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
-	return cleantext.OneLine(String(raw).Head(8*cleantext.MaxName+4), cleantext.MaxName) // no more of it is looked at: see clean
+	return cleantext.OneLine(String(raw).Head(8*cleantext.MaxName+4), cleantext.MaxName) // Clean looks at no more
 }
 
 // Quote returns s as a JSON string.

@@ -1,4 +1,5 @@
-package jsonscan
+// Package jsonline reads the JSON lines that agent CLIs print.
+package jsonline
 
 import (
 	"bytes"
@@ -13,8 +14,8 @@ func Object(line []byte) ([]byte, bool) {
 	return line, len(line) >= 2 && line[0] == '{'
 }
 
-// Decode reads a line in full with encoding/json; torn says that it is half of a line, or not JSON. A field of an unexpected
-// type is left out, and the others are read.
+// Decode reads a line; torn says that it is half of a line, or not JSON. It skips a field of an unexpected type, and reads
+// the others. The event shares no memory with the line.
 func Decode[E any](line []byte) (ev *E, torn bool) {
 	ev = new(E)
 	err := json.Unmarshal(line, ev)
