@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
@@ -33,11 +34,31 @@ func (o *Options) EngineFactory() (engine.Factory, error) {
 	case made != nil:
 		return made, nil
 	case name == engine.Local:
-		return worker.Factory(o.Local()), nil
+		return localFactory(o.Local()), nil
 	}
 	names := append(slices.Collect(maps.Keys(o.Engines)), engine.Local)
 	slices.Sort(names)
 	return nil, &text.RefusedError{Reason: fmt.Sprintf("there is no engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
+}
+
+// localFactory returns the factory of the engine that works on this machine. From machine it takes what is not data: the options are those
+// that the factory is called with.
+func localFactory(machine *engine.LocalOptions) engine.Factory {
+	return func(ctx context.Context, o *engine.Options, events chan<- engine.Event) (engine.Abilities, error) {
+		graph, err := epic.NewGraph(o.Epic)
+		if err != nil {
+			return engine.Abilities{}, err
+		}
+		local := *machine
+		local.Options, local.Graph = *o, graph
+		l, err := worker.Open(ctx, &local, events)
+		if err != nil {
+			return engine.Abilities{}, err
+		}
+		abilities := l.Abilities
+		abilities.Engine = l // which can do more than an engine must
+		return abilities, nil
+	}
 }
 
 // OpenEngine makes the engine that the options name.

@@ -12,7 +12,9 @@ import (
 func TestEngineThatCannotFork(t *testing.T) {
 	t.Parallel()
 	o := orchestrator.Options{Engine: "other", Engines: map[string]engine.Factory{
-		"other": func(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) { return engine.Abilities{}, nil },
+		"other": func(context.Context, *engine.Options, chan<- engine.Event) (engine.Abilities, error) {
+			return engine.Abilities{}, nil
+		},
 	}}
 	if _, err := open(t.Context(), &o, nil); err == nil || err.Error() != "engine other cannot fork sessions" {
 		t.Errorf("got %v", err)

@@ -144,7 +144,9 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 // studying is an engine that gives an agent a checkout to study, outside of a plan.
 type studying interface {
 	SetLedger(ledger engine.Ledger, lock engine.Lock)
-	Study(ctx context.Context, a engine.Attempt, use func(context.Context, *worker.Study) error) (notes []attempts.Note, stay []string, err error)
+	Study(
+		ctx context.Context, a engine.Attempt, use func(context.Context, *worker.Study) error,
+	) (notes []attempts.Note, stay []string, err error)
 }
 
 // open makes the engine that the options name. It fails if that cannot make plans.

@@ -38,7 +38,8 @@ func TestBorderIsPlainData(t *testing.T) {
 		}
 	}
 	for _, of := range []reflect.Type{
-		reflect.TypeFor[engine.Options](), reflect.TypeFor[engine.Attempt](), reflect.TypeFor[engine.Result](), reflect.TypeFor[engine.Event](), reflect.TypeFor[engine.Verified](),
+		reflect.TypeFor[engine.Options](),
+		reflect.TypeFor[engine.Attempt](), reflect.TypeFor[engine.Result](), reflect.TypeFor[engine.Event](), reflect.TypeFor[engine.Verified](),
 		reflect.TypeFor[engine.Step](), reflect.TypeFor[engine.FailedCheck](), reflect.TypeFor[engine.ReviewedEpic](),
 	} {
 		look(of.Name(), of)

@@ -26,7 +26,7 @@ func RelayVersion() string {
 	v := cmp.Or(info.Main.Version, "(devel)")
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			v += " " + s.Value[:12]
+			return v + " " + s.Value[:12]
 		}
 	}
 	return v
