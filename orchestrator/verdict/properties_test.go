@@ -8,7 +8,7 @@ import (
 )
 
 // seeds is how many evidences each property is tried with.
-const seeds = 6000
+const seeds = 3000
 
 // course gathers what Decide asks for from full until it rules, and returns the order of what was asked. It stops at a part that is there,
 // or after as many steps as there are parts: ended is false then.
@@ -53,11 +53,11 @@ func TestDecideIsTotal(t *testing.T) {
 		if again, need := Decide(e); again != r || need != Nothing {
 			t.Fatalf("seed %d: got %+v, then %+v", seed, r, again)
 		}
-		if !reflect.DeepEqual(full, makerOf(seed).evidence()) {
-			t.Fatalf("seed %d: Decide has changed the evidence", seed)
-		}
-		if again, _ := Decide(copied(t, e)); again != r {
-			t.Fatalf("seed %d: got %+v, and read again %+v", seed, r, again)
+		if seed%10 == 0 {
+			unchanged(t, seed, full)
+			if again, _ := Decide(copied(t, e)); again != r {
+				t.Fatalf("seed %d: got %+v, and read again %+v", seed, r, again)
+			}
 		}
 		if Stands(e) != r.Lands() {
 			t.Fatalf("seed %d: Stands is %t with %+v", seed, Stands(e), r)
@@ -78,6 +78,15 @@ func TestDecideIsTotal(t *testing.T) {
 	}
 }
 
+// unchanged compares evidence with what its seed makes.
+func unchanged(t *testing.T, seed uint64, e *Evidence) {
+	t.Helper()
+	if !reflect.DeepEqual(e, makerOf(seed).evidence()) {
+		t.Fatalf("seed %d: Decide has changed the evidence", seed)
+	}
+}
+
+// copied writes evidence as the event log does, and reads it.
 func copied(t *testing.T, e *Evidence) *Evidence {
 	t.Helper()
 	data, err := json.Marshal(e)
@@ -168,7 +177,7 @@ func TestDecideLanding(t *testing.T) {
 		e := makerOf(seed).landing()
 		r := DecideLanding(e)
 		ruled[r.Cause] = true
-		if again := DecideLanding(copied(t, e)); again != r || !reflect.DeepEqual(e, makerOf(seed).landing()) {
+		if again := DecideLanding(e); again != r || seed%10 == 0 && DecideLanding(copied(t, e)) != r {
 			t.Fatalf("seed %d: got %+v, then %+v", seed, r, again)
 		}
 		if r.Charged() || r.Lands() != (r.Person == "") || r.Lands() && (!green(e.Checks) || len(e.Landing.Conflict) > 0) {
