@@ -55,8 +55,8 @@ If a person committed after a crash, no row charges the task: the attempt counts
 `
 
 const docEnds = `The row "agent ended" uses this table. relay asks a failed runner again after a pause, and a refused one after you fixed it.
-Three causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, or the disk is full while an agent or a check
-fails. Of these relay charges only an attempt that spent its own budget.
+Three causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, or the disk is full while an agent or a
+check fails. Of these relay charges only an attempt that spent its own budget.
 
 `
 

@@ -44,7 +44,7 @@ func give(e *Evidence, p Part, from *Evidence) {
 	}
 }
 
-// maker makes evidence. It keeps to what gatherers can see, where a row or a property depends on that; each place says so.
+// maker makes random evidence. Where a property depends on a rule that gatherers keep, maker keeps it as well, and its method says so.
 type maker struct{ *rand.Rand }
 
 // makerOf returns a maker that makes the same evidence for the same seed.
@@ -74,7 +74,7 @@ func (m maker) words(n int) (list []string) {
 // rare is how seldom a fault occurs, so that all rows are reached.
 const rare = 50
 
-// evidence returns evidence of an attempt with all parts.
+// evidence returns the evidence of an attempt, with all parts.
 func (m maker) evidence() *Evidence {
 	return &Evidence{
 		Task:   Task{HasChecks: !m.in(4), MayBeNothing: m.in(5)},
@@ -93,7 +93,7 @@ func (m maker) landing() *Evidence {
 	return &Evidence{Checks: m.checks(), Landing: &Landing{Conflict: m.words(6), With: m.word(1), Since: m.word(1)}}
 }
 
-// mishap returns one of those that need no work, once in n times.
+// mishap returns, once in n times, a mishap that can happen without any work.
 func (m maker) mishap(n int) (mishap Mishap) {
 	switch m.IntN(4 * n) {
 	case 0:
@@ -108,7 +108,7 @@ func (m maker) mishap(n int) (mishap Mishap) {
 	return mishap
 }
 
-// mishapOnWork returns one of all, now and then. ByWork is about a set-up that has failed.
+// mishapOnWork returns, once in ten times, a mishap of a part that looks at the work. ByWork comes only with a failed set-up.
 func (m maker) mishapOnWork() (mishap Mishap) {
 	switch m.IntN(20) {
 	case 0:
@@ -119,7 +119,7 @@ func (m maker) mishapOnWork() (mishap Mishap) {
 	return mishap
 }
 
-// end returns the end of a turn. An agent that gave no result has ended in a way that says nothing else.
+// end returns the end of a turn. NoResult comes only with ends that are not a fault of the agent's CLI.
 func (m maker) end() *TurnEnd {
 	end := TurnEnd{Is: runners.Claimed, Said: m.word(2), Session: m.in(2), Asked: m.in(2)}
 	if m.in(4) {
@@ -142,20 +142,21 @@ func (m maker) end() *TurnEnd {
 	return &end
 }
 
-// work returns work. Nothing is collected of what belongs to no task.
+// work returns work. Changes that belong to no task are not collected, so Unattributed comes alone.
 func (m maker) work() *Work {
 	if m.in(rare) {
 		return &Work{Unattributed: true}
 	}
 	return &Work{
-		Destroyed: m.in(rare), HalfDone: m.word(rare), Unmerged: m.word(rare), Untaken: m.words(rare), Refused: m.words(rare), RefusedBy: m.word(1),
-		OffBranch: m.word(rare), Rewrote: m.in(rare), TooLarge: m.word(rare), Repository: m.word(rare), Submodule: m.word(rare), Brought: m.words(rare),
+		Destroyed: m.in(rare), HalfDone: m.word(rare), Unmerged: m.word(rare), Untaken: m.words(rare),
+		Refused: m.words(rare), RefusedBy: m.word(1), OffBranch: m.word(rare), Rewrote: m.in(rare),
+		TooLarge: m.word(rare), Repository: m.word(rare), Submodule: m.word(rare), Brought: m.words(rare),
 		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
 		DeletedTests: m.words(rare), Theirs: m.in(20),
 	}
 }
 
-// checks returns checks that were run until one of them spoke against the work, as the gatherer stops there.
+// checks returns runs of checks. Only the last one can fail, and only without a mishap: the gatherer stops there.
 func (m maker) checks() *Runs {
 	runs := Runs{Mishap: m.mishapOnWork()}
 	for range m.IntN(4) {
@@ -176,7 +177,7 @@ func (m maker) checks() *Runs {
 	return &runs
 }
 
-// failing returns a check that speaks against the work. One that fails says how.
+// failing returns a check that speaks against the work and says how it failed.
 func (m maker) failing() Run {
 	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2)}
 	if m.in(3) {
@@ -209,7 +210,7 @@ func (m maker) old() *Old {
 	return &old
 }
 
-// panel returns opinions. A reviewer is missing only where those who answered do not refuse the work.
+// panel returns opinions. Reviewers are missing only if the others do not refuse the work.
 func (m maker) panel() *Panel {
 	p := Panel{First: m.word(2), MayMend: m.in(2)}
 	switch m.IntN(6) {
@@ -218,7 +219,9 @@ func (m maker) panel() *Panel {
 	case 1:
 		p.Wants = true
 	case 2:
-		faults := []ReviewerFault{NoVerdict(), ReviewerClosed(m.in(2)), ReviewerEnd(runners.Auth), ReviewerEnd(runners.Stopped), ReviewerEnd(runners.Failed)}
+		faults := []ReviewerFault{
+			NoVerdict(), ReviewerClosed(m.in(2)), ReviewerEnd(runners.Auth), ReviewerEnd(runners.Stopped), ReviewerEnd(runners.Failed),
+		}
 		for range 1 + m.IntN(3) {
 			p.Missing = append(p.Missing, Absent{faults[m.IntN(len(faults))], m.word(1)})
 		}

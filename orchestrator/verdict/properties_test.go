@@ -10,8 +10,8 @@ import (
 // seeds is how many evidences each property is tried with.
 const seeds = 3000
 
-// course gathers what Decide asks for from full until it rules, and returns the order of what was asked. It stops at a part that is there,
-// or after as many steps as there are parts: ended is false then.
+// course adds the parts that Decide asks for, from full, until Decide rules. It returns the ruling and the parts in the order asked.
+// ended is false if Decide asks for a part that is there, or more often than there are parts.
 func course(e, full *Evidence) (r Ruling, asked []Part, ended bool) {
 	for range len(parts) + 1 {
 		r, need := Decide(e)
@@ -27,11 +27,11 @@ func course(e, full *Evidence) (r Ruling, asked []Part, ended bool) {
 	return r, asked, false
 }
 
-// begun returns evidence of which nothing was gathered.
+// begun returns evidence without any part.
 func begun(full *Evidence) *Evidence { return &Evidence{Task: full.Task, Damage: full.Damage} }
 
-// Decide ends in a ruling, asks for nothing that is there, and never for a part that comes before one it has asked for. It does the same each
-// time, changes nothing, and rules the same on evidence that was written and read.
+// Decide ends in a ruling. It never asks for a part that is there, or for one before a part that it has asked for. It is deterministic,
+// does not change the evidence, and rules the same on evidence that was encoded and decoded.
 func TestDecideIsTotal(t *testing.T) {
 	t.Parallel()
 	ruled := map[Cause]bool{}
@@ -100,8 +100,9 @@ func copied(t *testing.T, e *Evidence) *Evidence {
 	return read
 }
 
-// harshness orders rulings by what they cost the task: nothing; another attempt, which it is given; one of its attempts; a person's time, as
-// no attempt follows. A hold costs no attempt. What goes on in the same session counts as if the attempt ended with it.
+// harshness orders rulings by their cost to the task. Land costs nothing. An uncharged end costs another attempt, which the task gets. A
+// charged one also uses up one of its few attempts. A gate costs most, as no attempt follows until a person acts. A hold counts as
+// uncharged, and a ruling after which the session goes on counts as the end that it would be.
 func harshness(r Ruling) int {
 	switch {
 	case r.Lands():
@@ -114,21 +115,21 @@ func harshness(r Ruling) int {
 	return 1
 }
 
-// If more is green, Decide does not judge harsher. Parts that were not gathered, as something before them ruled, are taken to be well, as in
-// Stands: an uncharged ruling says nothing of them.
+// If more is green, Decide does not judge harsher. Parts that Decide did not ask for count as well, as in Stands: an uncharged ruling
+// says nothing about what would have been looked at next.
 func TestDecideIsMonotone(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
 		full := makerOf(seed).evidence()
 		e := begun(full)
 		r, _, _ := course(e, full)
-		for _, greener := range greener(e) {
-			better, _, _ := course(greener, proved())
+		for _, changed := range greener(e) {
+			better, _, _ := course(changed, proved())
 			if harshness(better) <= harshness(r) {
 				continue
 			}
-			// Exempt: protected files that were left changed count only if a check or the hook has said something that is not
-			// the same on the base. A check that says nothing has not shown what checks leave of these files.
+			// Exempt: protected files that the agent left changed. The row counts them only after a check or the hook gave an
+			// answer, because checks may leave such files changed themselves, and only their answer shows that.
 			if better.Cause == "protected files left" && harshness(r) == 1 {
 				continue
 			}
@@ -137,7 +138,7 @@ func TestDecideIsMonotone(t *testing.T) {
 	}
 }
 
-// greener returns evidence of which one part is better each, with all else as in e.
+// greener returns copies of e, each with one red thing turned green.
 func greener(e *Evidence) (list []*Evidence) {
 	with := func(change func(better *Evidence)) {
 		better := *e
@@ -169,7 +170,7 @@ func greener(e *Evidence) (list []*Evidence) {
 	return list
 }
 
-// The same for landings, where a conflict that is gone is better, too. Nothing that depends on other tasks is charged.
+// DecideLanding has the same properties; less conflict is greener, too. It charges nothing, and lands only what is green.
 func TestDecideLanding(t *testing.T) {
 	t.Parallel()
 	ruled := map[Cause]bool{}
@@ -185,8 +186,8 @@ func TestDecideLanding(t *testing.T) {
 		}
 		merges := *e
 		merges.Landing = &Landing{With: e.Landing.With, Since: e.Landing.Since}
-		for _, greener := range append(greener(e), &merges) {
-			if better := DecideLanding(greener); harshness(better) > harshness(r) {
+		for _, changed := range append(greener(e), &merges) {
+			if better := DecideLanding(changed); harshness(better) > harshness(r) {
 				t.Fatalf("seed %d: %+v, and with more green %+v", seed, r, better)
 			}
 		}
@@ -194,7 +195,7 @@ func TestDecideLanding(t *testing.T) {
 	covered(t, landingRows, ruled)
 }
 
-// Nothing is charged without a reason, in the words of the row that ruled.
+// Every charge has a reason, in the words of the row that ruled.
 func TestChargesHaveReasons(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
@@ -211,8 +212,8 @@ func TestChargesHaveReasons(t *testing.T) {
 	}
 }
 
-// Nothing is done without a claim, and with a check that is neither green nor excused, a command that said nothing, a reviewer who said
-// nothing or refuses, or damage done elsewhere.
+// Work lands only if the agent claims it, every check is green or excused, every command gave an answer, all reviewers agree, and Guard
+// and the protected files are clean.
 func TestLandsOnlyProved(t *testing.T) {
 	t.Parallel()
 	landed := 0
@@ -236,14 +237,14 @@ func TestLandsOnlyProved(t *testing.T) {
 	}
 }
 
-// green reports whether all checks were seen, and passed or are excused.
+// green reports whether every check was seen, and passed or is excused.
 func green(c *Runs) bool {
 	return c.Mishap == (Mishap{}) && !slices.ContainsFunc(c.Runs, func(r Run) bool {
 		return r.Changed != "" || r.Is != Passed && (!r.OfEpic || r.Before != Red)
 	})
 }
 
-// Whatever is read as evidence, whether relay has written it or not, is ruled.
+// Decide rules on any evidence that can be decoded, also if relay never writes such evidence.
 func FuzzDecide(f *testing.F) {
 	for seed := range uint64(20) {
 		data, err := json.Marshal(makerOf(seed).evidence())
@@ -267,9 +268,9 @@ func FuzzDecide(f *testing.F) {
 			e, same := start(), start()
 			Stands(e)
 			r, asked, ended := course(e, full)
-			again, asked2, _ := course(same, full)
-			if !ended || r != again || !slices.Equal(asked, asked2) {
-				t.Errorf("got %+v after %q, then %+v after %q; ended is %t", r, asked, again, asked2, ended)
+			again, askedAgain, _ := course(same, full)
+			if !ended || r != again || !slices.Equal(asked, askedAgain) {
+				t.Errorf("got %+v after %q, then %+v after %q; ended is %t", r, asked, again, askedAgain, ended)
 			}
 		}
 		full.Landing = &Landing{}

@@ -7,7 +7,7 @@ import (
 	"relay/runners"
 )
 
-// proved returns the evidence of an attempt against which nothing speaks.
+// proved returns the evidence of a proved attempt: all parts are gathered and show nothing.
 func proved() *Evidence {
 	return &Evidence{
 		Task: Task{HasChecks: true}, Ready: &Ready{}, Base: &Before{}, Leave: &Leave{}, End: &TurnEnd{Is: runners.Claimed}, Guard: &Guard{},
@@ -235,6 +235,10 @@ var checkCases = []rowCase{
 	{
 		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: --- FAIL: TestA", Short: "make test: exit status 2"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2: --- FAIL: TestA", "make test: exit status 2"},
+	},
+	{
+		ran(Run{Name: "make test", Is: Late, Before: Late, Alike: true, How: "make test took more than 10m"}),
+		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test took more than 10m", ""},
 	},
 	{ // what passes on the base can run
 		ran(Run{Name: "make e2e", Is: Red, Before: Passed, How: "make e2e: exit status 127", CannotRun: "make e2e: chromium is missing"}),
