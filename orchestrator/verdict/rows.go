@@ -10,7 +10,8 @@ import (
 // rows is the table: the first row that holds rules.
 var rows = slices.Concat(machineRows, endRows, earlyRows, workRows, checkRows, panelRows, []row{{
 	Cause: "proved", Outcome: attempts.Success, Next: Land,
-	Seen:  "none of the above holds, and all parts are gathered",
+	Seen:  "no row above applies, and relay has gathered all evidence",
+	Often: "once",
 	needs: []Part{Readied, Base, Started, Turn, Worked, Marked, Checked, Hooked, OldView, Judged},
 	holds: func(*Evidence) bool { return true },
 }})
@@ -19,13 +20,15 @@ var rows = slices.Concat(machineRows, endRows, earlyRows, workRows, checkRows, p
 var (
 	stoppedRow = row{
 		Cause: "stopped", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
-		Seen:  "the run was stopped while the place was made ready or checks ran",
+		Seen:  "the run was stopped during set-up or while checks ran",
+		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Stopped != "" },
 		words: func(e *Evidence) string { return "the run was stopped " + e.mishap().Stopped },
 	}
 	lostRow = row{
 		Cause: "command lost", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "the process that watched a command died, so how it ended is not known",
+		Seen:  "the process that supervised a command died, so the command's exit is unknown",
+		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Unseen != "" },
 		words: func(e *Evidence) string {
 			return "the process that watched " + e.mishap().Unseen + " died; how it ended is unknown"
@@ -33,7 +36,8 @@ var (
 	}
 	spoiledRow = row{
 		Cause: "checkout spoiled", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "what git knows of a checkout was changed while checks ran in it",
+		Seen:  "git's own data of a checkout changed while checks ran in it",
+		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Spoiled },
 		words: func(*Evidence) string {
 			return "what git knows of the checkout was changed while the checks ran; they prove nothing"
@@ -41,13 +45,15 @@ var (
 	}
 	setUpRow = row{
 		Cause: "set-up failed", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
-		Seen:  "a set-up command fails, without the work or where that is not known",
+		Seen:  "a set-up command fails, and relay did not see it succeed without the work",
+		Often: "once; on the work, again without it",
 		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && !m.ByWork },
 		words: func(e *Evidence) string { return e.mishap().SetUp },
 	}
 	unknownRow = row{
 		Cause: "nothing is known", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
-		Seen:  "a check of the epic fails on the work, and fails on the base where it has passed before",
+		Seen:  "a check of the epic fails on the work; on the base it passed before and fails now",
+		Often: "a rerun of the epic's checks on the base",
 		holds: func(e *Evidence) bool { return e.mishap().Offline != "" && !e.doneAlready() },
 		words: func(e *Evidence) string { return e.mishap().Offline },
 	}
@@ -57,7 +63,8 @@ var (
 var machineRows = []row{
 	{
 		Cause: "damaged", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "git cannot read the attempt's checkout or commits; the user's repository and the disk are well",
+		Seen:  "git cannot read the attempt's checkout or commits; your repository and the disk are intact",
+		Often: "once",
 		holds: func(e *Evidence) bool { return e.Damage != "" },
 		words: func(e *Evidence) string {
 			return "the checkout or the commits of this attempt were damaged: " + e.Damage
@@ -66,7 +73,9 @@ var machineRows = []row{
 	stoppedRow,
 	{
 		Cause: "branch in use", Outcome: attempts.Environment, Category: attempts.CLIError, Gate: attempts.Infrastructure, Next: Gate,
-		Seen: "a person has the task's branch checked out", Lifts: "switch to another branch there",
+		Seen:  "the task's branch is checked out in a folder of yours",
+		Often: "once",
+		Lifts: "switch that folder to another branch",
 		needs: []Part{Readied},
 		holds: func(e *Evidence) bool { return e.Ready.InUse != "" },
 		words: func(e *Evidence) string {
@@ -76,13 +85,15 @@ var machineRows = []row{
 	{
 		Cause: "stopped agent", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
 		Seen:  "the run was stopped while the agent worked",
+		Often: "once",
 		needs: []Part{Readied},
 		holds: func(e *Evidence) bool { return e.End != nil && endOf(e).Outcome == attempts.Stopped && !e.presumed() },
 		words: endWords,
 	},
 	{
 		Cause: "tampering", Outcome: attempts.Tamper, Category: attempts.Tampered, Gate: attempts.TamperedWith, Next: Gate,
-		Seen:  "what is not the attempt's was changed, and it is known to be its doing; relay has put it back",
+		Seen:  "the attempt changed something outside its own work, and relay is certain of it; relay restored it",
+		Often: "once",
 		Lifts: "a person: relay ungate",
 		holds: func(e *Evidence) bool { return e.Guard != nil && e.Guard.Why != "" },
 		words: func(e *Evidence) string { return e.Guard.Why },
@@ -93,15 +104,17 @@ var machineRows = []row{
 	unknownRow,
 	{
 		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
-		Seen:  "a check cannot run at all on the base, whatever an agent does, and nothing else would prove the work",
-		Lifts: "what it lacks is there",
+		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work",
+		Often: "once",
+		Lifts: "supply what the check lacks",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.CannotRun != "" },
 		words: func(e *Evidence) string { return e.Base.CannotRun },
 	},
 	{
 		Cause: "base too slow", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
-		Seen:  "a check that must fail before the work takes too long there",
+		Seen:  "a check that must fail before the work takes too long on the base",
+		Often: "once",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.Late != "" },
 		words: func(e *Evidence) string {
@@ -110,23 +123,26 @@ var machineRows = []row{
 	},
 	{
 		Cause: "green before", Outcome: attempts.Environment, Category: attempts.TestFailure, Gate: attempts.Infrastructure, Next: Gate,
-		Seen:  "a check that must fail before the work passes there, while others of the task fail",
-		Lifts: "the check or its expect is changed",
+		Seen:  "a check that must fail before the work passes on the base, while others of the task fail",
+		Often: "once",
+		Lifts: "change the check or its expect",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.Green != "" },
 		words: func(e *Evidence) string { return PassesBefore(e.Base.Green) },
 	},
 	{
 		Cause: "hook broken", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
-		Seen:  "the pre-commit hook was seen to fail where nothing has changed, and still does",
-		Lifts: "the hook passes there",
+		Seen:  "the pre-commit hook failed on an unchanged checkout earlier, and fails there again",
+		Often: "twice",
+		Lifts: "the hook passes on an unchanged checkout",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.Hook != "" },
 		words: func(e *Evidence) string { return e.Base.Hook + hookIsBroken },
 	},
 	{
 		Cause: "no leave", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
-		Seen:  "the runner has failed others since it was chosen, and the wait would be long",
+		Seen:  "the runner failed other tasks after relay chose it, and the wait for it would be long",
+		Often: "once",
 		needs: []Part{Started},
 		holds: func(e *Evidence) bool { return e.Leave.Refused != "" },
 		words: func(e *Evidence) string { return e.Leave.Refused },
@@ -144,7 +160,8 @@ func PassesBefore(check string) string {
 var endRows = []row{
 	{
 		Cause: "not mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
-		Seen:  "a turn that was to mend what reviewers found failed",
+		Seen:  "the agent's turn to fix the reviewers' findings failed",
+		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return e.End.Round > 0 && !e.presumed() && endOf(e).Outcome.Charged() },
 		words: func(e *Evidence) string {
@@ -153,8 +170,9 @@ var endRows = []row{
 	},
 	{
 		Cause: "cannot prove", Outcome: attempts.Environment, Category: attempts.TestFailure, Gate: attempts.Infrastructure, Next: Gate,
-		Seen:  "all checks of the task pass before the work though some had to fail, and the agent has not found it done already",
-		Lifts: "the checks or their expect are changed",
+		Seen:  "all checks of the task pass on the base though some must fail there, and the agent did not report the task as already done",
+		Often: "once",
+		Lifts: "change the checks or their expect",
 		needs: []Part{Base, Turn},
 		holds: unproven,
 		words: func(e *Evidence) string {
@@ -167,14 +185,16 @@ var endRows = []row{
 	},
 	{
 		Cause: "no result, yet", Next: AskResult, ends: true,
-		Seen:  "the agent ended well without a result, nothing decides in its place, and its session can be asked",
+		Seen:  "the agent exited normally without a result, other evidence cannot decide, and relay can ask its session for the result",
+		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return withoutResult(e) && e.End.Session && !e.End.Asked },
 		words: endWords,
 	},
 	{
 		Cause: "no result", Next: Retry, ends: true,
-		Seen:  "the agent ended well without a result, nothing decides in its place, and asking for it has brought none",
+		Seen:  "the agent exited normally without a result, other evidence cannot decide, and its session gave none or cannot be asked",
+		Often: "once",
 		needs: []Part{Turn},
 		holds: withoutResult,
 		words: func(e *Evidence) string {
@@ -238,42 +258,43 @@ func endWords(e *Evidence) string { return text.FirstOf(e.End.Said, endOf(e).Wor
 var earlyRows = []row{
 	{
 		Cause: "agent ended", Next: Retry, ends: true,
-		Seen:  "the agent failed, ran out of time or context, or its runner failed it: the table of ends",
+		Seen:  "the agent failed or reached a limit, or its runner failed (see [how agents end](#how-agents-end))",
+		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return !e.claims() },
 		words: endWords,
 	},
-	atWork("checkout destroyed", "the agent removed the checkout it worked in", func(w *Work) string {
+	atWork("checkout destroyed", "the agent removed its checkout", func(w *Work) string {
 		return when(w.Destroyed, "the agent destroyed its worktree")
 	}),
-	atWork("half done", "the agent left a merge, rebase or the like under way", func(w *Work) string {
+	atWork("half done", "the agent left a merge, rebase or similar operation unfinished", func(w *Work) string {
 		return when(w.HalfDone != "", "the agent left a "+w.HalfDone+" half done; its work is kept, but not landed")
 	}),
 	atWork("left in conflict", "the agent left conflicts in the index", func(w *Work) string {
 		return when(w.Unmerged != "", "the agent left "+w.Unmerged+" in conflict; its work is kept, but not landed")
 	}),
-	atWork("not taken", "the agent left what git does not take in place of files", func(w *Work) string {
+	atWork("not taken", "the agent replaced files with something that git cannot store", func(w *Work) string {
 		return when(len(w.Untaken) > 0, "git does not take what the agent left in place of "+text.Listed(w.Untaken)+"; its other work is kept, but not landed")
 	}),
-	atWork("refused by a filter", "a filter or an encoding refuses files of the work", func(w *Work) string {
+	atWork("refused by a filter", "a git filter or an encoding rejects files of the work", func(w *Work) string {
 		return when(len(w.Refused) > 0, "git does not take "+text.Listed(w.Refused)+": "+w.RefusedBy+"; the work is kept as it is, but not landed")
 	}),
-	atWork("off the branch", "the work lies on another branch than the task's", func(w *Work) string {
+	atWork("off the branch", "the work is not on the task's branch", func(w *Work) string {
 		return when(w.OffBranch != "", "the agent left the branch "+w.OffBranch+"; its work is kept, but not landed")
 	}),
-	atWork("rewrote history", "the work does not build on the base", func(w *Work) string {
+	atWork("rewrote history", "the work does not descend from the base", func(w *Work) string {
 		return when(w.Rewrote, "the agent rewrote commits that were there before it; its work is kept, but not landed")
 	}),
-	atWork("too large", "git cannot list the change within bounds", func(w *Work) string {
+	atWork("too large", "the change is too large to list", func(w *Work) string {
 		return when(w.TooLarge != "", "the change is too large to be looked at: "+w.TooLarge)
 	}),
-	atWork("repository inside", "the commits have another repository's name, and not its content", func(w *Work) string {
+	atWork("repository inside", "the commits contain another repository by name, without its content", func(w *Work) string {
 		return when(w.Repository != "", "the agent put a repository into the commit: "+w.Repository+"; its content would not land")
 	}),
-	atWork("submodule inside", "the agent committed in a submodule of the slot", func(w *Work) string {
+	atWork("submodule inside", "the agent committed inside a submodule of its checkout", func(w *Work) string {
 		return when(w.Submodule != "", "the agent committed in submodule "+w.Submodule+", and only this worktree has that commit; it would not land")
 	}),
-	atWork("brought files committed", "files that relay had brought, and that the user has in no commit, are in the commits", func(w *Work) string {
+	atWork("brought files committed", "the commits contain files that relay copied into the checkout and that you never committed", func(w *Work) string {
 		return when(len(w.Brought) > 0, "the agent committed "+text.Listed(w.Brought)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
 	}),
 }
@@ -282,7 +303,8 @@ var earlyRows = []row{
 var workRows = []row{
 	{
 		Cause: "protected files", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
-		Seen:  "the commits change protected files; relay has taken these changes back",
+		Seen:  "the commits change protected files; relay reverted these changes",
+		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return len(e.Work.Protected) > 0 },
 		words: func(e *Evidence) string {
@@ -291,7 +313,8 @@ var workRows = []row{
 	},
 	{
 		Cause: "protected files left", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
-		Seen:  "protected files were left changed, otherwise than checks leave them; relay has put them back",
+		Seen:  "the agent left protected files changed, in a way that checks do not; relay restored them",
+		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool {
 			_, red := e.against()
@@ -308,8 +331,9 @@ var workRows = []row{
 	},
 	{
 		Cause: "nothing done", Outcome: attempts.Agent, Category: attempts.NoChange, Next: Retry,
-		Seen:  "the agent claims success and has changed nothing, and the task has no check, or one that fails",
-		needs: []Part{Worked},
+		Seen:  "the agent claims success without a change, and the task has no check or a failing one",
+		Often: "once",
+		needs: []Part{Turn, Worked},
 		holds: func(e *Evidence) bool {
 			if !e.Work.Empty || e.Task.MayBeNothing || e.End.NoResult || e.Work.Unattributed {
 				return false
@@ -331,7 +355,8 @@ var workRows = []row{
 	},
 	{
 		Cause: "tests deleted", Outcome: attempts.Agent, Category: attempts.Tampered, Next: Retry,
-		Seen:  "the work deletes tests that the task does not name",
+		Seen:  "the work deletes tests that the task does not list under files",
+		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return len(e.Work.DeletedTests) > 0 },
 		words: func(e *Evidence) string {
@@ -340,7 +365,8 @@ var workRows = []row{
 	},
 	{
 		Cause: "nothing mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
-		Seen:  "the turn that was to mend what reviewers found has changed nothing",
+		Seen:  "the agent changed nothing in its turn to fix the reviewers' findings",
+		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return e.Work.AsJudged != "" },
 		words: func(e *Evidence) string {
@@ -349,14 +375,16 @@ var workRows = []row{
 	},
 	{
 		Cause: "unfit commits", Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry,
-		Seen:  "git cannot land a commit of the work",
+		Seen:  "a commit of the work cannot land",
+		Often: "once",
 		needs: []Part{Marked},
 		holds: func(e *Evidence) bool { return e.Mark.Unfit != "" },
 		words: func(e *Evidence) string { return e.Mark.Unfit + "; it is kept, but not landed" },
 	},
 	{
 		Cause: "commits refused", Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry,
-		Seen:  "git does not take what the agent has committed, and takes everything else",
+		Seen:  "git rejects the agent's commits and accepts everything else",
+		Often: "once",
 		needs: []Part{Marked},
 		holds: func(e *Evidence) bool { return e.Mark.Refused != "" },
 		words: func(e *Evidence) string { return "git does not take what the agent has committed: " + e.Mark.Refused },
@@ -366,7 +394,7 @@ var workRows = []row{
 // atWork is a row about work that cannot land as it lies; why returns "" where it does not hold.
 func atWork(cause Cause, seen string, why func(*Work) string) row {
 	return row{
-		Cause: cause, Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry, Seen: seen,
+		Cause: cause, Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry, Seen: seen, Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return why(e.Work) != "" },
 		words: func(e *Evidence) string { return why(e.Work) },

@@ -12,42 +12,48 @@ var checkRows = []row{
 	{
 		Cause: "set-up broken", Outcome: attempts.Check, Category: attempts.MissingDependency, Next: Retry,
 		Seen:  "a set-up command fails on the work and succeeds without it",
+		Often: "once on the work, once without it",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && m.ByWork },
 		words: func(e *Evidence) string { return e.mishap().SetUp + "; without this work it succeeds" },
 	},
 	{
 		Cause: "changed by a check", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
-		Seen:  "a protected file that decides checks was changed while one ran, alone, that leaves it alone on the base",
+		Seen:  "a protected file that decides checks changed while a check ran alone; on the base it does not change",
+		Often: "once on the work, once on the base",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Changed != "" && r.Alone },
 		words: changedWords,
 	},
 	{
 		Cause: "changed beside", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
-		Seen:  "the same while others were at work: whose doing it was cannot be told",
+		Seen:  "the same while other tasks ran, so relay cannot tell which of them changed it",
+		Often: "once on the work, once on the base",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Changed != "" },
 		words: func(e *Evidence) string { return changedWords(e) + "; it proves nothing" },
 	},
 	{
 		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency, Gate: attempts.Infrastructure, Next: Gate,
-		Seen:  "a check of the task fails on the work because it cannot run at all, whatever an agent does",
-		Lifts: "what it lacks is there",
+		Seen:  "a check of the task fails on the work because it cannot run, whatever an agent does",
+		Often: "once",
+		Lifts: "supply what the check lacks",
 		needs: []Part{Checked},
 		holds: cannotRun,
 		words: func(e *Evidence) string { r, _ := e.against(); return r.CannotRun },
 	},
 	{
 		Cause: "broken before", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
-		Seen:  "a check of the epic says nothing on the base, and nothing on the work in the same way",
+		Seen:  "a check of the epic exceeds a limit on the work, and in the same way on the base",
+		Often: "once on the work, once on the base",
 		needs: []Part{Checked},
 		holds: brokenBefore,
 		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
 	},
 	{
 		Cause: "check failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
-		Seen:  "a check fails on the work; one of the epic did not fail on the base",
+		Seen:  "a check fails on the work; a check of the epic counts only if it did not fail on the base",
+		Often: "once on the work; of the epic, also on the base",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { _, yes := e.against(); return yes },
 		words: func(e *Evidence) string {
@@ -62,7 +68,8 @@ var checkRows = []row{
 	},
 	{
 		Cause: "hook fails anyway", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
-		Seen:  "the pre-commit hook fails on the work, and in the same way where nothing has changed",
+		Seen:  "the pre-commit hook fails on the work, and in the same way on the base",
+		Often: "once on the work, once on the base",
 		needs: []Part{Hooked},
 		holds: func(e *Evidence) bool { return e.Hook.How != "" && e.Hook.Alike },
 		words: func(e *Evidence) string { return e.Hook.How + hookIsBroken },
@@ -70,7 +77,8 @@ var checkRows = []row{
 	},
 	{
 		Cause: "hook failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
-		Seen:  "the pre-commit hook fails on the work, and not where nothing has changed",
+		Seen:  "the pre-commit hook fails on the work, and passes or fails differently on the base",
+		Often: "once on the work, once on the base",
 		needs: []Part{Hooked},
 		holds: func(e *Evidence) bool { return e.Hook.How != "" },
 		words: func(e *Evidence) string { return e.Hook.How },
@@ -78,7 +86,8 @@ var checkRows = []row{
 	},
 	{
 		Cause: "passes by changed tests", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
-		Seen:  "a check that passes fails, twice, with the tests, check scripts and helpers that nobody asked to change as they were",
+		Seen:  "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
+		Often: "twice",
 		needs: []Part{OldView},
 		holds: func(e *Evidence) bool { return e.Old.Check != "" },
 		words: func(e *Evidence) string {
@@ -132,7 +141,8 @@ func changedWords(e *Evidence) string {
 var panelRows = []row{
 	{
 		Cause: "not reviewed", Next: Resume, absent: true,
-		Seen:  "a reviewer could not be asked or gave no verdict, and no other has refused the work, which is kept for the review",
+		Seen:  "a reviewer gave no verdict, and no other reviewer refused the work; relay keeps the work for the review",
+		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 },
 		words: func(e *Evidence) string {
@@ -145,7 +155,9 @@ var panelRows = []row{
 	},
 	{
 		Cause: "blocked", Outcome: attempts.Review, Category: attempts.QualityGate, Gate: attempts.QualityGateBlocked, Next: Gate,
-		Seen: "a reviewer blocks the change", Lifts: "a person: relay ungate",
+		Seen:  "a reviewer blocks the change",
+		Often: "once",
+		Lifts: "a person: relay ungate",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Blocked },
 		words: func(e *Evidence) string { return with("the reviewer blocks this change", e.Panel.First) },
@@ -153,13 +165,15 @@ var panelRows = []row{
 	{
 		Cause: "changes wanted, and mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Rework,
 		Seen:  "reviewers want changes, and a round is left",
+		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Wants && e.Panel.MayMend },
 		words: wantedWords,
 	},
 	{
 		Cause: "changes wanted", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
-		Seen:  "reviewers want changes, and no round is left or the last one was in vain",
+		Seen:  "reviewers want changes, and no round is left or the last one did not help",
+		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Wants },
 		words: wantedWords,
@@ -186,7 +200,8 @@ var landingRows = []row{
 	stoppedRow, lostRow, spoiledRow, setUpRow, unknownRow,
 	{
 		Cause: "conflict", Outcome: attempts.Conflict, Category: attempts.Conflicted, Next: Resume,
-		Seen:  "git cannot merge the work with what has landed since it began",
+		Seen:  "git cannot merge the work with what landed since it began",
+		Often: "once",
 		holds: func(e *Evidence) bool { return len(e.Landing.Conflict) > 0 },
 		words: func(e *Evidence) string {
 			return "conflict with " + e.Landing.With + " in " + text.Listed(e.Landing.Conflict)
@@ -194,7 +209,8 @@ var landingRows = []row{
 	},
 	{
 		Cause: "red on the merged tree", Outcome: attempts.Conflict, Category: attempts.Conflicted, Next: Resume,
-		Seen:  "a check that passed on the work fails, twice, on the tree it makes with all that has landed",
+		Seen:  "a check that passed on the work, or a set-up command, fails on the merged tree",
+		Often: "twice",
 		holds: func(e *Evidence) bool { _, red := e.against(); return red || e.mishap().ByWork },
 		words: func(e *Evidence) string {
 			r, red := e.against()
@@ -207,7 +223,8 @@ var landingRows = []row{
 	},
 	{
 		Cause: "landed", Outcome: attempts.Success, Next: Land,
-		Seen:  "none of the above holds",
+		Seen:  "no row above applies",
+		Often: "once",
 		holds: func(*Evidence) bool { return true },
 	},
 }

@@ -107,8 +107,9 @@ type row struct {
 	Gate     attempts.Reason
 	Held     bool
 	Next     Next
-	Seen     string // what is seen, for the table of the docs
-	Lifts    string // what lifts a gate or a hold, for the same; "": nothing of the kind
+	Seen     string // the observation, for docs/verdicts.md
+	Often    string // how often relay observes it before the row rules, for docs/verdicts.md
+	Lifts    string // the remedy for a gate or a hold, for docs/verdicts.md; "": none is needed
 
 	needs []Part
 	holds func(e *Evidence) bool
