@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -174,6 +175,7 @@ func (c *checkout) committedSince(ctx context.Context, a engine.Attempt, head st
 	if kept, err := c.tree.Contains(ctx, a.Base, head); err != nil || !kept {
 		return true, err
 	}
+	attemptfiles.AwaitEnds(ctx, filesOf(c.o.Dir, a).review)
 	var last time.Time
 	err := filepath.WalkDir(filesOf(c.o.Dir, a).review, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

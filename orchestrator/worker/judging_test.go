@@ -3,6 +3,7 @@ package worker
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"relay/orchestrator/engine"
 )
@@ -81,4 +82,31 @@ func TestCleanAfterAKilledPanel(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The guardian of a killed run writes down a reviewer's end after it has ended the reviewer: until then the commit of one
+// that had been silent for a second seems to be a person's.
+func TestCleanAfterAnEndThatIsWrittenLate(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.begin()
+	a := engine.Attempt{Run: l.c.o.Run, Number: 1, Base: l.Git("rev-parse", "HEAD")}
+	a.Task.ID = engine.WholeEpic
+	folder := ".agents-os/relay/runs/" + a.Run + "/_epic/1/review/ann/1/"
+	l.Write(folder+"prompt.md", "Review this.")
+	if err := l.c.beginJudging(a, a.Base); err != nil {
+		t.Fatal(err)
+	}
+	l.Sh("find .agents-os/relay/runs -exec touch -d '1 hour ago' {} +; echo x > new.txt; git add new.txt; git commit -qm Mine")
+	l.open("true")
+	late := time.AfterFunc(100*time.Millisecond, func() { l.Write(folder+"end.json", "{}") })
+	defer late.Stop()
+	notes, err := l.c.CleanAfter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0].Text, "what was changed since is no part of the work") {
+		t.Errorf("got notes %+v", notes)
+	}
+	l.Wants(map[string]string{"new.txt": "-"})
 }
