@@ -18,6 +18,7 @@ func (l *lab) landing(jobs int) {
 // Seventeen tasks that each rename what the one before has called: every two of them merge, and break each other.
 func TestLandingCallersAndRenames(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	const n = 17
 	plan := fmt.Sprintf("version: 2\nid: 20260101-lab\ntitle: lab\nchecks: [%q]\ntasks:\n", whole)
 	for i := 1; i <= n; i++ {
@@ -175,6 +176,7 @@ func inMemory(t *testing.T) string {
 // Eight tasks side by side in 20,000 files: nothing is lost, and git's locks stay git's business.
 func TestLandingInALargeRepository(t *testing.T) {
 	t.Parallel()
+	needsFull(t)
 	if raceEnabled || testing.Short() {
 		t.Skip("what is slow here is git")
 	}
