@@ -164,7 +164,7 @@ func TestOutcomeOf(t *testing.T) {
 	for o, want := range map[runners.Outcome]attempts.Outcome{
 		runners.Claimed: attempts.Success, runners.Failed: attempts.Agent, runners.NoResult: attempts.Agent, runners.BadResult: attempts.Agent,
 		runners.WallLimit: attempts.Timeout, runners.SilenceLimit: attempts.Timeout, runners.Quota: attempts.Quota,
-		runners.Refused: attempts.Agent,
+		runners.Refused:          attempts.Agent,
 		runners.ContextExhausted: attempts.Agent, runners.Killed: attempts.Agent, runners.RateLimited: attempts.Provider,
 		runners.Overloaded: attempts.Provider, runners.Network: attempts.Provider, runners.Truncated: attempts.Provider,
 		runners.Provider: attempts.Provider, runners.NoSession: attempts.Provider, runners.Auth: attempts.Auth,
