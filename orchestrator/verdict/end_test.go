@@ -86,7 +86,8 @@ func TestFollow(t *testing.T) {
 		want After
 	}{
 		"done": {
-			Reported{Outcome: attempts.Success}, attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success}, After{Task: TaskCompleted},
+			Reported{Outcome: attempts.Success}, attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success},
+			After{Task: TaskCompleted},
 		},
 		"failed":                          {Reported{Outcome: attempts.Check}, failed(attempts.Check), After{Blamed: true}},
 		"gated":                           {Reported{Outcome: attempts.Check}, gated, After{Task: TaskGated, Blamed: true}},
@@ -162,7 +163,8 @@ func TestOutcomeOf(t *testing.T) {
 	t.Parallel()
 	for o, want := range map[runners.Outcome]attempts.Outcome{
 		runners.Claimed: attempts.Success, runners.Failed: attempts.Agent, runners.NoResult: attempts.Agent, runners.BadResult: attempts.Agent,
-		runners.WallLimit: attempts.Timeout, runners.SilenceLimit: attempts.Timeout, runners.Quota: attempts.Quota, runners.Refused: attempts.Agent,
+		runners.WallLimit: attempts.Timeout, runners.SilenceLimit: attempts.Timeout, runners.Quota: attempts.Quota,
+		runners.Refused:          attempts.Agent,
 		runners.ContextExhausted: attempts.Agent, runners.Killed: attempts.Agent, runners.RateLimited: attempts.Provider,
 		runners.Overloaded: attempts.Provider, runners.Network: attempts.Provider, runners.Truncated: attempts.Provider,
 		runners.Provider: attempts.Provider, runners.NoSession: attempts.Provider, runners.Auth: attempts.Auth,

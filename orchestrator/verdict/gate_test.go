@@ -12,7 +12,8 @@ import (
 func TestGateAfter(t *testing.T) {
 	t.Parallel()
 	fail := func(o attempts.Outcome, text string) attempts.Ended {
-		return attempts.Ended{Result: attempts.ResultFailure, Outcome: o, Charged: o.Charged(), Receipt: attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text}}
+		in := attempts.Receipt{ErrorCategory: attempts.CodeError, ErrorSummary: text}
+		return attempts.Ended{Result: attempts.ResultFailure, Outcome: o, Charged: o.Charged(), Receipt: in}
 	}
 	blocked := fail(attempts.Review, "wrong approach")
 	blocked.Receipt.Verdict = review.Blocked
@@ -25,7 +26,7 @@ func TestGateAfter(t *testing.T) {
 		var rec attempts.TaskRecord
 		for i, e := range list {
 			rec.Attempts = append(rec.Attempts, attempts.Attempt{
-				ID: i + 1, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged, Receipt: e.Receipt, EndedAt: time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC),
+				ID: i + 1, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged, Receipt: e.Receipt, EndedAt: time.Unix(1, 0),
 			})
 		}
 		return rec
@@ -93,7 +94,7 @@ func TestGateAfter(t *testing.T) {
 func TestGateSaysWhatToDeclare(t *testing.T) {
 	t.Parallel()
 	lost := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Conflict, Receipt: attempts.Receipt{ErrorSummary: "conflict with T11 in CHANGELOG", Contested: []string{"CHANGELOG", "a: b"}}}
-	once := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Conflict, EndedAt: time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC)}
+	once := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Conflict, EndedAt: time.Unix(1, 0)}
 	rec := attempts.TaskRecord{Attempts: []attempts.Attempt{once, once}}
 	const why = "3 attempts failed through no fault of the agent; the last: conflict with T11 in CHANGELOG; tasks that declare the same files, or depend on each other, do not run at once: files: ["
 	if g := GateAfter(rec, lost, Limits{}); g == nil || g.Detail != why+`CHANGELOG, "a: b"]` {
@@ -128,12 +129,14 @@ func TestRepeatedFailureLooksAtTheOutput(t *testing.T) {
 func TestFewerFailingTestsAreProgress(t *testing.T) {
 	t.Parallel()
 	fail := func(failed int) attempts.Ended {
-		return attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Receipt: attempts.Receipt{ErrorCategory: attempts.TestFailure, Checks: []attempts.CheckRun{
+		in := attempts.Receipt{ErrorCategory: attempts.TestFailure, Checks: []attempts.CheckRun{
 			{Name: "go test", ExitCode: 1, Tail: "a long story\nFAIL", Phase: "task", FailedTests: failed},
-		}}}
+		}}
+		return attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Receipt: in}
 	}
 	after := func(failed int) attempts.TaskRecord {
-		return attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Charged: true, Result: attempts.ResultFailure, Receipt: fail(failed).Receipt}}}
+		once := attempts.Attempt{ID: 1, Charged: true, Result: attempts.ResultFailure, Receipt: fail(failed).Receipt}
+		return attempts.TaskRecord{Attempts: []attempts.Attempt{once}}
 	}
 	for _, c := range []struct {
 		before, now int
@@ -147,7 +150,8 @@ func TestFewerFailingTestsAreProgress(t *testing.T) {
 
 func TestGateWithoutReason(t *testing.T) {
 	t.Parallel()
-	gate := GateAfter(attempts.TaskRecord{}, attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Provider}, Limits{MaxUncharged: 1})
+	failed := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Provider}
+	gate := GateAfter(attempts.TaskRecord{}, failed, Limits{MaxUncharged: 1})
 	if want := "1 attempts failed through no fault of the agent; the last: no reason given"; gate == nil || gate.Detail != want {
 		t.Errorf("got %+v, want %s", gate, want)
 	}
