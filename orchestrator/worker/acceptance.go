@@ -175,6 +175,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		run.Before = base.State()
 		after.Run.Attribution = checks.Attribution(base, *after)
 		run.Alike = after.Run.Attribution == attempts.BrokenBefore
+		if t.c.ceiling == "" && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, t.a.Base) == "" {
+			run.Before = "" // in the user's checkout what failed may be what an earlier check has left: only the same failure is known
+		}
 	}
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
 		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(t.run.o.Epic, &t.a.Task, path)

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"os"
 
 	"relay/attempts"
 	"relay/orchestrator/checks"
@@ -16,6 +18,7 @@ type epilogue struct {
 	span    func(ctx context.Context) (from, tip string)
 	commit  func(a attempts.Attempt) string
 	clean   func(ctx context.Context, head string, s *sightings) error // puts back what checks and reviewers did
+	mark    func(head string) error                                    // notes, for a run after a kill, where they begin; nil: nothing is left
 	merged  bool                                                       // the epic's checks are run as well
 }
 
@@ -65,13 +68,14 @@ func (e *userEngine) epilogue() *epilogue {
 			}
 			return a.Head
 		},
+		mark: func(head string) error { return os.WriteFile(e.readingFile(), []byte(head+"\n"), 0o600) },
 		clean: func(ctx context.Context, head string, seen *sightings) error {
 			ctx, cancel := uninterrupted(ctx)
 			defer cancel()
 			if err := e.run.guard.look(ctx, e.c, seen); err != nil {
 				return err
 			}
-			return e.c.tree.Restore(ctx, head)
+			return errors.Join(e.c.tree.Restore(ctx, head), os.Remove(e.readingFile()))
 		},
 	}
 }
@@ -83,9 +87,16 @@ func (p *epilogue) Span(ctx context.Context) (from, tip string) { return p.span(
 func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
 
 // BeginRecheck begins a time in which checks of completed tasks run.
-func (p *epilogue) BeginRecheck(context.Context, engine.Attempt, string) error {
+func (p *epilogue) BeginRecheck(_ context.Context, _ engine.Attempt, tip string) error {
 	p.run.guard.enter()
-	return nil
+	return p.begin(tip)
+}
+
+func (p *epilogue) begin(head string) error {
+	if p.mark == nil {
+		return nil
+	}
+	return p.mark(head)
 }
 
 // EndRecheck ends it, and puts back what the checks did.
@@ -141,6 +152,9 @@ func (p *epilogue) Head(ctx context.Context) (string, error) { return p.run.Tip(
 func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
 	p.run.guard.enter()
 	defer p.run.guard.leave()
+	if err := p.begin(head); err != nil {
+		return engine.ReviewedEpic{}, err
+	}
 	t := p.attempt(a)
 	s := t.c.panelSession(a, t.files.review)
 	if t.panel.rooms != nil {

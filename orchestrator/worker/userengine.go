@@ -22,6 +22,7 @@ import (
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // userEngine is the [engine.Engine] of the user's own checkout: of isolation none, and of shared, where changes belong to no task.
@@ -98,7 +99,31 @@ func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engin
 	if err != nil || here {
 		return err
 	}
+	if err := e.refuseUnread(ctx); err != nil {
+		return err
+	}
 	return e.CheckReady(ctx)
+}
+
+// readingFile is there while reviewers read, or checks of completed tasks run, in the checkout: it has the commit that they began from.
+func (e *userEngine) readingFile() string { return filepath.Join(e.run.o.Dir, "reading") }
+
+// refuseUnread refuses a checkout in which a run was killed while reviewers read, if somebody has committed since: whose doing that is
+// only a person can tell.
+func (e *userEngine) refuseUnread(ctx context.Context) error {
+	began, err := runners.ReadResultFile(e.readingFile())
+	if err != nil || e.c.tree == nil {
+		return nil //nolint:nilerr // no run was killed then
+	}
+	from := strings.TrimSpace(string(began))
+	head, err := e.c.repo.Head(ctx)
+	if err != nil || head == from {
+		return err
+	}
+	return &text.RefusedError{
+		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
+		Hint:   "git reset --hard " + from + " if they are not yours\nrm " + text.ShellWord(e.run.relative(e.readingFile())) + ", then relay work",
+	}
 }
 
 // CheckReady refuses a checkout with uncommitted changes: they would be mixed up with an agent's.
