@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"relay/attempts/internal/jsonscan"
@@ -156,6 +157,12 @@ func (d *decoder) ended(twice *Ended, reuse bool) *Ended {
 			out.Changes = d.changes(out.Changes)
 		case "tools":
 			out.Tools = d.tools(out.Tools)
+		case "cause":
+			out.Cause = s.Word()
+		case "evidence":
+			if out.Evidence = s.Object(); !reuse {
+				out.Evidence = bytes.Clone(out.Evidence)
+			}
 		default:
 			s.GiveUp()
 		}

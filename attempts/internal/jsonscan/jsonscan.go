@@ -6,6 +6,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -65,6 +66,34 @@ func (s *Scanner) Fields(f func(name []byte)) {
 		}
 		s.want(',')
 	}
+}
+
+// Object reads an object and returns its text, which is part of the text given to Start.
+func (s *Scanner) Object() []byte {
+	from, depth := s.at, 0
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case '"':
+			if s.raw(); s.gaveUp {
+				return nil
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+		s.at++
+	}
+	s.want('}')
+	if s.gaveUp || !json.Valid(s.text[from:s.at]) || s.text[from] != '{' {
+		s.gaveUp = true
+		return nil
+	}
+	return s.text[from:s.at]
 }
 
 // Items reads a list. f is called for each value and has to read it.
