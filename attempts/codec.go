@@ -135,6 +135,9 @@ func (e *Ended) bounded() *Ended {
 	ended := *e
 	ended.Receipt = ended.Receipt.bounded()
 	ended.boundedFacts()
+	if ended.Cause = Clean(ended.Cause, 200); len(ended.Evidence) > bigText {
+		ended.Evidence = nil
+	}
 	if ended.Gate != nil {
 		gate := *ended.Gate
 		gate.Detail = Clean(gate.Detail, bigText)

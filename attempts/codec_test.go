@@ -26,10 +26,20 @@ func TestDecodeIsJSON(t *testing.T) {
 		ev := anyEvent(rng, e)
 		anyTexts(rng, &ev)
 		ev.Seq, ev.At, ev.Run = seed, clock()(), run1
+		if ev.Ended != nil {
+			ev.Ended.Evidence = anyEvidence(t, rng)
+		}
 		line, _, err := encode(nil, ev, new(decoder))
 		must(t, err)
 		sameDecoding(t, line[:len(line)-1])
 	}
+}
+
+func anyEvidence(t *testing.T, rng *rand.Rand) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"damage": anyText(rng), "list": []any{anyText(rng), map[string]int{"}": 1}}, "none": nil})
+	must(t, err)
+	return text
 }
 
 // What a night has thousands of is read the fast way.
@@ -38,6 +48,7 @@ func TestDecodeIsFast(t *testing.T) {
 	seal, checked := started("T1", 1), landing("T1", 1)
 	seal.Started.Sealed = "5ea1ed"
 	checked.Landing.Receipt.Checks[0].Attribution = StayedClean
+	checked.Landing.Cause, checked.Landing.Evidence = "proved", json.RawMessage(`{"task":{},"checks":{"runs":[{"name":"a \"}\" b"}]}}`)
 	ended := Event{Type: TypeAttemptEnded, Task: "T1", Attempt: 1, Ended: checked.Landing}
 	for _, ev := range []Event{seal, checked, ended, {Type: TypeWritten, Written: &Written{SHA256: "00"}}} {
 		line, _, err := encode(nil, ev, new(decoder))
@@ -79,6 +90,7 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"landing":{"landed":"a"},"ended":{"landed":"b"}}`, `{"landing":{},"landing":{"head":"x"}}`, `{"landing":null}`, `{"started":{"sealed":"\u0000"}}`, "{}", "", "null", `{"seq":01}`, `{"SEQ":1}`, `{"seq":1,"seq":2}`, `{"task":"\ud83d\ude00"}`, `{"ended":{"usage":null}}`,
 		`{"ended":{"receipt":{"checks":[{}],"checks":[]}}}`, `{"attempt":1.0}`, `{"at":"2026-01-11T22:00:00+01:00"}`, `{"started":{"runner":"a"}}x`, `{"seq":1,}`, `{"ended":{"receipt":{"files_changed":[]}}}`,
+		`{"ended":{"evidence":{"a":[1,{"b":"\"}"}]},"cause":"x"}}`, `{"ended":{"evidence":null}}`, `{"ended":{"evidence":[}]}}`, `{"ended":{"evidence":{"a":1]}}}`, `{"ended":{"evidence":{},"evidence":{"b":2}}}`,
 	} {
 		f.Add(s)
 	}

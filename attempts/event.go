@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"encoding/json"
 	"time"
 
 	"relay/review"
@@ -132,6 +133,9 @@ type Ended struct {
 	Tools   []ToolUse    `json:"tools,omitempty"`   // of the agent, the most used first
 
 	MoreChanges int `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
+
+	Cause    string          `json:"cause,omitempty"`    // the rule that decided the outcome; "": the log of an older relay
+	Evidence json.RawMessage `json:"evidence,omitempty"` // what it decided from; nil: the run decided, or there was too much of it
 }
 
 // Undone records that a check of a completed task fails on the integration branch since other work has landed.

@@ -126,7 +126,7 @@ func anyTexts(rng *rand.Rand, ev *Event) {
 		if rng.IntN(2) == 0 {
 			e.Receipt.Review = anyReview(rng)
 		}
-		e.Session, e.Model, e.Landed = anyText(rng), anyText(rng), anyText(rng)
+		e.Session, e.Model, e.Landed, e.Cause = anyText(rng), anyText(rng), anyText(rng), anyText(rng)
 	}
 }
 

@@ -84,6 +84,7 @@ type Attempt struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`   // zero while running
 	Result    Result    `json:"result"`
 	Outcome   Outcome   `json:"outcome,omitempty"`
+	Cause     string    `json:"cause,omitempty"` // as in Ended
 	Charged   bool      `json:"charged,omitempty"`
 	Run       string    `json:"run,omitempty"`
 	Runner    string    `json:"runner,omitempty"`

@@ -17,7 +17,7 @@ func (rec *TaskRecord) end(e *Event) {
 	a, in := rec.startedBy(e), e.Ended
 	a.Landing, a.ReviewProgress, a.Landed = nil, nil, in.Landed
 	a.EndedAt, a.Result, a.Outcome, a.Charged = e.At, in.Result, in.Outcome, in.Charged
-	a.Head, a.Session, a.Usage, a.Receipt = in.Head, in.Session, in.Usage, in.Receipt
+	a.Cause, a.Head, a.Session, a.Usage, a.Receipt = in.Cause, in.Head, in.Session, in.Usage, in.Receipt
 	if in.Model != "" {
 		a.Model = in.Model
 	}

@@ -21,6 +21,7 @@ type attemptYAML struct {
 type endYAML struct {
 	Result  string  `yaml:"result"`
 	Outcome Outcome `yaml:"outcome"`
+	Cause   string  `yaml:"cause"`
 	Charged *bool   `yaml:"charged"`
 	Model   string  `yaml:"model"`
 	Head    string  `yaml:"head"`
@@ -36,7 +37,7 @@ type endYAML struct {
 func (y *attemptYAML) attempt(i int) Attempt {
 	e := y.ended(!y.EndedAt.IsZero())
 	a := Attempt{
-		ID: y.ID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Result: e.Result, Outcome: e.Outcome, Charged: e.Charged,
+		ID: y.ID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Result: e.Result, Outcome: e.Outcome, Cause: e.Cause, Charged: e.Charged,
 		Run: y.Run, Runner: y.Runner, Model: e.Model, Base: y.Base, Sealed: y.Sealed, Head: e.Head, Landed: e.Landed,
 		Session: e.Session, Usage: e.Usage, Receipt: e.Receipt, Extra: y.Rest.text(),
 	}
@@ -70,7 +71,7 @@ func (y *undoneYAML) undone() *Undone {
 // ended decides what the program that wrote this has left open; over says that the attempt has an end.
 func (y *endYAML) ended(over bool) Ended {
 	e := Ended{
-		Result: Result(y.Result), Outcome: y.Outcome, Head: y.Head, Landed: y.Landed, Model: y.Model, Session: y.Session,
+		Result: Result(y.Result), Outcome: y.Outcome, Cause: y.Cause, Head: y.Head, Landed: y.Landed, Model: y.Model, Session: y.Session,
 		Usage: y.Usage, Receipt: y.Receipt.Receipt,
 	}
 	r := &e.Receipt

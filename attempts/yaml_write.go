@@ -128,6 +128,7 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.Time(6, "ended_at", a.EndedAt)
 	y.Text(6, "result", string(a.Result))
 	y.Text(6, "outcome", string(a.Outcome))
+	y.Text(6, "cause", a.Cause)
 	if a.Result != ResultInProgress || a.Charged {
 		y.Line(6, "charged: ", strconv.FormatBool(a.Charged))
 	}
@@ -168,6 +169,7 @@ func (y ledgerWriter) landing(e *Ended) {
 	y.Line(6, "landing:")
 	y.Text(8, "result", string(e.Result))
 	y.Text(8, "outcome", string(e.Outcome))
+	y.Text(8, "cause", e.Cause)
 	y.Line(8, "charged: ", strconv.FormatBool(e.Charged))
 	y.Text(8, "model", e.Model)
 	y.Text(8, "head", e.Head)

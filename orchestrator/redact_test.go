@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/redact"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 	"relay/runners"
 )
 
@@ -72,6 +73,23 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	for _, found := range regexp.MustCompile(`"(\w+)":\[?"`+secret).FindAllStringSubmatch(string(data), -1) {
 		if !slices.Contains(ours, found[1]) {
 			t.Errorf("%s holds the secret in\n%s", found[1], data)
+		}
+	}
+}
+
+// Whatever evidence will hold besides: a text in it is redacted, unless it is one of relay's words, which have types of their own.
+func TestNoTextOfEvidenceIsForgotten(t *testing.T) {
+	t.Parallel()
+	const secret = "abcdefghijklmnop"
+	var in verdict.Evidence
+	fill(reflect.ValueOf(&in).Elem(), secret)
+	out := in.Record(redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Block)
+	if n := strings.Count(string(out), "[redacted A_KEY]"); n < 60 {
+		t.Errorf("%d texts are redacted in %s", n, out)
+	}
+	for _, found := range regexp.MustCompile(`"(\w+)":\[?"`+secret).FindAllStringSubmatch(string(out), -1) {
+		if !slices.Contains([]string{"is", "before", "by", "category", "outcome"}, found[1]) {
+			t.Errorf("%s holds the secret in\n%s", found[1], out)
 		}
 	}
 }

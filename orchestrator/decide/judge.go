@@ -103,6 +103,7 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 		Result: judged.Result, Outcome: f.Outcome, Charged: judged.Charged, Head: f.Head, Landed: f.Landed,
 		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
+		Cause: string(f.Cause), Evidence: f.Evidence.Record(c.state.Redact.Block),
 	}
 	e.Receipt.Doubtful = judged.Doubtful
 	if f.Usage != (attempts.Usage{}) {

@@ -199,7 +199,8 @@ type Result struct {
 	Held bool
 	// Doubtful means that tests prove less than before the work.
 	Doubtful bool
-	// Evidence is what was observed, and Cause the row of the table that ruled by it; "": the engine has no such table.
+	// Evidence is what was observed, and Cause the row of the table that ruled by it; "": the engine has no such table. Evidence is nil
+	// where the run has overruled the engine.
 	Evidence *verdict.Evidence
 	Cause    verdict.Cause
 }
@@ -245,10 +246,10 @@ func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
 	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, f.Short = o, c, why, ""
 }
 
-// Overrule replaces what the engine reports, for a cause that only the run knows.
+// Overrule replaces what the engine reports, for a cause that only the run knows. What the engine saw did not decide.
 func (f *Result) Overrule(o verdict.Overruling) {
 	f.Fail(o.Outcome, o.Category, o.Why)
-	f.Charged = o.Charged
+	f.Charged, f.Cause, f.Evidence = o.Charged, o.Cause, nil
 	if o.Gate != "" {
 		f.Gate = o.Gate
 	}

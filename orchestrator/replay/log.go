@@ -152,6 +152,7 @@ const (
 	lostSteps   = "what they rest on is missing from the log, as after a crash"
 	notRecorded = "the log does not say how they came to their end"
 	noGroups    = "the log does not say how long their checks took"
+	unreadable  = "their evidence cannot be read"
 )
 
 // countUnchecked counts the decisions of the log that no step was made anew for.

@@ -3,11 +3,15 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 )
 
 // Decision names a kind of decision.
@@ -22,6 +26,7 @@ const (
 	Budget  Decision = "budget"  // that an attempt or the run has used too much
 	Gate    Decision = "gate"    // that a task was gated before its attempt began
 	End     Decision = "end"     // whether an attempt is charged, whether its task is gated, and until when a runner is not asked
+	Ruling  Decision = "ruling"  // which row of the table ruled on an attempt's evidence, and with which outcome
 	Runner  Decision = "runner"  // that a runner may be asked again
 	Landing Decision = "landing" // what could land, in which order
 	Group   Decision = "group"   // how many of that shared a run of checks
@@ -32,7 +37,7 @@ const (
 // plural returns a kind that can be in [Unchecked] in words, as after a number.
 func (d Decision) plural() string {
 	return map[Decision]string{
-		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Landing: "landings", Group: "groups of landings",
+		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Ruling: "rulings on attempts", Landing: "landings", Group: "groups of landings",
 	}[d]
 }
 
@@ -43,6 +48,8 @@ type Report struct {
 	Kinds       map[Decision]int `json:"kinds"`     // of these
 	Differences []Difference     `json:"differences"`
 	Unchecked   []Unchecked      `json:"unchecked"`
+	// Causes counts the rulings by the row that ruled.
+	Causes map[verdict.Cause]int `json:"causes,omitempty"`
 }
 
 // Difference is a decision that would be another one now.
@@ -64,7 +71,7 @@ type Unchecked struct {
 
 // New returns the report of a run of which nothing was looked at yet.
 func New(run string) *Report {
-	return &Report{Run: run, Kinds: map[Decision]int{}, Differences: []Difference{}, Unchecked: []Unchecked{}}
+	return &Report{Run: run, Kinds: map[Decision]int{}, Differences: []Difference{}, Unchecked: []Unchecked{}, Causes: map[verdict.Cause]int{}}
 }
 
 // Made counts a decision that was made anew.
@@ -131,7 +138,10 @@ func (r *Report) Lines(clock func(time.Time) string) []string {
 		}
 		lines = append(lines, fmt.Sprintf("  %s  %s: then %s; now %s", clock(d.At), about, d.Then, d.Now))
 	}
-	for _, kind := range []Decision{Start, Wait, End, Landing, Group} {
+	if len(r.Causes) > 0 {
+		lines = append(lines, "ruled by: "+r.causes())
+	}
+	for _, kind := range []Decision{Start, Wait, End, Ruling, Landing, Group} {
 		for _, u := range r.Unchecked {
 			if u.Decision == kind {
 				lines = append(lines, "cannot be checked: "+u.line())
@@ -139,6 +149,18 @@ func (r *Report) Lines(clock func(time.Time) string) []string {
 		}
 	}
 	return lines
+}
+
+// causes lists the rows that ruled with how often, the most frequent first.
+func (r *Report) causes() string {
+	list := slices.SortedFunc(maps.Keys(r.Causes), func(a, b verdict.Cause) int {
+		return cmp.Or(cmp.Compare(r.Causes[b], r.Causes[a]), cmp.Compare(a, b))
+	})
+	words := make([]string, len(list))
+	for i, cause := range list {
+		words[i] = fmt.Sprintf("%s (%d)", cause, r.Causes[cause])
+	}
+	return strings.Join(words, ", ")
 }
 
 func (u *Unchecked) line() string {

@@ -61,6 +61,7 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 		return nil, err
 	}
 	r.drive()
+	r.rule()
 	r.countUnchecked()
 	return r.report, nil
 }

@@ -12,7 +12,7 @@ import (
 // Evidence is what was observed of one attempt. A nil part was not looked at. It is data: the event log keeps it, and a replay decides
 // again from it.
 type Evidence struct {
-	Task   Task     `json:"task"`
+	Task   Task     `json:"task,omitzero"`
 	Damage string   `json:"damage,omitempty"` // git cannot read the attempt's checkout or its commits: what it says
 	Ready  *Ready   `json:"ready,omitempty"`
 	Base   *Before  `json:"base,omitempty"`
@@ -153,8 +153,9 @@ func (r Run) fails() bool { return r.Changed != "" || r.Is != Passed && !r.Excus
 
 // Hook is what the user's pre-commit hook says of the work.
 type Hook struct {
-	How, Short string // it failed so; "": it passed, or there is none
-	Alike      bool   `json:"alike,omitempty"` // it fails in the same way where nothing has changed
+	How   string `json:"how,omitempty"`   // it failed so; "": it passed, or there is none
+	Short string `json:"short,omitempty"` // the same in fewer words
+	Alike bool   `json:"alike,omitempty"` // it fails in the same way where nothing has changed
 	Mishap
 }
 
@@ -178,7 +179,7 @@ type Panel struct {
 // Absent is a reviewer that has given no opinion.
 type Absent struct {
 	Fault ReviewerFault `json:"fault"`
-	Why   string        `json:"why"`
+	Why   string        `json:"why,omitempty"`
 }
 
 // Landing is what was seen of putting proved work onto the integration branch. What the checks say of the merged tree is in Checks.

@@ -8,6 +8,7 @@ import (
 
 // Overruling replaces what an engine reports, for a cause that only the run knows.
 type Overruling struct {
+	Cause    Cause
 	Outcome  attempts.Outcome
 	Category attempts.Category
 	Why      string
@@ -17,7 +18,7 @@ type Overruling struct {
 
 // StoppedByPerson rules on an attempt that a person stopped. why says so.
 func StoppedByPerson(why string) Overruling {
-	return Overruling{Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: why}
+	return Overruling{Cause: "stopped by a person", Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: why}
 }
 
 // Cap names whose budget is exhausted.
@@ -33,7 +34,9 @@ const (
 // OutOfBudget rules on an attempt that relay stopped for its cost. The attempt's cap charges the task, the task's cap gates it;
 // the caps of the run and the epic do neither.
 func OutOfBudget(c Cap, why string) Overruling {
-	o := Overruling{Outcome: attempts.Budget, Category: attempts.BudgetSpent, Why: why, Charged: c == AttemptCap}
+	o := Overruling{
+		Cause: "out of budget", Outcome: attempts.Budget, Category: attempts.BudgetSpent, Why: why, Charged: c == AttemptCap,
+	}
 	if c == TaskCap {
 		o.Gate = attempts.BudgetExhausted
 	}
@@ -51,5 +54,5 @@ func FullDisk(free, floor int64, why string) (Overruling, bool) {
 		return Overruling{}, false
 	}
 	why = fmt.Sprintf("the disk ran full (%d MiB are free): %s", free>>20, why)
-	return Overruling{Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}, true
+	return Overruling{Cause: "disk full", Outcome: attempts.Environment, Category: attempts.CLIError, Why: why}, true
 }

@@ -7,11 +7,11 @@ import (
 
 // ReviewerFault is why a reviewer gave no opinion. It is never the agent's fault.
 type ReviewerFault struct {
-	Outcome  attempts.Outcome
-	Category attempts.Category
-	Words    string // used when nothing else says why
-	News     bool   // it shows something new about the reviewer's runner
-	Output   bool   // what the reviewer printed may say more
+	Outcome  attempts.Outcome  `json:"outcome"`
+	Category attempts.Category `json:"category"`
+	Words    string            `json:"words,omitempty"`  // used when nothing else says why
+	News     bool              `json:"news,omitempty"`   // it shows something new about the reviewer's runner
+	Output   bool              `json:"output,omitempty"` // what the reviewer printed may say more
 }
 
 // ReviewerEnd decides what a reviewer's end without an answer means. What would be an agent's failure is one of the environment:

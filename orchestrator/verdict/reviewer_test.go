@@ -49,14 +49,14 @@ func TestWorst(t *testing.T) {
 
 func TestOverrulings(t *testing.T) {
 	t.Parallel()
-	budget := Overruling{Outcome: attempts.Budget, Category: attempts.BudgetSpent, Why: "spent"}
+	budget := Overruling{Cause: "out of budget", Outcome: attempts.Budget, Category: attempts.BudgetSpent, Why: "spent"}
 	charged, gated := budget, budget
 	charged.Charged, gated.Gate = true, attempts.BudgetExhausted
 	for name, c := range map[string]struct{ got, want Overruling }{
 		"the run's cap":     {OutOfBudget(RunCap, "spent"), budget},
 		"the attempt's cap": {OutOfBudget(AttemptCap, "spent"), charged},
 		"the task's cap":    {OutOfBudget(TaskCap, "spent"), gated},
-		"a person":          {StoppedByPerson("you"), Overruling{Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: "you"}},
+		"a person":          {StoppedByPerson("you"), Overruling{Cause: "stopped by a person", Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: "you"}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, c.got, c.want)
@@ -73,7 +73,7 @@ func TestOverrulings(t *testing.T) {
 		"just enough":     {64 << 10, 0, ""},
 	} {
 		got, full := FullDisk(c.free, c.floor, "red")
-		if full != (c.want != "") || got.Why != c.want || full && got.Outcome != attempts.Environment {
+		if full != (c.want != "") || got.Why != c.want || full && (got.Outcome != attempts.Environment || got.Cause != "disk full") {
 			t.Errorf("%s: got %+v, %v; want %q", name, got, full, c.want)
 		}
 	}

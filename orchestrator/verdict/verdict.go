@@ -127,11 +127,7 @@ func (r *row) ruling(e *Evidence) Ruling {
 		ruling.Outcome, ruling.Category = end.Outcome, end.Category
 	}
 	if r.absent {
-		faults := make([]ReviewerFault, len(e.Panel.Missing))
-		for i, m := range e.Panel.Missing {
-			faults[i] = m.Fault
-		}
-		worst := faults[Worst(faults)]
+		worst := e.Panel.Missing[e.Panel.worst()].Fault
 		ruling.Outcome, ruling.Category = worst.Outcome, worst.Category
 	}
 	if r.words != nil {

@@ -120,6 +120,9 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	for i := range s.Attempts {
 		fmt.Fprintln(w)
 		status.WriteAttempt(w, &s.Attempts[i], l, "")
+		if cause := s.Attempts[i].Cause; cause != "" {
+			fmt.Fprintln(w, "  ruled by: "+text.Line(cause, 60))
+		}
 	}
 	for _, said := range s.Progress {
 		done := ""

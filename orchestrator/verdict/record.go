@@ -1,0 +1,106 @@
+package verdict
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"relay/attempts"
+)
+
+// Bounds of a record of evidence.
+const (
+	recordText = 1 << 10 // bytes of a text
+	recordList = 20      // items of a list
+	recordSize = 16 << 10
+)
+
+// Record returns the evidence as JSON for the event log: clean has removed secrets from each text, long texts and lists are cut. Deciding
+// from the record returns the same row and outcome. Record returns nil if e is nil, or the JSON would exceed 16 KiB.
+func (e *Evidence) Record(clean func(string) string) json.RawMessage {
+	if e == nil {
+		return nil
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return nil
+	}
+	own, err := ReadRecord(text) // e stays as it is
+	if err != nil {
+		return nil
+	}
+	own.cutLists()
+	cut(reflect.ValueOf(own).Elem(), clean)
+	text, err = json.Marshal(own)
+	if err != nil || len(text) > recordSize {
+		return nil
+	}
+	return text
+}
+
+// ReadRecord reads evidence that Record has written.
+func ReadRecord(text []byte) (*Evidence, error) {
+	e := &Evidence{}
+	return e, json.Unmarshal(text, e)
+}
+
+// cutLists shortens the lists in which one item decides, and keeps that item: the first check that speaks against the work, and the
+// reviewer that waiting helps least.
+func (e *Evidence) cutLists() {
+	if e.Checks != nil && len(e.Checks.Runs) > recordList {
+		against, yes := e.against()
+		e.Checks.Runs = e.Checks.Runs[:recordList]
+		if _, kept := e.against(); yes && !kept {
+			e.Checks.Runs[recordList-1] = against
+		}
+	}
+	if e.Panel != nil && len(e.Panel.Missing) > recordList {
+		if worst := e.Panel.worst(); worst >= recordList {
+			e.Panel.Missing[recordList-1] = e.Panel.Missing[worst]
+		}
+		e.Panel.Missing = e.Panel.Missing[:recordList]
+	}
+}
+
+// worst returns the index of the missing reviewer that decides. There must be one.
+func (p *Panel) worst() int {
+	faults := make([]ReviewerFault, len(p.Missing))
+	for i, m := range p.Missing {
+		faults[i] = m.Fault
+	}
+	return Worst(faults)
+}
+
+// cut cleans and shortens every text in v, and shortens every list. The words of a type of their own, such as outcomes, are relay's.
+func cut(v reflect.Value, clean func(string) string) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			v.SetString(cutText(v.String(), clean))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			cut(v.Elem(), clean)
+		}
+	case reflect.Slice:
+		v.Set(v.Slice(0, min(v.Len(), recordList)))
+		for i := range v.Len() {
+			cut(v.Index(i), clean)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			cut(field, clean)
+		}
+	default: // no text in it
+	}
+}
+
+// cutText never empties a text, as an empty one means that nothing was seen.
+func cutText(s string, clean func(string) string) string {
+	if s == "" {
+		return ""
+	}
+	if s = attempts.Clean(clean(s), recordText); s == "" {
+		return "…"
+	}
+	return s
+}
