@@ -104,6 +104,9 @@ func (r *Runner) Why(check Check, s Result) string {
 	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
 }
 
+// WhyNow is Why for a check that was just run: its signal is known too.
+func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit, s.Said) }
+
 func (r *Runner) why(check Check, s Result, exit process.Exit, said []string) string {
 	how := check.Name + ": " + runners.DescribeExit(exit)
 	if s.TimedOut {

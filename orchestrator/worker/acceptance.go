@@ -161,7 +161,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 // see classifies the result of a check on the work, by what it said on the base.
 func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
 	t := ac.t
-	f, r := &t.f, t.run.checks
+	f, r, own := &t.f, t.run.checks, t.c.ceiling == "" // in the user's own checkout
 	base, known := f.onBase[check.Key()]
 	if known && check.OfEpic && !after.Passed() {
 		var err error
@@ -173,10 +173,13 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.quiet()}
 	if known {
 		run.Before = base.State()
-		after.Run.Attribution = checks.Attribution(base, *after)
-		run.Alike = after.Run.Attribution == attempts.BrokenBefore
-		if t.c.ceiling == "" && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, t.a.Base) == "" {
-			run.Before = "" // in the user's checkout what failed may be what an earlier check has left: only the same failure is known
+		whose := checks.Attribution(base, *after)
+		run.Alike = whose == attempts.BrokenBefore
+		if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, t.a.Base) == "" {
+			run.Before = "" // what failed may be what an earlier check has left: only the same failure is known
+		}
+		if !own || run.Excused() {
+			after.Run.Attribution = whose
 		}
 	}
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
@@ -191,6 +194,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		f.Note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too"+checks.Difference(base, *after)+"; it is not held against the task")
 	default:
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
+		if own {
+			run.How = r.WhyNow(check, *after)
+		}
 		if !check.OfEpic {
 			run.CannotRun = r.CannotRun(ctx, check, after.Run, t.a.Base)
 		}

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -48,11 +49,11 @@ func (s *Scanner) fields(t reflect.Type) []field {
 
 // rare reports whether a type decodes itself, other than a time.
 func rare(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
 		t = t.Elem()
 	}
 	switch reflect.New(t).Interface().(type) {
-	case *time.Time:
+	case *time.Time, *json.RawMessage:
 		return false
 	case json.Unmarshaler, encoding.TextUnmarshaler:
 		return true
@@ -77,7 +78,11 @@ func (s *Scanner) value(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		s.value(v.Elem())
 	case reflect.Slice:
-		s.list(v)
+		if raw, ok := reflect.TypeAssert[*json.RawMessage](v.Addr()); ok {
+			*raw = bytes.Clone(s.verbatim())
+		} else {
+			s.list(v)
+		}
 	case reflect.Struct:
 		if t, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 			*t = s.time()

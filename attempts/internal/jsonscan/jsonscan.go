@@ -6,6 +6,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"time"
@@ -250,4 +251,32 @@ func (s *Scanner) time() time.Time {
 		s.gaveUp = true
 	}
 	return t
+}
+
+// verbatim reads an object and returns its text, which is part of the text being read.
+func (s *Scanner) verbatim() []byte {
+	from, depth := s.at, 0
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case '"':
+			if s.raw(); s.gaveUp {
+				return nil
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+		s.at++
+	}
+	s.want('}')
+	if s.gaveUp || !json.Valid(s.text[from:s.at]) || s.text[from] != '{' {
+		s.gaveUp = true
+		return nil
+	}
+	return s.text[from:s.at]
 }
