@@ -250,5 +250,5 @@ func newHistory(fsys durable.FS, g *epic.Graph) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1, decoder: decoder{reuse: true}}, nil
+	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1}, nil
 }

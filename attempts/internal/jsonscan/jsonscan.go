@@ -6,6 +6,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -17,19 +18,14 @@ type Scanner struct {
 	at     int
 	gaveUp bool
 	words  map[string]string
+	types  map[reflect.Type][]field
 }
 
-// maxWords bounds what is kept of one file's words.
-const maxWords = 1 << 15
-
-// Start begins with a new text.
-func (s *Scanner) Start(text []byte) { s.text, s.at, s.gaveUp = text, 0, false }
-
-// Done reports whether the text was read to its end and understood.
-func (s *Scanner) Done() bool { return !s.gaveUp && s.at == len(s.text) }
-
-// GiveUp says that the text is not what was expected.
-func (s *Scanner) GiveUp() { s.gaveUp = true }
+// What is kept of one file's words: names and ids of tasks, runners and models, and no hashes.
+const (
+	maxWords = 1 << 15
+	maxWord  = 32
+)
 
 // take reads one given byte.
 func (s *Scanner) take(c byte) bool {
@@ -43,42 +39,6 @@ func (s *Scanner) take(c byte) bool {
 func (s *Scanner) want(c byte) {
 	if !s.take(c) {
 		s.gaveUp = true
-	}
-}
-
-// Fields reads an object. f is called with each name, valid during the call, and has to read the value.
-func (s *Scanner) Fields(f func(name []byte)) {
-	s.want('{')
-	if s.take('}') {
-		return
-	}
-	for !s.gaveUp {
-		name, plain := s.raw()
-		s.want(':')
-		if !plain || s.gaveUp {
-			s.gaveUp = true
-			return
-		}
-		f(name)
-		if s.take('}') {
-			return
-		}
-		s.want(',')
-	}
-}
-
-// Items reads a list. f is called for each value and has to read it.
-func (s *Scanner) Items(f func()) {
-	s.want('[')
-	if s.take(']') {
-		return
-	}
-	for !s.gaveUp {
-		f()
-		if s.take(']') {
-			return
-		}
-		s.want(',')
 	}
 }
 
@@ -130,23 +90,17 @@ func escaped(part []byte) bool {
 	return n%2 == 1
 }
 
-// String reads a string.
-func (s *Scanner) String() string {
-	text, plain := s.raw()
-	if plain || s.gaveUp {
-		return string(text)
-	}
-	return s.unescape(text)
-}
-
-// Word reads a string that comes often; equal words share their memory.
-func (s *Scanner) Word() string {
+// word reads a string; equal short ones share their memory.
+func (s *Scanner) word() string {
 	text, plain := s.raw()
 	if s.gaveUp {
 		return ""
 	}
 	if !plain {
 		return s.unescape(text)
+	}
+	if len(text) > maxWord {
+		return string(text)
 	}
 	if w, ok := s.words[string(text)]; ok {
 		return w
@@ -225,8 +179,8 @@ func (s *Scanner) number() []byte {
 	return s.text[from:s.at]
 }
 
-// Uint reads a number without sign.
-func (s *Scanner) Uint() uint64 {
+// uint reads a number without sign.
+func (s *Scanner) uint() uint64 {
 	text := s.number()
 	var n uint64
 	for _, c := range text {
@@ -241,16 +195,16 @@ func (s *Scanner) Uint() uint64 {
 	return n
 }
 
-// Int reads a whole number.
-func (s *Scanner) Int() int64 {
+// int reads a whole number.
+func (s *Scanner) int() int64 {
 	if s.take('-') {
-		return -int64(s.Uint())
+		return -int64(s.uint())
 	}
-	return int64(s.Uint())
+	return int64(s.uint())
 }
 
-// Float reads a number.
-func (s *Scanner) Float() float64 {
+// float reads a number.
+func (s *Scanner) float() float64 {
 	text := s.number()
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !strict(text) {
@@ -270,8 +224,8 @@ func strict(text []byte) bool {
 	return dot < 0 || digit(dot+1)
 }
 
-// Bool reads true or false.
-func (s *Scanner) Bool() bool {
+// bool reads true or false.
+func (s *Scanner) bool() bool {
 	if bytes.HasPrefix(s.text[s.at:], []byte("true")) {
 		s.at += 4
 		return true
@@ -284,8 +238,8 @@ func (s *Scanner) Bool() bool {
 	return false
 }
 
-// Time reads a time in UTC.
-func (s *Scanner) Time() time.Time {
+// time reads a time in UTC.
+func (s *Scanner) time() time.Time {
 	text, plain := s.raw()
 	if !plain || s.gaveUp || len(text) == 0 || text[len(text)-1] != 'Z' {
 		s.gaveUp = true
