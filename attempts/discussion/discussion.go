@@ -34,12 +34,6 @@ const (
 	Revived    Status = "revived"
 )
 
-// Born lists the statuses that a new entry may have.
-func Born() []Status { return []Status{Exploring, Tentative, Unresolved} }
-
-// Marked lists the statuses that an entry may be given later.
-func Marked() []Status { return []Status{Exploring, Tentative, Accepted, Deprecated, Revived} }
-
 // Open reports whether a discussion of this status is still open.
 func (s Status) Open() bool {
 	return slices.Contains([]Status{Exploring, Tentative, Unresolved, Revived}, s)

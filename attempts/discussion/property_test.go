@@ -104,7 +104,7 @@ func (w *writer) step(tb testing.TB) {
 	}
 	switch action {
 	case 0:
-		in := object{"topic": text(), "summary": text(), "status": Born()[w.random.IntN(3)], "positions": []object{{"by": "ada", "stance": text(), "rationale": text()}}}
+		in := object{"topic": text(), "summary": text(), "status": []Status{Exploring, Tentative, Unresolved}[w.random.IntN(3)], "positions": []object{{"by": "ada", "stance": text(), "rationale": text()}}}
 		if id != "" {
 			in["related_entries"] = []string{id}
 		}
@@ -112,7 +112,7 @@ func (w *writer) step(tb testing.TB) {
 		w.say(made, in["summary"].(string), id)
 	case 1:
 		note := text()
-		call(tb, w.l, ActionMark, object{"entry_id": id, "new_status": Marked()[w.random.IntN(5)], "note": note})
+		call(tb, w.l, ActionMark, object{"entry_id": id, "new_status": []Status{Exploring, Tentative, Accepted, Deprecated, Revived}[w.random.IntN(5)], "note": note})
 		w.say(id, note)
 	case 2:
 		other, relation := w.pick(tb), text()

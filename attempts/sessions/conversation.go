@@ -56,12 +56,7 @@ func (r *Reader) LooseCalls(ctx context.Context, session string) ([]ToolCall, er
 	return all(ctx, r.rows, (*ToolCall).fields, queryLoose, session)
 }
 
-// Subagents returns the sessions that a session has begun, the oldest first.
-func (r *Reader) Subagents(ctx context.Context, session string) ([]Session, error) {
-	return all(ctx, r.rows, (*Session).fields, querySubagents, session)
-}
-
-// LooseSubagents returns those of them that no tool call names.
+// LooseSubagents returns the sessions that a session has begun and no tool call names, the oldest first.
 func (r *Reader) LooseSubagents(ctx context.Context, session string) ([]Session, error) {
 	return all(ctx, r.rows, (*Session).fields, queryLooseSubagents, session)
 }

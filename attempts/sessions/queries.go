@@ -36,7 +36,6 @@ const (
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence DESC LIMIT 1), '') " +
 		"FROM agent_sessions AS s ORDER BY s.created_at, s.id"
-	querySubagents      = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? ORDER BY s.created_at, s.id"
 	queryLooseSubagents = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
 		"AND NOT EXISTS (SELECT 1 FROM agent_tool_calls WHERE child_session_id = s.id) ORDER BY s.created_at, s.id"
 
@@ -58,10 +57,6 @@ const (
 		"UNION SELECT t.parent_turn_id FROM agent_turns AS t JOIN above AS a ON t.id = a.id), " +
 		"below (id) AS (SELECT id FROM agent_turns WHERE session_id = ?1 UNION SELECT t.id FROM agent_turns AS t JOIN below AS b ON t.parent_turn_id = b.id) " +
 		"SELECT " + turnColumns + " FROM agent_turns AS t WHERE t.id IN (SELECT id FROM above UNION SELECT id FROM below) ORDER BY t.timestamp, t.id"
-	queryAround = "WITH RECURSIVE above (id) AS (SELECT ?1 UNION SELECT t.parent_turn_id FROM agent_turns AS t JOIN above AS a ON t.id = a.id), " +
-		"below (id) AS (SELECT ?1 UNION SELECT t.id FROM agent_turns AS t JOIN below AS b ON t.parent_turn_id = b.id) " +
-		"SELECT " + turnColumns + " FROM agent_turns AS t WHERE t.id IN (SELECT id FROM above UNION SELECT id FROM below) ORDER BY t.timestamp, t.id"
-
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 

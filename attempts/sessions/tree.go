@@ -15,12 +15,6 @@ func (r *Reader) Tree(ctx context.Context, session string) ([]*Node, error) {
 	return grow(turns), err
 }
 
-// Around returns one turn in its tree: all that it follows, and all that follow it.
-func (r *Reader) Around(ctx context.Context, turn string) ([]*Node, error) {
-	turns, err := all(ctx, r.rows, (*Turn).fields, queryAround, turn)
-	return grow(turns), err
-}
-
 // grow makes trees of turns. Of turns that follow each other in a circle, which no relay writes, one becomes a root.
 func grow(turns []Turn) (roots []*Node) {
 	nodes := make(map[string]*Node, len(turns))

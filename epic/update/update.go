@@ -48,9 +48,6 @@ type Task struct {
 	Over   []string `json:"over,omitempty"`    // of these, the ones that had been edited in epic.yml too
 }
 
-// Empty reports whether nothing is to be changed.
-func (r *Result) Empty() bool { return len(r.Added)+len(r.Changed)+len(r.Removed)+len(r.Whole) == 0 }
-
 // merge is an update in the making.
 type merge struct {
 	in    Input

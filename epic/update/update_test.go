@@ -138,7 +138,7 @@ func TestLeft(t *testing.T) {
 		t.Errorf("new: %+v, left: %+v", both.Added, both.Left)
 	}
 	again := merge(t, first.Made, first.Epic, less)
-	if !again.Empty() || len(again.Left)+len(again.LeftWhole) > 0 {
+	if len(again.Added)+len(again.Changed)+len(again.Removed)+len(again.Whole) > 0 || len(again.Left)+len(again.LeftWhole) > 0 {
 		t.Errorf("told again: %+v, %v", again.Left, again.LeftWhole)
 	}
 }

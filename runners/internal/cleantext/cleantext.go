@@ -55,15 +55,6 @@ func Shorten(s string, max int) string {
 	return short
 }
 
-// LastWords returns the end of s, at most max bytes of it and no half of a word.
-func LastWords(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	end := s[len(s)-max:]
-	return strings.TrimSpace(strings.ToValidUTF8(end[HalfWord([]byte(end)):], ""))
-}
-
 // OneLine cleans s and folds its white space, for messages that must stay on one line of at most max bytes.
 func OneLine(s string, max int) string { return Shorten(plaintext.Line(Clean(s, 4*max)), max) }
 
