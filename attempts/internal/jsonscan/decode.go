@@ -23,12 +23,6 @@ type field struct {
 	rare  bool // encoding/json reads its type
 }
 
-var (
-	timeType  = reflect.TypeFor[time.Time]()
-	readsJSON = reflect.TypeFor[json.Unmarshaler]()
-	readsText = reflect.TypeFor[encoding.TextUnmarshaler]()
-)
-
 // fields returns those of a struct type, with those of the structs embedded in it.
 func (s *Scanner) fields(t reflect.Type) []field {
 	list, known := s.types[t]
@@ -52,12 +46,18 @@ func (s *Scanner) fields(t reflect.Type) []field {
 	return list
 }
 
+// rare reports whether a type decodes itself, other than a time.
 func rare(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	p := reflect.PointerTo(t)
-	return t != timeType && (p.Implements(readsJSON) || p.Implements(readsText))
+	switch reflect.New(t).Interface().(type) {
+	case *time.Time:
+		return false
+	case json.Unmarshaler, encoding.TextUnmarshaler:
+		return true
+	}
+	return false
 }
 
 // value reads any value into v, which is zero.
@@ -79,7 +79,7 @@ func (s *Scanner) value(v reflect.Value) {
 	case reflect.Slice:
 		s.list(v)
 	case reflect.Struct:
-		if t, ok := v.Addr().Interface().(*time.Time); ok {
+		if t, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 			*t = s.time()
 		} else {
 			s.object(v)

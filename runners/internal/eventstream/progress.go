@@ -17,6 +17,7 @@ type Progress struct {
 	last     Action // which is this
 }
 
+// Bounds of what an observer gets.
 const (
 	MaxReported = 30                       // events that are told between two polls, besides the last
 	EventHead   = 8*cleantext.MaxEvent + 4 // bytes of a text that an event can show: see cleantext.Clean
