@@ -6,6 +6,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"time"
@@ -207,21 +208,10 @@ func (s *Scanner) int() int64 {
 func (s *Scanner) float() float64 {
 	text := s.number()
 	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !strict(text) {
+	if err != nil || !json.Valid(text) {
 		s.gaveUp = true
 	}
 	return v
-}
-
-// strict reports whether a number that Go reads is one for JSON too.
-func strict(text []byte) bool {
-	text = bytes.TrimPrefix(text, []byte("-"))
-	digit := func(i int) bool { return i < len(text) && text[i] >= '0' && text[i] <= '9' }
-	if !digit(0) || text[0] == '0' && digit(1) {
-		return false
-	}
-	dot := bytes.IndexByte(text, '.')
-	return dot < 0 || digit(dot+1)
 }
 
 // bool reads true or false.
