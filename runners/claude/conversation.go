@@ -68,13 +68,9 @@ const maxDenied = 1000
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return len(line) == 0
-	}
-	ev, torn := jsonline.Decode[spokenEvent](line)
-	if torn {
-		return false
+	ev, fine := jsonline.Read[spokenEvent](line)
+	if ev == nil {
+		return fine
 	}
 	s.event(ev, tell)
 	return true

@@ -27,13 +27,9 @@ type keptSpeech struct {
 
 // Line implements [conversation.Reader].
 func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return len(line) == 0
-	}
-	ev, torn := jsonline.Decode[keptEvent](line)
-	if torn {
-		return false
+	ev, fine := jsonline.Read[keptEvent](line)
+	if ev == nil {
+		return fine
 	}
 	if ev.Session != "" && ev.Session != s.session {
 		s.session = ev.Session

@@ -50,13 +50,9 @@ type keptSpeech struct {
 
 // Line implements [conversation.Reader].
 func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return len(line) == 0
-	}
-	r, torn := jsonline.Decode[keptRecord](line)
-	if torn {
-		return false
+	r, fine := jsonline.Read[keptRecord](line)
+	if r == nil {
+		return fine
 	}
 	p := &r.Payload
 	e := conversation.Event{At: conversation.Millis(r.Time), Model: s.model}

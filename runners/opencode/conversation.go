@@ -48,13 +48,9 @@ type speech struct {
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return len(line) == 0
-	}
-	ev, torn := jsonline.Decode[spokenEvent](line)
-	if torn {
-		return false
+	ev, fine := jsonline.Read[spokenEvent](line)
+	if ev == nil {
+		return fine
 	}
 	if ev.SessionID != "" && ev.SessionID != s.session {
 		s.session = ev.SessionID

@@ -22,3 +22,16 @@ func Decode[E any](line []byte) (ev *E, torn bool) {
 	var wrongType *json.UnmarshalTypeError
 	return ev, err != nil && !errors.As(err, &wrongType)
 }
+
+// Read decodes a line. It returns no event for a line that is not an object, or torn; fine reports whether the line was merely empty.
+func Read[E any](line []byte) (ev *E, fine bool) {
+	line, ok := Object(line)
+	if !ok {
+		return nil, len(line) == 0
+	}
+	ev, torn := Decode[E](line)
+	if torn {
+		return nil, false
+	}
+	return ev, true
+}
