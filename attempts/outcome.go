@@ -1,6 +1,6 @@
 package attempts
 
-// Outcome is how an attempt ended. What follows from it is decided in orchestrator/verdict.
+// Outcome is how an attempt ended. Package orchestrator/verdict decides what follows from it.
 type Outcome string
 
 // Outcomes of an attempt.

@@ -38,7 +38,7 @@ func (o *Options) EngineFactory() (engine.Factory, error) {
 	}
 	names := append(slices.Collect(maps.Keys(o.Engines)), engine.Local)
 	slices.Sort(names)
-	return nil, &text.RefusedError{Reason: fmt.Sprintf("there is no engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
+	return nil, &text.RefusedError{Reason: fmt.Sprintf("unknown engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
 }
 
 // localFactory returns the factory of the engine that works on this machine. From machine it takes what is not data: the options are those

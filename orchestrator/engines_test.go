@@ -21,7 +21,7 @@ func TestEngineByName(t *testing.T) {
 	}}
 	for name, want := range map[string]*text.RefusedError{
 		"other": nil,
-		"othre": {Reason: `there is no engine "othre"`, Hint: "use one of: local, other"},
+		"othre": {Reason: `unknown engine "othre"`, Hint: "use one of: local, other"},
 	} {
 		o.Engine = name
 		_, err := o.OpenEngine(t.Context(), nil)

@@ -246,7 +246,7 @@ func (f *Result) Fail(o attempts.Outcome, c attempts.Category, why string) {
 	f.Outcome, f.Receipt.ErrorCategory, f.Receipt.ErrorSummary, f.Short = o, c, why, ""
 }
 
-// Overrule replaces what the engine reports, for a cause that only the run knows. What the engine saw did not decide.
+// Overrule replaces what the engine reports, for a cause that only the run knows. The engine's evidence did not decide.
 func (f *Result) Overrule(o verdict.Overruling) {
 	f.Fail(o.Outcome, o.Category, o.Why)
 	f.Charged, f.Cause, f.Evidence = o.Charged, o.Cause, nil

@@ -68,7 +68,8 @@ func (r Redactor) Stat(stat string, files []string) string {
 	return strings.Join(rows, "\n")
 }
 
-// Ended cleans what else an agent had a hand in. The evidence must be clean: see verdict.Evidence.Record. A session that looks like a secret cannot be resumed.
+// Ended cleans what else an agent had a hand in. The evidence must be clean: see verdict.Evidence.Record. A session that looks like a
+// secret cannot be resumed.
 func (r Redactor) Ended(e attempts.Ended) attempts.Ended {
 	e.Receipt, e.Model, e.Cause = r.Receipt(e.Receipt), r.Line(e.Model), r.Line(e.Cause)
 	e.Changes, e.Tools = slices.Clone(e.Changes), slices.Clone(e.Tools)

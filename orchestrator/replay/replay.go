@@ -37,7 +37,8 @@ const (
 // plural returns a kind that can be in [Unchecked] in words, as after a number.
 func (d Decision) plural() string {
 	return map[Decision]string{
-		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Ruling: "rulings on attempts", Landing: "landings", Group: "groups of landings",
+		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Ruling: "rulings on attempts", Landing: "landings",
+		Group: "groups of landings",
 	}[d]
 }
 

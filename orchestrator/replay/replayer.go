@@ -61,7 +61,7 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 		return nil, err
 	}
 	r.drive()
-	r.rule()
+	rule(r)
 	r.countUnchecked()
 	return r.report, nil
 }

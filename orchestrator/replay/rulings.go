@@ -8,7 +8,7 @@ import (
 )
 
 // rule decides again on the evidence of every attempt that has some in the log, and reports rulings that differ.
-func (r *replayer) rule() {
+func rule(r *replayer) {
 	for _, id := range sortedIDs(r.log.ends) {
 		event := r.log.ends[id]
 		if event.Ended == nil || len(event.Ended.Evidence) == 0 {
@@ -20,12 +20,13 @@ func (r *replayer) rule() {
 			continue
 		}
 		r.report.Made(Ruling)
-		then, now := rulingText(verdict.Cause(event.Ended.Cause), event.Ended.Outcome), ""
-		if ruling, lacks := decideOn(e); lacks != verdict.Nothing {
-			now = fmt.Sprintf("no row rules, because the evidence lacks %q", lacks)
-		} else {
+		then := rulingText(verdict.Cause(event.Ended.Cause), event.Ended.Outcome)
+		ruling, lacks := decideOn(e)
+		now := rulingText(ruling.Cause, ruling.Outcome)
+		if lacks == verdict.Nothing {
 			r.report.Causes[ruling.Cause]++
-			now = rulingText(ruling.Cause, ruling.Outcome)
+		} else {
+			now = fmt.Sprintf("no row rules, because the evidence lacks %q", lacks)
 		}
 		if now != then {
 			r.report.Differs(Difference{Decision: Ruling, At: event.At, Task: id.task, Then: then, Now: now})

@@ -86,7 +86,8 @@ func TestFollow(t *testing.T) {
 		want After
 	}{
 		"done": {
-			Reported{Outcome: attempts.Success}, attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success},
+			Reported{Outcome: attempts.Success},
+			attempts.Ended{Result: attempts.ResultSuccess, Outcome: attempts.Success},
 			After{Task: TaskCompleted},
 		},
 		"failed":                          {Reported{Outcome: attempts.Check}, failed(attempts.Check), After{Blamed: true}},

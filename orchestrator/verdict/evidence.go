@@ -115,7 +115,7 @@ type Mark struct {
 	Refused string `json:"refused,omitempty"` // git does not take what was committed: what it says
 }
 
-// Runs are checks on the work, in their order, as far as they were run.
+// Runs are the checks on the work that ran, in their order.
 type Runs struct {
 	Runs []Run `json:"runs,omitempty"`
 	Mishap
@@ -131,7 +131,7 @@ const (
 	Late   State = "late" // it took too long, or printed too much: it has said nothing
 )
 
-// Run is one check as it was seen.
+// Run is what was seen of one check.
 type Run struct {
 	Name      string `json:"name"`
 	OfEpic    bool   `json:"of_epic,omitempty"`
@@ -142,7 +142,7 @@ type Run struct {
 	Short     string `json:"short,omitempty"`      // the same in fewer words
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
-	Alone     bool   `json:"alone,omitempty"`      // nobody else was at work while it ran
+	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
 }
 
 // Excused reports whether the check is one of the epic that fails on the base as well: it is held against no task.
@@ -159,7 +159,7 @@ type Hook struct {
 	Mishap
 }
 
-// Old is what the checks say with the tests as they were.
+// Old is what the checks say with the base's version of the tests.
 type Old struct {
 	Check   string   `json:"check,omitempty"`   // that fails then, twice; "": none
 	How     string   `json:"how,omitempty"`     // it ended
@@ -182,7 +182,7 @@ type Absent struct {
 	Why   string        `json:"why,omitempty"`
 }
 
-// Landing is what was seen of putting proved work onto the integration branch. What the checks say of the merged tree is in Checks.
+// Landing is what was seen of putting proved work onto the integration branch. Checks has the checks on the merged tree.
 type Landing struct {
 	Conflict []string `json:"conflict,omitempty"` // files …
 	With     string   `json:"with,omitempty"`     // … that these have changed as well, in words
@@ -297,7 +297,7 @@ func (d TurnEnd) Words() string { return text.FirstOf(d.Said, OutcomeOf(d.Is).Wo
 // WithoutResult reports whether the attempt ends without a result: nothing decides in its place, or what was to decide cannot.
 func (e *Evidence) WithoutResult() bool { return e.End != nil && withoutResult(e) }
 
-// AlreadyDone reports whether the ledger is told, with a ruling, that the task was done before the attempt.
+// AlreadyDone reports whether the ledger records, with a ruling, that the task was done before the attempt.
 func (e *Evidence) AlreadyDone(r Ruling) bool {
 	return e.doneAlready() && r.Outcome != attempts.Agent && r.Outcome != attempts.Tamper
 }

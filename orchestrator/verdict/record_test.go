@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/runners"
 )
 
-// proved returns the evidence of work that nothing speaks against.
-func proved() *Evidence {
-	return &Evidence{
-		Task: Task{HasChecks: true}, Ready: &Ready{}, Base: &Before{}, Leave: &Leave{}, End: &TurnEnd{Is: runners.Claimed, Session: true},
-		Guard: &Guard{}, Work: &Work{}, Mark: &Mark{}, Checks: &Runs{Runs: []Run{{Name: "go test", Is: Passed}}}, Hook: &Hook{}, Old: &Old{},
-		Panel: &Panel{},
-	}
+// recorded is the evidence of a proved attempt with a check and a session.
+func recorded() *Evidence {
+	e := proved()
+	e.End.Session, e.Checks.Runs = true, []Run{{Name: "go test", Is: Passed}}
+	return e
 }
 
 func same(s string) string { return s }
@@ -25,7 +22,7 @@ func TestRecordOfASuccess(t *testing.T) {
 	t.Parallel()
 	want := `{"task":{"has_checks":true},"ready":{},"base":{},"leave":{},"end":{"is":"claimed","session":true},"guard":{},"work":{},"mark":{},` +
 		`"checks":{"runs":[{"name":"go test","is":"passed"}]},"hook":{},"old":{},"panel":{}}`
-	if got := string(proved().Record(same)); got != want {
+	if got := string(recorded().Record(same)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := (*Evidence)(nil).Record(same); got != nil {
@@ -56,7 +53,7 @@ func TestRecordDecidesTheSame(t *testing.T) {
 		},
 		"a refused landing": func(e *Evidence) { e.Landing = &Landing{Conflict: paths, With: "secret"} },
 	} {
-		e := proved()
+		e := recorded()
 		change(e)
 		decide := func(e *Evidence) (Ruling, Part) {
 			if e.Landing != nil {
@@ -88,7 +85,7 @@ func TestRecordDecidesTheSame(t *testing.T) {
 // Of evidence that is too large there is no record.
 func TestRecordOfTooMuch(t *testing.T) {
 	t.Parallel()
-	e := proved()
+	e := recorded()
 	e.Checks.Runs = repeat(Run{Name: "x", Is: Red, How: strings.Repeat("x", 2000)}, recordList)
 	if got := e.Record(same); got != nil {
 		t.Errorf("got %d bytes", len(got))

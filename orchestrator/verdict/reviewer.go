@@ -14,7 +14,7 @@ type ReviewerFault struct {
 	Output   bool              `json:"output,omitempty"` // what the reviewer printed may say more
 }
 
-// ReviewerEnd decides what a reviewer's end without an answer means. What would be an agent's failure is one of the environment:
+// ReviewerEnd decides what a reviewer's end without an answer means. An agent's kind of failure counts as one of the environment:
 // the task is not at fault.
 func ReviewerEnd(o runners.Outcome) ReviewerFault {
 	row := OutcomeOf(o)

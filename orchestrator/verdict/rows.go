@@ -59,7 +59,7 @@ var (
 	}
 )
 
-// machineRows are about this machine and the run, before and beside the work, and about what nobody may touch.
+// machineRows are about this machine and the run, before and beside the work, and about what no attempt may touch.
 var machineRows = []row{
 	{
 		Cause: "damaged", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
@@ -177,7 +177,7 @@ var endRows = []row{
 		holds: unproven,
 		words: func(e *Evidence) string {
 			why := PassesBefore(text.Listed(e.Base.Early))
-			if own, yes := e.agentFault(); yes {
+			if own, yes := agentFault(e); yes {
 				why += "; its agent: " + own
 			}
 			return why
@@ -211,14 +211,14 @@ func unproven(e *Evidence) bool {
 	if len(e.Base.Early) == 0 || e.End.NoResult || e.doneAlready() {
 		return false
 	}
-	if _, yes := e.agentFault(); yes {
+	if _, yes := agentFault(e); yes {
 		return true
 	}
 	return e.claims() && e.Work != nil && len(e.Work.Protected) == 0
 }
 
 // agentFault returns the failure of the agent that was seen before its diff was looked at.
-func (e *Evidence) agentFault() (why string, yes bool) {
+func agentFault(e *Evidence) (why string, yes bool) {
 	for i := range earlyRows {
 		if r := &earlyRows[i]; e.hasAll(r.needs) && r.holds(e) {
 			return r.words(e), r.ruling(e).Outcome == attempts.Agent

@@ -34,7 +34,8 @@ var checkRows = []row{
 		words: func(e *Evidence) string { return changedWords(e) + "; it proves nothing" },
 	},
 	{
-		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency, Gate: attempts.Infrastructure, Next: Gate,
+		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency,
+		Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "a check of the task fails on the work because it cannot run, whatever an agent does",
 		Often: "once",
 		Lifts: "supply what the check lacks",
@@ -97,7 +98,7 @@ var checkRows = []row{
 	},
 }
 
-// cannotRun reports whether the check that fails is one of the task's that cannot run at all. What passes before the work can.
+// cannotRun reports whether the check that fails is one of the task's that cannot run at all. A check that passes before the work can run.
 func cannotRun(e *Evidence) bool {
 	r, yes := e.against()
 	return yes && r.Changed == "" && !r.OfEpic && r.Before != Passed && r.CannotRun != ""

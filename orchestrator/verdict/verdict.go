@@ -22,14 +22,14 @@ const (
 	Marked  Part = "marked"    // the commits carry the attempt's marks
 	Checked Part = "checks"    // the checks on the work
 	Hooked  Part = "hook"      // the user's pre-commit hook on the work
-	OldView Part = "old tests" // the checks with the tests as they were
+	OldView Part = "old tests" // the checks with the base's version of the tests
 	Judged  Part = "panel"     // the reviewers
 )
 
 // Next says what follows from a ruling.
 type Next string
 
-// What follows.
+// Next steps.
 const (
 	Land      Next = "land"             // the work waits for its landing
 	AskResult Next = "ask for a result" // the agent's session is asked for the result that it did not give
@@ -83,7 +83,7 @@ func Decide(e *Evidence) (Ruling, Part) {
 			}
 		}
 		if r.holds(e) {
-			return e.waived(r.ruling(e)), Nothing
+			return waived(e, r.ruling(e)), Nothing
 		}
 	}
 	return Ruling{}, Nothing // not reached: the last row holds always
@@ -140,7 +140,7 @@ func (r *row) ruling(e *Evidence) Ruling {
 }
 
 // waived clears the charge if somebody committed after a crash, so that the failure cannot be attributed.
-func (e *Evidence) waived(r Ruling) Ruling {
+func waived(e *Evidence, r Ruling) Ruling {
 	if e.Work == nil || !e.Work.Theirs || !r.Charged() {
 		return r
 	}

@@ -161,7 +161,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 // see classifies the result of a check on the work, by what it said on the base.
 func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
 	t := ac.t
-	f, r, own := &t.f, t.run.checks, t.c.ceiling == "" // in the user's own checkout
+	f, r := &t.f, t.run.checks
 	base, known := f.onBase[check.Key()]
 	if known && check.OfEpic && !after.Passed() {
 		var err error
@@ -172,15 +172,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	}
 	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.quiet()}
 	if known {
-		run.Before = base.State()
-		whose := checks.Attribution(base, *after)
-		run.Alike = whose == attempts.BrokenBefore
-		if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, t.a.Base) == "" {
-			run.Before = "" // what failed may be what an earlier check has left: only the same failure is known
-		}
-		if !own || run.Excused() {
-			after.Run.Attribution = whose
-		}
+		ac.compare(ctx, check, base, after, &run)
 	}
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
 		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(t.run.o.Epic, &t.a.Task, path)
@@ -191,10 +183,11 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	case after.Passed():
 		f.RanFewer(&t.a.Task, check.Name, base.Run, after.Run, &f.Result)
 	case run.Excused():
-		f.Note("broken_before", check.Name+" fails on the base of "+t.a.Task.ID+" too"+checks.Difference(base, *after)+"; it is not held against the task")
+		why := check.Name + " fails on the base of " + t.a.Task.ID + " too" + checks.Difference(base, *after)
+		f.Note("broken_before", why+"; it is not held against the task")
 	default:
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
-		if own {
+		if t.inUsers() {
 			run.How = r.WhyNow(check, *after)
 		}
 		if !check.OfEpic {
@@ -202,6 +195,20 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 	}
 	return run, nil
+}
+
+// compare sees how a check on the work differs from what it said on the base. In the user's checkout what failed may be what an earlier
+// check has left: only the same failure is known there.
+func (ac *acceptance) compare(ctx context.Context, check checks.Check, base checks.Result, after *checks.Result, run *verdict.Run) {
+	whose := checks.Attribution(base, *after)
+	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
+	own, r := ac.t.inUsers(), ac.t.run.checks
+	if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
+		run.Before, run.Alike = "", false
+	}
+	if !own || run.Excused() {
+		after.Run.Attribution = whose
+	}
 }
 
 // askHookOnWork sees what the user's pre-commit hook says of the work, if it is to run.
@@ -273,7 +280,7 @@ func (ac *acceptance) askHook(ctx context.Context, commit string, tr *trouble) (
 }
 
 // checkWithOldTests runs the checks that pass again, with the tests, check scripts and helpers that were changed unasked as
-// they were. A work that fails then, twice, passes only by its own version of them.
+// the base has them. A work that fails then, twice, passes only by its own version of them.
 func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 	t := ac.t
 	f := &t.f

@@ -48,7 +48,7 @@ func (ag *agent) briefAndRun(ctx context.Context, a engine.Attempt, from *runner
 		}
 	}
 	if ctx.Err() != nil {
-		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil
+		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	}
 	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: a.NewSession, fork: from})
 }

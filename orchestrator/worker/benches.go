@@ -22,7 +22,7 @@ import (
 	"relay/runners/shell"
 )
 
-// benches runs checks in clean checkouts of a commit. What is known of a commit's tree is not run again.
+// benches runs checks in clean checkouts of a commit. It does not repeat checks whose result on a tree is known.
 type benches struct {
 	run     *workspace
 	pool    *slot.Pool
@@ -82,7 +82,9 @@ func (b *benches) askList(ctx context.Context, q checks.Question, tree string, t
 }
 
 // again asks a check of the epic again: see [bench].
-func (b *benches) again(ctx context.Context, q checks.Question, check checks.Check, before checks.Result, tr *trouble) (checks.Result, error) {
+func (b *benches) again(
+	ctx context.Context, q checks.Question, check checks.Check, before checks.Result, tr *trouble,
+) (checks.Result, error) {
 	if before.Twice || !before.Red() && !before.Passed() {
 		return before, nil
 	}

@@ -333,7 +333,8 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	wk.recordLinks(names)
 	wk.recordSettings(names)
 	diff := changes.Diff{
-		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches, Result: &f.Result,
+		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches,
+		Result: &f.Result,
 	}
 	if err := diff.Look(ctx); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"relay/reanchor"
 )
 
-// attempt is one attempt under way: where it works, what was seen of it, and what the ledger will be told.
+// attempt is one attempt under way: where it works, what was seen of it, and what the ledger will record.
 type attempt struct {
 	run   *workspace
 	a     engine.Attempt
@@ -94,22 +94,19 @@ func (t *attempt) carryOut(ctx context.Context) error {
 func (t *attempt) rule(ctx context.Context) (verdict.Ruling, error) {
 	for {
 		ruling, need := verdict.Decide(&t.ev)
-		if need != verdict.Nothing {
-			if err := t.gather(ctx, need); err != nil {
-				if again, regaining := t.regained(ctx, err); !again {
-					return ruling, errors.Join(err, regaining)
-				}
-			}
-			continue
-		}
-		if !ruling.Lands() && t.ev.Work != nil {
-			if again, err := t.regained(ctx, nil); err != nil {
-				return ruling, err
-			} else if again {
+		err := t.gather(ctx, need)
+		again := need != verdict.Nothing
+		if err != nil || !again && !ruling.Lands() {
+			var regaining error
+			again, regaining = t.regained(ctx, err)
+			if err = errors.Join(err, regaining); again {
 				continue
 			}
 		}
-		if more, err := t.again(ctx, ruling); err != nil || !more {
+		if err == nil && !again {
+			again, err = t.again(ctx, ruling)
+		}
+		if err != nil || !again {
 			return ruling, err
 		}
 	}
@@ -149,6 +146,9 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 	}
 	return nil
 }
+
+// inUsers reports whether the attempt works in the user's own checkout.
+func (t *attempt) inUsers() bool { return t.c.ceiling == "" }
 
 // again has the agent work in its session once more, if the ruling wants that and the run goes on.
 func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err error) {

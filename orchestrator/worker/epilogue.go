@@ -45,7 +45,8 @@ func (s *slotEngine) clean(ctx context.Context, seen *sightings) error {
 }
 
 // epilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
-// to no task, and none where a person is at work by now, or git says nothing. What a run with another isolation has landed is left out.
+// to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation has
+// landed.
 func (e *userEngine) epilogue() *epilogue {
 	return &epilogue{
 		run: e.run, attempt: e.attempt,

@@ -55,7 +55,7 @@ func (s *sightings) byAgent(why string) {
 	s.why = text.FirstOf(s.why, why)
 }
 
-// ifAlone records what was done during the attempt. Side by side it cannot be told whose doing it was: the note stands alone.
+// ifAlone records what was done during the attempt. Side by side relay cannot know whose doing it was: the note stands alone.
 func (s *sightings) ifAlone(c *checkout, why string) {
 	if c.isAlone() {
 		s.why = why
@@ -242,7 +242,7 @@ const (
 	planCap  = 16 << 20 // as much as any plan may have
 )
 
-// planState is epic.yml as it was last looked at.
+// planState is epic.yml at the last look.
 type planState struct {
 	info    fs.FileInfo
 	content []byte

@@ -16,9 +16,8 @@ import (
 // mergeWork is what a [merge.Merger] needs of the slot engine.
 type mergeWork struct{ s *slotEngine }
 
-// Check runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails now fails for what has landed
-// since, unless it is of the epic and fails on the head of the integration branch too. Nobody's attempt may be under way meanwhile who would
-// look at what they have done.
+// Check runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails now fails for what has
+// landed since, unless it is of the epic and fails on the head of the integration branch too.
 func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (merge.Proof, error) {
 	g := w.s.run
 	var epicChecks []epic.Check
@@ -103,7 +102,7 @@ func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit stri
 func (w mergeWork) Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error) {
 	t := w.s.attempt(p.Attempt)
 	t.f.Result = p.Result
-	err := w.s.contain(ctx, t, cause)
+	err := (&slotPlace{e: w.s}).contain(ctx, t, cause)
 	return t.f.Result, err
 }
 

@@ -35,6 +35,7 @@ func TestAskedForItsResult(t *testing.T) {
 		if !a.f.end.Undecided() || a.f.Receipt.Summary != "words" {
 			t.Fatalf("%s: an agent without a result is %+v", name, a.f)
 		}
+		a.agent.t = &a
 		c.report.Usage = runners.Usage{InputTokens: 4}
 		a.agent.recordAnswer(c.report)
 		a.ruled()

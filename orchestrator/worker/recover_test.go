@@ -19,7 +19,8 @@ func TestRecovery(t *testing.T) {
 	failing := epic.Task{ID: "T1", Title: "One", Checks: []epic.Check{{Name: "check", Run: "exit 1"}}}
 	plain := epic.Task{ID: "T1", Title: "One"}
 	commit := func(l *lab) { // relay's own commit of what the agent left
-		if _, err := l.c.c.tree.CommitLeftovers(l.Context(), merge.LeftMessage(l.c.run.o, engine.Attempt{Task: plain, Number: 1}), nil); err != nil {
+		message := merge.LeftMessage(l.c.run.o, engine.Attempt{Task: plain, Number: 1})
+		if _, err := l.c.c.tree.CommitLeftovers(l.Context(), message, nil); err != nil {
 			l.Fatal(err)
 		}
 	}

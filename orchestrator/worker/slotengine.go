@@ -87,7 +87,7 @@ func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
 	if err != nil {
-		err = s.contain(ctx, t, err)
+		err = (&slotPlace{e: s}).contain(ctx, t, err)
 	}
 	return t.f.Result, err
 }

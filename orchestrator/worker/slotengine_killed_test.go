@@ -147,7 +147,7 @@ func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	a := y.killed(engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
 	next := y.again()
 	left := next.l.attempt(a)
-	if err := next.l.abandon(t.Context(), left); err != nil || left.f.Receipt.Salvage == "" {
+	if err := (&slotPlace{e: next.l}).abandon(t.Context(), left); err != nil || left.f.Receipt.Salvage == "" {
 		t.Errorf("kept in %q, %v", left.f.Receipt.Salvage, err)
 	}
 	if got := next.step(next.proved("T1", "echo 2 > one")); got != "T1 success" {

@@ -27,7 +27,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 			return err
 		}
 	case ok:
-		repo, own, err := s.openLeft(ctx, name, t.a)
+		repo, own, err := p.openLeft(ctx, name, t.a)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,8 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 
 // openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
 // error is no reason to judge the attempt by an empty slot: its work may be there.
-func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
+func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
+	s := p.e
 	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
 	if errors.Is(err, slot.ErrGone) {
 		return nil, false, nil
@@ -94,9 +95,10 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 }
 
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
-// tried again in another checkout, a few times, and no other task is held up; what is left of it stays for a person. What is wrong with the
+// tried again in another checkout, a few times, and no other task is held up; what is left of it stays for a person. A fault of the
 // user's repository, the disk or the ledger stays an error, which ends the run.
-func (s *slotEngine) contain(ctx context.Context, t *attempt, cause error) error {
+func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error {
+	s := p.e
 	if !s.ownFault(ctx, cause) {
 		return cause
 	}
@@ -107,12 +109,13 @@ func (s *slotEngine) contain(ctx context.Context, t *attempt, cause error) error
 	t.f.Rule(&t.ev, ruling)
 	t.f.Head, t.f.Landed = "", ""
 	gitcmd.DropEmpty(s.run.home) // else the next attempt could not commit the same
-	return s.abandon(ctx, t)
+	return p.abandon(ctx, t)
 }
 
 // abandon keeps what an attempt has committed that could not be brought to its end.
-func (s *slotEngine) abandon(ctx context.Context, t *attempt) error {
-	left, err := s.committed(ctx, t)
+func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
+	s := p.e
+	left, err := p.committed(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -129,7 +132,8 @@ func (s *slotEngine) abandon(ctx context.Context, t *attempt) error {
 }
 
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch. It sets the head of t.
-func (s *slotEngine) committed(ctx context.Context, t *attempt) (*attempt, error) {
+func (p *slotPlace) committed(ctx context.Context, t *attempt) (*attempt, error) {
+	s := p.e
 	if name, ok := t.files.slot(); ok {
 		stays := s.run.relative(filepath.Join(s.run.o.Worktree.Dir, name))
 		t.f.Note("left", "what the agent left of "+t.a.Task.ID+" stays in "+stays+": git status there says more")

@@ -16,7 +16,7 @@ import (
 	"relay/runners"
 )
 
-// state is what is known of an attempt besides the evidence: what the ledger will be told, and what its further turns need.
+// state is what is known of an attempt besides the evidence: what the ledger will record, and what its further turns need.
 type state struct {
 	engine.Result
 	changes.Found
@@ -46,7 +46,7 @@ func (f *state) spent(turn engine.Result) {
 	f.Tools = facts.Tools(f.Tools, turn.Tools)
 }
 
-// record fills in what the ledger is told of the ruling.
+// record fills in what the ledger records of the ruling.
 func (f *state) record(e *verdict.Evidence, r verdict.Ruling) {
 	f.Rule(e, r)
 	if e.End == nil {

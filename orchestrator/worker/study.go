@@ -31,7 +31,7 @@ func (l *Local) Study(
 		return nil, nil, err
 	}
 	var seen sightings
-	err = s.study(ctx, a, &seen, use)
+	err = l.study(ctx, a, &seen, use)
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
@@ -39,7 +39,8 @@ func (l *Local) Study(
 	return seen.notes, stay, err
 }
 
-func (s *slotEngine) study(ctx context.Context, a engine.Attempt, seen *sightings, use func(context.Context, *Study) error) error {
+func (l *Local) study(ctx context.Context, a engine.Attempt, seen *sightings, use func(context.Context, *Study) error) error {
+	s := l.slots
 	name, _ := s.slots.take(reviewSlot)
 	defer s.slots.release(name)
 	repo, err := s.pool.Acquire(ctx, name, a.Base, "")

@@ -42,7 +42,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tri
 	o := l.run.o
 	lists := triedLists(o, done)
 	if l.user != nil {
-		return l.user.try(ctx, lists)
+		return l.tryInCheckout(ctx, lists)
 	}
 	defer func() {
 		ctx, cancel := uninterrupted(context.WithoutCancel(ctx))
@@ -123,10 +123,10 @@ func (b *benches) try(ctx context.Context, base string, lists []triedList) (trie
 	return tried, err
 }
 
-// try runs lists of checks in the user's own checkout, one at a time. What they change there is not put back: a person may be at
-// work there.
-func (e *userEngine) try(ctx context.Context, lists []triedList) (tried Tried, err error) {
-	c, g := e.c, e.run
+// tryInCheckout runs lists of checks in the user's own checkout, one at a time. Their changes stay there: a person may be at
+// work.
+func (l *Local) tryInCheckout(ctx context.Context, lists []triedList) (tried Tried, err error) {
+	c, g := l.user.c, l.run
 	before, err := c.repo.Changes(ctx)
 	if err != nil {
 		return tried, err

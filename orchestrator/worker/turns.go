@@ -84,7 +84,8 @@ func (t *attempt) turned() {
 // resultOf returns the state after an earlier attempt whose work lacks nothing but its review: that it is done.
 func resultOf(of attempts.Attempt) state {
 	in := of.Receipt
-	f := state{Result: engine.Result{Model: of.Model}, earlier: in.Review.Earlier, answered: in.Review.Answer, end: verdict.TurnEnd{Is: runners.Claimed}}
+	f := state{Result: engine.Result{Model: of.Model}, earlier: in.Review.Earlier, answered: in.Review.Answer}
+	f.end.Is = runners.Claimed
 	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
 	f.Receipt.Learning, f.Receipt.PatternTags, f.Receipt.Statement = in.Learning, in.PatternTags, in.Statement
 	return f

@@ -122,7 +122,8 @@ func (e *userEngine) refuseUnread(ctx context.Context) error {
 	}
 	return &text.RefusedError{
 		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
-		Hint:   "git reset --hard " + from + " if they are not yours\nrm " + text.ShellWord(e.run.relative(e.readingFile())) + ", then relay work",
+		Hint: "git reset --hard " + from + " if they are not yours\n" +
+			"rm " + text.ShellWord(e.run.relative(e.readingFile())) + ", then relay work",
 	}
 }
 
@@ -336,37 +337,36 @@ func (p *userPlace) ask(ctx context.Context, q checks.Question, tr *trouble, vis
 		}
 	}
 	for _, list := range q.Lists() {
-		more := true
-		run := func() (results []checks.Result, whole bool, err error) {
-			results, more, err = p.runList(ctx, list, tr, visit)
-			return results, more, err
-		}
-		if !q.Before || q.Anew {
-			if _, _, err := run(); err != nil || !more {
-				return err
-			}
-			continue
-		}
 		if list.OfEpic() {
 			key = ""
 		}
-		results, cached, err := p.e.known.Get(ctx, p.e.run.checks.Key(list, key, ""), list.Believed, run)
-		switch {
-		case err != nil:
+		if more, err := p.askList(ctx, list, key, tr, visit); err != nil || !more {
 			return err
-		case results == nil && !tr.yes() && ctx.Err() != nil: // another task waited for it
-			tr.Stopped = "before the agent began"
-			return nil
-		case cached:
-			if more, err = list.Replay(p.e.lastOf(list, results), visit); err != nil {
-				return err
-			}
-		}
-		if !more {
-			return nil
 		}
 	}
 	return nil
+}
+
+func (p *userPlace) askList(ctx context.Context, q checks.Question, tree string, tr *trouble, visit checks.Visit) (more bool, err error) {
+	run := func() (results []checks.Result, whole bool, err error) {
+		results, more, err = p.runList(ctx, q, tr, visit)
+		return results, more, err
+	}
+	if !q.Before || q.Anew {
+		_, _, err = run()
+		return more, err
+	}
+	results, cached, err := p.e.known.Get(ctx, p.e.run.checks.Key(q, tree, ""), q.Believed, run)
+	switch {
+	case err != nil:
+		return false, err
+	case results == nil && !tr.yes() && ctx.Err() != nil: // another task waited for it
+		tr.Stopped = "before the agent began"
+		return false, nil //nolint:nilerr // the attempt ends as stopped
+	case cached:
+		return q.Replay(p.e.lastOf(q, results), visit)
+	}
+	return more, nil
 }
 
 // lastOf returns what the epic's checks said of the last success, in place of what they said when the run began.
@@ -381,7 +381,9 @@ func (e *userEngine) lastOf(list checks.Question, results []checks.Result) []che
 }
 
 // runList runs a list of checks, and takes back what they change: all of it before the work, and after it what no check may change.
-func (p *userPlace) runList(ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit) (list []checks.Result, more bool, err error) {
+func (p *userPlace) runList(
+	ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit,
+) (list []checks.Result, more bool, err error) {
 	tree := p.e.c.tree
 	if tree != nil && (p.t.ev.End == nil || len(q.Lay) > 0) {
 		back, cancel := uninterrupted(ctx)
@@ -396,17 +398,17 @@ func (p *userPlace) runList(ctx context.Context, q checks.Question, tr *trouble,
 		switch {
 		case ctx.Err() != nil && q.Before:
 			tr.Stopped = "before the agent began"
-			return list, false, nil //nolint:nilerr // the attempt ends as stopped
+			return list, false, nil
 		case ctx.Err() != nil:
 			tr.stopped(check.Name)
-			return list, false, nil //nolint:nilerr // the same
+			return list, false, nil
 		case err != nil:
 			return list, false, err
 		case r.Unknown:
 			tr.Unseen = check.Name
 			return list, false, nil
 		}
-		if r.Changed, err = p.putBack(ctx, q, check); err != nil {
+		if err := p.putBack(ctx, q, check); err != nil {
 			return list, false, err
 		}
 		list = append(list, r)
@@ -418,10 +420,10 @@ func (p *userPlace) runList(ctx context.Context, q checks.Question, tr *trouble,
 }
 
 // putBack puts protected files back that were changed while a check ran on the work: the next one would depend on them.
-func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks.Check) ([]string, error) {
+func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks.Check) error {
 	tree := p.e.c.tree
 	if tree == nil || q.Before || len(p.t.work.protected()) == 0 {
-		return nil, nil
+		return nil
 	}
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
@@ -429,7 +431,8 @@ func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks
 	if len(changed) > 0 {
 		p.t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
-	return changed, p.mended(ctx, err)
+	p.t.f.written = append(p.t.f.written, changed...)
+	return p.mended(ctx, err)
 }
 
 // restore puts the checkout back to a commit: what checks left there would be taken for the agent's work.

@@ -45,9 +45,8 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
 	}
 	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
-	aside := ""
 	if _, err := os.Lstat(b.GitDir); err == nil {
-		aside = b.Aside
+		aside := b.Aside
 		for n := 2; ; n++ {
 			if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
 				break

@@ -144,7 +144,9 @@ func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
 }
 
 // conflicts records a merge conflict, for the next attempt, and returns the ruling on it.
-func (m *Merger) conflicts(ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result) verdict.Ruling {
+func (m *Merger) conflicts(
+	ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result,
+) verdict.Ruling {
 	seen := &verdict.Evidence{Landing: &verdict.Landing{Conflict: c.Files, With: m.since(ctx, a.Base, head, c.Files...)}}
 	ruling := verdict.DecideLanding(seen)
 	r.Rule(seen, ruling)

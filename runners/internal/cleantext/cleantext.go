@@ -8,7 +8,7 @@ import (
 	"relay/internal/plaintext"
 )
 
-// What is kept of an agent's texts, in bytes.
+// Bytes that relay keeps of an agent's texts.
 const (
 	MaxName   = 100      // a name: of a tool, a model, a field
 	MaxEvent  = 200      // an event for people who watch
