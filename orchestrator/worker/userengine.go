@@ -162,6 +162,7 @@ func (e *userEngine) Awake(context.Context) error { return e.run.guard.keepIgnor
 // Begin records what is the user's own before the first attempt.
 func (e *userEngine) Begin(ctx context.Context) error {
 	w, tree := e.run.guard, e.c.tree
+	_ = os.Remove(e.readingFile()) // a run that was killed then is settled, or Admit has refused this one
 	if err := w.keepIgnore(); err != nil {
 		return err
 	}
