@@ -180,6 +180,7 @@ ok
 // What an agent plants in the repository's configuration is put back. Where the user has it so, it is not run by relay's
 // own git: not during a run, nor by any command that only looks.
 func TestAdversaryTraps(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, hostilePlan, honest+`
 trap=$HOME/trap
@@ -225,6 +226,7 @@ ok
 
 // Names come from people and agents; none of them is a command.
 func TestAdversaryNames(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, `version: 2
 id: 20260101-names

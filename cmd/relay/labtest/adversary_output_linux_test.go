@@ -95,6 +95,7 @@ func TestAdversaryFloods(t *testing.T) {
 
 // An agent that never stops printing is stopped long before the disk is full.
 func TestAdversaryEndlessFlood(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, hostilePlan, measuring+"yes\n")
 	l.env = append(l.env, "RELAY_TRANSCRIPT_MIB=1")
@@ -104,6 +105,7 @@ func TestAdversaryEndlessFlood(t *testing.T) {
 
 // A conversation without end is in the agents ledger as far as its transcript is kept, and fills no memory.
 func TestAdversaryConversationFlood(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	megabytes, keep := 32, 4
 	if *full {
@@ -128,6 +130,7 @@ func TestAdversaryConversationFlood(t *testing.T) {
 
 // The same for what Claude Code prints: its result is the last line, however long the one before is.
 func TestAdversaryClaudeFlood(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	size := "64M"
 	if *full {
@@ -285,6 +288,7 @@ printf '{"status":"failure","summary":"%s","error_summary":"token %s attempt %s"
 // A brief longer than any argument list takes reaches the agent, cut where it says so, and nobody who looks at the
 // processes sees it.
 func TestAdversaryPrompt(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	var criteria strings.Builder
 	for i := range 400 {

@@ -9,6 +9,7 @@ import (
 
 // Side by side nobody can say whose doing it was: what is destroyed is put back and told of, and nobody is gated for it.
 func TestAdversarySideBySide(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for name, agent := range map[string]string{
 		"no .git":       `rm -rf .git`,
@@ -53,6 +54,7 @@ claim
 // Agents of a shared checkout that flood, linger and leave daemons, several at a time: all of it is swept, and the
 // promise on memory holds.
 func TestAdversaryCrowd(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	var plan strings.Builder
 	plan.WriteString("version: 2\nid: 20260101-crowd\ntitle: Survive\ntasks:\n")

@@ -68,6 +68,7 @@ until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 
 // Whatever becomes of the wish to stay awake, the night goes on, and relay check tells.
 func TestStaysAwakeOrNot(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	const (
 		warned = "warn  sleep          nothing keeps the machine awake while relay works: systemd-inhibit"
@@ -96,6 +97,7 @@ func TestStaysAwakeOrNot(t *testing.T) {
 
 // Nobody is asked when that is not wanted, also when relay works for so long that it would have asked.
 func TestNotKeptAwake(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, awakeEpic, `touch "$HOME/up"; until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 	sleepless(t, l, holds)

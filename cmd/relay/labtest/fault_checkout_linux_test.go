@@ -43,6 +43,7 @@ ok
 // Of twenty relays on two epics in one checkout one works, and the others say at once which. When it is killed the
 // other epic is worked on, and nothing of the first is left alive beside it.
 func TestFaultTwoEpicsOneCheckout(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, patientAgent)
 	other := l.neighbour()
@@ -132,6 +133,7 @@ func (l *lab) unlocked() {
 
 // Runs that share the checkout go side by side, and none of them beside one that wants it for itself.
 func TestFaultSharedCheckout(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for _, c := range []struct {
 		first, second string
@@ -215,6 +217,7 @@ mkdir -p "${RELAY_RESULT%/*}"; ok
 
 // An agent that takes .git away takes nobody's lock away.
 func TestFaultLockOutlivesGit(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 if [ "$RELAY_TASK" = T1 ]; then rm -rf .git; ok; exit; fi
@@ -238,6 +241,7 @@ ok
 
 // Two linked worktrees of one repository have an epic each: both are worked on at once, and both come to their end.
 func TestFaultTwoWorktrees(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 touch "$HOME/up-$RELAY_EPIC"
@@ -271,6 +275,7 @@ case $n in 1) bad "no luck";; 2) bad "no idea";; *) ok;; esac
 
 // A lock that a run on another machine has left is respected, and relay says how to remove it.
 func TestFaultCheckoutOfAnotherHost(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
 	lock := l.path(".git/relay-20260101T220000Z-abcd.none.lock")

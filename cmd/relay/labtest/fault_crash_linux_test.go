@@ -138,6 +138,7 @@ ok "done by ${RELAY_ATTEMPT}"
 // Attempts that had finished when relay was killed are proved side by side, while a new one begins: their checks wait until all
 // three are under way.
 func TestFaultKilledWithWorkToProve(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	const meet = `; for f in check.T1 check.T2 new; do until [ -e "$HOME/$f" ]; do sleep 0.01; done; done`
 	l := newLab(t, "version: 2\nid: 20260101-crash\ntitle: Survive\ntasks:\n  T1: {title: One, checks: ['touch $HOME/check.T1"+meet+"']}\n  T2: {title: Two, checks: ['touch $HOME/check.T2"+meet+"']}\n  T3: {title: Three}\n", `
@@ -245,6 +246,7 @@ func TestFaultBothKilled(t *testing.T) {
 
 // What a person commits after a crash is theirs: relay never resets it away.
 func TestFaultOwnCommitAfterACrash(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 if [ -e "$HOME/hold" ]; then echo half > half.txt; git add -A; hang; fi
@@ -321,6 +323,7 @@ tasks:
 
 // What git cannot collect costs its task a few tries and then gates it, and nobody else: the run goes on, and what was left stays.
 func TestFaultWhatGitCannotCollect(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, "version: 2\nid: 20260101-lab\ntitle: lab\ntasks:\n  T1: {title: One}\n  T2: {title: Two}\n", `
 if [ "$RELAY_TASK" = T1 ]; then

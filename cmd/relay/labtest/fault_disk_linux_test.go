@@ -75,6 +75,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 
 // The same for the disk the repository is on.
 func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "work")
 	mount(t, root, mounting{source: "tmpfs", kind: "tmpfs", data: "size=8m"})
@@ -202,6 +203,7 @@ func TestFaultOutputFails(t *testing.T) {
 
 // The same for a reader that goes away, as head does.
 func TestFaultReaderGoesAway(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, matrixPlan, matrixAgent)
 	reader, writer, err := os.Pipe()

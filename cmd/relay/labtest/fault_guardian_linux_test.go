@@ -10,6 +10,7 @@ import (
 // A guardian that somebody stops goes on within seconds: relay waits for it, and its agents are not lost. An interrupt
 // meanwhile ends the run as always.
 func TestFaultGuardianStopped(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, `
 if [ "$RELAY_TASK" = T1 ]; then touch "$HOME/up"; while [ -e "$HOME/hold" ]; do sleep 0.01; done; fi
@@ -34,6 +35,7 @@ ok
 
 // An interrupt while the guardian is stopped ends the run as any does.
 func TestFaultInterruptWithGuardianStopped(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, hangingAgent)
 	for _, pid := range l.guardians() {

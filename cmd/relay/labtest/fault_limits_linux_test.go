@@ -85,6 +85,7 @@ const (
 
 // A machine that has no room for another process for a while stops the night for that while, and costs nothing.
 func TestFaultNoRoomForProcesses(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	guardian := func(l *lab, _ *running) int { return l.guardians()[0] }
 	relay := func(_ *lab, r *running) int { return r.cmd.Process.Pid }
@@ -156,6 +157,7 @@ func (l *lab) goesOn(r *running, d time.Duration) {
 
 // A limit that leaves no room for relay itself ends it at once, before anything was begun.
 func TestFaultNoRoomForRelay(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, committing)
 	for _, most := range []string{"1", "8", "16"} {
@@ -177,6 +179,7 @@ func TestFaultNoRoomForRelay(t *testing.T) {
 
 // Open files that run out in the middle of a night end it with the reason, and nobody pays for it.
 func TestFaultNoRoomForFiles(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, `
 if [ "$RELAY_TASK" = T1 ]; then touch "$HOME/up"; while [ -e "$HOME/hold" ]; do sleep 0.01; done; fi

@@ -139,7 +139,7 @@ const (
 
 var isolations = []string{"none", "shared", "worktree"}
 
-// cuts are the cases of this run. Without -full every point is cut by each action in one or two of the isolations; under the
+// cuts are the cases of this run. Without -more these are a third of those with it. Without -full every point is cut by each action in one or two of the isolations; under the
 // race detector, which makes a run several times as long, every point is cut by a kill only.
 func cuts() []cut {
 	var list []cut
@@ -157,6 +157,9 @@ func cuts() []cut {
 					for n := 1; n <= last+atMost; n++ {
 						list = append(list, cut{point, action, isolation, n})
 					}
+					continue
+				}
+				if !runsMore() && (p+a)%3 != i {
 					continue
 				}
 				if action == "kill" && (i+p)%2 == 0 || action != "kill" && !raceEnabled && (p+a+i)%len(isolations) == 0 {
@@ -252,6 +255,7 @@ exit $code
 
 // TestKillMatrixGit kills relay at its own git commands: between collecting work, setting it aside and cleaning up.
 func TestKillMatrixGit(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {

@@ -35,6 +35,7 @@ func memoryGroup(t *testing.T) string {
 // An agent that the system kills for want of memory is said to have been killed, by itself or by the shell it ran in;
 // the next attempt goes on. Where no group can be made it is killed as the system does it.
 func TestFaultAgentOutOfMemory(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	eats := `kill -KILL $$`
 	if group := memoryGroup(t); group != "" {
@@ -65,6 +66,7 @@ ok
 
 // An acceptance command that is killed says so too.
 func TestFaultCheckOutOfMemory(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, strings.Replace(crashPlan, "{title: One}", `{title: One, checks: ["test ! -e T1.txt || test -e $HOME/once || { touch $HOME/once; kill -KILL $$; }"]}`, 1), committing)
 	l.work(exit.OK)
@@ -76,6 +78,7 @@ func TestFaultCheckOutOfMemory(t *testing.T) {
 // A relay that the system kills while eight agents work, each with processes of its own, leaves none of them behind;
 // what had ended is not run again, and the next run comes to the end.
 func TestFaultKilledUnderLoad(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	var plan strings.Builder
 	plan.WriteString("version: 2\nid: 20260101-load\ntitle: Load\ntasks:\n")

@@ -13,6 +13,7 @@ import (
 // TestRecordsKilled cuts a run at every point at which its records are written: a failing disk changes nothing of the run, and after a
 // crash the next run leaves each record once.
 func TestRecordsKilled(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for _, point := range attempts.FaultPoints() {
 		for n, action := range []string{"kill", "EIO"} {

@@ -87,6 +87,7 @@ func (l *lab) onceEach(ids []string) {
 
 // A command that takes the epic's lock between two runs of one relay work does not end the night.
 func TestFaultLockBetweenRuns(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	plan, ids := tenTasks(3000)
 	l := newLab(t, plan, quickAgent)
@@ -166,6 +167,7 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 // A plan that is asked for again while the one before is being read is taken too, and what needs longer than others is
 // not cut short by it.
 func TestFaultReloadTwice(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 touch "$HOME/up-$RELAY_TASK"

@@ -59,6 +59,7 @@ func TestFaultRefusedRepositories(t *testing.T) {
 
 // All other kinds of checkout are worked in as any.
 func TestFaultOddRepositories(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for name, prepare := range map[string]func(l *lab){
 		"sha256": func(l *lab) {
@@ -156,6 +157,7 @@ func TestFaultOddPaths(t *testing.T) {
 // A user's own untracked and ignored files outlive attempts that fail, also those whose agent commits everything there
 // is, or throws everything away; relay itself never commits them.
 func TestFaultUntrackedFilesOfTheUser(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for name, agent := range map[string]string{
 		"leaves":  `echo junk > junk.txt; mkdir -p deep; echo junk > deep/junk.txt`,
@@ -210,6 +212,7 @@ ok
 
 // Two epics of one repository, one after the other, and a folder that an older program used.
 func TestFaultOlderFolder(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, committing)
 	if err := os.MkdirAll(l.path(".agents"), 0o755); err != nil {

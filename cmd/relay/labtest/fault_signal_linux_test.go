@@ -85,6 +85,7 @@ func TestFaultSecondInterruptKills(t *testing.T) {
 
 // A third signal ends relay at once; its guardian ends the agents.
 func TestFaultThirdInterrupt(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, hangingAgent)
 	l.halt(l.guardians()...) // a guardian that stands still cannot help
@@ -167,6 +168,7 @@ ok
 
 // A stopped relay goes on where it was.
 func TestFaultStopAndContinue(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, `
 if [ "$RELAY_TASK" = T1 ]; then touch "$HOME/up"; while [ -e "$HOME/hold" ]; do sleep 0.01; done; fi
@@ -201,6 +203,7 @@ func (l *lab) results() []string {
 
 // Of twenty relays one works; the others say at once who it is.
 func TestFaultTwentyRelays(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 touch "$HOME/up"

@@ -30,6 +30,7 @@ true
 // TestKeysStayWithRelay is a night of a user who is not root: neither an agent nor a check reads from relay, its guardian or
 // git what keys the user has, nor do they get at their memory.
 func TestKeysStayWithRelay(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, keysPlan, "sh look.sh agent; echo x > T1.txt; git add T1.txt; git commit -qm One; ok\n")
 	l.write("look.sh", look)

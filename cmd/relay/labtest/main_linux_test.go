@@ -19,11 +19,25 @@ import (
 // program is for machines without Go, and for users that may not read its caches.
 var program = flag.String("relay", "", "the relay to test; built when there is none")
 
-// full asks for every case: go test ./cmd/relay/labtest -args -full, which .ci/long runs. Without it a table of hostile agents has
-// one or two of each kind, so that the whole package takes no longer than a person waits.
-var full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
+// What takes long does not run with go test ./...: with -more, which .ci/run gives, each claim runs at least once, and with -full,
+// which .ci/long gives, every case of each table.
+var (
+	more = flag.Bool("more", false, "run what takes long, too")
+	full = flag.Bool("full", false, "run every case, the whole kill matrix and the large floods")
+)
 
-// needsFull skips a test that only -full runs. The race detector runs those that it is asked for.
+// runsMore reports whether the tests that take long run. The race detector runs those that it is asked for.
+func runsMore() bool { return *more || *full || raceEnabled }
+
+// needsMore skips a test that takes long and is seldom the first to fail.
+func needsMore(t *testing.T) {
+	t.Helper()
+	if !runsMore() {
+		t.Skip("it takes long; with -args -more it runs")
+	}
+}
+
+// needsFull skips a test that only -full or the race detector runs.
 func needsFull(t *testing.T) {
 	t.Helper()
 	if !*full && !raceEnabled {
@@ -34,6 +48,9 @@ func needsFull(t *testing.T) {
 // onlyFirst skips a case of a table unless it is one of the first, or all are asked for.
 func onlyFirst(t *testing.T, name string, first ...string) {
 	t.Helper()
+	if !runsMore() {
+		first = first[:min(len(first), 3)]
+	}
 	if !*full && !slices.Contains(first, name) {
 		t.Skip("with -args -full it runs")
 	}

@@ -78,6 +78,7 @@ func tokens(r *rand.Rand) []string {
 // What an agent, a check and a reviewer know of secrets is in none of relay's files and in nothing that it prints,
 // whole or by half, except in the outputs as they came, which are the user's alone; nor is what the configuration has of them.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	for _, isolation := range []string{"none", "shared", "worktree"} {
 		t.Run(isolation, func(t *testing.T) {
