@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/runners"
@@ -233,6 +234,7 @@ func TestBadNights(t *testing.T) {
 	const lanes, each = 8, 6
 	for lane := range uint64(lanes) {
 		t.Run(fmt.Sprint(lane), func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			for seed := lane * each; seed < (lane+1)*each && !t.Failed(); seed++ {
 				s := randomScenery(seed, seed%3 > 0)

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/replay"
@@ -65,6 +66,7 @@ func grouped(t *testing.T, seed uint64, tasks int) (dir string) {
 
 // How many landings share a run of checks is decided anew as it was: by how long their checks took, and by which failed together.
 func TestReplayOfGroups(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	groups := 0
 	for seed := range uint64(60) {

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
@@ -222,6 +223,7 @@ func TestMakespan(t *testing.T) {
 	t.Cleanup(func() { t.Logf("worst makespan, as a ratio: %v", worst) })
 	for lane := range uint64(lanes) {
 		t.Run(fmt.Sprint(lane), func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			for seed := lane * each; seed < (lane+1)*each && !t.Failed(); seed++ {
 				told := seed%4 < 2 // by the points
@@ -257,6 +259,7 @@ func TestMakespan(t *testing.T) {
 // Tasks that declare a file in common never run at once, whatever becomes of their attempts and however long landing
 // takes; and none is forgotten.
 func TestFileClaims(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	most := 0
 	for seed := range uint64(150) {

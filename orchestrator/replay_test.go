@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/replay"
 )
@@ -52,6 +53,7 @@ func TestReplayOfRandomNights(t *testing.T) {
 	const lanes, each = 8, 85 // TestRandomNights replays 320 others
 	for lane := range uint64(lanes) {
 		t.Run(fmt.Sprint(lane), func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			for seed := 1000 + lane*each; seed < 1000+(lane+1)*each && !t.Failed(); seed++ {
 				gamble(t, seed)

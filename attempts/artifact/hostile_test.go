@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"relay/internal/slowtest"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -143,6 +145,7 @@ func TestTextsComeBack(t *testing.T) {
 
 // A file that is as large as it may be, whatever is in it, is read and checked in a moment.
 func TestLargeFiles(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 func FuzzSpeckit(f *testing.F)    { fuzzForm(f, "speckit") }
@@ -159,6 +160,7 @@ func seedsOf(tb testing.TB) (seeds [][]byte) {
 
 // TestLargeFiles reads plans with tens of thousands of tasks, and has one of 10 MB refused.
 func TestLargeFiles(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes seconds")

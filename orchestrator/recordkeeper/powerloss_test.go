@@ -11,6 +11,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/attempts/powerloss"
+	"relay/internal/slowtest"
 )
 
 const (
@@ -69,6 +70,7 @@ func (o *outage) find(t *testing.T, cursors []string) {
 // Whenever the machine goes off, whatever of the last writes and names is lost or found in another order: once the records are brought up
 // to date again, each entry and each artifact is there once, and what somebody else has written and synced.
 func TestPowerLoss(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	c := newCheckout(t)
 	first, second := nights()

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 // recordedNights calls f with every run of the nights in testdata: real ones, that were killed and gone on with, cooled down, gated,
@@ -84,6 +85,7 @@ func TestReplayOfOlderNights(t *testing.T) {
 
 // Steps that make no sense are told to differ, or not to be checkable: a replay comes to its end.
 func TestReplayOfDamagedNights(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(1, 4))
 	var kinds []attempts.StepKind

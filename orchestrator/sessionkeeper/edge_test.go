@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"relay/attempts/sessions"
+	"relay/internal/slowtest"
 	"relay/orchestrator/transcripts"
 	"relay/runners/conversation"
 	"relay/runners/kinds"
@@ -211,6 +212,7 @@ func TestResultQuestion(t *testing.T) {
 
 // TestFlood: a long stream takes no more memory than a short one.
 func TestFlood(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("writes 40 MB")

@@ -16,6 +16,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/sessions"
 	"relay/attempts/sessions/filechanges"
+	"relay/internal/slowtest"
 	"relay/runners/kinds"
 )
 
@@ -192,6 +193,7 @@ func record(t *testing.T, what, dir string) {
 // TestKilledAtEveryWrite kills an import, and a run whose agents are at work, at each write to the ledger: both the next run and an import
 // make its rows those that a rebuild from nothing has.
 func TestKilledAtEveryWrite(t *testing.T) {
+	slowtest.Skip(t)
 	if what, dir, ok := strings.Cut(os.Getenv(recordVariable), ":"); ok {
 		record(t, what, dir)
 		return

@@ -16,7 +16,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/worker/provision"
+	"relay/orchestrator/provision"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/shell"

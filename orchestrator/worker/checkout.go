@@ -15,7 +15,7 @@ import (
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/panel"
-	"relay/orchestrator/worker/steering"
+	"relay/orchestrator/steering"
 	"relay/reanchor"
 	"relay/runners"
 )

@@ -19,10 +19,10 @@ import (
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/merge"
+	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
-	"relay/orchestrator/worker/merge"
-	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 	"relay/review"
 )

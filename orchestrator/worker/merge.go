@@ -9,8 +9,8 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/merge"
 	"relay/orchestrator/verdict"
-	"relay/orchestrator/worker/merge"
 )
 
 // mergeWork is what a [merge.Merger] needs of the slot engine.

@@ -25,8 +25,8 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 )
 

@@ -9,7 +9,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/worker/merge"
+	"relay/orchestrator/merge"
 )
 
 // A run is killed at any moment of an attempt's end; the next one finds what is there and comes to the same end.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 )
 
 // texts are the notes of an attempt.
@@ -41,6 +42,7 @@ func TestRulesAreTheUsers(t *testing.T) {
 		"rubbish beside it":   {`echo '[[[' > ".git/config.worktree"`, ".git/config.worktree was damaged during the attempt; relay put it back"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Git("config", "remote.origin.url", "/nowhere")

@@ -18,9 +18,9 @@ import (
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/support"
 	"relay/orchestrator/git/taskbranch"
+	"relay/orchestrator/merge"
+	"relay/orchestrator/provision"
 	"relay/orchestrator/usercheckout"
-	"relay/orchestrator/worker/merge"
-	"relay/orchestrator/worker/provision"
 	"relay/reanchor"
 )
 

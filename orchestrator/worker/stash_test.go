@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 // The stash of a slot is its own: whatever agents do with it, the user's is the same in the morning, and what they leave in
@@ -26,6 +27,7 @@ func TestStashIsTheUsers(t *testing.T) {
 		"leaves it packed":    {"git switch -q -c aside; echo mine > seed.txt; git commit -qam aside; git switch -q -; git pack-refs --all", "mine", left},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("echo 1 > seed.txt; git stash push -q -m first; echo 2 > seed.txt; git stash push -q -m second")

@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 func TestDeletedTests(t *testing.T) {
@@ -42,6 +43,7 @@ func TestDeletedTests(t *testing.T) {
 		"another result":     {"sed -i 's/1, 1/1, 7/' a_test.go", nil, attempts.Success, "a_test.go asserts something else than before: 1 assertions changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 5)
 			t.Parallel()
 			l := newLab(t, c.agent)
 			l.Write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tassert.Equal(t, 1, 1)\n\tassert.Equal(t, 2, 2)\n\tassert.Equal(t, 3, 3)\n}\n")

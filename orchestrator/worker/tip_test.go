@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 )
 
@@ -24,6 +25,7 @@ func TestAgentsCannotLand(t *testing.T) {
 		"and the branch is a folder": "git update-ref -d refs/heads/relay/20260101-lab; git update-ref refs/heads/relay/20260101-lab/x HEAD",
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.does("T1", "echo x > x; git add x; git commit -qm x; "+script+"; exit 3")
@@ -117,6 +119,7 @@ func TestPersonOnTheBranchIsNotBlamed(t *testing.T) {
 		"deletes it": {"git branch -q -D " + branch, "", "the branch relay/20260101-lab was moved; relay put it back"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 2)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh(c.script)

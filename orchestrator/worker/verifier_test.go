@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
 )
@@ -66,6 +67,7 @@ func TestEvidence(t *testing.T) {
 		"fails, and says nothing new": {"exit 3", epic.Task{}, attempts.Agent, "exit status 3", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l := newLab(t, c.agent).begin()
 			base := l.Git("rev-parse", "HEAD")

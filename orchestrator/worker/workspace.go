@@ -18,8 +18,8 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/panel"
+	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker/steering"
 	"relay/reanchor"
 	"relay/runners"
 )

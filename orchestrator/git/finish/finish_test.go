@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/text"
@@ -88,6 +89,7 @@ func TestFinishUnitesLedgers(t *testing.T) {
 	} {
 		for _, ignored := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", ignored), func(t *testing.T) {
+				slowtest.OneIn(t, 4)
 				t.Parallel()
 				l := &lab{repotest.NewLanded(t)}
 				l.Sh(`add() { test -z "$1" || { mkdir -p .ledgersync; echo "{\"id\":\"$1\"}" >> .ledgersync/ledger.jsonl; git add -f .ledgersync/ledger.jsonl; git commit -q -m "Entry $1"; }; }
@@ -294,6 +296,7 @@ func TestFinishRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 5)
 			t.Parallel()
 			l := &lab{repotest.NewLanded(t)}
 			l.Sh(c.before)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 )
 
@@ -130,6 +131,7 @@ func TestStampWhileTheUserLooks(t *testing.T) {
 }
 
 func TestStampHasABound(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	l := newLand(t)
 	base := l.Git("rev-parse", "HEAD")
@@ -153,6 +155,7 @@ func TestStampHasABound(t *testing.T) {
 }
 
 func TestStampReadsNoEndlessMessages(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	l := newLand(t)
 	base := l.Git("rev-parse", "HEAD")

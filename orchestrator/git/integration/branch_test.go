@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/text"
 )
@@ -37,6 +38,7 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 		"diverged": {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab beside`, refs: "Two Beside", refused: "git branch -m relay/lab mine-lab, then relay work"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLand(t)
 			l.Sh(history + c.given)
@@ -79,6 +81,7 @@ func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
 		"nobody reads the hook": {given: begun + `mkdir -p .git/hooks; printf '#!/bin/sh\nexit 1\n' > .git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, refs: "Two Two"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLand(t)
 			l.Sh(history + c.given)

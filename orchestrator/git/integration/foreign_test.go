@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/text"
 )
@@ -51,6 +52,7 @@ func TestClaim(t *testing.T) {
 		"begun, parted":                 {"person", "ours", "base", LedgerView{Begun: true, Landed: []string{"ours"}}, "", "", "ours"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l := &lab{Repo: repotest.NewLanded(t)}
 			l.Sh(`

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 )
 
@@ -105,6 +106,7 @@ func TestJoin(t *testing.T) {
 	} {
 		for mode, landed := range map[Mode]string{Merge: c.merge, Rebase: c.rebase, Squash: squashed(c.merge)} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
+				slowtest.OneIn(t, 6)
 				t.Parallel()
 				l := newLand(t)
 				l.Sh(sides + c.given + `; git checkout -q trunk`)
@@ -214,6 +216,7 @@ func TestConflictsAreTold(t *testing.T) {
 	} {
 		for _, mode := range []Mode{Merge, Rebase, Squash} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
+				slowtest.OneIn(t, 6)
 				t.Parallel()
 				l := newLand(t)
 				l.Sh(start + c.task + `; git checkout -qf trunk; ` + c.trunk)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 )
 
@@ -26,6 +27,7 @@ func TestWhatLandsIsSigned(t *testing.T) {
 	for name, given := range map[string]string{"on the tip": one, "moved": one + moved, "several": one + two, "several, moved": one + two + moved} {
 		for _, mode := range []Mode{Merge, Rebase, Squash} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
+				slowtest.OneIn(t, 4)
 				t.Parallel()
 				l := newLand(t)
 				l.signs()
@@ -66,6 +68,7 @@ func TestWhatCannotBeSignedLands(t *testing.T) {
 	} {
 		for _, mode := range []Mode{Merge, Squash} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
+				slowtest.OneIn(t, 3)
 				t.Parallel()
 				l := newLand(t)
 				l.signs()
@@ -88,6 +91,7 @@ func TestWhatCannotBeSignedLands(t *testing.T) {
 
 // A key that waits for a person is waited for once.
 func TestSignatureThatWaits(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes as long as a signature may")

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 )
 
 func TestWordsForObjects(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if _, err := parseCommit("blob"); err == nil || err.Error() != "git gave something that is no commit" {
 		t.Errorf("got %v", err)

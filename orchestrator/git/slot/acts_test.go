@@ -3,6 +3,8 @@ package slot
 import (
 	"path/filepath"
 	"testing"
+
+	"relay/internal/slowtest"
 )
 
 // acts are what agents do to a repository that they share with its user: with worktrees each of these changed the user's
@@ -39,6 +41,7 @@ func TestActsStayInTheSlot(t *testing.T) {
 	}
 	for name, act := range acts {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l, p := newPool(t)
 			l.Sh(`echo precious > n; git stash -q; git branch feature one; git branch relay/lab; git branch relay-tasks/lab/T2 one; git update-ref refs/relay-tip/lab HEAD

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/repotest"
 )
@@ -125,6 +126,7 @@ func TestSlotIsExactlyItsCommit(t *testing.T) {
 	for name, agent := range leftByAgents {
 		for _, next := range []string{"one", "two"} {
 			t.Run(name+", then "+next, func(t *testing.T) {
+				slowtest.OneIn(t, 8)
 				t.Parallel()
 				exactly(t, agent, next)
 			})
@@ -188,6 +190,7 @@ func TestSlotInAllKindsOfRepositories(t *testing.T) {
 		"recursing":        {given: `git config submodule.recurse true; git config checkout.guess true; git config worktree.guessRemote true`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l, p := newPool(t, c.options...)
 			l.Sh(c.given)
@@ -247,6 +250,7 @@ func TestFetch(t *testing.T) {
 	} {
 		agent := leftByAgents[name]
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l, p := newPool(t)
 			base := l.Git("rev-parse", "one")
@@ -299,6 +303,7 @@ func TestOpenKeepsTheFiles(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 6)
 			t.Parallel()
 			l, p := newPool(t)
 			path := l.site(p, "1", "one", "relay-tasks/lab/T1")
@@ -394,6 +399,7 @@ func TestLoss(t *testing.T) {
 		"gone":         {`rm -rf "$PWD"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l, p := newPool(t)
 			path := l.site(p, "1", "one", "relay-tasks/lab/T1")

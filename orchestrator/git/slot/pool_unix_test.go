@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 )
 
@@ -77,6 +78,7 @@ func manySlots(t *testing.T, l *lab, prefix string) {
 
 // The tests above may run as root, whom no mode keeps out of a folder.
 func TestSlotWithoutPrivilege(t *testing.T) {
+	slowtest.Skip(t)
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("nobody here has a privilege")

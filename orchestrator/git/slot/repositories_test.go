@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
@@ -26,6 +27,7 @@ func TestWorkInAllKindsOfRepositories(t *testing.T) {
 		"relative address":       `git clone -q origin user; git -C user remote set-url origin ../origin`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l := &lab{Repo: repotest.New(t)}
 			l.Sh(`mkdir -p d; seq 9 > d/f; git add -A; git commit -q -m One; seq 99 > d/f; git commit -qam Two; cd ..; mv work origin; mkdir work; mv origin work/; cd work; ` + given)

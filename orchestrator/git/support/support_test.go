@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
 	"relay/orchestrator/text"
 )
@@ -53,6 +54,7 @@ func TestUnsuited(t *testing.T) {
 		"a filter nobody has set up":  {given: `echo '* filter=crypt' > .gitattributes; git add -A; git commit -qm x`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			if _, err := exec.LookPath("git-lfs"); err == nil && strings.Contains(c.hint, "git-lfs") {
 				t.Skip("git-lfs is here")
