@@ -47,7 +47,7 @@ type acceptance struct {
 // question asks checks of the attempt about a commit.
 func (ac *acceptance) question(commit string, list []checks.Check) checks.Question {
 	t := ac.t
-	return checks.Question{Attempt: t.a, Logs: t.files.checks, Commit: commit, Checks: list}
+	return checks.Question{Attempt: t.a, Logs: t.files.Checks, Commit: commit, Checks: list}
 }
 
 // ofEpic returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.

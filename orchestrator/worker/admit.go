@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
@@ -14,9 +15,9 @@ import (
 // and for IsolationShared, which leaves nothing of a task's own.
 func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	switch {
-	case exists(filepath.Join(filesOf(dir, a).folder, slotFile)):
+	case attemptfiles.Exists(filepath.Join(attemptfiles.Of(dir, a).Folder, attemptfiles.SlotFile)):
 		return engine.IsolationWorktree
-	case exists(filepath.Join(dir, "runs", a.Run, untrackedName)):
+	case attemptfiles.Exists(filepath.Join(dir, "runs", a.Run, attemptfiles.UntrackedName)):
 		return engine.IsolationNone
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
@@ -79,11 +80,11 @@ func (f *state) later(sup process.Supervisor) turn {
 }
 
 // turn runs the agent once, with the files p.
-func (ag *agent) turn(ctx context.Context, p attemptFiles, u turn) (runners.Report, error) {
+func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runners.Report, error) {
 	t := ag.t
 	cut := ""
 	switch {
-	case u.cut && p.used():
+	case u.cut && p.Used():
 		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
 	case u.cut:
 		cut = "relay ended before the agent began"
@@ -99,7 +100,7 @@ func (ag *agent) turn(ctx context.Context, p attemptFiles, u turn) (runners.Repo
 	}
 	doing := ""
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.brief, Result: p.result, Transcript: p.transcript, Stderr: p.stderr, End: p.end,
+		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: p.Result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(p, u),
 		Ended: u.ended, Session: u.session, NewSession: u.begin, Fork: u.fork, Spent: u.used, Unsteered: !u.ended && c.steered(),
 		Limits: runners.Limits{
@@ -118,8 +119,8 @@ func (ag *agent) turn(ctx context.Context, p attemptFiles, u turn) (runners.Repo
 		},
 	})
 	report.Detail = verdict.EndedWhile(report, doing)
-	attemptfiles.EndToken(p.result)
-	err = errors.Join(err, attemptfiles.MakePrivate(o.Secrets, p.result))
+	attemptfiles.EndToken(p.Result)
+	err = errors.Join(err, attemptfiles.MakePrivate(o.Secrets, p.Result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
@@ -130,13 +131,13 @@ func (ag *agent) turn(ctx context.Context, p attemptFiles, u turn) (runners.Repo
 
 // turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken; where none can be
 // made it reports as agents without the server do.
-func (ag *agent) turnEnv(p attemptFiles, u turn) []string {
+func (ag *agent) turnEnv(p attemptfiles.Files, u turn) []string {
 	t := ag.t
-	env := t.c.traced(t.files.traces, t.c.agentEnv(t.a, p.result))
+	env := t.c.traced(t.files.Traces, t.c.agentEnv(t.a, p.Result))
 	if u.ended {
 		return env
 	}
-	token, err := attemptfiles.NewToken(p.result, t.a.Mark())
+	token, err := attemptfiles.NewToken(p.Result, t.a.Mark())
 	if err != nil {
 		return env
 	}
@@ -145,8 +146,8 @@ func (ag *agent) turnEnv(p attemptFiles, u turn) []string {
 
 // afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
 // next run ends what is left of this one, and may be faster at it than the guardian, who then knows nothing of it.
-func afterwards(p attemptFiles) (sup process.Supervisor, cut bool) {
-	exit, err := process.ReadExit(p.end)
+func afterwards(p attemptfiles.Files) (sup process.Supervisor, cut bool) {
+	exit, err := process.ReadExit(p.End)
 	if err != nil {
 		exit = process.Exit{Lost: true}
 	}
@@ -162,7 +163,7 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 }
 
 // brief writes the brief of an attempt.
-func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) error {
+func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.Files) error {
 	facts, err := c.state(ctx)
 	if err != nil {
 		return err
@@ -170,7 +171,7 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) 
 	o := c.run.o
 	in := a.BriefInput
 	in.Facts, in.Base = facts, a.Base
-	if err := c.run.makeRoom(p.output()...); err != nil {
+	if err := c.run.makeRoom(p.Output()...); err != nil {
 		return err
 	}
 	in.Documents, in.Required = filesIn(c.repo.Root(), reanchor.Instructions()), filesIn(c.repo.Root(), in.Required)
@@ -178,14 +179,30 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptFiles) 
 	if !existsIn(c.repo.Root(), in.Epic.Source) {
 		in.Epic.Source = "" // not committed, or elsewhere: the agent would look for it in vain
 	}
-	prompt, holds := withoutSecrets(o, []byte(a.Prompt)), attempts.Briefed{Bytes: len(a.Prompt)}
+	prompt, holds := briefing.WithoutSecrets(o, []byte(a.Prompt)), attempts.Briefed{Bytes: len(a.Prompt)}
 	if a.Prompt == "" {
-		prompt, holds = promptOf(o, in)
+		prompt, holds = briefing.Held(o, in)
 	}
-	if err := os.WriteFile(p.brief, prompt, 0o600); err != nil {
+	if err := os.WriteFile(p.Brief, prompt, 0o600); err != nil {
 		return err
 	}
 	holds.Dir = c.repo.Root()
 	c.run.record(ctx, engine.Event{Task: a.Task.ID, Attempt: a.Number, Kind: engine.KindBriefed, Briefed: &holds})
 	return nil
+}
+
+// filesIn returns which of some files, named from the top of a checkout, are there.
+func filesIn(root string, names []string) (found []string) {
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil && !info.IsDir() {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// existsIn reports whether a checkout has a file or folder, named from its top.
+func existsIn(root, name string) bool {
+	name = filepath.FromSlash(name)
+	return filepath.IsLocal(name) && attemptfiles.Exists(filepath.Join(root, name))
 }

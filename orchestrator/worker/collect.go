@@ -83,7 +83,7 @@ func (wk *work) findHead(ctx context.Context) error {
 	t := wk.t
 	tree := t.c.tree
 	head, err := tree.Head(ctx)
-	if kept := t.files.kept(); err == nil && t.a.Ended && head == t.a.Base && kept != "" {
+	if kept := t.files.Kept(); err == nil && t.a.Ended && head == t.a.Base && kept != "" {
 		head, err = tree.BringBack(ctx, head, kept)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/verdict"
@@ -16,7 +17,7 @@ import (
 type attempt struct {
 	run   *workspace
 	a     engine.Attempt
-	files attemptFiles
+	files attemptfiles.Files
 	c     *checkout // of the agent; set when the place is ready
 
 	place  place
@@ -67,7 +68,7 @@ type place interface {
 
 // newAttempt returns an attempt that has not begun.
 func newAttempt(g *workspace, a engine.Attempt) *attempt {
-	t := &attempt{run: g, a: a, files: filesOf(g.o.Dir, a)}
+	t := &attempt{run: g, a: a, files: attemptfiles.Of(g.o.Dir, a)}
 	t.agent.t, t.work.t, t.checks.t, t.panel.t = t, t, t, t
 	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t

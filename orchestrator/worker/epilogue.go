@@ -157,7 +157,7 @@ func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 		return engine.ReviewedEpic{}, err
 	}
 	t := p.attempt(a)
-	s := t.c.panelSession(a, t.files.review)
+	s := t.c.panelSession(a, t.files.Review)
 	if t.panel.rooms != nil {
 		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.panel.rooms(ctx, head) }
 	}

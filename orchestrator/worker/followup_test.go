@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/review"
 	"relay/runners"
@@ -15,10 +16,10 @@ import (
 // An agent may have been at work until its last turn ended: what it commits then is not somebody else's.
 func TestLastSeenKnowsAllTurns(t *testing.T) {
 	t.Parallel()
-	p := filesOf(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
+	p := attemptfiles.Of(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
 	day := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
 	for path, minutes := range map[string]int{
-		p.brief: 0, p.end: 1, p.round(1).brief: 2, p.round(1).end: 3, p.round(2).brief: 4, p.round(2).transcript: 5,
+		p.Brief: 0, p.End: 1, p.Round(1).Brief: 2, p.Round(1).End: 3, p.Round(2).Brief: 4, p.Round(2).Transcript: 5,
 	} {
 		at := day.Add(time.Duration(minutes) * time.Minute)
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
@@ -32,7 +33,7 @@ func TestLastSeenKnowsAllTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := p.lastSeen(); !got.Equal(day.Add(5 * time.Minute)) {
+	if got := p.LastSeen(); !got.Equal(day.Add(5 * time.Minute)) {
 		t.Errorf("it was last seen at %s, want the end of its third turn", got)
 	}
 }

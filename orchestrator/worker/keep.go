@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/reanchor"
 )
@@ -55,7 +56,7 @@ func (wk *work) keepWork(ctx context.Context) error {
 // the work is where it was kept, and no more.
 func (wk *work) recordKept() {
 	t := wk.t
-	path := filepath.Join(t.files.folder, keptName)
+	path := filepath.Join(t.files.Folder, attemptfiles.KeptName)
 	if t.run.makeRoom(path) == nil {
 		_ = os.WriteFile(path, []byte(t.f.Head+"\n"), 0o600)
 	}
@@ -86,10 +87,10 @@ const patchCap = 64 << 20
 
 func (wk *work) writePatch(ctx context.Context) error {
 	t := wk.t
-	if err := t.run.makeRoom(t.files.patch); err != nil {
+	if err := t.run.makeRoom(t.files.Patch); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(t.files.patch, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(t.files.Patch, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -128,10 +128,10 @@ func TestHiddenWorkOfAKilledRun(t *testing.T) {
 	if err := w.gather(t.Context(), verdict.Readied); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{w.files.brief, w.files.transcript, w.files.stderr} {
+	for _, path := range []string{w.files.Brief, w.files.Transcript, w.files.Stderr} {
 		y.Write(strings.TrimPrefix(path, y.Root+"/"), "")
 	}
-	y.Write(strings.TrimPrefix(w.files.end, y.Root+"/"), `{"code":3}`)
+	y.Write(strings.TrimPrefix(w.files.End, y.Root+"/"), `{"code":3}`)
 	y.Sh("cd .agents-os/relay/worktrees/1; git update-index --assume-unchanged seed.txt; git update-index --skip-worktree tests/a.txt; echo hours > seed.txt; echo days > tests/a.txt")
 	a.Ended = true
 	f, err := y.again().l.Run(t.Context(), a)

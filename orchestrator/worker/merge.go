@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
@@ -25,7 +26,7 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 		epicChecks = g.o.Epic.Checks
 	}
 	q := checks.Question{
-		Attempt: p.Attempt, Logs: filesOf(g.o.Dir, p.Attempt).checks, Commit: step.To, From: step.From,
+		Attempt: p.Attempt, Logs: attemptfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
 		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
 	}
 	g.guard.enter()
@@ -114,6 +115,6 @@ func (w mergeWork) Lands(a engine.Attempt, r *engine.Result) {
 
 // LogFile returns a file in the folder of an attempt's checks, and makes room for it.
 func (w mergeWork) LogFile(a engine.Attempt, name string) (string, error) {
-	log := filepath.Join(filesOf(w.s.run.o.Dir, a).checks, name)
+	log := filepath.Join(attemptfiles.Of(w.s.run.o.Dir, a).Checks, name)
 	return log, w.s.run.makeRoom(log)
 }

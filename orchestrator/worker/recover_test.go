@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
 )
@@ -72,16 +73,16 @@ func TestRecovery(t *testing.T) {
 			l.begin()
 			base := l.Git("rev-parse", "HEAD")
 			a := engine.Attempt{Run: l.c.run.o.Run, Task: c.task, Number: 1, Runner: "sh", Base: base, Ended: true}
-			p := filesOf(l.c.run.o.Dir, a)
-			l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
-			l.Write(strings.TrimPrefix(p.transcript, l.Root+"/"), "")
-			l.Write(strings.TrimPrefix(p.stderr, l.Root+"/"), "")
+			p := attemptfiles.Of(l.c.run.o.Dir, a)
+			l.Write(strings.TrimPrefix(p.Brief, l.Root+"/"), "brief")
+			l.Write(strings.TrimPrefix(p.Transcript, l.Root+"/"), "")
+			l.Write(strings.TrimPrefix(p.Stderr, l.Root+"/"), "")
 			l.Write("work.txt", "x\n")
 			if c.end != unseen {
-				l.Write(strings.TrimPrefix(p.end, l.Root+"/"), c.end)
+				l.Write(strings.TrimPrefix(p.End, l.Root+"/"), c.end)
 			}
 			early := time.Now().Add(-time.Hour) // all that was committed after the crash is later than what the agent wrote
-			for _, file := range []string{p.brief, p.transcript, p.stderr, p.end} {
+			for _, file := range []string{p.Brief, p.Transcript, p.Stderr, p.End} {
 				_ = os.Chtimes(file, early, early)
 			}
 			for _, step := range c.steps {
@@ -121,7 +122,7 @@ func TestAnotherLife(t *testing.T) {
 	ref := salvageRef("20260101-lab", engine.Attempt{Task: epic.Task{ID: "T1"}, Number: 1})
 	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
 	l.Git("update-ref", ref, theirs)
-	p := filesOf(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
+	p := attemptfiles.Of(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
 	l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
 	base := l.Git("rev-parse", "HEAD")
 	killed := l.try(epic.Task{}, func(a *engine.Attempt) { a.Base, a.Ended = base, true })

@@ -32,7 +32,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 		return nil
 	}
 	t.ev.Guard = nil // reviewers run code, too
-	s := t.c.panelSession(t.a, f.folder(t.files.review))
+	s := t.c.panelSession(t.a, f.folder(t.files.Review))
 	s.Attempt.Closed = slices.Concat(t.a.Closed, panel.Limits(f.Unable))
 	if rv.rooms != nil {
 		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return rv.rooms(ctx, f.Head) }

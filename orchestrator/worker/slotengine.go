@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
@@ -227,7 +228,7 @@ func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts
 
 // Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
 func (s *slotEngine) Reserve(a engine.Attempt) {
-	if name, ok := filesOf(s.run.o.Dir, a).slot(); ok {
+	if name, ok := attemptfiles.Of(s.run.o.Dir, a).Slot(); ok {
 		s.slots.reserve(name)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 )
@@ -31,7 +32,7 @@ func (y *slotLab) killed(a engine.Attempt, script string, rounds int) engine.Att
 	if _, err := w.agent.resumeWork(y.Context()); err != nil {
 		y.Fatal(err)
 	}
-	turn := w.files.round(rounds)
+	turn := w.files.Round(rounds)
 	if rounds == 0 {
 		turn = w.files
 	}
@@ -167,7 +168,7 @@ func TestSlotsThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	a := y.killed(engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one", 0)
-	if err := os.WriteFile(filepath.Join(filesOf(y.l.run.o.Dir, a).folder, slotFile), []byte("no name\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.SlotFile), []byte("no name\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	next := y.again()
@@ -191,7 +192,7 @@ func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	if err := y.l.attempt(a).gather(t.Context(), verdict.Readied); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(filesOf(y.l.run.o.Dir, a).folder, untrackedName)); err != nil { // which is written last
+	if err := os.Remove(filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.UntrackedName)); err != nil { // which is written last
 		t.Fatal(err)
 	}
 	y.Write(".agents-os/relay/worktrees/1/made-ready", "x")
@@ -214,7 +215,7 @@ func TestSlotsRemoveHalfRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
-	for file, name := range map[string]string{slotFile: "1", makingFile: "recovery-1"} {
+	for file, name := range map[string]string{attemptfiles.SlotFile: "1", attemptfiles.MakingFile: "recovery-1"} {
 		if err := y.l.run.recordSlot(a, file, name); err != nil {
 			t.Fatal(err)
 		}

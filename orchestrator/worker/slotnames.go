@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
-	"relay/runners"
 )
 
 // Kinds of slots, by the beginning of their names.
@@ -87,24 +86,11 @@ func (n *slotNames) removeAll(ctx context.Context) error {
 	return failed
 }
 
-// Files of an attempt that name its slot, and the slot that is being made for it in place of a lost one.
-const (
-	slotFile   = "worktree"
-	makingFile = "worktree-in-making"
-)
-
 // recordSlot writes the name of an attempt's slot to one of these files, for a run that has to bring the attempt to its end.
 func (g *workspace) recordSlot(a engine.Attempt, in, name string) error {
-	file := filepath.Join(filesOf(g.o.Dir, a).folder, in)
+	file := filepath.Join(attemptfiles.Of(g.o.Dir, a).Folder, in)
 	if err := g.makeRoom(file); err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(name+"\n"), 0o600)
-}
-
-// slot returns the name of the slot that an attempt of a killed run had.
-func (p attemptFiles) slot() (name string, ok bool) {
-	text, err := runners.ReadResultFile(filepath.Join(p.folder, slotFile))
-	name = strings.TrimSpace(string(text))
-	return name, err == nil && filepath.Base(name) == name
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -82,7 +83,7 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := p.e.run.recordSlot(t.a, slotFile, name); err != nil {
+	if err := p.e.run.recordSlot(t.a, attemptfiles.SlotFile, name); err != nil {
 		return err
 	}
 	repo, err := p.e.pool.Acquire(ctx, name, t.a.Base, p.e.branch(t.a))
@@ -91,7 +92,7 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	}
 	p.use(t, name, repo)
 	var tr trouble
-	at := checks.Location{Attempt: t.a, Logs: t.files.checks, Dir: repo.Root()}
+	at := checks.Location{Attempt: t.a, Logs: t.files.Checks, Dir: repo.Root()}
 	err = p.e.benches.provision(ctx, at, false, &tr)
 	t.ev.Ready.Mishap = tr.Mishap
 	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
@@ -121,10 +122,10 @@ func (p *slotPlace) freeBranch(ctx context.Context, t *attempt) error {
 
 // loadList reads which files the set-up had made before the agent of an earlier run began.
 func (p *slotPlace) loadList(ctx context.Context, t *attempt) error {
-	list := filepath.Join(t.files.folder, untrackedName)
+	list := filepath.Join(t.files.Folder, attemptfiles.UntrackedName)
 	user := &t.c.tree.User
 	user.Clear()
-	if exists(list) { // an agent that has removed it must not have made all there is the set-up's
+	if attemptfiles.Exists(list) { // an agent that has removed it must not have made all there is the set-up's
 		if err := user.Load(ctx, t.c.tree.Runner(), list); err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
 			return err
 		}
 	}
-	list := filepath.Join(t.files.folder, untrackedName)
+	list := filepath.Join(t.files.Folder, attemptfiles.UntrackedName)
 	if err := p.e.run.makeRoom(list); err != nil {
 		return err
 	}
@@ -327,7 +328,7 @@ func (p *slotPlace) stamp(ctx context.Context, t *attempt) error {
 			return err
 		}
 		stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
-			Base: t.a.Base, Head: t.f.Head, Began: t.files.begun(), Trailers: merge.Trailers(s.run.o, t.a),
+			Base: t.a.Base, Head: t.f.Head, Began: t.files.Begun(), Trailers: merge.Trailers(s.run.o, t.a),
 		})
 		if err != nil {
 			return err
@@ -381,7 +382,7 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 		return err
 	}
 	// From here on HEAD says nothing of the agent: a run after a kill looks at the branch.
-	if err := os.Remove(filepath.Join(t.files.folder, slotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	t.c.tree.Detach(ctx, text.FirstOf(t.f.Head, t.a.Base))
@@ -436,7 +437,7 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 		}
 		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
 	}
-	_ = os.Remove(filepath.Join(t.files.folder, slotFile)) // an agent may have: see openAgain
+	_ = os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)) // an agent may have: see openAgain
 	p.e.slots.release(p.name)
 	return nil
 }
@@ -450,7 +451,7 @@ const (
 // keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought:
 // they are in no commit, and are removed.
 func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
-	listed, err := os.Lstat(filepath.Join(t.files.folder, untrackedName))
+	listed, err := os.Lstat(filepath.Join(t.files.Folder, attemptfiles.UntrackedName))
 	if err != nil {
 		return nil // what was there is not known
 	}
@@ -463,7 +464,7 @@ func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
 		return err
 	}
 	defer root.Close()
-	to, tooLarge := filepath.Join(t.files.folder, alteredName), []string{}
+	to, tooLarge := filepath.Join(t.files.Folder, alteredName), []string{}
 	left := int64(alteredMost)
 	for _, name := range names {
 		info, err := root.Lstat(filepath.FromSlash(name))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/slot"
@@ -19,9 +20,9 @@ import (
 // openAgain gives an attempt of a killed run its own slot, if it had not released it; else another one at the head of its branch.
 func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 	s := p.e
-	name, ok := t.files.slot()
+	name, ok := t.files.Slot()
 	switch {
-	case ok && !t.files.ready():
+	case ok && !t.files.Ready():
 		// No agent has been there: relay was killed while it made the slot ready, and it may be half a checkout.
 		if err := s.pool.Remove(ctx, name); err != nil {
 			return err
@@ -68,7 +69,7 @@ func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt)
 // in it but a part of the commit.
 func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error {
 	s := p.e
-	making := filepath.Join(t.files.folder, makingFile)
+	making := filepath.Join(t.files.Folder, attemptfiles.MakingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
 		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoverySlot) {
 			if err := s.pool.Remove(ctx, name); err != nil {
@@ -80,14 +81,14 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	if err != nil {
 		return err
 	}
-	if err := s.run.recordSlot(t.a, makingFile, name); err != nil {
+	if err := s.run.recordSlot(t.a, attemptfiles.MakingFile, name); err != nil {
 		return err
 	}
 	repo, err := s.pool.Acquire(ctx, name, head, s.branch(t.a))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.Remove(making), s.run.recordSlot(t.a, slotFile, name)); err != nil {
+	if err := errors.Join(os.Remove(making), s.run.recordSlot(t.a, attemptfiles.SlotFile, name)); err != nil {
 		return err
 	}
 	p.use(t, name, repo)
@@ -134,7 +135,7 @@ func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch. It sets the head of t.
 func (p *slotPlace) committed(ctx context.Context, t *attempt) (*attempt, error) {
 	s := p.e
-	if name, ok := t.files.slot(); ok {
+	if name, ok := t.files.Slot(); ok {
 		stays := s.run.relative(filepath.Join(s.run.o.Worktree.Dir, name))
 		t.f.Note("left", "what the agent left of "+t.a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := s.pool.Open(ctx, name, t.a.Base, s.branch(t.a)); err == nil {

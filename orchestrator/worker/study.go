@@ -49,7 +49,7 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *sightings, us
 	}
 	t := s.attemptAt(name, repo, a)
 	var tr trouble
-	if err := s.benches.provision(ctx, checks.Location{Attempt: a, Logs: t.files.checks, Dir: repo.Root()}, false, &tr); err != nil {
+	if err := s.benches.provision(ctx, checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}, false, &tr); err != nil {
 		return err
 	}
 	if why := verdict.Unready(tr.Mishap); why != "" {

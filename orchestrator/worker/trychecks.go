@@ -10,6 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/recordfiles"
@@ -106,7 +107,7 @@ func (b *benches) try(ctx context.Context, base string, lists []triedList) (trie
 		group.Go(func() error {
 			var tr trouble
 			list.a.Base = base
-			in := slotBench{b: b, q: checks.Question{Attempt: list.a, Logs: filesOf(b.run.o.Dir, list.a).checks, Commit: base, Checks: list.checks}}
+			in := slotBench{b: b, q: checks.Question{Attempt: list.a, Logs: attemptfiles.Of(b.run.o.Dir, list.a).Checks, Commit: base, Checks: list.checks}}
 			defer in.leave()
 			_, _, err := in.run(working, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], b.run.triedCheck(working, list, check, result, base))
@@ -138,7 +139,7 @@ func (l *Local) tryInCheckout(ctx context.Context, lists []triedList) (tried Tri
 	for _, list := range lists {
 		for _, check := range list.checks {
 			list.a.Base = head
-			at := checks.Location{Attempt: list.a, Logs: filesOf(g.o.Dir, list.a).checks, Dir: c.repo.Root()}
+			at := checks.Location{Attempt: list.a, Logs: attemptfiles.Of(g.o.Dir, list.a).Checks, Dir: c.repo.Root()}
 			s, err := g.checks.Run(ctx, at, check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/facts"
 	"relay/orchestrator/text"
@@ -29,7 +31,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	}
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
 		ag.begun(resultOf(t.a.Previous))
-		if t.files.round(1).used() { // an agent was given what the reviewers have found
+		if t.files.Round(1).Used() { // an agent was given what the reviewers have found
 			return ag.followUp(ctx)
 		}
 		return ag.stillMissing(ctx)
@@ -117,11 +119,11 @@ func (ag *agent) followUp(ctx context.Context) error {
 	}
 	t.f.Usage.Add(reviews)
 	last := 0
-	for t.files.round(last + 1).used() {
+	for t.files.Round(last + 1).Used() {
 		last++
 	}
 	for n := 1; n <= last; n++ {
-		again := t.files.round(n)
+		again := t.files.Round(n)
 		sup, cut := afterwards(again)
 		u := t.f.later(sup)
 		u.ended, u.cut = true, cut
@@ -174,7 +176,7 @@ func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
 // answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
 func (ag *agent) answersLeft(ctx context.Context) (sum attempts.Usage, err error) {
 	t := ag.t
-	walked := filepath.WalkDir(t.files.review, func(path string, d fs.DirEntry, err error) error {
+	walked := filepath.WalkDir(t.files.Review, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -193,7 +195,7 @@ func (ag *agent) answersLeft(ctx context.Context) (sum attempts.Usage, err error
 func (ag *agent) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
 	t := ag.t
 	in := func(name string) string { return filepath.Join(folder, name) }
-	sup, _ := afterwards(attemptFiles{end: in("end.json")})
+	sup, _ := afterwards(attemptfiles.Files{End: in("end.json")})
 	runner, err := t.run.o.NewRunner(reviewer, sup)
 	if err != nil {
 		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: its answers cannot be read
@@ -216,14 +218,14 @@ const resultWall = 5 * time.Minute
 // askResult asks the session of an agent without a result for the result alone, once.
 func (ag *agent) askResult(ctx context.Context) error {
 	t := ag.t
-	q := t.files.question()
-	if err := t.run.makeRoom(q.output()...); err != nil {
+	q := t.files.Question()
+	if err := t.run.makeRoom(q.Output()...); err != nil {
 		return err
 	}
 	found := t.a.BriefInput
 	found.Base = t.a.Base
 	brief := reanchor.ResultQuestion{Why: t.f.end.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
-	if err := os.WriteFile(q.brief, withoutSecrets(t.run.o, brief), 0o600); err != nil {
+	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
 		return err
 	}
 	u := t.f.later(t.run.o.Supervisor)
@@ -239,8 +241,8 @@ func (ag *agent) askResult(ctx context.Context) error {
 // answerLeft reads what an agent answered that was asked for its result by a relay that was killed.
 func (ag *agent) answerLeft(ctx context.Context) error {
 	t := ag.t
-	q := t.files.question()
-	if !q.used() {
+	q := t.files.Question()
+	if !q.Used() {
 		return nil
 	}
 	sup, cut := afterwards(q)
@@ -360,7 +362,7 @@ func (ag *agent) nextTurn(ctx context.Context) (state, error) {
 func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	t := ag.t
 	number, rounds := t.f.rounds+1, t.run.o.Review.Rounds
-	again := t.files.round(number)
+	again := t.files.Round(number)
 	facts, err := t.c.state(ctx)
 	if err != nil {
 		return runners.Report{}, err
@@ -368,10 +370,10 @@ func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	known := t.a.BriefInput
 	known.Facts, known.Base = facts, t.a.Base
 	brief := reanchor.Rework{Findings: t.f.Receipt.Findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
-	if err := t.run.makeRoom(again.output()...); err != nil {
+	if err := t.run.makeRoom(again.Output()...); err != nil {
 		return runners.Report{}, err
 	}
-	if err := os.WriteFile(again.brief, withoutSecrets(t.run.o, brief), 0o600); err != nil {
+	if err := os.WriteFile(again.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
 		return runners.Report{}, err
 	}
 	t.run.emit(engine.Event{

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -64,11 +65,11 @@ func (e *userEngine) Brief(ctx context.Context, a engine.Attempt) error {
 	if e.c.tree != nil {
 		return nil
 	}
-	p := filesOf(e.run.o.Dir, a)
+	p := attemptfiles.Of(e.run.o.Dir, a)
 	if err := e.c.brief(ctx, a, p); err != nil {
 		return err
 	}
-	for _, output := range []string{p.transcript, p.stderr} { // new files take a disk a while, opening them does not
+	for _, output := range []string{p.Transcript, p.Stderr} { // new files take a disk a while, opening them does not
 		f, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue // the supervisor looks at what it is
@@ -190,7 +191,7 @@ func (e *userEngine) entriesFile(run string) string {
 
 // untrackedFile lists what was not tracked before a run, and is the user's.
 func (e *userEngine) untrackedFile(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, untrackedName)
+	return filepath.Join(e.run.o.Dir, "runs", run, attemptfiles.UntrackedName)
 }
 
 // Reserve does nothing: there is one checkout.
@@ -281,7 +282,7 @@ func (p *userPlace) theirs(ctx context.Context, t *attempt) (bool, error) {
 	if kept, err := t.c.tree.Contains(ctx, t.a.Base, head); err != nil || !kept {
 		return true, err
 	}
-	last := t.files.lastSeen()
+	last := t.files.LastSeen()
 	times, err := worktree.CommitTimes(ctx, t.c.tree.Repo, t.a.Base, head)
 	return slices.ContainsFunc(times, func(at int64) bool { return time.Unix(at, 0).After(last) }), err
 }

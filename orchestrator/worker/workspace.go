@@ -60,7 +60,7 @@ func (g *workspace) Tip(ctx context.Context) (string, error) {
 }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return filesOf(g.o.Dir, a).used() }
+func (g *workspace) Asked(a engine.Attempt) bool { return attemptfiles.Of(g.o.Dir, a).Used() }
 
 // emit never waits: an activity that the listener has no time to receive is dropped.
 func (g *workspace) emit(h engine.Event) {

@@ -11,10 +11,10 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/git/remains"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 
 	"github.com/spf13/cobra"
 )
@@ -94,11 +94,11 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		return err
 	}
 	defer release()
-	var open worker.OpenAttempts
+	var open attemptfiles.Open
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
 			opts.app.WarnKilled(v)
-			open = worker.OpenAttemptsOf(p.Dir, pl.Epic.ID, v.Ledger)
+			open = attemptfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
 	finder := remains.Finder{

@@ -30,7 +30,7 @@ func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View,
 		in.Agent = o.Agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return worker.PromptOf(o.Local(), in), nil
+	return briefing.Prompt(o.Local(), in), nil
 }
 
 // readOnly is a ledger as somebody has read it, without its store.

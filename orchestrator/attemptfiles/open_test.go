@@ -1,4 +1,4 @@
-package worker
+package attemptfiles
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestUnsettledStays(t *testing.T) {
 	t.Parallel()
 	l := repotest.New(t)
 	l.Write("runs/r/T1/2/worktree", "3\n")
-	open := OpenAttemptsOf(l.Root, "20260101-lab", &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
+	open := OpenOf(l.Root, "20260101-lab", &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{
 		"T1": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}, {ID: 2, Run: "r", Result: attempts.ResultInProgress}}},
 		"T2": {Attempts: []attempts.Attempt{{ID: 1, Run: "r", Result: attempts.ResultFailure}}},
 	}})
@@ -34,7 +34,7 @@ func TestUnsettledStays(t *testing.T) {
 		if open.Keep(found, "/x"); found[0].Why != c.why || found[0].Show != c.look {
 			t.Errorf("%s %s: %q, %q", c.Kind, c.Name, found[0].Why, found[0].Show)
 		}
-		if (OpenAttempts{}).Keep(found, "/x"); found[0].Why != c.why {
+		if (Open{}).Keep(found, "/x"); found[0].Why != c.why {
 			t.Errorf("%s stays with nothing open", c.Name)
 		}
 	}

@@ -1,9 +1,7 @@
-package worker
+package attemptfiles
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
@@ -13,13 +11,13 @@ import (
 	"relay/orchestrator/text"
 )
 
-// OpenAttempts names the slots and branches of attempts that a run left open, because it was killed or interrupted three
+// Open names the slots and branches of attempts that a run left open, because it was killed or interrupted three
 // times: the next run brings them to their end.
-type OpenAttempts map[string]bool
+type Open map[string]bool
 
-// OpenAttemptsOf finds it by the ledger of an epic, in relay's folder.
-func OpenAttemptsOf(dir, epicID string, l *attempts.Ledger) OpenAttempts {
-	open := OpenAttempts{}
+// OpenOf finds it by the ledger of an epic, in relay's folder.
+func OpenOf(dir, epicID string, l *attempts.Ledger) Open {
+	open := Open{}
 	for id, rec := range l.Tasks {
 		running := rec.Running()
 		if running == nil {
@@ -27,15 +25,15 @@ func OpenAttemptsOf(dir, epicID string, l *attempts.Ledger) OpenAttempts {
 		}
 		a := engine.Attempt{Run: running.Run, Task: epic.Task{ID: id}, Number: running.ID}
 		open[taskbranch.Name(epicID, id)] = true
-		if noted, err := os.ReadFile(filepath.Join(filesOf(dir, a).folder, slotFile)); err == nil {
-			open[strings.TrimSpace(string(noted))] = true
+		if name, ok := Of(dir, a).Slot(); ok {
+			open[name] = true
 		}
 	}
 	return open
 }
 
 // Keep has what is not recovered stay, and with it the copies of .git, whatever would be lost. The slots of runs are below worktrees.
-func (u OpenAttempts) Keep(found []remains.Leftover, worktrees string) {
+func (u Open) Keep(found []remains.Leftover, worktrees string) {
 	for i, l := range found {
 		name := l.Name
 		if l.Kind == remains.LeftWorktree && filepath.Dir(name) == worktrees {

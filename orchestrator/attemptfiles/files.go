@@ -1,0 +1,112 @@
+package attemptfiles
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/orchestrator/engine"
+	"relay/runners"
+)
+
+// Files names the files of one attempt.
+type Files struct {
+	Folder, Brief, Result, Transcript, Stderr, End, Patch, Checks, Review, Traces string
+}
+
+// Of names the files of an attempt, below the folder of its epic.
+func Of(dir string, a engine.Attempt) Files {
+	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
+	in := func(name string) string { return filepath.Join(folder, name) }
+	return Files{
+		folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"),
+		in(EndFile), in("changes.patch"), in("checks"), in("review"), in("git"),
+	}
+}
+
+// Used reports whether an agent was given this turn. The agent may have removed any of its files.
+func (p Files) Used() bool {
+	return slices.ContainsFunc([]string{p.Brief, p.Transcript, p.Stderr, p.End}, Exists)
+}
+
+// Output lists the files that a turn of the agent writes, with its brief.
+func (p Files) Output() []string {
+	return []string{p.Brief, p.Result, p.Transcript, p.Stderr, p.End}
+}
+
+// Ready reports whether the slot was left to an agent, or to a review: it is a whole checkout, with work in it perhaps.
+func (p Files) Ready() bool {
+	return Exists(filepath.Join(p.Folder, UntrackedName)) || p.Used() || p.Round(1).Used()
+}
+
+// Begun is when the agent was, to the second; zero when no agent was.
+func (p Files) Begun() time.Time {
+	info, err := os.Stat(p.Brief)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// Exists reports whether there is anything of that name.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// Round names the files of a further turn of the agent.
+func (p Files) Round(n int) Files { return p.turn(TurnFolder(n)) }
+
+// Question names the files of the turn in which an agent is asked for its result.
+func (p Files) Question() Files { return p.turn("result") }
+
+func (p Files) turn(folder string) Files {
+	in := func(name string) string { return filepath.Join(p.Folder, folder, name) }
+	p.Brief, p.Result, p.End = in("brief.md"), in("result.json"), in(EndFile)
+	p.Transcript, p.Stderr = in("transcript.jsonl"), in("stderr.log")
+	return p
+}
+
+// LastSeen is the last moment at which the attempt's processes can have been alive.
+func (p Files) LastSeen() time.Time {
+	var last time.Time
+	paths := append(p.Output(), p.Question().Output()...)
+	for n := 1; p.Round(n).Used(); n++ {
+		paths = append(paths, p.Round(n).Output()...)
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// Kept is the commit in which an attempt's work is kept; "" : none that is known.
+func (p Files) Kept() string { return line(filepath.Join(p.Folder, KeptName)) }
+
+// Slot returns the name of the slot that an attempt of a killed run had.
+func (p Files) Slot() (name string, ok bool) {
+	name = line(filepath.Join(p.Folder, SlotFile))
+	return name, name != "" && filepath.Base(name) == name
+}
+
+// line returns what a file of one line says; "" : nothing that can be read.
+func line(path string) string {
+	content, err := runners.ReadResultFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
+
+// Files of an attempt that relay writes for a run that has to bring it to its end.
+const (
+	SlotFile      = "worktree"           // the name of its slot
+	MakingFile    = "worktree-in-making" // that of the slot that is being made for it in place of a lost one
+	UntrackedName = "untracked"          // which files the set-up had made before its agent began
+	KeptName      = "kept"               // the commit in which its work is kept: a ref of its name may be another ledger's
+)

@@ -1,0 +1,49 @@
+package briefing
+
+import (
+	"slices"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
+	"relay/reanchor"
+)
+
+// Prompt is what an agent is told, without the secrets that others left in names, commits and receipts. What the user
+// wrote into the plan stays as it is.
+func Prompt(o *engine.LocalOptions, in reanchor.Input) []byte {
+	prompt, _ := Held(o, in)
+	return prompt
+}
+
+// Held returns the same, and what the ledger records of it.
+func Held(o *engine.LocalOptions, in reanchor.Input) ([]byte, attempts.Briefed) {
+	r := redact.Redactor{Redactor: o.Secrets}
+	in.Facts.Recent = slices.Clone(in.Facts.Recent)
+	for i := range in.Facts.Recent {
+		r.Long(&in.Facts.Recent[i].Subject)
+	}
+	in.Facts.Changes = slices.Clone(in.Facts.Changes)
+	for i := range in.Facts.Changes {
+		r.Long(&in.Facts.Changes[i].Path)
+		r.Long(&in.Facts.Changes[i].From)
+	}
+	r.Long(&in.Handoff.Text)
+	r.Long(&in.Handoff.Context)
+	in.Threads, in.Entries = slices.Clone(in.Threads), slices.Clone(in.Entries)
+	for i := range in.Threads {
+		r.Long(&in.Threads[i].Question)
+	}
+	for i := range in.Entries {
+		r.Long(&in.Entries[i].Text)
+	}
+	brief, told := reanchor.Told(in)
+	brief = WithoutSecrets(o, brief)
+	told.Bytes, told.Files = len(brief), reanchor.NamedIn(brief, in)
+	return brief, told
+}
+
+// WithoutSecrets blanks in a prompt all but what the user wrote into the plan.
+func WithoutSecrets(o *engine.LocalOptions, prompt []byte) []byte {
+	return []byte(o.Secrets.Except(string(prompt), o.Plan))
+}
