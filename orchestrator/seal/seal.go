@@ -14,8 +14,8 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 )
 
 // acceptanceTerms are the checks of a task and of the epic, and the paths that may not be changed.
@@ -56,11 +56,11 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) []string {
 	var warnings []string
 	named := make(map[string]bool)
 	if l.Sealed != "" && l.Sealed != Epic(e) {
-		kept := filepath.Join(dir, attempts.RunsDir, l.Run, worker.PlanFile)
+		kept := filepath.Join(dir, attempts.RunsDir, l.Run, guard.PlanFile)
 		if before := sealedPlan(kept, l.Sealed); before != nil {
 			warnings = compareTerms(before, e, l, named)
 		} else {
-			warnings = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, worker.PlanFile)) + " does not say any more: " + checkPlanHint}
+			warnings = []string{"the checks or protected paths of this plan are not those of the last run; what they were, " + filepath.ToSlash(filepath.Join(attempts.RunsDir, l.Run, guard.PlanFile)) + " does not say any more: " + checkPlanHint}
 		}
 	}
 	var changed []string
@@ -84,7 +84,7 @@ const checkPlanHint = "if that was not you, look at epic.yml"
 
 // sealedPlan reads the plan a run began with; nil if it cannot be read, or its hash is not the sealed one.
 func sealedPlan(path, sealed string) *epic.Epic {
-	if !worker.Readable(path) {
+	if !guard.Readable(path) {
 		return nil
 	}
 	source, err := os.ReadFile(path)

@@ -212,7 +212,7 @@ func (b *benches) provision(ctx context.Context, at checks.Location, ofEpic bool
 	if len(b.run.o.Worktree.Setup) == 0 {
 		return nil
 	}
-	return b.run.guard.tools.RunForUser(func() error { return b.setUp(ctx, at, ofEpic, tr) })
+	return b.run.guard.Tools.RunForUser(func() error { return b.setUp(ctx, at, ofEpic, tr) })
 }
 
 // setUp runs the set-up commands in a fresh slot.

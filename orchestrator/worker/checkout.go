@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/steering"
 	"relay/reanchor"
@@ -45,13 +46,26 @@ func (c *checkout) isAlone() bool {
 	if c.alone != nil {
 		return c.alone()
 	}
-	return c.tree != nil || c.run.o.Jobs == 1 && c.run.guard.backup.Alone()
+	return c.tree != nil || c.run.o.Jobs == 1 && c.run.guard.Backup.Alone()
 }
 
 // within reports whether a folder is a checkout of the run's.
 func (c *checkout) within(worktree string) bool {
 	return worktree != "" && (worktree == c.run.home.Root() || worktree == c.repo.Root() ||
 		strings.HasPrefix(worktree, c.run.o.Worktree.Dir+string(filepath.Separator)))
+}
+
+// site is the checkout as the guard sees it.
+func (c *checkout) site() guard.Site {
+	return guard.Site{Repo: c.repo, Shared: c.tree == nil, Alone: c.isAlone, Own: c.within, Did: c.did}
+}
+
+// look has the guard look at what the code of an attempt did.
+func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
+	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
+		c.did = c.gitCommands()
+	}
+	return c.run.guard.Look(ctx, c.site(), seen)
 }
 
 // unblock makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
@@ -84,7 +98,7 @@ func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
 		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
 			break
 		}
-		if _, mending := c.run.guard.backup.Mend(ctx, c.run.home); mending != nil {
+		if _, mending := c.run.guard.Backup.Mend(ctx, c.run.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}

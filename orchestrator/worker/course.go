@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
 )
@@ -28,7 +29,7 @@ type attempt struct {
 
 	ev   verdict.Evidence
 	f    state
-	seen sightings
+	seen guard.Sightings
 
 	end   func()    // of the time in which the agent's code runs; nil: it has not begun
 	gone  bool      // the agent has destroyed its checkout
@@ -168,16 +169,16 @@ func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err e
 
 // look puts back what code of the attempt did to what is not its own.
 func (t *attempt) look(ctx context.Context) error {
-	if err := t.run.guard.look(ctx, t.c, &t.seen); err != nil {
+	if err := t.c.look(ctx, &t.seen); err != nil {
 		return err
 	}
 	if err := t.place.look(ctx, t); err != nil {
 		return err
 	}
-	for _, n := range t.seen.notes {
+	for _, n := range t.seen.Notes {
 		t.f.Note(n.Kind, n.Text)
 	}
-	t.ev.Guard = &verdict.Guard{Why: t.seen.why}
+	t.ev.Guard = &verdict.Guard{Why: t.seen.Why}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/guard"
 	"relay/reanchor"
 )
 
@@ -17,9 +18,9 @@ type epilogue struct {
 	attempt func(a engine.Attempt) *attempt // that checks run for, and reviewers read
 	span    func(ctx context.Context) (from, tip string)
 	commit  func(a attempts.Attempt) string
-	clean   func(ctx context.Context, head string, s *sightings) error // puts back what checks and reviewers did
-	mark    func(head string) error                                    // notes, for a run after a kill, where they begin; nil: nothing is left
-	merged  bool                                                       // the epic's checks are run as well
+	clean   func(ctx context.Context, head string, s *guard.Sightings) error // puts back what checks and reviewers did
+	mark    func(head string) error                                          // notes, for a run after a kill, where they begin; nil: nothing is left
+	merged  bool                                                             // the epic's checks are run as well
 }
 
 // epilogue returns that of the slot engine: everything happens in checkouts of their own.
@@ -29,16 +30,16 @@ func (s *slotEngine) epilogue() *epilogue {
 		attempt: func(a engine.Attempt) *attempt { return s.attemptAt("", s.run.home, a) },
 		span:    func(context.Context) (from, tip string) { return s.from, s.headGuard.Tip() },
 		commit:  func(a attempts.Attempt) string { return a.Landed },
-		clean:   func(ctx context.Context, _ string, seen *sightings) error { return s.clean(ctx, seen) },
+		clean:   func(ctx context.Context, _ string, seen *guard.Sightings) error { return s.clean(ctx, seen) },
 		merged:  true,
 	}
 }
 
 // clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
-func (s *slotEngine) clean(ctx context.Context, seen *sightings) error {
+func (s *slotEngine) clean(ctx context.Context, seen *guard.Sightings) error {
 	ctx = context.WithoutCancel(ctx)
 	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
-	if err := s.run.guard.look(ctx, c, seen); err != nil {
+	if err := c.look(ctx, seen); err != nil {
 		return err
 	}
 	return s.lookAtHead(ctx, c, seen)
@@ -70,10 +71,10 @@ func (e *userEngine) epilogue() *epilogue {
 			return a.Head
 		},
 		mark: func(head string) error { return os.WriteFile(e.readingFile(), []byte(head+"\n"), 0o600) },
-		clean: func(ctx context.Context, head string, seen *sightings) error {
+		clean: func(ctx context.Context, head string, seen *guard.Sightings) error {
 			ctx, cancel := uninterrupted(ctx)
 			defer cancel()
-			if err := e.run.guard.look(ctx, e.c, seen); err != nil {
+			if err := e.c.look(ctx, seen); err != nil {
 				return err
 			}
 			return errors.Join(e.c.tree.Restore(ctx, head), os.Remove(e.readingFile()))
@@ -89,7 +90,7 @@ func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
 
 // BeginRecheck begins a time in which checks of completed tasks run.
 func (p *epilogue) BeginRecheck(_ context.Context, _ engine.Attempt, tip string) error {
-	p.run.guard.enter()
+	p.run.guard.Enter()
 	return p.begin(tip)
 }
 
@@ -102,10 +103,10 @@ func (p *epilogue) begin(head string) error {
 
 // EndRecheck ends it, and puts back what the checks did.
 func (p *epilogue) EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error) {
-	defer p.run.guard.leave()
-	var seen sightings
+	defer p.run.guard.Leave()
+	var seen guard.Sightings
 	err := p.clean(ctx, tip, &seen)
-	return seen.notes, err
+	return seen.Notes, err
 }
 
 // Recheck returns the first check of a task that fails on tip, and fails again when it is run again; nil: none.
@@ -151,8 +152,8 @@ func (p *epilogue) Head(ctx context.Context) (string, error) { return p.run.Tip(
 
 // ReviewEpic has the panel judge all that has been done.
 func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
-	p.run.guard.enter()
-	defer p.run.guard.leave()
+	p.run.guard.Enter()
+	defer p.run.guard.Leave()
 	if err := p.begin(head); err != nil {
 		return engine.ReviewedEpic{}, err
 	}
@@ -162,9 +163,9 @@ func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.panel.rooms(ctx, head) }
 	}
 	return s.ReviewEpic(ctx, head, putOff, func(ctx context.Context, r *engine.Result) error {
-		var seen sightings
+		var seen guard.Sightings
 		err := p.clean(ctx, head, &seen)
-		for _, n := range seen.notes {
+		for _, n := range seen.Notes {
 			r.Note(n.Kind, n.Text)
 		}
 		return err

@@ -22,6 +22,6 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.tools.Close())
+	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
 	return r, stay, err
 }

@@ -29,10 +29,10 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 		Attempt: p.Attempt, Logs: attemptfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
 		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
 	}
-	g.guard.enter()
-	defer g.guard.leave()
+	g.guard.Enter()
+	defer g.guard.Leave()
 	proof, err := w.check(ctx, q)
-	return proof, errors.Join(err, g.guard.rules.MendSilently(ctx))
+	return proof, errors.Join(err, g.guard.Rules.MendSilently(ctx))
 }
 
 func (w mergeWork) check(ctx context.Context, q checks.Question) (proof merge.Proof, err error) {

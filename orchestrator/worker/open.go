@@ -25,6 +25,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -40,7 +41,7 @@ type Local struct {
 
 // SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
 func (l *Local) SetLedger(ledger ledger, lock lock) {
-	l.run.ledger, l.run.guard.lock = ledger, lock
+	l.run.ledger, l.run.guard.Ledger, l.run.guard.Lock = ledger, ledger, lock
 }
 
 func inCheckout(e *userEngine) *Local {
@@ -59,18 +60,15 @@ func inSlots(s *slotEngine) *Local {
 // Open looks at the repository and refuses what no attempt could work in.
 func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Event) (*Local, error) {
 	g := &workspace{o: o, home: o.Repo.Within(o.Env), events: events, now: time.Now}
-	g.guard = newGuard(g)
+	var err error
+	if g.guard, err = guard.New(ctx, o, g.home); err != nil {
+		return nil, err
+	}
 	g.checks = &checks.Runner{
 		Options: o, Home: g.home, Emit: g.emit, Now: func() time.Time { return g.now() },
 		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
-			return g.guard.tools.Point(g.commandEnv(a, ofEpic))
+			return g.guard.Tools.Point(g.commandEnv(a, ofEpic))
 		},
-	}
-	if !o.Push {
-		var err error
-		if g.guard.noPush, err = refusePush(ctx, g.home); err != nil {
-			return nil, err
-		}
 	}
 	c := &checkout{run: g, repo: g.home, config: steering.Digest(g.home.Root())}
 	c.facts = reanchor.NewCached(g.home, RecentCommits, factsAge(o.Isolation), time.Now)

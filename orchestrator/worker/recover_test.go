@@ -123,7 +123,7 @@ func TestAnotherLife(t *testing.T) {
 	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
 	l.Git("update-ref", ref, theirs)
 	p := attemptfiles.Of(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
-	l.Write(strings.TrimPrefix(p.brief, l.Root+"/"), "brief")
+	l.Write(strings.TrimPrefix(p.Brief, l.Root+"/"), "brief")
 	base := l.Git("rev-parse", "HEAD")
 	killed := l.try(epic.Task{}, func(a *engine.Attempt) { a.Base, a.Ended = base, true })
 	if killed.Head != base || killed.Receipt.Salvage != "" || killed.Outcome != attempts.Stopped {

@@ -124,13 +124,13 @@ func TestRulesOfALanding(t *testing.T) {
 		t.Fatal(got)
 	}
 	y.l.benches.busy.Add(2) // neighbours
-	y.l.run.guard.rules.Enter()
+	y.l.run.guard.Rules.Enter()
 	y.Write(".git/info/attributes", "seed.txt merge=ours\n")
 	y.Git("config", "merge.ours.driver", "true")
 	if got := y.step(two); got != "T2 conflict" {
 		t.Fatal(got)
 	}
-	y.l.run.guard.rules.Leave()
+	y.l.run.guard.Rules.Leave()
 	three := y.proved("T3", "echo 3 > three")
 	if got := texts(three.Result.Notes); !strings.Contains(got, "the settings merge.ours.driver in") {
 		t.Errorf("noted %q", got)

@@ -59,7 +59,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	s.benches = &benches{run: g, pool: pool, slots: s.slots, files: provision.New(g.home, g.o), results: checks.NewCache()}
 	s.merger = &merge.Merger{
-		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.rules, Tasks: s.branches, Work: mergeWork{s},
+		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Rules, Tasks: s.branches, Work: mergeWork{s},
 	}
 	return s
 }
@@ -138,7 +138,7 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 		}
 		s.ledgerView = nil
 	}
-	err := errors.Join(s.run.guard.keepIgnore(), s.headGuard.Begin(ctx, s.run.origin.Base))
+	err := errors.Join(s.run.guard.KeepIgnore(), s.headGuard.Begin(ctx, s.run.origin.Base))
 	if err == nil && !landed {
 		err = s.advanceToBegin(ctx)
 	}
@@ -197,7 +197,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	for _, name := range linked { // the programs behind what slots link to
 		path := filepath.Join(g.home.Root(), filepath.FromSlash(name))
 		if _, err := os.Stat(path); err == nil {
-			g.guard.tools.Links = append(g.guard.tools.Links, path)
+			g.guard.Tools.Links = append(g.guard.Tools.Links, path)
 		}
 	}
 	return nil
@@ -242,7 +242,7 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 		watching = s.userCheckout.Close(ctx)
 	}
 	stay, err := s.removeSlots(ctx)
-	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.run.guard.tools.Close())
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.run.guard.Tools.Close())
 }
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.

@@ -36,11 +36,11 @@ func (y *slotLab) killed(a engine.Attempt, script string, rounds int) engine.Att
 	if rounds == 0 {
 		turn = w.files
 	}
-	for _, file := range []string{turn.brief, turn.transcript, turn.stderr} {
+	for _, file := range []string{turn.Brief, turn.Transcript, turn.Stderr} {
 		y.Write(strings.TrimPrefix(file, y.Root+"/"), "")
 	}
 	agent := exec.CommandContext(y.Context(), "sh", "-ec", script)
-	agent.Dir, agent.Env = w.c.repo.Root(), append(os.Environ(), "RELAY_PROMPT="+turn.brief)
+	agent.Dir, agent.Env = w.c.repo.Root(), append(os.Environ(), "RELAY_PROMPT="+turn.Brief)
 	if said, err := agent.CombinedOutput(); err != nil {
 		y.Fatalf("%s: %v", said, err)
 	}

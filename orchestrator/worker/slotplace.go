@@ -18,6 +18,7 @@ import (
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/merge"
 	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
@@ -171,8 +172,8 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 			return err
 		}
 	}
-	p.e.run.guard.enter()
-	t.end = p.e.run.guard.leave
+	p.e.run.guard.Enter()
+	t.end = p.e.run.guard.Leave
 	return nil
 }
 
@@ -195,17 +196,17 @@ func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 }
 
 // lookAtHead puts the integration branch back.
-func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *sightings) error {
+func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Sightings) error {
 	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
 	if err == nil && found.Text != "" {
-		seen.tampering(c, gitconfig.Tampering(found))
+		seen.Tampering(c.site(), gitconfig.Tampering(found))
 	}
 	return err
 }
 
 // reportCheckout reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
 // What gates the task is git's own record of what the attempt's agent had it do there.
-func (s *slotEngine) reportCheckout(ctx context.Context, c *checkout, seen *sightings) error {
+func (s *slotEngine) reportCheckout(ctx context.Context, c *checkout, seen *guard.Sightings) error {
 	watch := s.userCheckout
 	var own []string
 	cleaned := ""
@@ -228,19 +229,19 @@ func (s *slotEngine) reportCheckout(ctx context.Context, c *checkout, seen *sigh
 	since := changes[min(c.changesSeen, len(changes)):]
 	switch {
 	case len(own) > 0 && len(since) > 0:
-		seen.byAgent("the agent worked in your own checkout: " + strings.Join(own[:min(len(own), 3)], "; "))
+		seen.ByAgent("the agent worked in your own checkout: " + strings.Join(own[:min(len(own), 3)], "; "))
 		watch.KeepCopy()
 		for _, change := range since {
-			seen.note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
+			seen.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
 		}
 	case cleaned != "":
-		seen.byAgent("the agent worked in your own checkout: " + cleaned)
-		seen.note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
+		seen.ByAgent("the agent worked in your own checkout: " + cleaned)
+		seen.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
 	default:
 		for _, change := range changes[before:] {
 			if !change.Quiet {
 				watch.KeepCopy()
-				seen.note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
+				seen.Note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
 			}
 		}
 	}

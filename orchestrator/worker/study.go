@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/verdict"
 )
 
@@ -30,16 +31,16 @@ func (l *Local) Study(
 	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
 		return nil, nil, err
 	}
-	var seen sightings
+	var seen guard.Sightings
 	err = l.study(ctx, a, &seen, use)
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.tools.Close())
-	return seen.notes, stay, err
+	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	return seen.Notes, stay, err
 }
 
-func (l *Local) study(ctx context.Context, a engine.Attempt, seen *sightings, use func(context.Context, *Study) error) error {
+func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {
 	s := l.slots
 	name, _ := s.slots.take(reviewSlot)
 	defer s.slots.release(name)
@@ -55,8 +56,8 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *sightings, us
 	if why := verdict.Unready(tr.Mishap); why != "" {
 		return fmt.Errorf("a checkout for the agent cannot be set up: %s", why)
 	}
-	s.run.guard.enter()
-	defer s.run.guard.leave()
+	s.run.guard.Enter()
+	defer s.run.guard.Leave()
 	err = use(ctx, &Study{Root: repo.Root(), Env: t.c.agentEnv(a, ""), engine: s, a: a})
 	return errors.Join(err, s.clean(ctx, seen))
 }

@@ -158,18 +158,18 @@ func (e *userEngine) CheckReady(ctx context.Context) error {
 }
 
 // Awake reads relay's own .gitignore.
-func (e *userEngine) Awake(context.Context) error { return e.run.guard.keepIgnore() }
+func (e *userEngine) Awake(context.Context) error { return e.run.guard.KeepIgnore() }
 
 // Begin records what is the user's own before the first attempt.
 func (e *userEngine) Begin(ctx context.Context) error {
 	w, tree := e.run.guard, e.c.tree
 	_ = os.Remove(e.readingFile()) // a run that was killed then is settled, or Admit has refused this one
-	if err := w.keepIgnore(); err != nil {
+	if err := w.KeepIgnore(); err != nil {
 		return err
 	}
 	if tree == nil {
 		var copying errgroup.Group
-		copying.Go(w.backup.Save)
+		copying.Go(w.Backup.Save)
 		_, err := e.c.state(ctx) // asked now, while the disk is busy, for the first attempts
 		return errors.Join(err, copying.Wait())
 	}
@@ -181,7 +181,7 @@ func (e *userEngine) Begin(ctx context.Context) error {
 	if err := errors.Join(tree.User.Save(e.untrackedFile(e.run.o.Run)), tree.Records.Save(e.entriesFile(e.run.o.Run))); err != nil {
 		return err
 	}
-	return errors.Join(w.stash.Record(), w.backup.Save())
+	return errors.Join(w.Stash.Record(), w.Backup.Save())
 }
 
 // entriesFile has the lines of the ledger of LedgerSync that were in no commit before a run, and are the user's.
@@ -209,7 +209,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 
 // Close forgets the copies of what is the user's.
 func (e *userEngine) Close(context.Context) ([]string, error) {
-	return nil, errors.Join(e.run.guard.tools.Close(), e.run.guard.backup.Close())
+	return nil, errors.Join(e.run.guard.Tools.Close(), e.run.guard.Backup.Close())
 }
 
 // userPlace is the [place] and the [bench] of one attempt in the user's checkout.
@@ -237,8 +237,8 @@ func (p *userPlace) open(_ context.Context, t *attempt) error {
 }
 
 func (p *userPlace) begin(_ context.Context, t *attempt) error {
-	p.e.run.guard.enter()
-	t.end = p.e.run.guard.leave
+	p.e.run.guard.Enter()
+	t.end = p.e.run.guard.Leave
 	return nil
 }
 
@@ -262,14 +262,14 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 		if !errors.As(err, &refusal) || ctx.Err() != nil || gitcmd.Unasked(err) != nil || tree.Readable(ctx, t.a.Base) {
 			return err
 		}
-		why, mending := p.e.run.guard.backup.Restore(ctx, func() bool { return false })
+		why, mending := p.e.run.guard.Backup.Restore(ctx, func() bool { return false })
 		if mending != nil {
 			return errors.Join(err, mending)
 		}
-		t.seen.note("tamper", why)
-		t.seen.ifAlone(t.c, why)
+		t.seen.Note("tamper", why)
+		t.seen.IfAlone(t.c.site(), why)
 		t.f.Note("tamper", why)
-		t.ev.Guard = &verdict.Guard{Why: t.seen.why}
+		t.ev.Guard = &verdict.Guard{Why: t.seen.Why}
 		names, err = t.work.commit(ctx)
 		return err
 	})
@@ -292,7 +292,7 @@ func (p *userPlace) mark(_ context.Context, t *attempt) error {
 	if t.c.tree == nil || len(t.a.Task.Checks)+len(p.e.run.o.Epic.Checks)+len(p.e.run.o.Review.Reviewers) == 0 {
 		return nil
 	}
-	return p.e.run.guard.backup.Save()
+	return p.e.run.guard.Backup.Save()
 }
 
 // keep leaves a success on the branch and sets anything else aside.
@@ -317,7 +317,7 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		if paths := tree.Noted(); len(paths) > 0 {
 			t.f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 		}
-		return errors.Join(err, p.e.run.guard.backup.Save())
+		return errors.Join(err, p.e.run.guard.Backup.Save())
 	})
 }
 
@@ -454,7 +454,7 @@ func (p *userPlace) mended(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if looking := p.t.look(ctx); looking != nil || p.t.seen.why == "" {
+	if looking := p.t.look(ctx); looking != nil || p.t.seen.Why == "" {
 		return errors.Join(err, looking)
 	}
 	return nil

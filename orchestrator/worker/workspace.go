@@ -3,7 +3,6 @@ package worker
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
@@ -33,7 +33,7 @@ type (
 type workspace struct {
 	o      *engine.LocalOptions
 	home   *reanchor.Git // the user's own checkout
-	guard  *guard
+	guard  *guard.Guard
 	checks *checks.Runner
 	ledger ledger
 	events chan<- engine.Event
@@ -106,7 +106,7 @@ func (g *workspace) env(a engine.Attempt, result string) []string {
 	if result != "" {
 		env = append(env, "RELAY_RESULT="+result)
 	}
-	return append(env, runners.GitSettings(env, g.guard.noPush.settings...)...)
+	return append(env, runners.GitSettings(env, g.guard.GitSettings()...)...)
 }
 
 // commandEnv is the environment of a command. One that is about the whole epic does not see for which task it runs: its result holds
@@ -184,10 +184,4 @@ func (g *workspace) notableChanges(ctx context.Context, from, to string) string 
 // uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
 func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
 	return gitcmd.Uninterrupted(ctx)
-}
-
-// Readable reports whether a file can be read without waiting for ever, or for room.
-func Readable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Size() <= planCap
 }

@@ -1,4 +1,4 @@
-package worker
+package guard
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func (s *settingsFiles) begin(paths []string) {
 }
 
 // compare reports once each file that is not what this run began with.
-func (s *settingsFiles) compare(seen *sightings) {
+func (s *settingsFiles) compare(seen *Sightings) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.files {
@@ -38,7 +38,7 @@ func (s *settingsFiles) compare(seen *sightings) {
 			continue
 		}
 		if file.last = now; !bytes.Equal(now, file.began) {
-			seen.note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
+			seen.Note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
 		}
 	}
 }
@@ -52,4 +52,10 @@ func settingsIn(path string) []byte {
 		return nil
 	}
 	return content
+}
+
+// Readable reports whether a file can be read without waiting for ever, or for room.
+func Readable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= planCap
 }

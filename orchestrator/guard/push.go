@@ -1,4 +1,4 @@
-package worker
+package guard
 
 import (
 	"context"
@@ -82,21 +82,24 @@ func (n *noPush) covers(c gittrace.Command) bool {
 
 // reportPushes reports pushes that went through all the same, by what git has written down of the agent's commands, or in the
 // logs of a slot. They gate the task.
-func (w *guard) reportPushes(c *checkout, did []gittrace.Command, s *sightings) {
-	if w.run.o.Push {
+func (w *Guard) reportPushes(at Site, s *Sightings) {
+	if w.Options.Push {
 		return
 	}
 	reported := false
-	for _, cmd := range did {
-		if w.noPush.covers(cmd) && c.within(cmd.Worktree) {
-			s.byAgent("the agent has pushed, although relay.push is false: " + cmd.String())
+	for _, cmd := range at.Did {
+		if w.noPush.covers(cmd) && at.Own(cmd.Worktree) {
+			s.ByAgent("the agent has pushed, although relay.push is false: " + cmd.String())
 			reported = true
 		}
 	}
-	if c.repo.CommonDir() == w.run.home.CommonDir() || c.tree == nil {
+	if at.Repo.CommonDir() == w.Home.CommonDir() || at.Shared {
 		return
 	}
-	if branches := slot.Pushed(c.repo); len(branches) > 0 && !reported {
-		s.byAgent("the agent has pushed, although relay.push is false: " + text.Listed(branches) + " was moved")
+	if branches := slot.Pushed(at.Repo); len(branches) > 0 && !reported {
+		s.ByAgent("the agent has pushed, although relay.push is false: " + text.Listed(branches) + " was moved")
 	}
 }
+
+// GitSettings are settings of agents' git, NAME=VALUE, with which a push fails.
+func (w *Guard) GitSettings() []string { return w.noPush.settings }

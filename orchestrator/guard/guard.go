@@ -1,0 +1,316 @@
+// Package guard watches what agents share with the user and with relay: relay's own files, .git, the stash, files that the user's tools
+// read, and the remotes. It puts back what an attempt changed of it, and says what it saw; what that means is for package verdict.
+package guard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"relay/attempts"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/backup"
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/gittrace"
+	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/text"
+	"relay/orchestrator/userconfig"
+	"relay/reanchor"
+)
+
+// Guard watches what agents share with the user and with relay, and puts back what an attempt changed of it.
+type Guard struct {
+	Options *engine.LocalOptions
+	Home    *reanchor.Git // the user's own checkout
+	Ledger  Ledger
+	Lock    engine.Lock    // nil: none
+	Backup  *backup.Backup // of .git, where agents work in the user's own checkout
+	Stash   *userfiles.StashGuard
+	Rules   *gitconfig.Guard  // the configuration and the info files of the repository
+	Tools   *userconfig.Watch // files that the user's tools read
+	noPush  noPush            // its zero value: agents may push
+
+	ignore   []byte // relay's own .gitignore
+	planSeen atomic.Pointer[planState]
+	keptSeen atomic.Pointer[planState]
+	settings settingsFiles
+}
+
+// Site is the checkout that an attempt works in, or where checks and reviewers have run.
+type Site struct {
+	Repo   *reanchor.Git
+	Shared bool                       // with other attempts, so that changes belong to none
+	Alone  func() bool                // whether what is found now can only be the doing of one attempt
+	Own    func(worktree string) bool // whether a folder is a checkout of the run's
+	Did    []gittrace.Command         // by the attempt's agent, since the last look
+}
+
+// Ledger is what agents must leave alone of the ledger.
+type Ledger interface {
+	Restore() (touched []string, err error)
+}
+
+// Sightings is what looks after the code of an attempt have found.
+type Sightings struct {
+	Notes []attempts.Note
+	Why   string // what is serious and known to be the attempt's doing, in words; "": nothing
+}
+
+// Note adds a note, once.
+func (s *Sightings) Note(kind, text string) {
+	if n := (attempts.Note{Kind: kind, Text: text}); !slices.Contains(s.Notes, n) {
+		s.Notes = append(s.Notes, n)
+	}
+}
+
+// ByAgent records what the attempt's own agent is known to have done.
+func (s *Sightings) ByAgent(why string) {
+	s.Note("tamper", why)
+	s.Why = text.FirstOf(s.Why, why)
+}
+
+// IfAlone records what was done during the attempt. Side by side relay cannot know whose doing it was: the note stands alone.
+func (s *Sightings) IfAlone(at Site, why string) {
+	if at.Alone() {
+		s.Why = why
+	}
+}
+
+// Tampering records what was found in the repository or in files of the user's tools.
+func (s *Sightings) Tampering(at Site, m gitconfig.Tampering) {
+	s.Note("tamper", m.Text)
+	if m.Serious {
+		s.IfAlone(at, m.Text)
+	}
+}
+
+// New returns the guard of a run. Unless agents may push, it looks at the remotes of the repository.
+func New(ctx context.Context, o *engine.LocalOptions, home *reanchor.Git) (*Guard, error) {
+	w := &Guard{
+		Options: o, Home: home, Stash: &userfiles.StashGuard{Repo: home, Epic: o.Epic.ID}, Rules: &gitconfig.Guard{Repo: home, Env: o.Env},
+	}
+	w.settings.begin(o.Files)
+	w.Backup = &backup.Backup{
+		GitDir: filepath.Join(home.Root(), ".git"), Store: text.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
+		Aside: filepath.Join(o.Dir, "git-damaged"),
+	}
+	shared := home.CommonDir()
+	files := []string{filepath.Join(shared, "objects", "info", "alternates")}
+	for _, name := range hooks {
+		files = append(files, filepath.Join(shared, "hooks", name))
+	}
+	w.Tools = &userconfig.Watch{
+		Env: append(append([]string{}, o.Env...), o.CommandEnv...), Files: files, Folder: filepath.Join(o.Dir, "runs", o.Run, "user"),
+	}
+	if o.Push {
+		return w, nil
+	}
+	var err error
+	w.noPush, err = refusePush(ctx, home)
+	return w, err
+}
+
+// hooks are those that a person's own git runs in the morning. relay's runs none.
+var hooks = []string{
+	"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-checkout", "post-merge", "post-rewrite", "pre-rebase", "pre-push",
+}
+
+// Enter begins a time in which an agent's code runs; Leave ends it.
+func (w *Guard) Enter() {
+	w.Rules.Enter()
+	w.Tools.Enter()
+}
+
+// Leave ends it.
+func (w *Guard) Leave() {
+	w.Tools.Leave()
+	w.Rules.Leave()
+}
+
+// Look puts back what an attempt did to relay's own files, to .git and to what the user's tools read. It is called whenever code that an
+// agent had a hand in has run: after the agent itself, after the checks, after the review.
+func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
+	touched, err := w.restoreOwn()
+	if err != nil {
+		return err
+	}
+	if err := w.comparePlan(s); err != nil {
+		return err
+	}
+	w.settings.compare(s)
+	if !at.Shared {
+		if err := gitcmd.Unblock(at.Repo); err != nil {
+			return err
+		}
+	}
+	why := ""
+	for _, name := range touched {
+		s.Note("tamper", name+" was changed during the attempt; relay put it back")
+		why = "relay's own files were changed during the attempt: " + touched[0]
+	}
+	repaired, err := w.mendGit(ctx, at, s)
+	if err != nil {
+		return err
+	}
+	if why = text.FirstOf(repaired, why); why != "" {
+		s.IfAlone(at, why)
+	}
+	for _, change := range w.Tools.Mend() {
+		s.Tampering(at, gitconfig.Tampering{Text: change.Text, Serious: change.Serious})
+	}
+	if err := w.mendRepository(ctx, at, s); err != nil {
+		return err
+	}
+	w.reportPushes(at, s)
+	if w.Lock == nil {
+		return nil
+	}
+	return w.Lock.Keep(ctx)
+}
+
+// mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
+func (w *Guard) mendGit(ctx context.Context, at Site, s *Sightings) (string, error) {
+	if w.Options.Isolation == engine.IsolationWorktree || at.Shared && !w.Backup.Gone() {
+		return "", nil
+	}
+	repaired, err := w.Backup.Mend(context.WithoutCancel(ctx), w.Home)
+	if err == nil && repaired != "" {
+		s.Note("tamper", repaired)
+	}
+	return repaired, err
+}
+
+// mendRepository puts back what was done to the configuration, the info files and the stash of the repository: what is collected and
+// checked next depends on them. With isolation shared tasks may do so.
+func (w *Guard) mendRepository(ctx context.Context, at Site, s *Sightings) error {
+	if w.Options.Isolation == engine.IsolationShared {
+		return nil
+	}
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	found, err := w.Rules.Mend(ctx)
+	for _, m := range found {
+		s.Tampering(at, m)
+	}
+	if err != nil || w.Options.Isolation != engine.IsolationNone {
+		return err
+	}
+	notes, err := w.Stash.Mend(ctx, slices.ContainsFunc(at.Did, gittrace.Command.TakesStash))
+	for _, text := range notes {
+		s.Note("stash", text)
+	}
+	return err
+}
+
+// restoreOwn restores the ledger's files, and then, for the folder itself may have to be put back first, .gitignore and
+// a plan that is gone. A plan that was edited may be the user's doing: it is left as it is, and the run uses the one it began with, of
+// which it keeps a copy that must not be edited.
+func (w *Guard) restoreOwn() ([]string, error) {
+	touched, err := w.Ledger.Restore()
+	if err != nil {
+		return nil, err
+	}
+	for _, own := range []struct {
+		name    string
+		content []byte
+		intact  func(path string) bool
+		mode    fs.FileMode
+	}{
+		{PlanFile, w.Options.Plan, Readable, 0o600},
+		{w.keptPlan(), w.Options.Plan, w.keptIntact, 0o600},
+		{".gitignore", w.ignore, func(path string) bool { return gitcmd.SameAs(w.ignore, path) }, 0o644},
+	} {
+		path := filepath.Join(w.Options.Dir, own.name)
+		if own.content == nil || own.intact(path) {
+			continue
+		}
+		// In its place can be a link, a folder, or a pipe on which a reader would wait for ever.
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path), os.WriteFile(path, own.content, own.mode)); err != nil {
+			return nil, err
+		}
+		touched = append(touched, filepath.ToSlash(own.name))
+	}
+	return touched, nil
+}
+
+// keptPlan is where a run keeps the plan it began with, below relay's folder.
+func (w *Guard) keptPlan() string { return filepath.Join(attempts.RunsDir, w.Options.Run, PlanFile) }
+
+// keptIntact reports whether a run's own copy of the plan is unchanged. It is read again only when it was touched: a plan
+// grows with the tasks, and each of them asks. The next run compares what it reads there with the seal.
+func (w *Guard) keptIntact(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	if seen := w.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) && seen.unchanged(info) {
+		return true
+	}
+	if !gitcmd.SameAs(w.Options.Plan, path) {
+		return false
+	}
+	w.keptSeen.Store(&planState{info: info})
+	return true
+}
+
+const (
+	// PlanFile is the plan, in a folder of relay.
+	PlanFile = "epic.yml"
+	planCap  = 16 << 20 // as much as any plan may have
+)
+
+// planState is epic.yml at the last look.
+type planState struct {
+	info    fs.FileInfo
+	content []byte
+}
+
+func (p *planState) unchanged(info fs.FileInfo) bool {
+	return p.info.ModTime().Equal(info.ModTime()) && p.info.Size() == info.Size()
+}
+
+// comparePlan reports once that epic.yml is not the plan this run began with.
+func (w *Guard) comparePlan(s *Sightings) error {
+	if w.Options.Plan == nil {
+		return nil
+	}
+	path := filepath.Join(w.Options.Dir, PlanFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	seen := w.planSeen.Load()
+	if seen != nil && seen.unchanged(info) {
+		return nil
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	previous := w.Options.Plan
+	if seen != nil {
+		previous = seen.content
+	}
+	w.planSeen.Store(&planState{info, now})
+	if !bytes.Equal(now, previous) {
+		s.Note("plan", "epic.yml was changed; this run keeps the plan it began with, runs/"+w.Options.Run+"/epic.yml, until relay reload")
+	}
+	return nil
+}
+
+// KeepIgnore remembers relay's own .gitignore, without which its folder would be committed with an agent's work.
+func (w *Guard) KeepIgnore() (err error) {
+	path := filepath.Join(w.Options.Dir, ".gitignore")
+	w.ignore, err = os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	w.ignore = []byte("*\n")
+	return errors.Join(os.MkdirAll(w.Options.Dir, 0o755), os.WriteFile(path, w.ignore, 0o644))
+}
