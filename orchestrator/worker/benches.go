@@ -26,7 +26,7 @@ import (
 type benches struct {
 	run     *workspace
 	pool    *slot.Pool
-	slots   *slotNames
+	slots   *slot.Names
 	files   *provision.Files // of the user's checkout, which slots get
 	results *checks.Cache
 	busy    atomic.Int32 // attempts, and slots in which checks run
@@ -148,7 +148,7 @@ func (s *slotBench) run(ctx context.Context, tr *trouble, visit checks.Visit) (l
 
 // enter makes the checkout. Where it cannot be set up, it sees whether the set-up succeeds without the work.
 func (s *slotBench) enter(ctx context.Context, tr *trouble) error {
-	s.name, _ = s.b.slots.take(benchSlot)
+	s.name, _ = s.b.slots.Take(slot.ForBench)
 	s.b.busy.Add(1)
 	repo, err := s.b.pool.Acquire(ctx, s.name, s.q.Commit, "")
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *slotBench) putBack(ctx context.Context, tr *trouble) ([]string, error) 
 
 func (s *slotBench) leave() {
 	if s.name != "" {
-		s.b.slots.release(s.name)
+		s.b.slots.Release(s.name)
 		s.b.busy.Add(-1)
 	}
 }
@@ -260,7 +260,7 @@ func ending(r shell.Report, wall time.Duration) string {
 
 // review gives a reviewer a clean checkout of a commit.
 func (b *benches) review(ctx context.Context, head string) (*reanchor.Git, func(), error) {
-	name, _ := b.slots.take(reviewSlot)
+	name, _ := b.slots.Take(slot.ForReview)
 	repo, err := b.pool.Acquire(ctx, name, head, "")
-	return repo, func() { b.slots.release(name) }, err
+	return repo, func() { b.slots.Release(name) }, err
 }

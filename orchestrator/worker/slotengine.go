@@ -32,7 +32,7 @@ type slotEngine struct {
 	run      *workspace
 	benches  *benches
 	pool     *slot.Pool
-	slots    *slotNames
+	slots    *slot.Names
 	branches *taskbranch.Set
 
 	integration *integration.Branch
@@ -54,7 +54,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}
 	guard := &integration.TipGuard{Branch: branch, Describe: g.notableChanges}
 	s := &slotEngine{
-		run: g, pool: pool, integration: branch, headGuard: guard, slots: newSlotNames(pool),
+		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
 	s.benches = &benches{run: g, pool: pool, slots: s.slots, files: provision.New(g.home, g.o), results: checks.NewCache()}
@@ -229,7 +229,7 @@ func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts
 // Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
 func (s *slotEngine) Reserve(a engine.Attempt) {
 	if name, ok := attemptfiles.Of(s.run.o.Dir, a).Slot(); ok {
-		s.slots.reserve(name)
+		s.slots.Reserve(name)
 	}
 }
 
@@ -251,7 +251,7 @@ func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error)
 	stay = slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {
 		why, failure := "", error(nil)
-		if !strings.HasPrefix(name, benchSlot) && !strings.HasPrefix(name, reviewSlot) { // there is nothing but a commit and what the set-up made
+		if !strings.HasPrefix(name, slot.ForBench) && !strings.HasPrefix(name, slot.ForReview) { // there is nothing but a commit and what the set-up made
 			why, failure = s.pool.Unsaved(ctx, name)
 		}
 		if failure == nil && why == "" {

@@ -80,7 +80,7 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	if err := p.freeBranch(ctx, t); err != nil || t.ev.Ready.InUse != "" {
 		return err
 	}
-	name, err := p.e.slots.takeEmpty(ctx, attemptSlot)
+	name, err := p.e.slots.TakeEmpty(ctx, slot.ForWork)
 	if err != nil {
 		return err
 	}
@@ -439,7 +439,7 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
 	}
 	_ = os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)) // an agent may have: see openAgain
-	p.e.slots.release(p.name)
+	p.e.slots.Release(p.name)
 	return nil
 }
 

@@ -71,13 +71,13 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	s := p.e
 	making := filepath.Join(t.files.Folder, attemptfiles.MakingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
-		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, recoverySlot) {
+		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, slot.ForRecovery) {
 			if err := s.pool.Remove(ctx, name); err != nil {
 				return err
 			}
 		}
 	}
-	name, err := s.slots.takeEmpty(ctx, recoverySlot)
+	name, err := s.slots.TakeEmpty(ctx, slot.ForRecovery)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/verdict"
 )
@@ -42,8 +43,8 @@ func (l *Local) Study(
 
 func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {
 	s := l.slots
-	name, _ := s.slots.take(reviewSlot)
-	defer s.slots.release(name)
+	name, _ := s.slots.Take(slot.ForReview)
+	defer s.slots.Release(name)
 	repo, err := s.pool.Acquire(ctx, name, a.Base, "")
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried Tri
 	defer func() {
 		ctx, cancel := uninterrupted(context.WithoutCancel(ctx))
 		defer cancel()
-		err = errors.Join(err, l.slots.slots.removeAll(ctx))
+		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
 	}()
 	base, err := l.run.home.Ref(ctx, l.slots.integration.Ref())
 	if err != nil {

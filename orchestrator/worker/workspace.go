@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,4 +185,13 @@ func (g *workspace) notableChanges(ctx context.Context, from, to string) string 
 // uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.
 func uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
 	return gitcmd.Uninterrupted(ctx)
+}
+
+// recordSlot writes the name of an attempt's slot to one of these files, for a run that has to bring the attempt to its end.
+func (g *workspace) recordSlot(a engine.Attempt, in, name string) error {
+	file := filepath.Join(attemptfiles.Of(g.o.Dir, a).Folder, in)
+	if err := g.makeRoom(file); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(name+"\n"), 0o600)
 }

@@ -1,0 +1,82 @@
+package slot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Kinds of slots, by the beginning of their names.
+const (
+	ForWork     = ""
+	ForBench    = "check-"
+	ForReview   = "review-"
+	ForRecovery = "recovery-"
+)
+
+// Names gives out the names of a run's slots: each to one user at a time, and to the next one afterwards. Several goroutines
+// may use it.
+type Names struct {
+	pool *Pool
+
+	mu    sync.Mutex
+	taken map[string]bool // of this run, by name: whether somebody works there
+}
+
+// NewNames returns those of a run, of which nothing is taken.
+func NewNames(pool *Pool) *Names {
+	return &Names{pool: pool, taken: make(map[string]bool)}
+}
+
+// Take takes the first name of a kind that nobody has, and reports whether this run has not used it before.
+func (n *Names) Take(kind string) (name string, first bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := 1; ; i++ {
+		name := fmt.Sprintf("%s%d", kind, i)
+		if taken, used := n.taken[name]; !taken {
+			n.taken[name] = true
+			return name, !used
+		}
+	}
+}
+
+// TakeEmpty takes a name whose slot has nothing in it that would be lost. What an earlier run has left there may be all there is
+// of an attempt's work: such a name stays taken and is given to nobody.
+func (n *Names) TakeEmpty(ctx context.Context, kind string) (string, error) {
+	for {
+		name, first := n.Take(kind)
+		if !first {
+			return name, nil
+		}
+		if why, err := n.pool.Unsaved(ctx, name); err != nil || why == "" {
+			return name, err
+		}
+	}
+}
+
+// Reserve takes a name that an attempt of a killed run has.
+func (n *Names) Reserve(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.taken[name] = true
+}
+
+// Release lets somebody else have a name.
+func (n *Names) Release(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.taken[name] = false
+}
+
+// RemoveAll removes every slot of this run, whether anything in it would be lost or not.
+func (n *Names) RemoveAll(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var failed error
+	for name := range n.taken {
+		failed = errors.Join(failed, n.pool.Remove(ctx, name))
+	}
+	return failed
+}
