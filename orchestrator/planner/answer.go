@@ -12,6 +12,7 @@ import (
 	"relay/epic/blueprint"
 	"relay/internal/plaintext"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/worker"
 	"relay/runners"
 )
@@ -136,7 +137,7 @@ func unwanted(plan *epic.Epic) (wrong []string) {
 }
 
 // unrunnable returns which checks cannot run.
-func unrunnable(tried []worker.TriedCheck) (wrong []string) {
+func unrunnable(tried []bench.TriedCheck) (wrong []string) {
 	for _, t := range tried {
 		whose := "the checks of the epic: "
 		if len(t.Tasks) > 0 {

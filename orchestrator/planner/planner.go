@@ -16,6 +16,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/remains"
@@ -46,7 +47,7 @@ type Result struct {
 	Epic   *epic.Epic  // nil: there is no plan that can be used
 	Graph  *epic.Graph // of it
 	Told   []Told      // lines of the answer of which nothing was made
-	Tried  []worker.TriedCheck
+	Tried  []bench.TriedCheck
 	Added  []Added  // with Fill
 	Wrong  []string // with the last answer, when there is no plan
 	Runner string

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
@@ -14,34 +15,22 @@ import (
 	"relay/runners/process"
 )
 
-// trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
-type trouble struct {
-	verdict.Mishap
-	runs []attempts.CheckRun
-}
-
-// yes reports whether there was any.
-func (tr *trouble) yes() bool { return tr.Mishap != verdict.Mishap{} }
-
-// stopped notes that the run was stopped while a command ran.
-func (tr *trouble) stopped(command string) { tr.Stopped = "while " + command + " ran" }
-
-// bench runs checks on commits for an attempt: in clean checkouts, or in the user's own.
-type bench interface {
-	// ask runs checks on a commit until visit wants no more.
-	ask(ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit) error
-	// again asks a check of the epic again what it says of the commit that a work is put on, when it fails on the work. One failure there
+// asker runs checks on commits for an attempt: in clean checkouts, or in the user's own.
+type asker interface {
+	// Ask runs checks on a commit until visit wants no more.
+	Ask(ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit) error
+	// Again asks a check of the epic again what it says of the commit that a work is put on, when it fails on the work. One failure there
 	// may be a flake, and would excuse whatever breaks it for the rest of the night; and what has passed there hours ago may fail by now,
 	// for a service that is gone: then nothing is known of the work.
-	again(ctx context.Context, q checks.Question, check checks.Check, before checks.Result, tr *trouble) (checks.Result, error)
-	// quiet reports whether no other attempt is at work.
-	quiet() bool
+	Again(ctx context.Context, q checks.Question, check checks.Check, before checks.Result, tr *bench.Trouble) (checks.Result, error)
+	// Quiet reports whether no other attempt is at work.
+	Quiet() bool
 }
 
 // acceptance runs the acceptance commands of the attempt and classifies what they say.
 type acceptance struct {
 	t     *attempt
-	bench bench
+	bench asker
 }
 
 // question asks checks of the attempt about a commit.
@@ -84,8 +73,8 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	f.onBase = make(checks.Baseline)
 	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.ofEpic())))
 	q.Before = true
-	var tr trouble
-	err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+	var tr bench.Trouble
+	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.onBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
 		if note != "" {
@@ -98,8 +87,8 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 		return why == "", nil
 	})
 	b.Mishap = tr.Mishap
-	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
-	if err != nil || tr.yes() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
+	if err != nil || tr.Any() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
 		return err
 	}
 	b.Early = f.onBase.Early(&t.a.Task)
@@ -136,8 +125,8 @@ func (ac *acceptance) check(ctx context.Context) error {
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
-	var tr trouble
-	err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
+	var tr bench.Trouble
+	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		f.written = append(f.written, after.Changed...)
 		run, err := ac.see(ctx, check, &after, &tr)
 		if err != nil {
@@ -151,26 +140,26 @@ func (ac *acceptance) check(ctx context.Context) error {
 		return verdict.Stands(&t.ev), nil
 	})
 	t.ev.Checks.Mishap = tr.Mishap
-	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
-	if err == nil && !tr.yes() {
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
+	if err == nil && !tr.Any() {
 		t.work.leftProtected()
 	}
 	return err
 }
 
 // see classifies the result of a check on the work, by what it said on the base.
-func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *trouble) (verdict.Run, error) {
+func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *bench.Trouble) (verdict.Run, error) {
 	t := ac.t
 	f, r := &t.f, t.run.checks
 	base, known := f.onBase[check.Key()]
 	if known && check.OfEpic && !after.Passed() {
 		var err error
-		if base, err = ac.bench.again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
+		if base, err = ac.bench.Again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
 			return verdict.Run{}, err
 		}
 		f.onBase[check.Key()] = base
 	}
-	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.quiet()}
+	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet()}
 	if known {
 		ac.compare(ctx, check, base, after, &run)
 	}
@@ -219,15 +208,15 @@ func (ac *acceptance) askHookOnWork(ctx context.Context) error {
 		return nil
 	}
 	t.ev.Guard = nil
-	var tr trouble
+	var tr bench.Trouble
 	hook, on, err := ac.askHook(ctx, t.f.Head, &tr)
-	if err == nil && !tr.yes() {
+	if err == nil && !tr.Any() {
 		t.f.Receipt.Checks = append(t.f.Receipt.Checks, on.Run)
 		if on.Passed() {
 			return nil
 		}
 		var idle checks.Result
-		if _, idle, err = ac.askHook(ctx, t.a.Base, &tr); err == nil && !tr.yes() {
+		if _, idle, err = ac.askHook(ctx, t.a.Base, &tr); err == nil && !tr.Any() {
 			r := t.run.checks
 			t.ev.Hook.How, t.ev.Hook.Short = r.Why(hook, on), r.Briefly(hook, on)
 			t.ev.Hook.Alike = (idle.Red() || idle.TimedOut && on.TimedOut) && checks.Difference(idle, on) == "" // it is not installed, most often
@@ -235,7 +224,7 @@ func (ac *acceptance) askHookOnWork(ctx context.Context) error {
 		}
 	}
 	t.ev.Hook.Mishap = tr.Mishap
-	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.Runs...)
 	return err
 }
 
@@ -245,11 +234,11 @@ func (ac *acceptance) askBrokenHook(ctx context.Context, b *verdict.Before) erro
 	if t.run.o.Hook == "" || !t.run.hookBroken.Load() {
 		return nil
 	}
-	var tr trouble
+	var tr bench.Trouble
 	hook, idle, err := ac.askHook(ctx, t.a.Base, &tr)
 	b.Mishap = tr.Mishap
-	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
-	if err != nil || tr.yes() {
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.Runs...)
+	if err != nil || tr.Any() {
 		return err
 	}
 	if idle.Passed() {
@@ -264,7 +253,7 @@ func (ac *acceptance) askBrokenHook(ctx context.Context, b *verdict.Before) erro
 
 // askHook asks the user's pre-commit hook what it says of what a commit has changed since the base. Of the base itself there is nothing
 // to say.
-func (ac *acceptance) askHook(ctx context.Context, commit string, tr *trouble) (hook checks.Check, on checks.Result, err error) {
+func (ac *acceptance) askHook(ctx context.Context, commit string, tr *bench.Trouble) (hook checks.Check, on checks.Result, err error) {
 	t := ac.t
 	hook = checks.Hook(t.run.o.Hook, t.a.Base, commit, len(t.a.Task.Checks))
 	q := ac.question(commit, []checks.Check{hook})
@@ -272,7 +261,7 @@ func (ac *acceptance) askHook(ctx context.Context, commit string, tr *trouble) (
 	if commit != t.a.Base {
 		q.From = t.a.Base
 	}
-	err = ac.bench.ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
+	err = ac.bench.Ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		on = r
 		return true, nil
 	})
@@ -291,11 +280,11 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 	t.ev.Guard = nil
 	q := ac.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, ac.ofEpic())))
 	q.Anew, q.Lay, q.LayFrom = true, f.Found.Old.All, t.a.Base
-	var tr trouble
+	var tr bench.Trouble
 	var red *checks.Result
-	for try := 0; try == 0 || try < 2 && red != nil && !tr.yes(); try++ {
+	for try := 0; try == 0 || try < 2 && red != nil && !tr.Any(); try++ {
 		red = nil
-		err := ac.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 			if s.Red() && !(check.OfEpic && f.onBase[check.Key()].Red()) {
 				red = &s
 				red.Run.Name = check.Name
@@ -307,8 +296,8 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 		}
 	}
 	t.ev.Old.Mishap = tr.Mishap
-	f.Receipt.Checks = append(f.Receipt.Checks, tr.runs...)
-	if red == nil || tr.yes() {
+	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
+	if red == nil || tr.Any() {
 		return nil
 	}
 	t.ev.Old.Check, t.ev.Old.Changed = red.Run.Name, f.Found.Old.Changed

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/runners/runnertest"
@@ -176,7 +177,7 @@ func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	y.l.benches.results = checks.NewCache() // as in another run
+	y.l.benches.Results = checks.NewCache() // as in another run
 	y.Write("flake", "")
 	if got := y.step(two); got != "T2 conflict" {
 		t.Errorf("got %s: the branch fails now", got)
@@ -265,7 +266,7 @@ func TestEndedAttemptKnowsItsBase(t *testing.T) {
 	r := y.try(task, "echo x > x")
 	a := r.Attempt
 	a.Ended = true
-	y.l.benches.results = checks.NewCache() // as in another run
+	y.l.benches.Results = checks.NewCache() // as in another run
 	f, err := y.l.Run(t.Context(), a)
 	if err != nil || f.Outcome != attempts.Success {
 		t.Fatalf("got %s (%s), %v", f.Outcome, f.Receipt.ErrorSummary, err)
@@ -314,9 +315,9 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	}
 	y := newSlotLab(t)
 	w := y.l.attemptAt("", y.l.run.home, engine.Attempt{})
-	y.l.benches.busy.Add(3)
+	y.l.benches.Busy.Add(3)
 	w.f.onBase = checks.Baseline{}
-	run, err := w.checks.see(t.Context(), checks.Check{Check: epic.Check{Name: "unit"}}, &checks.Result{Changed: []string{"tests/verify.sh"}}, &trouble{})
+	run, err := w.checks.see(t.Context(), checks.Check{Check: epic.Check{Name: "unit"}}, &checks.Result{Changed: []string{"tests/verify.sh"}}, &bench.Trouble{})
 	if err != nil || run.Changed != "tests/verify.sh" || run.Alone {
 		t.Errorf("beside others: got %+v, %v", run, err)
 	}

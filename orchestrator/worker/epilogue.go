@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"relay/attempts"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/guard"
@@ -115,8 +116,8 @@ func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (f
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
 	for _, q.Anew = range []bool{false, true} {
 		found = nil
-		var tr trouble
-		err = t.checks.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+		var tr bench.Trouble
+		err = t.checks.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 			if !s.Passed() {
 				found = &engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)}
 			}
@@ -137,8 +138,8 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 	t := p.attempt(a)
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
 	q.Before = true
-	var tr trouble
-	err = t.checks.bench.ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
+	var tr bench.Trouble
+	err = t.checks.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		if !s.Passed() {
 			failed = append(failed, engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)})
 		}

@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
@@ -36,13 +37,13 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 }
 
 func (w mergeWork) check(ctx context.Context, q checks.Question) (proof merge.Proof, err error) {
-	var tr trouble
-	err = w.s.benches.ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
+	var tr bench.Trouble
+	err = w.s.benches.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		after.Run.Phase = attempts.PhaseMerged
 		run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State()}
 		if run.Is != verdict.Passed && check.OfEpic {
 			before, err := w.onHead(ctx, checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: q.From}, check, &tr)
-			if err != nil || tr.yes() {
+			if err != nil || tr.Any() {
 				return false, err
 			}
 			run.Before = before.State()
@@ -62,24 +63,24 @@ func (w mergeWork) check(ctx context.Context, q checks.Question) (proof merge.Pr
 		return run.Is == verdict.Passed || run.Excused(), nil
 	})
 	proof.Seen.Mishap = tr.Mishap
-	proof.Checks = append(proof.Checks, tr.runs...)
+	proof.Checks = append(proof.Checks, tr.Runs...)
 	return proof, err
 }
 
 // onHead returns the result of a check of the epic on the head of the integration branch, without this landing.
-func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, tr *trouble) (before checks.Result, err error) {
+func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, tr *bench.Trouble) (before checks.Result, err error) {
 	all := q
 	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, w.s.run.o.Epic.Checks))
-	err = w.s.benches.ask(ctx, all, tr, func(one checks.Check, result checks.Result) (bool, error) {
+	err = w.s.benches.Ask(ctx, all, tr, func(one checks.Check, result checks.Result) (bool, error) {
 		if one.Index == check.Index {
 			before = result
 		}
 		return true, nil
 	})
-	if err != nil || tr.yes() {
+	if err != nil || tr.Any() {
 		return before, err
 	}
-	return w.s.benches.again(ctx, q, check, before, tr)
+	return w.s.benches.Again(ctx, q, check, before, tr)
 }
 
 // Keep keeps the work of an attempt that was proved and does not land, and drops its branch.

@@ -123,7 +123,7 @@ func TestRulesOfALanding(t *testing.T) {
 	if got := y.step(one); got != "T1 success" {
 		t.Fatal(got)
 	}
-	y.l.benches.busy.Add(2) // neighbours
+	y.l.benches.Busy.Add(2) // neighbours
 	y.l.run.guard.Rules.Enter()
 	y.Write(".git/info/attributes", "seed.txt merge=ours\n")
 	y.Git("config", "merge.ours.driver", "true")

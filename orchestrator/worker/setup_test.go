@@ -66,7 +66,7 @@ func TestProvisioningGivesWhatIsUntracked(t *testing.T) {
 	o := l.slotOptions()
 	o.Worktree.Copy, o.Worktree.Link, o.Worktree.Dir = []string{"conf/**", "**/.env", "gone/a", "later"}, []string{"conf/link*"}, l.Path(".wt")
 	y := l.inSlots(o)
-	if names, _ := y.l.benches.files.Names(); !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
+	if names, _ := y.l.benches.Files.Names(); !slices.Equal(names, []string{"conf", "gone/.env", "gone/a", "later"}) {
 		t.Errorf("found are %q", names)
 	}
 	l.Sh("rm -r gone; echo l > later")

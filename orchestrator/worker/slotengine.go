@@ -11,6 +11,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
@@ -30,7 +31,7 @@ import (
 // large repository.
 type slotEngine struct {
 	run      *workspace
-	benches  *benches
+	benches  *bench.Benches
 	pool     *slot.Pool
 	slots    *slot.Names
 	branches *taskbranch.Set
@@ -57,7 +58,10 @@ func newSlotEngine(g *workspace) *slotEngine {
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
-	s.benches = &benches{run: g, pool: pool, slots: s.slots, files: provision.New(g.home, g.o), results: checks.NewCache()}
+	s.benches = &bench.Benches{
+		Checks: g.checks, Pool: pool, Slots: s.slots, Files: provision.New(g.home, g.o), Tools: g.guard.Tools, Env: g.commandEnv,
+		Results: checks.NewCache(),
+	}
 	s.merger = &merge.Merger{
 		Home: g.home, Options: g.o, Branch: branch, Guard: guard, Config: g.guard.Rules, Tasks: s.branches, Work: mergeWork{s},
 	}
@@ -65,7 +69,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 }
 
 // alone reports whether only one attempt is under way, and no checks of others: then what was found just now is its doing.
-func (s *slotEngine) alone() bool { return s.benches.busy.Load() <= 1 }
+func (s *slotEngine) alone() bool { return s.benches.Busy.Load() <= 1 }
 
 // Prepare returns the head of the integration branch, from which the attempt begins. Work that only waits for its review
 // stays where it was done: the reviewers who have read it are not asked again because others have landed.
@@ -83,8 +87,8 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 
 // Run runs an attempt in one slot and its checks in others. A success is left on the task's branch.
 func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
-	s.benches.busy.Add(1)
-	defer s.benches.busy.Add(-1)
+	s.benches.Busy.Add(1)
+	defer s.benches.Busy.Add(-1)
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
 	if err != nil {
@@ -193,7 +197,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	if s.userCheckout = watch; warning != "" {
 		s.stay = append(s.stay, warning)
 	}
-	_, linked := s.benches.files.Names()
+	_, linked := s.benches.Files.Names()
 	for _, name := range linked { // the programs behind what slots link to
 		path := filepath.Join(g.home.Root(), filepath.FromSlash(name))
 		if _, err := os.Stat(path); err == nil {
@@ -208,11 +212,11 @@ const excludesName = "excludes"
 
 // excludeProvisioned has agents' git ignore the files that slots get.
 func (s *slotEngine) excludeProvisioned(ctx context.Context) error {
-	if !s.benches.files.Configured() {
+	if !s.benches.Files.Configured() {
 		return nil
 	}
 	s.run.excludes = filepath.Join(s.run.o.Dir, "runs", s.run.o.Run, excludesName)
-	return s.benches.files.WriteExcludes(ctx, s.run.excludes)
+	return s.benches.Files.WriteExcludes(ctx, s.run.excludes)
 }
 
 // Resume returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -36,7 +37,7 @@ type slotPlace struct {
 // attempt returns an attempt that will work in a slot.
 func (s *slotEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(s.run, a)
-	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.review
+	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.Review
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
@@ -92,12 +93,12 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 		return err
 	}
 	p.use(t, name, repo)
-	var tr trouble
+	var tr bench.Trouble
 	at := checks.Location{Attempt: t.a, Logs: t.files.Checks, Dir: repo.Root()}
-	err = p.e.benches.provision(ctx, at, false, &tr)
+	err = p.e.benches.Provision(ctx, at, false, &tr)
 	t.ev.Ready.Mishap = tr.Mishap
-	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.runs...)
-	if err != nil || tr.yes() {
+	t.f.Receipt.Checks = append(t.f.Receipt.Checks, tr.Runs...)
+	if err != nil || tr.Any() {
 		return err
 	}
 	return p.recordProvisioned(ctx, t)
@@ -293,7 +294,7 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 	}
 	names, err := t.work.commit(ctx)
 	for _, n := range names {
-		if n.Code != "M" && n.Code != "D" && p.e.benches.files.Has(n.Path) {
+		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
 		}
 	}

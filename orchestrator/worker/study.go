@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/slot"
@@ -50,8 +51,8 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightin
 		return err
 	}
 	t := s.attemptAt(name, repo, a)
-	var tr trouble
-	if err := s.benches.provision(ctx, checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}, false, &tr); err != nil {
+	var tr bench.Trouble
+	if err := s.benches.Provision(ctx, checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}, false, &tr); err != nil {
 		return err
 	}
 	if why := verdict.Unready(tr.Mishap); why != "" {
@@ -65,14 +66,14 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightin
 
 // Try runs all checks of a plan on the commit, each list in a clean checkout. A check that could run once a task has made what it lacks is
 // told to be one that cannot run unless a task names that under its files.
-func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (Tried, error) {
+func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (bench.Tried, error) {
 	o := s.engine.run.o
 	was, graph := o.Epic, o.Graph
 	tried := *plan
 	tried.ID = was.ID
 	o.Epic, o.Graph = &tried, g
 	defer func() { o.Epic, o.Graph = was, graph }()
-	done, err := s.engine.benches.try(ctx, s.a.Base, triedLists(o, &attempts.Ledger{}))
+	done, err := s.engine.benches.Try(ctx, s.a.Base, bench.ListsOf(o, &attempts.Ledger{}))
 	if ctx.Err() != nil {
 		return done, errors.Join(err, context.Cause(ctx))
 	}

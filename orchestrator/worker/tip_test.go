@@ -78,7 +78,7 @@ func TestTamperingIsBlamedOnNobodyElse(t *testing.T) {
 	if f := y.does("T1", "echo x > x; "+moves).Result; f.Outcome != attempts.Tamper || f.Gate != attempts.TamperedWith {
 		t.Errorf("alone: %s, gate %q", f.Outcome, f.Gate)
 	}
-	y.l.benches.busy.Add(1) // a neighbour
+	y.l.benches.Busy.Add(1) // a neighbour
 	f := y.does("T2", "echo x > x; "+moves).Result
 	if f.Outcome != attempts.Success || len(f.Notes) != 1 || f.Notes[0].Text != "relay's own ref refs/relay-tip/20260101-lab was moved; relay put it back" {
 		t.Errorf("with a neighbour: %s, %+v", f.Outcome, f.Notes)

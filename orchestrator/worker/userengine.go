@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -212,7 +213,7 @@ func (e *userEngine) Close(context.Context) ([]string, error) {
 	return nil, errors.Join(e.run.guard.Tools.Close(), e.run.guard.Backup.Close())
 }
 
-// userPlace is the [place] and the [bench] of one attempt in the user's checkout.
+// userPlace is the [place] and the [asker] of one attempt in the user's checkout.
 type userPlace struct {
 	e *userEngine
 	t *attempt
@@ -321,17 +322,17 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 	})
 }
 
-// quiet reports true: side by side nothing is collected that a check could spoil.
-func (p *userPlace) quiet() bool { return true }
+// Quiet reports true: side by side nothing is collected that a check could spoil.
+func (p *userPlace) Quiet() bool { return true }
 
-// again believes what was said before: the base is not checked out any more.
-func (p *userPlace) again(_ context.Context, _ checks.Question, _ checks.Check, before checks.Result, _ *trouble) (checks.Result, error) {
+// Again believes what was said before: the base is not checked out any more.
+func (p *userPlace) Again(_ context.Context, _ checks.Question, _ checks.Check, before checks.Result, _ *bench.Trouble) (checks.Result, error) {
 	return before, nil
 }
 
-// ask runs checks in the checkout as it is, which must have the commit, and puts back what they change. Before the work each list is run
+// Ask runs checks in the checkout as it is, which must have the commit, and puts back what they change. Before the work each list is run
 // once for a tree; the epic's once for the run, after which what it said of the last success counts.
-func (p *userPlace) ask(ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit) (err error) {
+func (p *userPlace) Ask(ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit) (err error) {
 	tree, key := p.e.c.tree, ""
 	if tree != nil {
 		if key, err = p.e.c.repo.Tree(ctx, q.Commit); err != nil {
@@ -349,7 +350,7 @@ func (p *userPlace) ask(ctx context.Context, q checks.Question, tr *trouble, vis
 	return nil
 }
 
-func (p *userPlace) askList(ctx context.Context, q checks.Question, tree string, tr *trouble, visit checks.Visit) (more bool, err error) {
+func (p *userPlace) askList(ctx context.Context, q checks.Question, tree string, tr *bench.Trouble, visit checks.Visit) (more bool, err error) {
 	run := func() (results []checks.Result, whole bool, err error) {
 		results, more, err = p.runList(ctx, q, tr, visit)
 		return results, more, err
@@ -362,7 +363,7 @@ func (p *userPlace) askList(ctx context.Context, q checks.Question, tree string,
 	switch {
 	case err != nil:
 		return false, err
-	case results == nil && !tr.yes() && ctx.Err() != nil: // another task waited for it
+	case results == nil && !tr.Any() && ctx.Err() != nil: // another task waited for it
 		tr.Stopped = "before the agent began"
 		return false, nil //nolint:nilerr // the attempt ends as stopped
 	case cached:
@@ -384,7 +385,7 @@ func (e *userEngine) lastOf(list checks.Question, results []checks.Result) []che
 
 // runList runs a list of checks, and takes back what they change: all of it before the work, and after it what no check may change.
 func (p *userPlace) runList(
-	ctx context.Context, q checks.Question, tr *trouble, visit checks.Visit,
+	ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit,
 ) (list []checks.Result, more bool, err error) {
 	tree := p.e.c.tree
 	if tree != nil && (p.t.ev.End == nil || len(q.Lay) > 0) {
@@ -402,7 +403,7 @@ func (p *userPlace) runList(
 			tr.Stopped = "before the agent began"
 			return list, false, nil
 		case ctx.Err() != nil:
-			tr.stopped(check.Name)
+			tr.StoppedAt(check.Name)
 			return list, false, nil
 		case err != nil:
 			return list, false, err

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 )
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
@@ -47,7 +47,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 }
 
 // reportChecks reports the results of the checks. One that fails before the work is ordinary.
-func (c *checkup) reportChecks(tried []worker.TriedCheck) {
+func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 	passed, red := 0, 0
 	for _, t := range tried {
 		whose := "the epic"

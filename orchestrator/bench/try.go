@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+)
+
+// TriedCheck is what an acceptance command came to on the commit that a run would begin from.
+type TriedCheck struct {
+	Check     epic.Check
+	Tasks     []string // that have it; none: it is the epic's
+	Passed    bool
+	CannotRun string // why it could not run at all, whatever an agent does, and what to do about it
+	How       string // it ended, when it did not pass
+	TimedOut  bool
+	Run       attempts.CheckRun
+	Later     bool // all its tasks wait for others: these may bring what it lacks
+	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
+}
+
+// Tried is what all of them came to.
+type Tried struct {
+	Checks  []TriedCheck
+	Unready string   // why checkouts cannot be set up, if so
+	Changed []string // files of the user's checkout, while the checks ran there
+}
+
+// List is a list of checks that some tasks have.
+type List struct {
+	Attempt engine.Attempt // of the first of them
+	Checks  []checks.Check
+	Tasks   []string
+	Later   bool
+	Hook    bool // with nothing to say something of
+}
+
+// ListsOf returns the lists of the epic and of its tasks that are not completed, each once.
+func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
+	var lists []List
+	if len(o.Epic.Checks) > 0 {
+		lists = append(lists, List{Attempt: engine.Attempt{Run: o.Run}, Checks: checks.List(nil, o.Epic.Checks)})
+	}
+	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
+	for i := range o.Epic.Tasks {
+		t := &o.Epic.Tasks[i]
+		at, ok := o.Graph.Index(t.ID)
+		if !ok || done(at) || len(t.Checks) == 0 {
+			continue
+		}
+		later := slices.ContainsFunc(o.Graph.Deps(at), func(d int) bool { return !done(d) })
+		k := slices.IndexFunc(lists, func(known List) bool {
+			return len(known.Tasks) > 0 && slices.EqualFunc(known.Checks, t.Checks, func(n checks.Check, c epic.Check) bool { return n.Check == c })
+		})
+		if k < 0 {
+			lists = append(lists, List{Attempt: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, Checks: checks.List(t.Checks, nil), Later: true})
+			k = len(lists) - 1
+		}
+		lists[k].Tasks, lists[k].Later = append(lists[k].Tasks, t.ID), lists[k].Later && later
+	}
+	return lists
+}
+
+// Try runs lists of checks on a commit, as many at a time as a run has jobs.
+func (b *Benches) Try(ctx context.Context, base string, lists []List) (tried Tried, err error) {
+	results := make([][]TriedCheck, len(lists))
+	var mu sync.Mutex
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, b.Checks.Options.Jobs))
+	for i, list := range lists {
+		group.Go(func() error {
+			var tr Trouble
+			list.Attempt.Base = base
+			in := slotBench{b: b, q: checks.Question{Attempt: list.Attempt, Logs: attemptfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks, Commit: base, Checks: list.Checks}}
+			defer in.leave()
+			_, _, err := in.run(working, &tr, func(check checks.Check, result checks.Result) (bool, error) {
+				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
+				return true, nil
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			tried.Unready = text.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
+			return err
+		})
+	}
+	err = group.Wait()
+	tried.Checks = slices.Concat(results...)
+	return tried, err
+}
+
+// Result returns what a check of the list came to on a commit.
+func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, s checks.Result, base string) TriedCheck {
+	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run}
+	c.Hook = l.Hook
+	if !c.Passed {
+		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
+	}
+	return c
+}
