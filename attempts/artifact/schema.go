@@ -35,7 +35,7 @@ func Validate(a *Artifact) error {
 	if err != nil {
 		return err
 	}
-	if problems := v.Check(plain(a.Map())); len(problems) > 0 {
+	if problems := v.Check(a.Map().value()); len(problems) > 0 {
 		return fmt.Errorf("the artifact is invalid: %s", strings.Join(problems, "; "))
 	}
 	return nil
