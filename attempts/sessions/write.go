@@ -99,7 +99,7 @@ func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, 
 
 // session writes a session, later than its parent, and moves those that it has begun after it.
 func (w *writing) session(ctx context.Context, s *Session) error {
-	values := s.values()
+	values := columnsIn(s).values
 	added, err := w.exec(ctx, newSession, values...)
 	if err == nil && added == 0 {
 		_, err = w.exec(ctx, putSession, values...)
@@ -145,9 +145,10 @@ func (w *writing) moveChildren(ctx context.Context, parent string) (moved []stri
 func (w *writing) messages(ctx context.Context, list []Message) error {
 	added := map[string]int64{}
 	err := each(ctx, pointers(list), func(ctx context.Context, m *Message) error {
-		n, err := w.exec(ctx, newMessage, m.values()...)
+		values := columnsIn(m).values
+		n, err := w.exec(ctx, newMessage, values...)
 		if err == nil && n == 0 {
-			return w.owned(ctx, putMessage, m.values(), &TakenError{"message", m.ID, m.Session})
+			return w.owned(ctx, putMessage, values, &TakenError{"message", m.ID, m.Session})
 		}
 		if err != nil {
 			return fmt.Errorf("message %q: %w", m.ID, err)
@@ -166,7 +167,7 @@ func (w *writing) messages(ctx context.Context, list []Message) error {
 
 // turn writes a turn and says of it and of its parent whether others follow it.
 func (w *writing) turn(ctx context.Context, t *Turn) error {
-	if err := w.owned(ctx, putTurn, t.values(), &TakenError{"turn", t.ID, t.Session}); err != nil {
+	if err := w.owned(ctx, putTurn, columnsIn(t).values, &TakenError{"turn", t.ID, t.Session}); err != nil {
 		return err
 	}
 	for _, id := range []string{t.ID, t.Parent} {
@@ -181,7 +182,7 @@ func (w *writing) turn(ctx context.Context, t *Turn) error {
 }
 
 func (w *writing) toolCall(ctx context.Context, c *ToolCall) error {
-	return w.owned(ctx, putToolCall, c.values(), &TakenError{"tool call", c.ID, c.Session})
+	return w.owned(ctx, putToolCall, columnsIn(c).values, &TakenError{"tool call", c.ID, c.Session})
 }
 
 // owned writes a row, unless another session has one of its id.
