@@ -25,11 +25,6 @@ type document struct {
 
 // index puts what a batch says into the search file, and its marks.
 func (d *DB) index(ctx context.Context, b Batch) error {
-	tx, err := d.search.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
 	docs := make([]*document, 0, len(b.Messages)+len(b.ToolCalls))
 	for i := range b.Messages {
 		text := b.Messages[i].Content
@@ -41,18 +36,16 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 	for i := range b.ToolCalls {
 		docs = append(docs, &document{kindToolCall, b.ToolCalls[i].ID, spoken(head(b.ToolCalls[i].ResultJSON))})
 	}
-	if err := each(ctx, docs, d.newAdder(ctx, tx).document); err != nil {
-		return err
-	}
-	put := tx.StmtContext(ctx, d.prepared[sqlPutMark])
-	err = each(ctx, pointers(b.Marks), func(ctx context.Context, m *Mark) error {
-		_, err := put.ExecContext(ctx, m.Stream, m.Offset, m.Size, m.State)
-		return err
+	return inTx(ctx, d.search, func(tx *sql.Tx) error {
+		if err := each(ctx, docs, d.newAdder(ctx, tx).document); err != nil {
+			return err
+		}
+		put := tx.StmtContext(ctx, d.prepared[sqlPutMark])
+		return each(ctx, pointers(b.Marks), func(ctx context.Context, m *Mark) error {
+			_, err := put.ExecContext(ctx, m.Stream, m.Offset, m.Size, m.State)
+			return err
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Commit()
 }
 
 // adder puts documents into the search file.

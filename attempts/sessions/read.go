@@ -66,20 +66,26 @@ func (r *Reader) Close() error {
 }
 
 // all runs a query, and reads each row into a value's fields.
-func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) (list []T, err error) {
+func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, selected(query), args...)
+	list, err := scanned(rows, err, fields)
+	return list, named(File, err)
+}
+
+// scanned reads each row of a query, unless it has failed.
+func scanned[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T, _ error) {
 	if err != nil {
-		return nil, named(File, err)
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var one T
 		if err := rows.Scan(fields(&one)...); err != nil {
-			return nil, named(File, err)
+			return nil, err
 		}
 		list = append(list, one)
 	}
-	return list, named(File, rows.Err())
+	return list, rows.Err()
 }
 
 func one(s *string) []any { return []any{s} }

@@ -30,22 +30,30 @@ func (d *DB) Write(ctx context.Context, b Batch) error {
 }
 
 func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
-	tx, err := d.rows.BeginTx(ctx, nil)
+	return inTx(ctx, d.rows, func(tx *sql.Tx) error {
+		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
+		if err := each(ctx, ordered, w.session); err != nil {
+			return err
+		}
+		if err := w.messages(ctx, b.Messages); err != nil {
+			return err
+		}
+		if err := each(ctx, pointers(b.Turns), w.turn); err != nil {
+			return err
+		}
+		return each(ctx, pointers(b.ToolCalls), w.toolCall)
+	})
+}
+
+// inTx does something in one transaction.
+func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
-	steps := []func(context.Context) error{
-		func(ctx context.Context) error { return each(ctx, ordered, w.session) },
-		func(ctx context.Context) error { return w.messages(ctx, b.Messages) },
-		func(ctx context.Context) error { return each(ctx, pointers(b.Turns), w.turn) },
-		func(ctx context.Context) error { return each(ctx, pointers(b.ToolCalls), w.toolCall) },
-	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	if err := do(tx); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
@@ -127,18 +135,7 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 // moveChildren makes the sessions that a session has begun later than it, and returns the ids of those that were not.
 func (w *writing) moveChildren(ctx context.Context, parent string) (moved []string, err error) {
 	rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parent)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		moved = append(moved, id)
-	}
-	return moved, rows.Err()
+	return scanned(rows, err, one)
 }
 
 // messages writes messages and counts those that are new.
