@@ -62,59 +62,65 @@ func ParseOutcome(text string) (o Outcome, ok bool) {
 	return "", false
 }
 
-// Artifact is one file. Fields that are empty are not written. Extra, here and below, holds keys that the format does not know: they
-// are kept when a file is read and written again.
+// Artifact is one file, with its keys in their order. Fields that are empty are not written, but for those that are required. Extra, here
+// and below, holds keys that the format does not know: they are kept when a file is read and written again.
+//
+// The tag of a field has its key, and how it is read and written: as a text on one line (line), also when it is empty (required), or as
+// what a text in the place of the mapping stands for (self).
 type Artifact struct {
-	Version     string
-	Mode        Mode
-	Date        string // ISO 8601, a date or a date and time with its zone
-	Session     string // also the name of its folder
-	Outcome     Outcome
-	PrimaryBead string // what the work is about; handoff and finalize need it
-	SessionID   string
-	AgentID     string
-	RootSpanID  string
-	TurnSpanID  string
+	Version     string  `key:"schema_version,line"`
+	Mode        Mode    `key:"mode,line"`
+	Date        string  `key:"date,line"`    // ISO 8601, a date or a date and time with its zone
+	Session     string  `key:"session,line"` // also the name of its folder
+	Outcome     Outcome `key:"outcome,line"`
+	PrimaryBead string  `key:"primary_bead,line"` // what the work is about; handoff and finalize need it
+	SessionID   string  `key:"session_id,line"`
+	AgentID     string  `key:"agent_id,line"`
+	RootSpanID  string  `key:"root_span_id,line"`
+	TurnSpanID  string  `key:"turn_span_id,line"` // the last of the front matter
 
-	Goal string // one line
-	Now  string // one line: what stands next
+	Goal string `key:"goal,line"`
+	Now  string `key:"now,line"` // what stands next
 
-	Done      []Task
-	Next      []string
-	Blockers  []string
-	Questions []string
-	Decisions []Decision
-	Findings  []Note
-	Worked    []string
-	Failed    []string
-	Git       *Git // written when it has branch and commit
-	Files     *Files
-	Test      string
+	Done      []Task     `key:"done_this_session"`
+	Next      []string   `key:"next"`
+	Blockers  []string   `key:"blockers"`
+	Questions []string   `key:"questions"`
+	Decisions []Decision `key:"decisions,short"` // written as a mapping, which every reader takes, unless that would lose something
+	Findings  []Note     `key:"findings"`
+	Worked    []string   `key:"worked"`
+	Failed    []string   `key:"failed"`
+	Git       *Git       `key:"git"` // written when it has branch and commit
+	Files     *Files     `key:"files"`
+	Test      string     `key:"test"`
 
-	RelatedBeads       []string
-	FilesToReview      []FileRef
-	ContinuationPrompt string
-	FinalSolutions     []Solution
-	FinalDecisions     []Decision
-	ArtifactsProduced  []FileRef
+	RelatedBeads       []string   `key:"related_beads"`
+	FilesToReview      []FileRef  `key:"files_to_review"`
+	ContinuationPrompt string     `key:"continuation_prompt"`
+	FinalSolutions     []Solution `key:"final_solutions"`
+	FinalDecisions     []Decision `key:"final_decisions"`
+	ArtifactsProduced  []FileRef  `key:"artifacts_produced"`
 
-	Metadata Map
+	Metadata Map `key:"metadata"`
 	Extra    Map
 }
 
+// frontFields is how many fields of an artifact stand in the front matter.
+const frontFields = 10
+
 // Task is something that was done in a session.
 type Task struct {
-	Task  string
-	Files []string
+	Task  string   `key:"task,required,self"`
+	Files []string `key:"files,required"`
 	Extra Map
 }
 
 // Decision is a decision with its reason.
 type Decision struct {
-	Decision     string
-	Rationale    string
-	Alternatives []string // that were considered
-	WhyThis      string
+	Decision     string   `key:"decision,required,self"`
+	Rationale    string   `key:"rationale"`
+	Alternatives []string `key:"alternatives_considered"`
+	WhyThis      string   `key:"why_this"`
 	Extra        Map
 }
 
@@ -123,28 +129,34 @@ type Note struct{ Key, Text string }
 
 // Git is the state of the repository.
 type Git struct {
-	Branch, Commit string
-	Remote         string
-	PRReady        string // URL of a pull request
-	Extra          Map
+	Branch  string `key:"branch,line,self"`
+	Commit  string `key:"commit,line"`
+	Remote  string `key:"remote,line"`
+	PRReady string `key:"pr_ready,line"` // URL of a pull request
+	Extra   Map
 }
 
 // Files are the files that a session changed.
 type Files struct {
-	Created, Modified, Deleted []string
-	Extra                      Map
+	Created  []string `key:"created"`
+	Modified []string `key:"modified,self"`
+	Deleted  []string `key:"deleted"`
+	Extra    Map
 }
 
 // FileRef is a file, and why it matters.
 type FileRef struct {
-	Path, Note string
-	Extra      Map
+	Path  string `key:"path,required,self"`
+	Note  string `key:"note"`
+	Extra Map
 }
 
 // Solution is a problem that was solved.
 type Solution struct {
-	Problem, Solution, Rationale string
-	Extra                        Map
+	Problem   string `key:"problem,required"`
+	Solution  string `key:"solution,required,self"`
+	Rationale string `key:"rationale,required"`
+	Extra     Map
 }
 
 // Origin is when an artifact is made, in which session, and about what.
@@ -164,14 +176,8 @@ func New(mode Mode, goal, now string, outcome Outcome, o Origin) *Artifact {
 	}
 }
 
-// IsCheckpoint reports whether the artifact is a checkpoint.
-func (a *Artifact) IsCheckpoint() bool { return a.Mode == Checkpoint }
-
 // IsHandoff reports whether the artifact is a handoff.
 func (a *Artifact) IsHandoff() bool { return a.Mode == Handoff }
-
-// IsFinalize reports whether the artifact finalizes a session.
-func (a *Artifact) IsFinalize() bool { return a.Mode == Finalize }
 
 // At is when the artifact was made; a date without a time is its midnight in UTC. ok is false when its date is none.
 func (a *Artifact) At() (at time.Time, ok bool) {

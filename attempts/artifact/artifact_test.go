@@ -109,7 +109,7 @@ func TestWhatRealFilesSay(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
 	}
-	if !a.IsFinalize() || a.Date != "2026-01-14T20:28:49.640Z" || len(a.Done) != 2 || a.Done[1].Task != "Pushed migration commits to origin (fork) for each repo." ||
+	if a.Mode != Finalize || a.Date != "2026-01-14T20:28:49.640Z" || len(a.Done) != 2 || a.Done[1].Task != "Pushed migration commits to origin (fork) for each repo." ||
 		len(a.FinalSolutions) != 2 || len(a.FinalDecisions) != 1 || len(a.ArtifactsProduced) != 10 || len(a.Files.Modified) != 3 || a.Git.Commit != "50cb884a18bfcc29b84905fffc3b701b775393fa" {
 		t.Errorf("got %+v", a)
 	}
@@ -318,17 +318,20 @@ func TestValidateNamesLineAndReason(t *testing.T) {
 
 func TestGuardsAndNew(t *testing.T) {
 	t.Parallel()
+	v, err := NewValidator()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, mode := range Modes() {
 		a := New(mode, "g", "n", Succeeded, Origin{Date: time.Unix(0, 0), Session: "s"})
-		if a.IsCheckpoint() != (mode == Checkpoint) || a.IsHandoff() != (mode == Handoff) ||
-			a.IsFinalize() != (mode == Finalize) || RequiresBead(mode) == a.IsCheckpoint() {
+		if a.IsHandoff() != (mode == Handoff) || RequiresBead(mode) == (mode == Checkpoint) {
 			t.Errorf("%s is taken for another mode", mode)
 		}
-		if err := Validate(a); (err == nil) == RequiresBead(mode) || err != nil && err.Error() != "the artifact is invalid: missing property 'primary_bead'" {
+		if _, err := v.Encode(a); (err == nil) == RequiresBead(mode) || err != nil && err.Error() != "the artifact is invalid: missing property 'primary_bead'" {
 			t.Errorf("%s without a bead: %v", mode, err)
 		}
 		a.PrimaryBead = "b"
-		if err := Validate(a); err != nil {
+		if _, err := v.Encode(a); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -52,31 +53,24 @@ func (l Legacy) Import() (*Artifact, error) {
 		}
 		outcome = said
 	}
-	bead := orElse(l.Bead, orElse(i.words["primary_bead"], i.words["bead"]))
+	bead := cmp.Or(l.Bead, cmp.Or(i.words["primary_bead"], i.words["bead"]))
 	if bead == "" && RequiresBead(mode) {
 		bead = notStated
 	}
 	a := &i.artifact
 	a.Version, a.Mode, a.Outcome, a.Date = SchemaVersion, mode, outcome, l.date(&i)
-	a.Goal, a.Now = orElse(goal, notStated), orElse(now, notStated)
+	a.Goal, a.Now = cmp.Or(goal, notStated), cmp.Or(now, notStated)
 	a.PrimaryBead, a.SessionID, a.AgentID = bead, i.words["session_id"], i.words["agent_id"]
-	session := orElse(l.Session, i.words["session"])
+	session := cmp.Or(l.Session, i.words["session"])
 	if session == "" && bead != notStated {
 		session = bead
 	}
-	a.Session = Slug(orElse(session, Title(l.Path)))
+	a.Session = Slug(cmp.Or(session, Title(l.Path)))
 	a.Metadata = Map{{"migrated_from", path.Base(filepath.ToSlash(l.Path))}, {"original_format", string(mode)}}
 	if len(i.other) > 0 {
 		a.Metadata = append(a.Metadata, Field{"legacy", i.other})
 	}
 	return a, nil
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // Title is the title of the artifact that is made of an older file: its name without what says its type.

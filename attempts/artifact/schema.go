@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,18 +26,6 @@ func NewValidator() (*Validator, error) {
 		return nil, err
 	}
 	return &Validator{compiled}, nil
-}
-
-// Validate checks an artifact as it would be written. The error says everything that is wrong with it.
-func Validate(a *Artifact) error {
-	v, err := NewValidator()
-	if err != nil {
-		return err
-	}
-	if problems := v.Check(plain(a.Map())); len(problems) > 0 {
-		return fmt.Errorf("the artifact is invalid: %s", strings.Join(problems, "; "))
-	}
-	return nil
 }
 
 // Check returns what is wrong with an artifact as a JSON value, a sentence each, in alphabetical order. None: it is valid.

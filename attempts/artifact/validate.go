@@ -31,7 +31,7 @@ func (v *Validator) Validate(text []byte) []Problem {
 	}
 	problems := d.problems
 	_, hasMode := d.values.Get("mode")
-	for _, f := range v.check(plain(d.values)) {
+	for _, f := range v.check(d.values.value()) {
 		path, hint := f.path, hintOf(f)
 		if !hasMode && strings.HasSuffix(f.what, "'primary_bead'") { // for want of a mode it is taken for every mode
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/internal/schema"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
@@ -165,22 +166,13 @@ func duplicate(line int, key string) Problem {
 	return Problem{Line: line, Message: fmt.Sprintf("%q is there twice", plaintext.Head(key, 100)), Hint: "other readers see nothing of such a file: keep one of the two"}
 }
 
-// plain returns a value as the JSON Schema takes it: of maps, lists, texts, numbers, booleans and nil.
-func plain(v any) any {
-	switch v := v.(type) {
-	case Map:
-		m := make(map[string]any, len(v))
-		for _, f := range v {
-			m[f.Key] = plain(f.Value)
-		}
-		return m
-	case []any:
-		list := make([]any, 0, len(v))
-		for _, item := range v {
-			list = append(list, plain(item))
-		}
-		return list
+// value returns a Map as the JSON Schema takes it: of maps, lists, texts, numbers, booleans and nil.
+func (m Map) value() any {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil
 	}
+	v, _ := schema.Decode(text) // what was encoded just now
 	return v
 }
 

@@ -107,7 +107,10 @@ func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
 }
 
 // Related is another entry, and how it relates.
-type Related struct{ ID, Relation string }
+type Related struct {
+	ID       string `json:"entry_id"`
+	Relation string `json:"relation"`
+}
 
 // Link adds links to an entry, and returns the entry as it is then.
 func (l *Ledger) Link(id string, to []Related) (*Entry, error) {

@@ -1,6 +1,7 @@
 package discussion
 
 import (
+	"encoding/json"
 	"fmt"
 )
 
@@ -31,28 +32,42 @@ type replayAnswer struct {
 	Narrative string `json:"narrative"`
 }
 
+// input is what the five actions take, each a part of it.
+type input struct {
+	Topic     string     `json:"topic"`
+	Summary   string     `json:"summary"`
+	Status    Status     `json:"status"`
+	Positions []Position `json:"positions"`
+	Related   []string   `json:"related_entries"`
+	Current   string     `json:"current_entry_id"`
+	LinkTo    []Related  `json:"link_to"`
+	ID        string     `json:"entry_id"`
+	NewStatus Status     `json:"new_status"`
+	Note      string     `json:"note"`
+}
+
 // Call does one of the five actions with a JSON input. Input that its schema refuses is an [InvalidError]; nothing is written then.
-func (l *Ledger) Call(action string, input []byte) (answer Answer, err error) {
-	in, err := check(action, input)
-	if err != nil {
+func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
+	if err := check(action, text); err != nil {
+		return Answer{}, err
+	}
+	var in input
+	if err := json.Unmarshal(text, &in); err != nil {
 		return Answer{}, err
 	}
 	switch action {
 	case ActionAppend:
-		id, err := l.Append(openingOf(in))
+		o := Opening{Topic: in.Topic, Summary: in.Summary, Status: in.Status, Positions: in.Positions, Related: in.Related}
+		id, err := l.Append(o)
 		return Answer{Value: entryAnswer{ID: id}}, err
 	case ActionLink:
-		var to []Related
-		for _, r := range objects(in, "link_to") {
-			to = append(to, Related{text(r, "entry_id"), text(r, "relation")})
-		}
-		e, err := l.Link(text(in, "current_entry_id"), to)
+		e, err := l.Link(in.Current, in.LinkTo)
 		if err != nil {
 			return Answer{}, err
 		}
 		return Answer{Value: entryAnswer{ID: e.ID}}, nil
 	case ActionMark:
-		e, err := l.Mark(text(in, "entry_id"), Status(text(in, "new_status")), text(in, "note"))
+		e, err := l.Mark(in.ID, in.NewStatus, in.Note)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -61,37 +76,9 @@ func (l *Ledger) Call(action string, input []byte) (answer Answer, err error) {
 		threads, warnings, err := l.OpenThreads()
 		return Answer{openAnswer{threads}, warnings}, err
 	default: // check knows no other one
-		id, narrative, err := l.Replay(text(in, "entry_id"))
+		id, narrative, err := l.Replay(in.ID)
 		return Answer{Value: replayAnswer{id, narrative}}, err
 	}
-}
-
-func openingOf(in map[string]any) Opening {
-	o := Opening{Topic: text(in, "topic"), Summary: text(in, "summary"), Status: Status(text(in, "status"))}
-	for _, p := range objects(in, "positions") {
-		o.Positions = append(o.Positions, Position{text(p, "by"), text(p, "stance"), text(p, "rationale")})
-	}
-	related, _ := in["related_entries"].([]any)
-	for _, id := range related {
-		s, _ := id.(string)
-		o.Related = append(o.Related, s)
-	}
-	return o
-}
-
-// text returns a text of an object that the schema has passed.
-func text(in map[string]any, key string) string {
-	s, _ := in[key].(string)
-	return s
-}
-
-func objects(in map[string]any, key string) (list []map[string]any) {
-	items, _ := in[key].([]any)
-	for _, item := range items {
-		m, _ := item.(map[string]any)
-		list = append(list, m)
-	}
-	return list
 }
 
 // OpenThreads returns the open discussions, the oldest first, and what cannot be read.

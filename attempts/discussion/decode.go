@@ -207,12 +207,7 @@ func fieldsOf(n *yaml.Node) func(key string) string {
 			}
 			return ""
 		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				return textOf(n.Content[i+1])
-			}
-		}
-		return ""
+		return (&document{root: n}).text(key)
 	}
 }
 

@@ -195,16 +195,7 @@ func (d *document) ends(i int) (at []int) {
 
 // sameBut reports whether another document says what this one does, but for one key.
 func (d *document) sameBut(other *document, key string) bool {
-	was, is := d.rest(key), other.rest(key)
-	if len(was) != len(is) {
-		return false
-	}
-	for i := range was {
-		if !sameNode(was[i], is[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(d.rest(key), other.rest(key), sameNode)
 }
 
 // rest returns the keys and values of a document but for one key.
@@ -219,31 +210,13 @@ func (d *document) rest(key string) (nodes []*yaml.Node) {
 
 // isBeginning reports whether a list begins with all items of another one, and has one more.
 func isBeginning(was, is *yaml.Node) bool {
-	if is == nil || is.Kind != yaml.SequenceNode || len(is.Content) != len(was.Content)+1 {
-		return false
-	}
-	for i := range was.Content {
-		if !sameNode(was.Content[i], is.Content[i]) {
-			return false
-		}
-	}
-	return true
+	return is != nil && len(is.Content) == len(was.Content)+1 && growsTo(was, is)
 }
 
 // sameNode reports whether two values are the same, whatever comments stand beside them.
 func sameNode(x, y *yaml.Node) bool {
-	if x.Kind != y.Kind || x.Value != y.Value || x.Tag != y.Tag || x.Anchor != y.Anchor || x.Style != y.Style {
-		return false
-	}
-	if len(x.Content) != len(y.Content) {
-		return false
-	}
-	for i := range x.Content {
-		if !sameNode(x.Content[i], y.Content[i]) {
-			return false
-		}
-	}
-	return true
+	return x.Kind == y.Kind && x.Value == y.Value && x.Tag == y.Tag && x.Anchor == y.Anchor && x.Style == y.Style &&
+		slices.EqualFunc(x.Content, y.Content, sameNode)
 }
 
 // Grown reports whether an entry was only added to: it has all that it had before, but for another status. What cannot be read has not.
@@ -271,13 +244,6 @@ func Grown(before, after []byte) bool {
 
 // growsTo reports whether a list begins with all items of another one. One that is empty or null can be any list.
 func growsTo(was, is *yaml.Node) bool {
-	if is.Kind != yaml.SequenceNode || len(is.Content) < len(was.Content) || was.Kind != yaml.SequenceNode && !isNull(was) {
-		return false
-	}
-	for i := range was.Content {
-		if !sameNode(was.Content[i], is.Content[i]) {
-			return false
-		}
-	}
-	return true
+	return is.Kind == yaml.SequenceNode && len(is.Content) >= len(was.Content) && (was.Kind == yaml.SequenceNode || isNull(was)) &&
+		slices.EqualFunc(was.Content, is.Content[:len(was.Content)], sameNode)
 }

@@ -1,6 +1,7 @@
 package discussion
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -34,7 +35,7 @@ func narrate(e *Entry, names map[string]string) string {
 	section(&b, "Summary", paragraph("  ", e.Summary))
 	var positions, related, history, links strings.Builder
 	for _, p := range e.Positions {
-		fmt.Fprintf(&positions, "- %s: %s", orNobody(p.By), hanging(p.Stance))
+		fmt.Fprintf(&positions, "- %s: %s", cmp.Or(p.By, "somebody"), hanging(p.Stance))
 		if p.Rationale != "" {
 			fmt.Fprintf(&positions, "  because: %s", hanging(p.Rationale))
 		}
@@ -43,10 +44,10 @@ func narrate(e *Entry, names map[string]string) string {
 		fmt.Fprintf(&related, "- %s\n", named(id, names))
 	}
 	for _, c := range e.History {
-		fmt.Fprintf(&history, "- %s%s: %s\n%s", prefix(c.At), orNobody(c.By), c.Status, paragraph("  ", c.Note))
+		fmt.Fprintf(&history, "- %s%s: %s\n%s", prefix(c.At), cmp.Or(c.By, "somebody"), c.Status, paragraph("  ", c.Note))
 	}
 	for _, k := range e.Links {
-		fmt.Fprintf(&links, "- %s%s linked it to %s\n%s", prefix(k.At), orNobody(k.By), named(k.To, names), paragraph("  ", k.Relation))
+		fmt.Fprintf(&links, "- %s%s linked it to %s\n%s", prefix(k.At), cmp.Or(k.By, "somebody"), named(k.To, names), paragraph("  ", k.Relation))
 	}
 	section(&b, "Positions", positions.String())
 	section(&b, "Related entries", related.String())
@@ -87,13 +88,6 @@ func prefix(at string) string {
 		return ""
 	}
 	return at + " "
-}
-
-func orNobody(by string) string {
-	if by == "" {
-		return "somebody"
-	}
-	return by
 }
 
 // named is an id with the topic it has.

@@ -6,6 +6,7 @@
 package ledgersync
 
 import (
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -235,41 +236,27 @@ func (e *Entry) At() (at time.Time, ok bool) {
 // Stamp returns a time as entries have it: in UTC, to the millisecond.
 func Stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// normalize makes lists and maps that the format requires empty rather than null.
-func (e *Entry) normalize() {
-	e.Tools, e.Artifacts = orEmpty(e.Tools), orEmpty(e.Artifacts)
-	if s := e.SessionSummary; s != nil {
-		s.Completed, s.Deferred, s.Blockers = orEmpty(s.Completed), orEmpty(s.Deferred), orEmpty(s.Blockers)
-		s.CurrentState, s.ImportantContext = orEmptyMap(s.CurrentState), orEmptyMap(s.ImportantContext)
+// normalize makes lists and maps that the format requires empty rather than null, in a struct and those below it.
+func normalize(at reflect.Value) {
+	switch at.Kind() {
+	case reflect.Pointer:
+		if !at.IsNil() {
+			normalize(at.Elem())
+		}
+	case reflect.Struct:
+		for about, field := range at.Fields() {
+			if field.Kind() == reflect.Pointer || !strings.HasSuffix(about.Tag.Get("json"), ",omitempty") {
+				normalize(field)
+			}
+		}
+	case reflect.Slice:
+		if at.IsNil() {
+			at.Set(reflect.MakeSlice(at.Type(), 0, 0))
+		}
+	case reflect.Map:
+		if at.IsNil() {
+			at.Set(reflect.MakeMap(at.Type()))
+		}
+	default:
 	}
-	if t := e.Transition; t != nil {
-		c, i, r := &t.ContextAcquired, &t.InheritedState, &t.Readiness
-		c.PhilosophyDocsRead, c.FilesIndexed = orEmpty(c.PhilosophyDocsRead), orEmpty(c.FilesIndexed)
-		i.Completed, i.Deferred, i.Blockers = orEmpty(i.Completed), orEmpty(i.Deferred), orEmpty(i.Blockers)
-		r.ClarificationsNeeded, r.ProposedNextSteps = orEmpty(r.ClarificationsNeeded), orEmpty(r.ProposedNextSteps)
-	}
-	if i := e.Implementation; i != nil {
-		i.DesignDecisions, i.TestsAdded = orEmpty(i.DesignDecisions), orEmpty(i.TestsAdded)
-		i.DocsUpdated, i.BreakingChanges = orEmpty(i.DocsUpdated), orEmpty(i.BreakingChanges)
-	}
-	if b := e.Bugfix; b != nil {
-		b.VerificationSteps = orEmpty(b.VerificationSteps)
-	}
-	if r := e.Review; r != nil {
-		r.Scope, r.Findings = orEmpty(r.Scope), orEmpty(r.Findings)
-	}
-}
-
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-func orEmptyMap(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return m
 }

@@ -13,88 +13,77 @@ const MaxLine = 1 << 20
 // byteOrderMark is what some editors put before the first line.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// eachLine calls f with every line that holds something, its number from 1, and whether it has an end. A line that is longer than
-// MaxLine comes without its text. f's error ends it and is returned.
-func eachLine(r io.Reader, f func(number int, text []byte, whole bool) error) error {
+// line is a line of a ledger that holds something. text is nil when it is longer than MaxLine, and is valid until the next line is read.
+type line struct {
+	number int   // from 1
+	at     int64 // where it begins
+	text   []byte
+	whole  bool // it has an end
+}
+
+// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end, and
+// where the last of those ends.
+func eachLine(r io.Reader, f func(line) error) (lines int, end int64, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
-		text, tooLong, err := readLine(in)
+	for {
+		text, length, err := readLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+			return lines, end, err
 		}
-		whole := err == nil
-		if number == 1 {
-			text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+		l := line{number: lines + 1, at: end, text: text, whole: err == nil}
+		if end == 0 {
+			l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
 		}
-		if text = bytes.TrimSpace(text); len(text) > 0 || tooLong {
-			if err := f(number, text, whole); err != nil {
-				return err
+		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 || length > MaxLine {
+			if err := f(l); err != nil {
+				return lines, end, err
 			}
 		}
-		if !whole {
-			return nil
+		if !l.whole {
+			return lines, end, nil
 		}
+		lines, end = lines+1, end+length
 	}
 }
 
-// readLine reads to the end of a line. Of one that is too long it keeps nothing.
-func readLine(in *bufio.Reader) (text []byte, tooLong bool, err error) {
+// readLine reads to the end of a line, and returns how many bytes that took. Of a line that is too long there is no text.
+func readLine(in *bufio.Reader) (text []byte, length int64, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
-		if tooLong = tooLong || len(text)+len(part) > MaxLine; tooLong {
+		switch length += int64(len(part)); {
+		case length > MaxLine:
 			text = nil
-		} else {
+		case err == nil && text == nil:
+			return part, length, nil // the usual case, without a copy
+		default:
 			text = append(text, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return text, tooLong, err
+			return text, length, err
 		}
 	}
 }
 
-// eachLineBackward calls f with every line that holds something, the last one first, until f returns false. Lines that are longer than
-// MaxLine are left out. It keeps no more than such a line in memory.
-func eachLineBackward(r io.ReaderAt, size int64, f func(text []byte) (more bool)) error {
-	const step = 64 << 10
-	var tail []byte // what is read of the line that the chunk before it begins
-	tooLong := false
-	line := func(text []byte) bool {
-		text = bytes.TrimSpace(text)
-		return len(text) == 0 || len(text) > MaxLine || f(text)
+// ReadFrom calls f with the lines of a ledger that begin at an offset or behind it, the oldest first, and where each begins. Lines that are
+// longer than MaxLine, and blank ones, are left out. An offset within a line stands for the line after it. It returns the offset behind
+// the last line that has an end: what is read next time.
+func ReadFrom(r io.ReaderAt, size, from int64, f func(at int64, line []byte)) (next int64, err error) {
+	begin := max(from-1, 0)
+	_, end, err := eachLine(io.NewSectionReader(r, begin, size-begin), func(l line) error {
+		if (from == 0 || l.number > 1) && l.text != nil { // else it is the end of the line before
+			f(begin+l.at, l.text)
+		}
+		return nil
+	})
+	return begin + end, err
+}
+
+// DecodeAt reads the entry whose line begins at an offset.
+func DecodeAt(r io.ReaderAt, size, at int64) (*Entry, error) {
+	text, _, err := readLine(bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 16<<10))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
-	for end := size; end > 0; {
-		begin := max(0, end-step)
-		chunk := make([]byte, end-begin, int(end-begin)+len(tail))
-		if _, err := r.ReadAt(chunk, begin); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		end = begin
-		at := bytes.LastIndexByte(chunk, '\n')
-		if at < 0 {
-			if tooLong = tooLong || len(chunk)+len(tail) > MaxLine; tooLong {
-				tail = nil
-			} else {
-				tail = append(chunk, tail...)
-			}
-			continue
-		}
-		if !tooLong && !line(append(bytes.Clone(chunk[at+1:]), tail...)) {
-			return nil
-		}
-		for tooLong = false; ; {
-			next := bytes.LastIndexByte(chunk[:at], '\n')
-			if next < 0 {
-				tail = bytes.Clone(chunk[:at])
-				break
-			}
-			if !line(chunk[next+1 : at]) {
-				return nil
-			}
-			at = next
-		}
-	}
-	if !tooLong {
-		line(bytes.TrimPrefix(tail, []byte(byteOrderMark)))
-	}
-	return nil
+	e, _, err := Decode(bytes.TrimPrefix(bytes.TrimSpace(text), []byte(byteOrderMark)))
+	return e, err
 }

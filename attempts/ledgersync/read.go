@@ -35,13 +35,13 @@ func Decode(line []byte) (e *Entry, problem, err error) {
 // their numbers are returned, a hundred at most. f's error ends it and is returned.
 func ReadAll(r io.Reader, f func(line int, e *Entry) error) (skipped []int, err error) {
 	const most = 100
-	err = eachLine(r, func(number int, text []byte, _ bool) error {
-		e, _, err := Decode(text)
+	_, _, err = eachLine(r, func(l line) error {
+		e, _, err := Decode(l.text)
 		if err == nil {
-			return f(number, e)
+			return f(l.number, e)
 		}
 		if len(skipped) < most {
-			skipped = append(skipped, number)
+			skipped = append(skipped, l.number)
 		}
 		return nil
 	})
@@ -85,7 +85,7 @@ func mayBeWanted(line []byte, needles [][]byte) bool {
 	return true
 }
 
-// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and no more than it needs.
+// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and little more than it needs.
 // A ledger that is not there has none.
 func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 	file, err := OpenFile(path)
@@ -105,17 +105,22 @@ func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 
 func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
 	needles := wanted.needles()
-	err = eachLineBackward(r, size, func(text []byte) bool {
-		if !mayBeWanted(text, needles) {
-			return true
+	for window := int64(256 << 10); ; window *= 8 {
+		from := max(size-window, 0)
+		_, err := ReadFrom(r, size, from, func(_ int64, text []byte) {
+			if !mayBeWanted(text, needles) {
+				return
+			}
+			if e, _, err := Decode(text); err == nil && wanted.Match(e) {
+				entries = append(entries, e)
+				entries = entries[max(len(entries)-n, 0):]
+			}
+		})
+		if err != nil || from == 0 || len(entries) == n {
+			return entries, err
 		}
-		if e, _, err := Decode(text); err == nil && wanted.Match(e) {
-			entries = append(entries, e)
-		}
-		return len(entries) < n
-	})
-	slices.Reverse(entries)
-	return entries, err
+		entries = nil
+	}
 }
 
 // OpenFile opens a ledger for reading. What is no file, a pipe for example, is not opened: it could keep the reader for ever.

@@ -49,15 +49,15 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 	if !beginsLine(file, from) {
 		from = 0
 	}
-	err = eachLine(io.NewSectionReader(file, from, 1<<62), func(number int, text []byte, whole bool) error {
-		if whole && !(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
+	_, _, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
+		if l.whole && !(bytes.HasPrefix(l.text, []byte("{")) && bytes.HasSuffix(l.text, []byte("}"))) {
 			if damage.Lines++; damage.Lines == 1 {
-				damage.First = number
+				damage.First = l.number
 			}
 			return nil
 		}
-		if id := idOf(text); id != "" {
-			f(id, text)
+		if id := idOf(l.text); id != "" {
+			f(id, l.text)
 		}
 		return nil
 	})
@@ -70,17 +70,8 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 
 // linesBefore counts the lines that end before an offset.
 func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
-	in, buffer := io.NewSectionReader(file, 0, at), make([]byte, 64<<10)
-	for {
-		n, err := in.Read(buffer)
-		lines += bytes.Count(buffer[:n], []byte("\n"))
-		if errors.Is(err, io.EOF) {
-			return lines, nil
-		}
-		if err != nil {
-			return lines, err
-		}
-	}
+	lines, _, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
+	return lines, err
 }
 
 // beginsLine reports whether a line begins at an offset.

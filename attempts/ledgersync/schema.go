@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,20 +33,12 @@ func NewValidator() (*Validator, error) {
 }
 
 // Check returns what is wrong with one line, a sentence each, in alphabetical order. None: it is a valid entry.
-func (v *Validator) Check(line []byte) (found []string) {
+func (v *Validator) Check(line []byte) []string {
 	value, err := schema.Decode(line)
 	if err != nil {
 		return []string{"it is not JSON: " + err.Error()}
 	}
-	for _, p := range v.schema.Validate(value) { // the schema has no anyOf: each problem is a text
-		text := p.Text
-		if at := strings.Join(p.Path, "."); at != "" {
-			text = at + ": " + text
-		}
-		found = append(found, text)
-	}
-	slices.Sort(found) // objects are gone through in any order
-	return slices.Compact(found)
+	return v.schema.Sentences(value)
 }
 
 // checkUUID takes what the program does: a UUID, also as a URN.

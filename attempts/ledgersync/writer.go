@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"relay/attempts/internal/durable"
@@ -106,7 +107,7 @@ func (w *Writer) Close() error { return w.fsys.Close() }
 // Encode returns an entry as a line of a ledger, without its end. Lists and maps that the format requires are empty rather than missing. An
 // entry that [Schema] refuses is an error.
 func (w *Writer) Encode(e *Entry) ([]byte, error) {
-	e.normalize()
+	normalize(reflect.ValueOf(e))
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -19,23 +19,14 @@ func (e *UnknownTurnError) Error() string {
 // Turn returns the turn with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownTurnError or an
 // *AmbiguousError.
 func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
-	found, err := all(ctx, r.rows, one, queryExactTurn, id)
-	if err == nil && len(found) == 0 && id != "" {
-		found, err = all(ctx, r.rows, one, queryBeginTurn, id, 2)
-	}
-	switch {
-	case err != nil:
+	whole, near, err := r.complete(ctx, "agent_turns", id)
+	if err != nil {
 		return Turn{}, err
-	case len(found) > 1:
-		return Turn{}, &AmbiguousError{id, found}
-	case len(found) == 0:
-		ids, err := all(ctx, r.rows, one, queryTurnIDs, mostCompared)
-		if err != nil {
-			return Turn{}, err
-		}
-		return Turn{}, &UnknownTurnError{id, nearest(id, ids)}
 	}
-	turns, err := all(ctx, r.rows, (*Turn).fields, queryTurn, found[0])
+	if whole == "" {
+		return Turn{}, &UnknownTurnError{id, near}
+	}
+	turns, err := all(ctx, r.rows, fieldsOf[Turn], queryTurn, whole)
 	if err != nil || len(turns) == 0 {
 		return Turn{}, err
 	}
@@ -63,7 +54,7 @@ func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error)
 			}
 			said = append(part, said...)
 		}
-		above, err := all(ctx, r.rows, (*Turn).fields, queryTurn, exchanges[0].Parent)
+		above, err := all(ctx, r.rows, fieldsOf[Turn], queryTurn, exchanges[0].Parent)
 		if err != nil || len(above) == 0 {
 			return said, err
 		}

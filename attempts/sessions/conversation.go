@@ -31,7 +31,7 @@ func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Sa
 	if most == 0 {
 		most = -1
 	}
-	said, err := all(ctx, r.rows, func(s *Said) []any { return s.fields() }, query, session, p.From, to, most)
+	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, query, session, p.From, to, most)
 	if err != nil || len(said) == 0 {
 		return said, err
 	}
@@ -39,7 +39,7 @@ func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Sa
 	for i := range said {
 		place[said[i].ID] = &said[i]
 	}
-	calls, err := all(ctx, r.rows, (*ToolCall).fields, queryCalls, session, said[0].Sequence, said[len(said)-1].Sequence)
+	calls, err := all(ctx, r.rows, fieldsOf[ToolCall], queryCalls, session, said[0].Sequence, said[len(said)-1].Sequence)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +53,12 @@ func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Sa
 
 // LooseCalls returns the tool calls of a session that no message has made.
 func (r *Reader) LooseCalls(ctx context.Context, session string) ([]ToolCall, error) {
-	return all(ctx, r.rows, (*ToolCall).fields, queryLoose, session)
+	return all(ctx, r.rows, fieldsOf[ToolCall], queryLoose, session)
 }
 
 // LooseSubagents returns the sessions that a session has begun and no tool call names, the oldest first.
 func (r *Reader) LooseSubagents(ctx context.Context, session string) ([]Session, error) {
-	return all(ctx, r.rows, (*Session).fields, queryLooseSubagents, session)
+	return all(ctx, r.rows, fieldsOf[Session], queryLooseSubagents, session)
 }
 
 // Exchange is a turn with its place in the conversation: the sequence numbers of its first message, and of the first one after it (0:
@@ -71,7 +71,7 @@ type Exchange struct {
 
 // Exchanges returns the turns of a session in the order of the conversation.
 func (r *Reader) Exchanges(ctx context.Context, session string) ([]Exchange, error) {
-	list, err := all(ctx, r.rows, func(e *Exchange) []any { return append(e.Turn.fields(), &e.From) }, queryTurns, session)
+	list, err := all(ctx, r.rows, func(e *Exchange) []any { return append(fieldsOf(&e.Turn), &e.From) }, queryTurns, session)
 	for i := 1; i < len(list); i++ {
 		list[i-1].To = list[i].From
 	}

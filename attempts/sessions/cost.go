@@ -1,13 +1,11 @@
 package sessions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"slices"
-	"strconv"
 )
 
 // Cost is what the sessions of one task, model or run have used.
@@ -61,8 +59,6 @@ type costs struct {
 	by     Grouping
 	models map[string]string // of the sessions
 	sums   map[string]*sum
-	origin []byte       // the beginning of the last message's origin
-	last   costMetadata // of that
 }
 
 // sum is what comes to one group.
@@ -87,11 +83,8 @@ func (c *costs) add(session, metadata []byte) {
 	if !known {
 		return
 	}
-	m, ok := c.written(metadata)
-	if !ok {
-		m = costMetadata{}
-		_ = json.Unmarshal(metadata, &m) // as far as it goes
-	}
+	var m costMetadata
+	_ = json.Unmarshal(metadata, &m) // as far as it goes
 	var of string
 	switch c.by {
 	case ByTask:
@@ -114,52 +107,6 @@ func (c *costs) add(session, metadata []byte) {
 	s.InputTokens += m.Tokens.Input
 	s.OutputTokens += m.Tokens.Output
 	s.USD += m.Relay.CostUSD
-}
-
-// written reads metadata as Metadata.JSON writes it, at a fraction of what a parser takes. It is false for any other, also for one with
-// lists of todos or results in it: these may hold the same names.
-func (c *costs) written(text []byte) (m costMetadata, ok bool) {
-	head, tail, found := bytes.Cut(text, []byte(`,"relay":{`))
-	if !found || !bytes.HasPrefix(head, []byte(`{"_v":`)) || bytes.IndexByte(tail, '{') >= 0 || bytes.IndexByte(head, '[') >= 0 {
-		return m, false
-	}
-	if m, ok = c.writtenOrigin(tail); !ok {
-		return m, false
-	}
-	nested := bytes.Count(head, []byte("{")) - 1
-	_, tokens, found := bytes.Cut(head, []byte(`,"tokenCount":{"inputTokens":`))
-	if !found {
-		return m, nested == 0
-	}
-	input, tokens, _ := bytes.Cut(tokens, []byte(`,"outputTokens":`))
-	output, _, _ := bytes.Cut(tokens, []byte("}"))
-	var errs [2]error
-	m.Tokens.Input, errs[0] = strconv.ParseInt(string(input), 10, 64)
-	m.Tokens.Output, errs[1] = strconv.ParseInt(string(output), 10, 64)
-	return m, nested == 1 && errs == [2]error{}
-}
-
-// writtenOrigin reads where a message comes from, to the end of its metadata.
-func (c *costs) writtenOrigin(text []byte) (m costMetadata, ok bool) {
-	origin, numbers, found := bytes.Cut(text, []byte(`"offset":`))
-	numbers, ended := bytes.CutSuffix(numbers, []byte("}}"))
-	_, cost, costs := bytes.Cut(numbers, []byte(`,"cost_usd":`))
-	if !found || !ended || bytes.IndexByte(numbers, '}') >= 0 || !costs && bytes.IndexByte(numbers, ',') >= 0 {
-		return m, false
-	}
-	if c.origin == nil || !bytes.Equal(origin, c.origin) { // most messages have that of the one before
-		if json.Unmarshal(slices.Concat([]byte("{"), bytes.TrimSuffix(origin, []byte(",")), []byte("}")), &m.Relay) != nil {
-			return m, false
-		}
-		c.origin, c.last = append([]byte{}, origin...), m
-	}
-	m = c.last
-	if costs {
-		var err error
-		m.Relay.CostUSD, err = strconv.ParseFloat(string(cost), 64)
-		return m, err == nil
-	}
-	return m, true
 }
 
 // list returns the groups, the most expensive first.

@@ -19,41 +19,32 @@ func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err erro
 
 // Unmark forgets how far streams have been read.
 func (d *DB) Unmark(ctx context.Context, streams ...string) error {
-	tx, err := d.search.BeginTx(ctx, nil)
-	if err != nil {
-		return named(SearchFile, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	err = each(ctx, pointers(streams), func(ctx context.Context, stream *string) error {
-		_, err := tx.ExecContext(ctx, sqlUnmark, *stream)
-		return err
-	})
-	if err != nil {
-		return named(SearchFile, err)
-	}
-	return named(SearchFile, tx.Commit())
+	return named(SearchFile, inTx(ctx, d.search, func(tx *sql.Tx) error {
+		return each(ctx, pointers(streams), func(ctx context.Context, stream *string) error {
+			_, err := tx.ExecContext(ctx, sqlUnmark, *stream)
+			return err
+		})
+	}))
 }
 
 // Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions
 // that have begun one of them stay, and begin none any more. Sessions that are not there are passed over.
 func (d *DB) Forget(ctx context.Context, sessions ...string) error {
-	tx, err := d.rows.BeginTx(ctx, nil)
+	var gone []document
+	err := inTx(ctx, d.rows, func(tx *sql.Tx) error {
+		for _, id := range sessions {
+			docs, err := forget(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, docs...)
+		}
+		return nil
+	})
 	if err != nil {
 		return named(File, err)
 	}
-	defer func() { _ = tx.Rollback() }()
-	var gone []*document
-	for _, id := range sessions {
-		docs, err := forget(ctx, tx, id)
-		if err != nil {
-			return named(File, err)
-		}
-		gone = append(gone, docs...)
-	}
-	if err := tx.Commit(); err != nil {
-		return named(File, err)
-	}
-	return named(SearchFile, d.unindex(ctx, gone))
+	return named(SearchFile, d.unindex(ctx, pointers(gone)))
 }
 
 // Shrink gives back the room that forgotten sessions have taken, and leaves nothing of them in the files.
@@ -69,19 +60,10 @@ func (d *DB) Shrink(ctx context.Context) error {
 }
 
 // forget deletes one session with those below it, and returns what search knows of them.
-func forget(ctx context.Context, tx *sql.Tx, id string) (gone []*document, err error) {
+func forget(ctx context.Context, tx *sql.Tx, id string) (gone []document, err error) {
 	rows, err := tx.QueryContext(ctx, sqlFamilyDocuments, id)
+	gone, err = scanned(rows, err, func(doc *document) []any { return []any{&doc.kind, &doc.id} })
 	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		doc := &document{}
-		if err := rows.Scan(&doc.kind, &doc.id); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		gone = append(gone, doc)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
 	for _, text := range sqlForget() {
@@ -94,24 +76,17 @@ func forget(ctx context.Context, tx *sql.Tx, id string) (gone []*document, err e
 
 // unindex takes documents out of the search file.
 func (d *DB) unindex(ctx context.Context, docs []*document) error {
-	tx, err := d.search.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	err = each(ctx, docs, func(ctx context.Context, doc *document) error {
-		var number int64
-		err := tx.QueryRowContext(ctx, sqlDropDocument, doc.id, doc.kind).Scan(&number)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, sqlDropWords, number)
-		}
-		return err
+	return inTx(ctx, d.search, func(tx *sql.Tx) error {
+		return each(ctx, docs, func(ctx context.Context, doc *document) error {
+			var number int64
+			err := tx.QueryRowContext(ctx, sqlDropDocument, doc.id, doc.kind).Scan(&number)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			if err == nil {
+				_, err = tx.ExecContext(ctx, sqlDropWords, number)
+			}
+			return err
+		})
 	})
-	if err != nil {
-		return err
-	}
-	return tx.Commit()
 }

@@ -1,54 +1,31 @@
 package sessions
 
-// Columns as they are read: NULL is an empty text or 0.
+// Queries, in which {s}, {m}, {t} and {c} are the columns of rows. What they return is in the order of the conversation, and of ids where that does not decide.
 const (
-	sessionColumns = "s.id, s.source, coalesce(s.model, ''), coalesce(s.project, ''), coalesce(s.created_at, 0), coalesce(s.message_count, 0), " +
-		"coalesce(s.parent_session_id, ''), coalesce(s.parent_message_id, ''), coalesce(s.tool_call_id, ''), " +
-		"coalesce(s.task_description, ''), coalesce(s.task_status, ''), coalesce(s.is_subagent, 0), coalesce(s.context_token_limit, 0), " +
-		"coalesce(s.context_tokens_used, 0), coalesce(s.is_agentic, 0), coalesce(s.force_mode, ''), coalesce(s.workspace_path, ''), " +
-		"coalesce(s.context_json, ''), coalesce(s.conversation_state, ''), coalesce(s.raw_json, ''), coalesce(s.summary, '')"
-	messageColumns = "m.id, m.session_id, m.role, coalesce(m.content, ''), coalesce(m.sequence, 0), coalesce(m.timestamp, 0), " +
-		"coalesce(m.checkpoint_id, ''), coalesce(m.is_agentic, 0), coalesce(m.is_plan_execution, 0), coalesce(m.context_json, ''), " +
-		"coalesce(m.cursor_rules_json, ''), coalesce(m.metadata_json, '')"
-	turnColumns = "t.id, t.session_id, coalesce(t.parent_turn_id, ''), coalesce(t.query_message_ids, ''), coalesce(t.response_message_id, ''), " +
-		"coalesce(t.model, ''), coalesce(t.token_count, 0), coalesce(t.timestamp, 0), coalesce(t.has_children, 0), coalesce(t.tool_call_count, 0)"
-	callColumns = "c.id, coalesce(c.message_id, ''), c.session_id, coalesce(c.tool_name, ''), coalesce(c.tool_number, 0), " +
-		"coalesce(c.params_json, ''), coalesce(c.result_json, ''), coalesce(c.status, ''), coalesce(c.child_session_id, ''), " +
-		"coalesce(c.started_at, 0), coalesce(c.completed_at, 0)"
-)
+	querySession = "SELECT {s} FROM agent_sessions AS s WHERE s.id = ?"
 
-// Queries. What they return is in the order of the conversation, and of ids where that does not decide.
-const (
-	queryIDs     = "SELECT id FROM agent_sessions ORDER BY created_at DESC, id LIMIT ?"
-	queryExact   = "SELECT id FROM agent_sessions WHERE id = ?"
-	queryBegin   = "SELECT id FROM agent_sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
-	querySession = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.id = ?"
-
-	queryTurnIDs   = "SELECT id FROM agent_turns ORDER BY timestamp DESC, id LIMIT ?"
-	queryExactTurn = "SELECT id FROM agent_turns WHERE id = ?"
-	queryBeginTurn = "SELECT id FROM agent_turns WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
-	queryTurn      = "SELECT " + turnColumns + " FROM agent_turns AS t WHERE t.id = ?"
-	queryOrigin    = "SELECT metadata_json FROM agent_messages WHERE session_id = ? AND json_valid(metadata_json) " +
+	queryTurn   = "SELECT {t} FROM agent_turns AS t WHERE t.id = ?"
+	queryOrigin = "SELECT metadata_json FROM agent_messages WHERE session_id = ? AND json_valid(metadata_json) " +
 		"AND json_extract(metadata_json, '$.relay.run') IS NOT NULL ORDER BY sequence LIMIT 1"
 
 	// Its origin is that of its first message, unless only a later one says.
-	queryList = "SELECT " + sessionColumns + ", " +
+	queryList = "SELECT {s}, " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence LIMIT 1), ''), " +
 		"coalesce((SELECT metadata_json FROM agent_messages WHERE session_id = s.id ORDER BY sequence DESC LIMIT 1), '') " +
 		"FROM agent_sessions AS s ORDER BY s.created_at, s.id"
-	queryLooseSubagents = "SELECT " + sessionColumns + " FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
+	queryLooseSubagents = "SELECT {s} FROM agent_sessions AS s WHERE s.parent_session_id = ? " +
 		"AND NOT EXISTS (SELECT 1 FROM agent_tool_calls WHERE child_session_id = s.id) ORDER BY s.created_at, s.id"
 
-	queryMessages = "SELECT " + messageColumns + " FROM agent_messages AS m WHERE m.session_id = ?1 " +
+	queryMessages = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 " +
 		"AND m.sequence >= ?2 AND m.sequence < ?3 ORDER BY m.sequence LIMIT ?4"
-	querySpoken = "SELECT " + messageColumns + " FROM agent_messages AS m WHERE m.session_id = ?1 " +
+	querySpoken = "SELECT {m} FROM agent_messages AS m WHERE m.session_id = ?1 " +
 		"AND m.sequence >= ?2 AND m.sequence < ?3 AND m.role <> 'system' AND m.content <> '' ORDER BY m.sequence LIMIT ?4"
-	queryCalls = "SELECT " + callColumns + " FROM agent_messages AS m CROSS JOIN agent_tool_calls AS c ON c.message_id = m.id " +
+	queryCalls = "SELECT {c} FROM agent_messages AS m CROSS JOIN agent_tool_calls AS c ON c.message_id = m.id " +
 		"WHERE m.session_id = ?1 AND m.sequence >= ?2 AND m.sequence <= ?3 ORDER BY m.sequence, c.tool_number, c.id"
-	queryLoose = "SELECT " + callColumns + " FROM agent_tool_calls AS c WHERE c.session_id = ? AND c.message_id IS NULL ORDER BY c.started_at, c.id"
+	queryLoose = "SELECT {c} FROM agent_tool_calls AS c WHERE c.session_id = ? AND c.message_id IS NULL ORDER BY c.started_at, c.id"
 
 	// A turn begins with the first of its requests, else with its answer.
-	queryTurns = "SELECT " + turnColumns + ", coalesce((SELECT min(q.sequence) FROM json_each(CASE WHEN json_valid(t.query_message_ids) " +
+	queryTurns = "SELECT {t}, coalesce((SELECT min(q.sequence) FROM json_each(CASE WHEN json_valid(t.query_message_ids) " +
 		"THEN t.query_message_ids ELSE '[]' END) AS j JOIN agent_messages AS q ON q.id = j.value WHERE q.session_id = t.session_id), r.sequence, 0) AS start " +
 		"FROM agent_turns AS t LEFT JOIN agent_messages AS r ON r.id = t.response_message_id WHERE t.session_id = ? ORDER BY start, t.timestamp, t.id"
 
@@ -56,7 +33,7 @@ const (
 	queryTree = "WITH RECURSIVE above (id) AS (SELECT parent_turn_id FROM agent_turns WHERE session_id = ?1 " +
 		"UNION SELECT t.parent_turn_id FROM agent_turns AS t JOIN above AS a ON t.id = a.id), " +
 		"below (id) AS (SELECT id FROM agent_turns WHERE session_id = ?1 UNION SELECT t.id FROM agent_turns AS t JOIN below AS b ON t.parent_turn_id = b.id) " +
-		"SELECT " + turnColumns + " FROM agent_turns AS t WHERE t.id IN (SELECT id FROM above UNION SELECT id FROM below) ORDER BY t.timestamp, t.id"
+		"SELECT {t} FROM agent_turns AS t WHERE t.id IN (SELECT id FROM above UNION SELECT id FROM below) ORDER BY t.timestamp, t.id"
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 

@@ -66,48 +66,26 @@ func (r *Reader) Close() error {
 }
 
 // all runs a query, and reads each row into a value's fields.
-func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) (list []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	rows, err := db.QueryContext(ctx, selected(query), args...)
+	list, err := scanned(rows, err, fields)
+	return list, named(File, err)
+}
+
+// scanned reads each row of a query, unless it has failed.
+func scanned[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T, _ error) {
 	if err != nil {
-		return nil, named(File, err)
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var one T
 		if err := rows.Scan(fields(&one)...); err != nil {
-			return nil, named(File, err)
+			return nil, err
 		}
 		list = append(list, one)
 	}
-	return list, named(File, rows.Err())
-}
-
-func (s *Session) fields() []any {
-	return []any{
-		&s.ID, &s.Source, &s.Model, &s.Project, &s.CreatedAt, &s.MessageCount, &s.ParentSession, &s.ParentMessage, &s.ToolCall,
-		&s.TaskDescription, &s.TaskStatus, &s.IsSubagent, &s.ContextLimit, &s.ContextUsed, &s.IsAgentic, &s.ForceMode, &s.Workspace,
-		&s.ContextJSON, &s.State, &s.RawJSON, &s.Summary,
-	}
-}
-
-func (m *Message) fields() []any {
-	return []any{
-		&m.ID, &m.Session, &m.Role, &m.Content, &m.Sequence, &m.Timestamp, &m.Checkpoint, &m.IsAgentic, &m.IsPlanExecution,
-		&m.ContextJSON, &m.RulesJSON, &m.MetadataJSON,
-	}
-}
-
-func (t *Turn) fields() []any {
-	return []any{
-		&t.ID, &t.Session, &t.Parent, &t.QueryMessages, &t.Response, &t.Model, &t.Tokens, &t.Timestamp, &t.HasChildren, &t.ToolCalls,
-	}
-}
-
-func (c *ToolCall) fields() []any {
-	return []any{
-		&c.ID, &c.Message, &c.Session, &c.Tool, &c.Number, &c.ParamsJSON, &c.ResultJSON, &c.Status, &c.ChildSession, &c.StartedAt,
-		&c.CompletedAt,
-	}
+	return list, rows.Err()
 }
 
 func one(s *string) []any { return []any{s} }
@@ -151,27 +129,44 @@ const mostCompared = 5000
 // Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
 // *AmbiguousError.
 func (r *Reader) Find(ctx context.Context, id string) (Session, error) {
-	found, err := all(ctx, r.rows, one, queryExact, id)
-	if err == nil && len(found) == 0 && id != "" {
-		found, err = all(ctx, r.rows, one, queryBegin, id, 2)
-	}
-	switch {
-	case err != nil:
+	whole, near, err := r.complete(ctx, "agent_sessions", id)
+	if err != nil {
 		return Session{}, err
-	case len(found) > 1:
-		return Session{}, &AmbiguousError{id, found}
-	case len(found) == 0:
-		ids, err := all(ctx, r.rows, one, queryIDs, mostCompared)
-		if err != nil {
-			return Session{}, err
-		}
-		return Session{}, &UnknownError{id, nearest(id, ids)}
 	}
-	sessions, err := all(ctx, r.rows, (*Session).fields, querySession, found[0])
+	if whole == "" {
+		return Session{}, &UnknownError{id, near}
+	}
+	sessions, err := all(ctx, r.rows, fieldsOf[Session], querySession, whole)
 	if err != nil || len(sessions) == 0 {
 		return Session{}, errors.Join(err, ErrMissing)
 	}
 	return sessions[0], nil
+}
+
+// complete returns the id in a table that begins with a text, else the nearest one. It fails with an *AmbiguousError.
+func (r *Reader) complete(ctx context.Context, table, id string) (whole, near string, err error) {
+	found, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE id = ?", id)
+	if err == nil && len(found) == 0 && id != "" {
+		found, err = all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
+	}
+	switch {
+	case err != nil:
+		return "", "", err
+	case len(found) > 1:
+		return "", "", &AmbiguousError{id, found}
+	case len(found) == 1:
+		return found[0], "", nil
+	}
+	ids, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" ORDER BY "+newest(table)+" DESC, id LIMIT ?", mostCompared)
+	return "", nearest(id, ids), err
+}
+
+// newest is the column of a table that says when a row was made.
+func newest(table string) string {
+	if table == "agent_turns" {
+		return "timestamp"
+	}
+	return "created_at"
 }
 
 // nearest returns the id whose beginning is most like a text, or "".
@@ -200,7 +195,7 @@ func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
 		Listed
 		first, last string
 	}
-	rows, err := all(ctx, r.rows, func(l *row) []any { return append(l.fields(), &l.first, &l.last) }, queryList)
+	rows, err := all(ctx, r.rows, func(l *row) []any { return append(fieldsOf(&l.Session), &l.first, &l.last) }, queryList)
 	if err != nil {
 		return nil, err
 	}

@@ -48,23 +48,17 @@ func (s schema) migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil || version == len(s.steps) {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return named(s.file, err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	for _, step := range s.steps[version:] {
-		text, err := migrations.ReadFile("migrations/" + step)
-		if err != nil {
-			return err
+	return named(s.file, inTx(ctx, db, func(tx *sql.Tx) error {
+		for _, step := range s.steps[version:] {
+			text, err := migrations.ReadFile("migrations/" + step)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+				return err
+			}
 		}
-		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-			return named(s.file, err)
-		}
-	}
-	_, err = tx.ExecContext(ctx, fmt.Sprintf(sqlMigrated, application, len(s.steps)))
-	if err != nil {
-		return named(s.file, err)
-	}
-	return named(s.file, tx.Commit())
+		_, err := tx.ExecContext(ctx, fmt.Sprintf(sqlMigrated, application, len(s.steps)))
+		return err
+	}))
 }

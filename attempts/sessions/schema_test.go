@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 			t.Errorf("indexes of %s:\n got %s\nwant %s", table, got, w.indexes)
 		}
 		// All that a row holds is written, but for what Write counts.
-		written := append(strings.Fields(columnsOf(table)), map[string][]string{"agent_sessions": {"message_count"}, "agent_turns": {"has_children"}}[table]...)
+		written := append(columnsOf(table), map[string][]string{"agent_sessions": {"message_count"}, "agent_turns": {"has_children"}}[table]...)
 		names := list(t, db, `SELECT name FROM pragma_table_xinfo(?) ORDER BY 1`, table)
 		if slices.Sort(written); !slices.Equal(written, names) {
 			t.Errorf("%s: written %v, columns %v", table, written, names)

@@ -13,6 +13,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"relay/internal/lazyregexp"
 )
 
 // Limits bound a query of the user's.
@@ -199,23 +201,21 @@ func refusal(err error) error {
 // statement returns the one statement that a text holds, without the comments before it and the semicolon after it. It fails with
 // ErrNotOne when there is none, or more than one.
 func statement(text string) (string, error) {
-	statements, from, to := 0, 0, 0
+	statements, from, to, at := 0, 0, 0, 0
 	ended := true
-	for at := 0; at < len(text); {
-		n, kind := token(text[at:])
-		switch kind {
-		case blank:
-		case semicolon:
+	for _, token := range tokens.FindAllString(text, -1) {
+		switch {
+		case token == ";":
 			ended = true
+		case strings.TrimSpace(token) == "", strings.HasPrefix(token, "--"), strings.HasPrefix(token, "/*"):
 		default:
 			if ended {
 				statements++
 				from = at
 			}
-			ended = false
-			to = at + n
+			ended, to = false, at+len(token)
 		}
-		at += n
+		at += len(token)
 	}
 	if statements != 1 {
 		return "", fmt.Errorf("%w: there are %d", ErrNotOne, statements)
@@ -223,36 +223,6 @@ func statement(text string) (string, error) {
 	return text[from:to], nil
 }
 
-// The kinds of tokens that decide where a statement ends.
-type tokenKind int
-
-const (
-	blank tokenKind = iota
-	semicolon
-	other
-)
-
-// token returns the length and the kind of the first token of SQL, as SQLite's own tokenizer sees it.
-func token(s string) (size int, kind tokenKind) {
-	upTo := func(end string, from int) int {
-		if i := strings.Index(s[min(from, len(s)):], end); i >= 0 {
-			return from + i + len(end)
-		}
-		return len(s)
-	}
-	switch {
-	case s[0] == ';':
-		return 1, semicolon
-	case strings.IndexByte(" \t\r\n\f", s[0]) >= 0:
-		return 1, blank
-	case strings.HasPrefix(s, "--"):
-		return upTo("\n", 2), blank
-	case strings.HasPrefix(s, "/*"):
-		return upTo("*/", 2), blank
-	case s[0] == '[':
-		return upTo("]", 1), other
-	case s[0] == '\'' || s[0] == '"' || s[0] == '`':
-		return upTo(s[:1], 1), other // a doubled quote begins another token of the same kind
-	}
-	return 1, other
-}
+// tokens are those of SQL that decide where a statement ends, as SQLite's own tokenizer sees them. A doubled quote begins another token of
+// the same kind.
+var tokens = lazyregexp.New("(?s)[ \\t\\r\\n\\f]+|--[^\\n]*\\n?|/\\*.*?(?:\\*/|\\z)|\\[[^\\]]*\\]?|'[^']*'?|\"[^\"]*\"?|`[^`]*`?|.")

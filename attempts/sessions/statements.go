@@ -18,20 +18,10 @@ const (
 	putToolCall   = "call"
 )
 
-// columnsOf are those that Write fills, the id first. What Write counts itself is not among them.
-func columnsOf(table string) string {
-	switch table {
-	case "agent_sessions":
-		return "id source model project created_at parent_session_id parent_message_id tool_call_id task_description task_status " +
-			"is_subagent context_token_limit context_tokens_used is_agentic force_mode workspace_path context_json conversation_state " +
-			"raw_json summary"
-	case "agent_messages":
-		return "id session_id role content sequence timestamp checkpoint_id is_agentic is_plan_execution context_json " +
-			"cursor_rules_json metadata_json"
-	case "agent_turns":
-		return "id session_id parent_turn_id query_message_ids response_message_id model token_count timestamp tool_call_count"
-	}
-	return "id message_id session_id tool_name tool_number params_json result_json status child_session_id started_at completed_at"
+// columnsOf are those that Write fills.
+func columnsOf(table string) []string {
+	rows := map[string]any{"agent_sessions": &Session{}, "agent_messages": &Message{}, "agent_turns": &Turn{}, "agent_tool_calls": &ToolCall{}}
+	return columnsIn(rows[table]).names
 }
 
 // statements returns the SQL of each statement.
@@ -51,13 +41,13 @@ func statements() map[string]string {
 }
 
 func insert(table string) string {
-	columns := strings.Fields(columnsOf(table))
+	columns := columnsOf(table)
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
 }
 
 // upsert inserts a row, or replaces the one that has its id, where that one meets a condition.
 func upsert(table, condition string) string {
-	columns := strings.Fields(columnsOf(table))[1:]
+	columns := columnsOf(table)[1:]
 	for i, c := range columns {
 		columns[i] = c + " = excluded." + c
 	}

@@ -11,7 +11,7 @@ type Node struct {
 // Tree returns the turns of a session in their trees: all that they follow, and all that follow them, in whatever session. The oldest
 // comes first; a tree's root follows a turn that is not in the ledger, or none.
 func (r *Reader) Tree(ctx context.Context, session string) ([]*Node, error) {
-	turns, err := all(ctx, r.rows, (*Turn).fields, queryTree, session)
+	turns, err := all(ctx, r.rows, fieldsOf[Turn], queryTree, session)
 	return grow(turns), err
 }
 

@@ -1,46 +1,55 @@
 package sessions
 
-func (s *Session) values() []any {
-	return []any{
-		s.ID, s.Source, text(s.Model), text(s.Project), number(s.CreatedAt), text(s.ParentSession), text(s.ParentMessage), text(s.ToolCall),
-		text(s.TaskDescription), text(s.TaskStatus), s.IsSubagent, number(s.ContextLimit), number(s.ContextUsed), s.IsAgentic,
-		text(s.ForceMode), text(s.Workspace), text(s.ContextJSON), text(s.State), text(s.RawJSON), text(s.Summary),
-	}
+import (
+	"reflect"
+	"strings"
+)
+
+// fieldsOf returns where the columns of a row are read to, in the order of {s}, {m}, {t} and {c} in queries.
+func fieldsOf[T any](row *T) []any { return columnsIn(row).fields }
+
+// columns are those of a row. Its fields have the names in JSON that its columns have.
+type columns struct {
+	names  []string // that Write fills, the id first: what it counts itself is not among them
+	values []any    // of those; an empty text or 0 is NULL where JSON leaves it out
+	all    []string
+	fields []any // of all
 }
 
-func (m *Message) values() []any {
-	return []any{
-		m.ID, m.Session, m.Role, m.Content, m.Sequence, number(m.Timestamp), text(m.Checkpoint), m.IsAgentic, m.IsPlanExecution,
-		text(m.ContextJSON), text(m.RulesJSON), text(m.MetadataJSON),
+func columnsIn(row any) (c columns) {
+	for about, field := range reflect.ValueOf(row).Elem().Fields() {
+		name, how, _ := strings.Cut(about.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		c.all, c.fields = append(c.all, name), append(c.fields, field.Addr().Interface())
+		if name == "message_count" || name == "has_children" {
+			continue
+		}
+		value := field.Interface()
+		if how == "omitempty" && field.IsZero() {
+			value = nil
+		}
+		c.names, c.values = append(c.names, name), append(c.values, value)
 	}
+	return c
 }
 
-func (t *Turn) values() []any {
-	return []any{
-		t.ID, t.Session, text(t.Parent), text(t.QueryMessages), text(t.Response), text(t.Model), number(t.Tokens), number(t.Timestamp),
-		t.ToolCalls,
+// selected puts the columns of rows in the place of {s}, {m}, {t} and {c} in a query. NULL is read as an empty text or 0.
+func selected(query string) string {
+	for alias, row := range map[string]any{"s": &Session{}, "m": &Message{}, "t": &Turn{}, "c": &ToolCall{}} {
+		if !strings.Contains(query, "{"+alias+"}") {
+			continue
+		}
+		c := columnsIn(row)
+		for i, name := range c.all {
+			empty := "0"
+			if _, text := c.fields[i].(*string); text {
+				empty = "''"
+			}
+			c.all[i] = "coalesce(" + alias + "." + name + ", " + empty + ")"
+		}
+		query = strings.ReplaceAll(query, "{"+alias+"}", strings.Join(c.all, ", "))
 	}
-}
-
-func (c *ToolCall) values() []any {
-	return []any{
-		c.ID, text(c.Message), c.Session, text(c.Tool), c.Number, text(c.ParamsJSON), text(c.ResultJSON), text(c.Status),
-		text(c.ChildSession), number(c.StartedAt), number(c.CompletedAt),
-	}
-}
-
-// text is a column's value: NULL for an empty text.
-func text(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// number is a column's value: NULL for 0.
-func number(n int64) any {
-	if n == 0 {
-		return nil
-	}
-	return n
+	return query
 }

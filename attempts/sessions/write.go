@@ -30,22 +30,30 @@ func (d *DB) Write(ctx context.Context, b Batch) error {
 }
 
 func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
-	tx, err := d.rows.BeginTx(ctx, nil)
+	return inTx(ctx, d.rows, func(tx *sql.Tx) error {
+		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
+		if err := each(ctx, ordered, w.session); err != nil {
+			return err
+		}
+		if err := w.messages(ctx, b.Messages); err != nil {
+			return err
+		}
+		if err := each(ctx, pointers(b.Turns), w.turn); err != nil {
+			return err
+		}
+		return each(ctx, pointers(b.ToolCalls), w.toolCall)
+	})
+}
+
+// inTx does something in one transaction.
+func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
-	steps := []func(context.Context) error{
-		func(ctx context.Context) error { return each(ctx, ordered, w.session) },
-		func(ctx context.Context) error { return w.messages(ctx, b.Messages) },
-		func(ctx context.Context) error { return each(ctx, pointers(b.Turns), w.turn) },
-		func(ctx context.Context) error { return each(ctx, pointers(b.ToolCalls), w.toolCall) },
-	}
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	if err := do(tx); err != nil {
+		return err
 	}
 	return tx.Commit()
 }
@@ -99,7 +107,7 @@ func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, 
 
 // session writes a session, later than its parent, and moves those that it has begun after it.
 func (w *writing) session(ctx context.Context, s *Session) error {
-	values := s.values()
+	values := columnsIn(s).values
 	added, err := w.exec(ctx, newSession, values...)
 	if err == nil && added == 0 {
 		_, err = w.exec(ctx, putSession, values...)
@@ -127,27 +135,17 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 // moveChildren makes the sessions that a session has begun later than it, and returns the ids of those that were not.
 func (w *writing) moveChildren(ctx context.Context, parent string) (moved []string, err error) {
 	rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parent)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		moved = append(moved, id)
-	}
-	return moved, rows.Err()
+	return scanned(rows, err, one)
 }
 
 // messages writes messages and counts those that are new.
 func (w *writing) messages(ctx context.Context, list []Message) error {
 	added := map[string]int64{}
 	err := each(ctx, pointers(list), func(ctx context.Context, m *Message) error {
-		n, err := w.exec(ctx, newMessage, m.values()...)
+		values := columnsIn(m).values
+		n, err := w.exec(ctx, newMessage, values...)
 		if err == nil && n == 0 {
-			return w.owned(ctx, putMessage, m.values(), &TakenError{"message", m.ID, m.Session})
+			return w.owned(ctx, putMessage, values, &TakenError{"message", m.ID, m.Session})
 		}
 		if err != nil {
 			return fmt.Errorf("message %q: %w", m.ID, err)
@@ -166,7 +164,7 @@ func (w *writing) messages(ctx context.Context, list []Message) error {
 
 // turn writes a turn and says of it and of its parent whether others follow it.
 func (w *writing) turn(ctx context.Context, t *Turn) error {
-	if err := w.owned(ctx, putTurn, t.values(), &TakenError{"turn", t.ID, t.Session}); err != nil {
+	if err := w.owned(ctx, putTurn, columnsIn(t).values, &TakenError{"turn", t.ID, t.Session}); err != nil {
 		return err
 	}
 	for _, id := range []string{t.ID, t.Parent} {
@@ -181,7 +179,7 @@ func (w *writing) turn(ctx context.Context, t *Turn) error {
 }
 
 func (w *writing) toolCall(ctx context.Context, c *ToolCall) error {
-	return w.owned(ctx, putToolCall, c.values(), &TakenError{"tool call", c.ID, c.Session})
+	return w.owned(ctx, putToolCall, columnsIn(c).values, &TakenError{"tool call", c.ID, c.Session})
 }
 
 // owned writes a row, unless another session has one of its id.

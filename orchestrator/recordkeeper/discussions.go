@@ -10,12 +10,18 @@ import (
 
 // discussionSink writes into the ledger of discussions. It adds entries and notes, and changes nothing that is there.
 type discussionSink struct {
-	o      *Options
-	cursor *position
-	l      *discussion.Ledger
-	at     time.Time // of the event that is written
-	broken bool      // it could not be written: nothing more is until the next run
-	later  []numbered[records.Discussion]
+	target[*discussion.Ledger]
+
+	when  time.Time // of the event that is written
+	later []numbered[records.Discussion]
+}
+
+func newDiscussionSink(o *Options, cursor *position) *discussionSink {
+	s := &discussionSink{}
+	s.target = target[*discussion.Ledger]{o: o, cursor: cursor, name: discussion.Folder, begin: func() (*discussion.Ledger, error) {
+		return o.openDiscussions(func() time.Time { return s.when })
+	}}
+	return s
 }
 
 // author is who has written what relay adds.
@@ -58,16 +64,16 @@ func (s *discussionSink) flush(upTo uint64) {
 
 // put writes one entry, or one note into several, unless they are there.
 func (s *discussionSink) put(d *records.Discussion) (written int, err error) {
-	s.at = d.At
+	s.when = d.At
 	if d.Opening != nil {
-		_, err := s.l.Append(*d.Opening)
+		_, err := s.w.Append(*d.Opening)
 		if err != nil {
 			return 0, err
 		}
 		return 1, nil
 	}
 	for _, origin := range d.Notes {
-		added, err := s.l.Note(origin, d.Note)
+		added, err := s.w.Note(origin, d.Note)
 		if err != nil {
 			return written, err
 		}
@@ -78,34 +84,9 @@ func (s *discussionSink) put(d *records.Discussion) (written int, err error) {
 	return written, nil
 }
 
-func (s *discussionSink) open() bool {
-	if s.l != nil || s.broken {
-		return !s.broken
-	}
-	l, err := s.o.openDiscussions(func() time.Time { return s.at })
-	if err != nil {
-		s.fail(err)
-		return false
-	}
-	s.l = l
-	return true
-}
-
-func (s *discussionSink) fail(err error) {
-	s.broken = true
-	s.o.Warn(discussion.Folder + " cannot be written: " + err.Error() +
-		"; relay goes on without it, and catches up when it can: relay ledger rebuild")
-}
-
-func (s *discussionSink) close() {
-	if s.l != nil {
-		_ = s.l.Close() // a folder that was opened
-	}
-}
-
 // discussions adds entries and notes that are missing. Others may have added to an entry: that is no change to put back.
 func (r *Rebuilding) discussions(list []records.Discussion) (counts Counts, err error) {
-	s := &discussionSink{o: &r.Options}
+	s := newDiscussionSink(&r.Options, nil)
 	if len(list) == 0 || !s.open() {
 		return counts, nil
 	}
@@ -133,7 +114,7 @@ func (r *Rebuilding) discussions(list []records.Discussion) (counts Counts, err 
 
 // missing returns how many records something comes to, and how many of them are not there.
 func (s *discussionSink) missing(d *records.Discussion) (missing, all int, err error) {
-	there, err := s.l.List()
+	there, err := s.w.List()
 	if err != nil {
 		return 0, 0, err
 	}

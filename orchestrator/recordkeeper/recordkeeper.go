@@ -147,13 +147,13 @@ func newFollower(o *Options) *follower {
 	f := &follower{o: o, plans: plans{o: o}, cursor: readCursor(o.Dir)}
 	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
 	if o.LedgerSync {
-		f.ledger = &ledgerSink{o: o, cursor: &f.cursor.LedgerSync}
+		f.ledger = newLedgerSink(o, &f.cursor.LedgerSync)
 	}
 	if o.Artifacts {
-		f.files = &artifactSink{o: o, cursor: &f.cursor.Artifacts}
+		f.files = &artifactSink{target[*artifact.Writer]{o: o, cursor: &f.cursor.Artifacts, name: artifact.Folder, begin: o.openArtifacts}}
 	}
 	if o.Discussions {
-		f.talk = &discussionSink{o: o, cursor: &f.cursor.Discussions}
+		f.talk = newDiscussionSink(o, &f.cursor.Discussions)
 	}
 	return f
 }
@@ -169,8 +169,8 @@ func (f *follower) behind() uint64 {
 	}
 	first := upToDate
 	f.forget(last)
-	for _, c := range f.kept() {
-		if c.Seq < last {
+	for _, s := range f.kept() {
+		if c := s.at(); c.Seq < last {
 			first = min(first, c.Seq+1)
 		}
 	}
@@ -179,23 +179,29 @@ func (f *follower) behind() uint64 {
 
 // forget begins anew where the log has no more than last events and a cursor says that more are written: it is another log's.
 func (f *follower) forget(last uint64) {
-	for _, c := range f.kept() {
-		if c.Seq > last {
+	for _, s := range f.kept() {
+		if c := s.at(); c.Seq > last {
 			*c = position{}
 		}
 	}
 }
 
-// kept lists the cursors of the records that are kept.
-func (f *follower) kept() (list []*position) {
+// sink is where one kind of records goes.
+type sink interface {
+	at() *position
+	close()
+}
+
+// kept lists where records are kept.
+func (f *follower) kept() (list []sink) {
 	if f.ledger != nil {
-		list = append(list, f.ledger.cursor)
+		list = append(list, f.ledger)
 	}
 	if f.files != nil {
-		list = append(list, f.files.cursor)
+		list = append(list, f.files)
 	}
 	if f.talk != nil {
-		list = append(list, f.talk.cursor)
+		list = append(list, f.talk)
 	}
 	return list
 }
@@ -263,13 +269,7 @@ func (f *follower) save() error {
 }
 
 func (f *follower) close() {
-	if f.ledger != nil {
-		f.ledger.close()
-	}
-	if f.files != nil {
-		f.files.close()
-	}
-	if f.talk != nil {
-		f.talk.close()
+	for _, s := range f.kept() {
+		s.close()
 	}
 }

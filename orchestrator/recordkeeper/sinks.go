@@ -2,7 +2,9 @@ package recordkeeper
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"path/filepath"
@@ -27,15 +29,57 @@ type numbered[R any] struct {
 	record R
 }
 
-// ledgerSink writes entries into the ledger of LedgerSync.
-type ledgerSink struct {
+// target is what one kind of records is written to, from the first record on.
+type target[W io.Closer] struct {
 	o      *Options
 	cursor *position
-	w      *ledgersync.Writer
-	broken bool                // it could not be written: nothing more is until the next run
-	there  map[string]bool     // ids behind the cursor
-	mine   map[string][32]byte // what was written since it was opened: the hash of each line, by its id
-	from   int64               // length of the ledger when it was opened
+	name   string // of what is written
+	begin  func() (W, error)
+	w      W
+	opened bool
+	broken bool // it could not be written: nothing more is until the next run
+}
+
+// open opens it when the first record is to be written. It reports whether it can be written.
+func (t *target[W]) open() bool {
+	if t.opened || t.broken {
+		return !t.broken
+	}
+	w, err := t.begin()
+	if err != nil {
+		t.fail(err)
+		return false
+	}
+	t.w, t.opened = w, true
+	return true
+}
+
+func (t *target[W]) fail(err error) {
+	t.broken = true
+	t.o.Warn(t.name + " cannot be written: " + err.Error() + "; relay goes on without it, and catches up when it can: relay ledger rebuild")
+}
+
+func (t *target[W]) at() *position { return t.cursor }
+
+func (t *target[W]) close() {
+	if t.opened {
+		_ = t.w.Close() // a folder that was opened; what was written is synced
+	}
+}
+
+// ledgerSink writes entries into the ledger of LedgerSync.
+type ledgerSink struct {
+	target[*ledgersync.Writer]
+
+	there map[string]bool     // ids behind the cursor
+	mine  map[string][32]byte // what was written since it was opened: the hash of each line, by its id
+	from  int64               // length of the ledger when it was opened
+}
+
+func newLedgerSink(o *Options, cursor *position) *ledgerSink {
+	s := &ledgerSink{there: map[string]bool{}, mine: map[string][32]byte{}}
+	s.target = target[*ledgersync.Writer]{o: o, cursor: cursor, name: filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), begin: s.start}
+	return s
 }
 
 // write appends entries that are not there yet, and returns how many. upTo is the number of the last event that was looked at.
@@ -75,17 +119,12 @@ func (s *ledgerSink) write(entries []numbered[entryOf], upTo uint64) (written in
 	return len(lines)
 }
 
-// open opens the ledger when the first entry is to be written. It reports whether it can be written.
-func (s *ledgerSink) open() bool {
-	if s.w != nil || s.broken {
-		return !s.broken
-	}
+// start opens the ledger and finds the entries behind the cursor.
+func (s *ledgerSink) start() (*ledgersync.Writer, error) {
 	w, err := s.o.openLedger()
 	if err != nil {
-		s.fail(err)
-		return false
+		return nil, err
 	}
-	s.w, s.there, s.mine = w, map[string]bool{}, map[string][32]byte{}
 	s.from, err = w.Size()
 	if err == nil {
 		from := s.cursor.Offset
@@ -101,9 +140,9 @@ func (s *ledgerSink) open() bool {
 		s.told(damage)
 	}
 	if err != nil {
-		s.fail(err)
+		return nil, errors.Join(err, w.Close())
 	}
-	return !s.broken
+	return w, nil
 }
 
 // told warns of lines that are no entries. Each is told once: the next run begins to look behind them.
@@ -119,15 +158,9 @@ func (s *ledgerSink) told(d ledgersync.Damage) {
 		path.Join(ledgersync.Folder, ledgersync.LedgerFile), d.First, more))
 }
 
-func (s *ledgerSink) fail(err error) {
-	s.broken = true
-	s.o.Warn(filepath.Join(ledgersync.Folder, ledgersync.LedgerFile) + " cannot be written: " + err.Error() +
-		"; relay goes on without it, and catches up when it can: relay ledger rebuild")
-}
-
 // intact reports whether all that was written since it was opened is still there as it was.
 func (s *ledgerSink) intact() bool {
-	if s.w == nil || s.broken || len(s.mine) == 0 {
+	if !s.opened || s.broken || len(s.mine) == 0 {
 		return true
 	}
 	for _, from := range []int64{s.from, 0} { // git may have taken what stood before them
@@ -144,19 +177,8 @@ func (s *ledgerSink) intact() bool {
 	return false
 }
 
-func (s *ledgerSink) close() {
-	if s.w != nil {
-		_ = s.w.Close() // a folder that was opened; each append was synced
-	}
-}
-
 // artifactSink writes artifacts.
-type artifactSink struct {
-	o      *Options
-	cursor *position
-	w      *artifact.Writer
-	broken bool
-}
+type artifactSink struct{ target[*artifact.Writer] }
 
 // write writes artifacts, and returns how many. One that is there already is written again, with the same text and time.
 func (s *artifactSink) write(list []numbered[records.Artifact], upTo uint64) (written int) {
@@ -179,29 +201,4 @@ func (s *artifactSink) write(list []numbered[records.Artifact], upTo uint64) (wr
 		s.cursor.Seq = max(s.cursor.Seq, upTo)
 	}
 	return written
-}
-
-func (s *artifactSink) open() bool {
-	if s.w != nil || s.broken {
-		return !s.broken
-	}
-	w, err := s.o.openArtifacts()
-	if err != nil {
-		s.fail(err)
-		return false
-	}
-	s.w = w
-	return true
-}
-
-func (s *artifactSink) fail(err error) {
-	s.broken = true
-	s.o.Warn(artifact.Folder + " cannot be written: " + err.Error() +
-		"; relay goes on without it, and catches up when it can: relay ledger rebuild")
-}
-
-func (s *artifactSink) close() {
-	if s.w != nil {
-		_ = s.w.Close()
-	}
 }

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 	a := p.begin(e, mode, now)
 	created, modified, deleted := list{}, list{}, list{}
 	for _, d := range p.run.done {
-		a.Done = appendTask(a.Done, d.task+": "+firstOf(p.planned(d.task).Title, d.summary), d.changes)
+		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, d.summary), d.changes)
 		sortFiles(d.changes, &created, &modified, &deleted)
 		if d.summary != "" {
 			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
@@ -85,7 +86,7 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
 		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if branch := firstOf(p.run.branch, p.branch); branch != "" && p.tip != "" {
+	if branch := cmp.Or(p.run.branch, p.branch); branch != "" && p.tip != "" {
 		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.remote), PRReady: p.pullRequest}
 	}
 	about := artifact.Map{

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -171,7 +172,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 // why says in words why an attempt has ended.
 func why(e *attempts.Event) string {
 	receipt := &e.Ended.Receipt
-	return firstOf(receipt.ErrorSummary, string(receipt.ErrorCategory), string(e.Ended.Outcome))
+	return cmp.Or(receipt.ErrorSummary, string(receipt.ErrorCategory), string(e.Ended.Outcome))
 }
 
 // attemptEntry begins an entry about an attempt, with what all of them say.
@@ -180,9 +181,9 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	receipt := &ended.Receipt
 	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
 	entry.Action.Description = "Files of the attempt: " + p.folderOf(e)
-	summary := firstOf(receipt.Summary, planned.Title)
+	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
-		summary = firstOf(receipt.ErrorSummary, receipt.Summary, why(e))
+		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
 	}
 	entry.Tags = append(entry.Tags, receipt.PatternTags...)
 	entry.Reasoning.Intent = stated(planned.Title)
@@ -243,19 +244,19 @@ func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
 
 // agentOf names the agent as other programs do.
 func agentOf(started *attempts.Started, model string) ledgersync.Agent {
-	name := firstOf(started.CLI, started.Runner, "unknown")
+	name := cmp.Or(started.CLI, started.Runner, "unknown")
 	switch name {
 	case "claude":
 		name = "claude-code"
 	case "command", "script":
-		name = firstOf(started.Runner, name)
+		name = cmp.Or(started.Runner, name)
 	}
-	return ledgersync.Agent{Name: name, Model: firstOf(model, started.Model), Version: started.Version}
+	return ledgersync.Agent{Name: name, Model: cmp.Or(model, started.Model), Version: started.Version}
 }
 
 // sessionOf is the agent's own session, or the attempt where it has told none.
 func sessionOf(e *attempts.Event, started *attempts.Started, ended string) string {
-	return firstOf(ended, started.Session, attemptName(e))
+	return cmp.Or(ended, started.Session, attemptName(e))
 }
 
 // attemptName names an attempt.

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,12 +108,12 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 // attempted returns what the agent of an attempt has said of its work.
 func attempted(e *attempts.Event, started *attempts.Started) []discussion.Position {
 	receipt := &e.Ended.Receipt
-	stance := firstOf(receipt.Summary, receipt.ErrorSummary)
+	stance := cmp.Or(receipt.Summary, receipt.ErrorSummary)
 	if stance == "" {
 		return nil
 	}
 	by := fmt.Sprintf("%s, attempt %d", agentOf(started, e.Ended.Model).Name, e.Attempt)
-	return []discussion.Position{{By: by, Stance: line(stance), Rationale: clip(firstOf(receipt.Suggestion, receipt.ErrorSummary), longText)}}
+	return []discussion.Position{{By: by, Stance: line(stance), Rationale: clip(cmp.Or(receipt.Suggestion, receipt.ErrorSummary), longText)}}
 }
 
 // noted returns a note for the discussions of a task that wait for its completion; none, when there are none.

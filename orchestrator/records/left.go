@@ -142,15 +142,6 @@ func (p *Projector) openQuestions() []string {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 func joined(l []string) string { return strings.Join(l, "; ") }
 
 // at names a branch and its commit.

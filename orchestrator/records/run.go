@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,7 +53,7 @@ func (r *run) cool(e *attempts.Event) {
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
 	p.run = run{id: e.Run, version: started.Relay, base: started.Tip, context: table{}}
-	p.run.branch, p.run.remote = firstOf(started.Integration, started.Branch), started.Remote
+	p.run.branch, p.run.remote = cmp.Or(started.Integration, started.Branch), started.Remote
 	if started.Integration != "" {
 		p.branch = started.Integration
 	}
@@ -90,7 +91,7 @@ func inherited(from *ledgersync.Entry) ledgersync.InheritedState {
 
 // runStopped records where a run has left the epic.
 func (p *Projector) runStopped(e *attempts.Event) Records {
-	if tip := firstOf(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
+	if tip := cmp.Or(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
 		p.tip = tip
 	}
 	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: sessionArtifacts{p}.atStop(e)}
@@ -107,7 +108,7 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.progress())
-	state.set("branch", at(firstOf(p.run.branch, p.branch), p.tip))
+	state.set("branch", at(cmp.Or(p.run.branch, p.branch), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
 	for _, name := range sortedKeys(p.run.context) {

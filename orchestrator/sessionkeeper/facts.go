@@ -22,6 +22,9 @@ type attemptFacts struct {
 	summary   string
 	ended     bool
 	fork      *Fork // it is none of the plan's, but a fork; nil: it is
+
+	seq     uint64 // of the event that told this
+	started bool   // that event began it
 }
 
 // name is the attempt's folder below relay's, which is also the name of its mark.
@@ -29,29 +32,15 @@ func (f *attemptFacts) name() string {
 	return filepath.ToSlash(filepath.Join(attempts.RunsDir, f.run, f.task, strconv.Itoa(f.number)))
 }
 
-// fact is what one event adds to what is known of an attempt.
-type fact struct {
-	run, task string
-	number    int
-	seq       uint64
-
-	started *attemptFacts
-	dir     string
-	ended   bool
-	summary string
-}
-
 // factOf returns what an event tells of an attempt; ok is false when it tells nothing. It keeps nothing of the event but texts.
-func factOf(e *attempts.Event) (f fact, ok bool) {
-	f = fact{run: e.Run, task: e.Task, number: e.Attempt, seq: e.Seq}
+func factOf(e *attempts.Event) (f attemptFacts, ok bool) {
+	f = attemptFacts{run: e.Run, task: e.Task, number: e.Attempt, seq: e.Seq}
 	switch {
 	case e.Started != nil:
 		s := e.Started
-		f.started = &attemptFacts{
-			run: e.Run, task: e.Task, number: e.Attempt, agent: s.Runner, model: s.Model, kind: s.CLI, dir: s.Dir, session: s.Session,
-		}
+		f.started, f.agent, f.model, f.kind, f.dir, f.session = true, s.Runner, s.Model, s.CLI, s.Dir, s.Session
 		if !e.At.IsZero() {
-			f.started.began = e.At.UnixMilli()
+			f.began = e.At.UnixMilli()
 		}
 	case e.Briefed != nil:
 		f.dir = e.Briefed.Dir
@@ -75,15 +64,15 @@ type attemptList struct {
 	order []*attemptFacts
 }
 
-// apply takes in a fact, and returns the attempt that it is about; nil: it has not begun.
-func (l *attemptList) apply(f fact) *attemptFacts {
+// apply takes in what an event tells, and returns the attempt that it is about; nil: it has not begun.
+func (l *attemptList) apply(f attemptFacts) *attemptFacts {
 	id := attemptID{f.task, f.number}
-	if f.started != nil {
+	if f.started {
 		if l.byID == nil {
 			l.byID = map[attemptID]*attemptFacts{}
 		}
-		l.byID[id] = f.started
-		l.order = append(l.order, f.started)
+		l.byID[id] = &f
+		l.order = append(l.order, &f)
 	}
 	a := l.byID[id]
 	if a == nil {

@@ -21,7 +21,7 @@ type Keeper struct {
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
-	queue   []fact // owned by whoever has taken it out
+	queue   []attemptFacts // owned by whoever has taken it out
 	closing bool
 	wake    chan struct{}
 	done    chan struct{}
@@ -64,7 +64,7 @@ func (k *Keeper) Add(events []attempts.Event) {
 	if k == nil {
 		return
 	}
-	var facts []fact
+	var facts []attemptFacts
 	for i := range events {
 		f, ok := factOf(&events[i])
 		if ok || i == len(events)-1 {
@@ -225,14 +225,14 @@ func (k *Keeper) forget(a *attempt) {
 }
 
 // take takes in a fact of this run.
-func (k *Keeper) take(f fact) {
+func (k *Keeper) take(f attemptFacts) {
 	k.seq = max(k.seq, f.seq)
 	facts := k.known.apply(f)
 	k.known.order = nil // it was read when the run began
 	if facts == nil {
 		return
 	}
-	if f.started != nil {
+	if f.started {
 		k.live = append(k.live, newAttempt(k.o.place(), facts, false))
 	}
 	for _, a := range k.live {

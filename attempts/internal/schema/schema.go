@@ -75,6 +75,19 @@ func (s *Schema) Validate(value any) []Problem {
 	return s.problems(invalid)
 }
 
+// Sentences returns what is wrong with a value, a sentence each, in alphabetical order. The schema has no anyOf: each problem is a text.
+func (s *Schema) Sentences(value any) (found []string) {
+	for _, p := range s.Validate(value) {
+		text := p.Text
+		if at := strings.Join(p.Path, "."); at != "" {
+			text = at + ": " + text
+		}
+		found = append(found, text)
+	}
+	slices.Sort(found) // objects are gone through in any order
+	return slices.Compact(found)
+}
+
 // problems lists the errors that have no causes: the others only say that there are some.
 func (s *Schema) problems(e *jsonschema.ValidationError) (found []Problem) {
 	if len(e.Causes) == 0 {

@@ -57,21 +57,13 @@ func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o New
 	return Write(a, p, f)
 }
 
-func modeNames() string {
-	var names []string
-	for _, m := range artifact.Modes() {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
-}
+func modeNames() string { return names(artifact.Modes()) }
 
 // OutcomeNames lists the outcomes.
-func OutcomeNames() string {
-	var names []string
-	for _, o := range artifact.Outcomes() {
-		names = append(names, string(o))
-	}
-	return strings.Join(names, ", ")
+func OutcomeNames() string { return names(artifact.Outcomes()) }
+
+func names[T ~string](list []T) string {
+	return strings.Join(texts(list, func(t T) string { return string(t) }), ", ")
 }
 
 // outcomeOf reads an outcome that a user has typed; "" is none.

@@ -8,9 +8,7 @@ import (
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/entries"
-	"relay/cmd/relay/internal/exit"
 	"relay/internal/plaintext"
-	"relay/orchestrator/text"
 )
 
 // Validate prints every problem of files with its line. It fails when there are some that are more than warnings, and when
@@ -37,36 +35,13 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 				warnings++
 			}
 			if !asJSON {
-				printFault(a, f)
+				f.Print(a)
 			}
 		}
 		all.OK = all.OK && valid
 		if valid && !asJSON {
-			fmt.Fprintf(a.Out, "%s: a valid artifact%s\n", file, warned(warnings))
+			fmt.Fprintf(a.Out, "%s: a valid artifact%s\n", file, entries.Warned(warnings))
 		}
 	}
-	if asJSON {
-		if err := a.PrintJSON(all); err != nil {
-			return err
-		}
-	}
-	if !all.OK {
-		return exit.Code(exit.Failure)
-	}
-	return nil
-}
-
-func printFault(a *cli.App, f entries.Fault) {
-	kind := ""
-	if f.Warning {
-		kind = "warning: "
-	}
-	fmt.Fprintf(a.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
-}
-
-func warned(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return ", with " + text.Count(n, "warning")
+	return all.End(a, asJSON)
 }

@@ -36,11 +36,7 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 	var made struct {
 		ID string `json:"entry_id"`
 	}
-	value, err := Call(ctx, a, discussion.ActionAppend, input)
-	if err != nil || o.JSON != "" {
-		return printed(a, value, err)
-	}
-	if err := read(value, &made); err != nil {
+	if done, err := answered(ctx, a, question{discussion.ActionAppend, json.RawMessage(input), o.JSON != ""}, &made); done {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "added %s\n", path.Join(discussion.Folder, made.ID+".yaml"))
@@ -115,39 +111,27 @@ func Mark(ctx context.Context, a *cli.App, o *MarkOptions) error {
 
 // change does an action on one entry, and says what came of it.
 func change(ctx context.Context, a *cli.App, action string, in map[string]any, asJSON bool) error {
-	input, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	value, err := Call(ctx, a, action, input)
-	if err != nil || asJSON {
-		return printed(a, value, err)
-	}
 	var now struct {
 		ID     string `json:"entry_id"`
 		Status string `json:"status"`
 	}
-	if err := read(value, &now); err != nil {
+	if done, err := answered(ctx, a, question{action, in, asJSON}, &now); done {
 		return err
 	}
 	if now.Status == "" {
-		_, err = fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
+		_, err := fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(now.Status))
+	_, err := fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(now.Status))
 	return err
 }
 
 // Open lists the open discussions.
 func Open(ctx context.Context, a *cli.App, asJSON bool) error {
-	value, err := Call(ctx, a, discussion.ActionOpen, []byte("{}"))
-	if err != nil || asJSON {
-		return printed(a, value, err)
-	}
 	var open struct {
 		Threads []discussion.Thread `json:"open_threads"`
 	}
-	if err := read(value, &open); err != nil {
+	if done, err := answered(ctx, a, question{discussion.ActionOpen, struct{}{}, asJSON}, &open); done {
 		return err
 	}
 	for _, t := range open.Threads {
@@ -161,21 +145,14 @@ func Open(ctx context.Context, a *cli.App, asJSON bool) error {
 
 // Replay tells the history of one discussion.
 func Replay(ctx context.Context, a *cli.App, id string, asJSON bool) error {
-	input, err := json.Marshal(map[string]string{"entry_id": id})
-	if err != nil {
-		return err
-	}
-	value, err := Call(ctx, a, discussion.ActionReplay, input)
-	if err != nil || asJSON {
-		return printed(a, value, err)
-	}
 	var told struct {
 		Narrative string `json:"narrative"`
 	}
-	if err := read(value, &told); err != nil {
+	in := map[string]string{"entry_id": id}
+	if done, err := answered(ctx, a, question{discussion.ActionReplay, in, asJSON}, &told); done {
 		return err
 	}
-	_, err = fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
+	_, err := fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
 	return err
 }
 
@@ -246,15 +223,31 @@ func explained(err error) error {
 	return err
 }
 
-// printed prints an answer as JSON.
-func printed(a *cli.App, value []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	return a.PrintJSON(json.RawMessage(a.Secrets.Text(string(value))))
+// question is an action, what it is asked, and whether the answer is printed as JSON.
+type question struct {
+	action string
+	in     any
+	json   bool
 }
 
-func read(value []byte, into any) error { return json.Unmarshal(value, into) }
+// answered does an action and reads its answer. It is done when the answer is printed, or there is none.
+func answered(ctx context.Context, a *cli.App, q question, into any) (done bool, err error) {
+	input, ok := q.in.(json.RawMessage)
+	if !ok {
+		if input, err = json.Marshal(q.in); err != nil {
+			return true, err
+		}
+	}
+	value, err := Call(ctx, a, q.action, input)
+	switch {
+	case err != nil:
+		return true, err
+	case q.json:
+		return true, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(value))))
+	}
+	err = json.Unmarshal(value, into)
+	return err != nil, err
+}
 
 // author says who types the command: the agent's runner and attempt, or the name that git knows.
 func author(ctx context.Context, a *cli.App, p *project.Project, inside bool) string {

@@ -2,10 +2,12 @@
 package entries
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -196,16 +198,8 @@ func printSummary(a *cli.App, s *ledgerSummary) {
 
 // counted lists names with how often each is there, the most frequent first.
 func counted(counts map[string]int, nameless string) string {
-	names := make([]string, 0, len(counts))
-	for name := range counts {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(x, y string) int {
-		if d := counts[y] - counts[x]; d != 0 {
-			return d
-		}
-		return strings.Compare(x, y)
-	})
+	names := slices.Collect(maps.Keys(counts))
+	slices.SortFunc(names, func(x, y string) int { return cmp.Or(counts[y]-counts[x], strings.Compare(x, y)) })
 	for i, name := range names {
 		shown := plaintext.Line(name)
 		if name == "" {

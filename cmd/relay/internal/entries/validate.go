@@ -54,29 +54,41 @@ func Validate(a *cli.App, p *project.Project, asJSON bool) error {
 			answer.Faults = append(answer.Faults, f)
 			return
 		}
-		kind := ""
-		if f.Warning {
-			kind = "warning: "
-		}
-		fmt.Fprintf(a.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
+		f.Print(a)
 	})
 	if err != nil {
 		return err
 	}
+	if answer.OK && !asJSON {
+		fmt.Fprintf(a.Out, "%s: every line is a valid entry (%d)%s\n", p.Rel(path), entries, Warned(warnings))
+	}
+	return answer.End(a, asJSON)
+}
+
+// Print prints a fault for a person.
+func (f *Fault) Print(a *cli.App) {
+	kind := ""
+	if f.Warning {
+		kind = "warning: "
+	}
+	fmt.Fprintf(a.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
+}
+
+// End prints the answer as JSON, if that is wanted, and returns its exit code as an error.
+func (r *Answer) End(a *cli.App, asJSON bool) error {
 	if asJSON {
-		if err := a.PrintJSON(answer); err != nil {
+		if err := a.PrintJSON(r); err != nil {
 			return err
 		}
-	} else if answer.OK {
-		fmt.Fprintf(a.Out, "%s: every line is a valid entry (%d)%s\n", p.Rel(path), entries, warned(warnings))
 	}
-	if !answer.OK {
+	if !r.OK {
 		return exit.Code(exit.Failure)
 	}
 	return nil
 }
 
-func warned(n int) string {
+// Warned says how many warnings there are of what is valid.
+func Warned(n int) string {
 	if n == 0 {
 		return ""
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/attempts/artifact"
+	"relay/cmd/relay/internal/artifacts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 )
@@ -93,11 +94,7 @@ func (s *Statement) check() error {
 		return mistake("next", "is empty", `say what the next session does first: "next": ["..."]`)
 	}
 	if _, ok := artifact.ParseOutcome(s.Outcome); s.Outcome != "" && !ok {
-		var names []string
-		for _, o := range artifact.Outcomes() {
-			names = append(names, string(o))
-		}
-		return mistake("outcome", fmt.Sprintf("is %q", s.Outcome), "it is one of "+strings.Join(names, ", "))
+		return mistake("outcome", fmt.Sprintf("is %q", s.Outcome), "it is one of "+artifacts.OutcomeNames())
 	}
 	return nil
 }

@@ -1,0 +1,185 @@
+package artifact
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// field is a field of a struct with its tag.
+type field struct {
+	key, how string
+	at       reflect.Value
+}
+
+// has reports whether a word stands in the tag.
+func (f field) has(word string) bool { return strings.Contains(f.how, word) }
+
+func fieldsOf(s reflect.Value) (list []field) {
+	for about, at := range s.Fields() {
+		if tag, ok := about.Tag.Lookup("key"); ok {
+			key, how, _ := strings.Cut(tag, ",")
+			list = append(list, field{key, how, at})
+		}
+	}
+	return list
+}
+
+// extraOf returns the keys of a struct that the format does not know.
+func extraOf(s reflect.Value) *Map {
+	extra, _ := reflect.TypeAssert[*Map](s.FieldByName("Extra").Addr())
+	return extra
+}
+
+// read reads a value. One of another type than the format's is taken for what it most likely means.
+func read(v any, to reflect.Value) {
+	m, isMap := v.(Map)
+	switch into := to.Addr().Interface().(type) {
+	case *Map:
+		if *into = m; !isMap && v != nil {
+			*into = Map{{"value", v}}
+		}
+		return
+	case *[]Note:
+		if !isMap {
+			for i, text := range listOf(v, textOf) {
+				m = append(m, Field{strconv.Itoa(i + 1), text})
+			}
+		}
+		for _, f := range m {
+			*into = append(*into, Note{f.Key, textOf(f.Value)})
+		}
+		return
+	case *[]Decision:
+		if isMap {
+			for _, f := range m {
+				*into = append(*into, Decision{Decision: f.Key, Rationale: textOf(f.Value)})
+			}
+			return
+		}
+	case *Decision:
+		if _, full := m.Get("decision"); !full {
+			v = textOf(v)
+		}
+	}
+	switch to.Kind() {
+	case reflect.String:
+		to.SetString(textOf(v))
+	case reflect.Pointer:
+		if v != nil {
+			to.Set(reflect.New(to.Type().Elem()))
+			read(v, to.Elem())
+		}
+	case reflect.Slice:
+		for _, item := range listOf(v, func(v any) any { return v }) {
+			to.Set(reflect.Append(to, reflect.Zero(to.Type().Elem())))
+			read(item, to.Index(to.Len()-1))
+		}
+	default:
+		readFields(v, to)
+	}
+}
+
+// readFields reads the keys of a mapping, or what stands in its place.
+func readFields(v any, to reflect.Value) {
+	m, isMap := v.(Map)
+	rest := make(map[string]bool)
+	for _, f := range m {
+		rest[f.Key] = true
+	}
+	for _, f := range fieldsOf(to) {
+		value, _ := m.Get(f.key)
+		if !isMap && f.has("self") {
+			value = v
+		}
+		if read(value, f.at); f.has("line") {
+			f.at.SetString(oneLine(f.at.String()))
+		}
+		delete(rest, f.key)
+	}
+	for _, f := range m {
+		if rest[f.Key] {
+			*extraOf(to) = append(*extraOf(to), f)
+		}
+	}
+}
+
+// write returns a value as a file has it.
+func write(from reflect.Value) any {
+	switch of := from.Interface().(type) {
+	case Map, []string:
+		return of
+	case []Note:
+		var m Map
+		for _, n := range of {
+			m = append(m, Field{n.Key, n.Text})
+		}
+		return m
+	case *Git:
+		if of == nil || oneLine(of.Branch) == "" || oneLine(of.Commit) == "" {
+			return nil
+		}
+	}
+	switch from.Kind() {
+	case reflect.String:
+		return from.String()
+	case reflect.Pointer:
+		if from.IsNil() {
+			return nil
+		}
+		return write(from.Elem())
+	case reflect.Slice:
+		list := make([]any, from.Len())
+		for i := range list {
+			list[i] = write(from.Index(i))
+		}
+		return list
+	default:
+		m, taken := written(fieldsOf(from)), make(map[string]bool)
+		for _, f := range m {
+			taken[f.Key] = true
+		}
+		return append(m, cleanMap(*extraOf(from), taken)...)
+	}
+}
+
+// written returns the keys and values of fields, clean and without those that are left out.
+func written(fields []field) (m Map) {
+	for _, f := range fields {
+		v := write(f.at)
+		if f.has("line") {
+			v = oneLine(f.at.String())
+		}
+		if list, ok := reflect.TypeAssert[[]Decision](f.at); ok && f.has("short") {
+			v = short(list, v)
+		}
+		if v = clean(v); f.has("required") || !empty(v) {
+			m = append(m, Field{f.key, v})
+		}
+	}
+	return m
+}
+
+// short returns decisions as a mapping, or long where that would lose something.
+func short(list []Decision, long any) any {
+	var m Map
+	for _, d := range list {
+		if len(d.Alternatives) > 0 || d.WhyThis != "" || len(d.Extra) > 0 {
+			return long
+		}
+		m = append(m, Field{d.Decision, d.Rationale})
+	}
+	return m
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case Map:
+		return len(v) == 0
+	}
+	return v == nil
+}
