@@ -208,13 +208,13 @@ type Receipt struct {
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
 	Statement     `yaml:",inline"`
-	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
 	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
-	Extra         string    `json:"extra,omitempty" yaml:"-"`                             // as in Attempt
+	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
+	Extra         string    `json:"extra,omitempty" yaml:"-"` // as in Attempt
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

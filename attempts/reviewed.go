@@ -8,9 +8,9 @@ import (
 
 // Reviewed holds what a panel of reviewers did about an attempt, and how each acceptance criterion was proved.
 type Reviewed struct {
-	Rounds   int       `json:"rounds,omitempty" yaml:"rounds,omitempty"` // in which the agent mended what they found
-	Split    bool      `json:"split,omitempty" yaml:"split,omitempty"`   // some approve and others do not
-	Opinions []Opinion `json:"said,omitempty" yaml:"said,omitempty"`     // in the last round
+	Rounds   int       `json:"rounds,omitempty" yaml:"rounds"`         // in which the agent mended what they found
+	Split    bool      `json:"split,omitempty" yaml:"split,omitempty"` // some approve and others do not
+	Opinions []Opinion `json:"said,omitempty" yaml:"said,omitempty"`   // in the last round
 	Missing  []Missing `json:"missing,omitempty" yaml:"missing,omitempty"`
 	// Earlier and Answer are what prompts quoted of the round before; kept only while some are missing, who must be
 	// asked the same.
