@@ -14,10 +14,10 @@ type EpicReview struct {
 	Run      string          `json:"run,omitempty" yaml:"run"`
 	Base     string          `json:"base" yaml:"base"` // commits; judged was base..head
 	Head     string          `json:"head" yaml:"head"`
-	Why      string          `json:"why,omitempty" yaml:"why"`
-	Summary  string          `json:"summary,omitempty" yaml:"summary"` // of the reviewer whose decision it is
+	Why      string          `json:"why,omitempty" yaml:"why" max:"1000"`
+	Summary  string          `json:"summary,omitempty" yaml:"summary" max:"1000"` // of the reviewer whose decision it is
 	Reviewed `yaml:",inline"`
-	Findings []review.Raised `json:"findings,omitempty" yaml:"findings"` // that count; each is proposed as a task
+	Findings []review.Raised `json:"findings,omitempty" yaml:"findings" max:"1000" most:"50"` // that count; each is proposed as a task
 	Usage    *Usage          `json:"usage,omitempty" yaml:"usage"`
 	Added    []string        `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
 }
@@ -74,15 +74,4 @@ func (l *Ledger) judged(e *Event) {
 		return
 	}
 	l.EpicReviews = append(l.EpicReviews, r)
-}
-
-// bounded cuts what is too long for a ledger.
-func (r *EpicReview) bounded() *EpicReview {
-	if r == nil {
-		return nil
-	}
-	out := *r
-	out.Why, out.Summary = Clean(r.Why, findingText), Clean(r.Summary, findingText)
-	out.Findings, out.Reviewed = boundedRaised(r.Findings), *r.Reviewed.bounded()
-	return &out
 }

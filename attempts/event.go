@@ -129,8 +129,8 @@ type Ended struct {
 	Receipt Receipt `json:"receipt"`
 	Gate    *Gate   `json:"gate,omitempty"`
 
-	Changes []FileChange `json:"changes,omitempty"` // from the attempt's base to its head, as git tells them; see MoreChanges
-	Tools   []ToolUse    `json:"tools,omitempty"`   // of the agent, the most used first
+	Changes []FileChange `json:"changes,omitempty" most:"500"` // from the attempt's base to its head, as git tells them; see MoreChanges
+	Tools   []ToolUse    `json:"tools,omitempty" most:"50"`    // of the agent, the most used first
 
 	MoreChanges int `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
 
@@ -237,12 +237,12 @@ const (
 
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {
-	Name     string  `json:"name" yaml:"name"`
+	Name     string  `json:"name" yaml:"name" max:"200"`
 	ExitCode int     `json:"exit_code" yaml:"exit_code"`
 	Seconds  float64 `json:"seconds" yaml:"seconds"`
 	Log      string  `json:"log,omitempty" yaml:"log,omitempty"` // path below the relay folder
 	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"`
-	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
+	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
 	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.
 	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`
