@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"relay/attempts/internal/eventlog"
 )
@@ -22,9 +25,12 @@ const (
 func encode(dst []byte, e Event, d *decoder) ([]byte, Event, error) {
 	canonical(&e)
 	text, err := json.Marshal(e)
-	if err == nil && len(text) > bigEvent && e.Accepted == nil {
-		bound(&e)
-		text, err = json.Marshal(e)
+	if err == nil && (len(text) > bigEvent || e.Reviewed != nil) && e.Accepted == nil {
+		e = Event{} // nothing of the copy is the caller's
+		if err = json.Unmarshal(text, &e); err == nil {
+			e.bound()
+			text, err = json.Marshal(e)
+		}
 	}
 	if err != nil {
 		return dst, e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
@@ -46,7 +52,6 @@ func canonical(e *Event) {
 		rs.Settings.TimeoutMinutes = finite(rs.Settings.TimeoutMinutes)
 		e.RunStarted = &rs
 	}
-	e.Reviewed = e.Reviewed.bounded()
 	if e.Undone != nil {
 		undone := *e.Undone
 		undone.Check.Seconds = finite(undone.Check.Seconds)
@@ -89,83 +94,68 @@ func finite(v float64) float64 {
 	return v
 }
 
-// bound cuts every text of an oversized event.
-func bound(e *Event) {
-	if e.Note != nil {
-		e.Note = &Note{Kind: Clean(e.Note.Kind, 100), Text: Clean(e.Note.Text, bigText)}
+// bound cuts the texts and lists of an oversized event.
+func (e *Event) bound() {
+	for _, end := range []*Ended{e.Landing, e.Ended} {
+		if end != nil {
+			end.MoreChanges += max(0, len(end.Changes)-bigChanges)
+		}
 	}
-	if e.Gate != nil {
-		gate := *e.Gate
-		gate.Detail = Clean(gate.Detail, bigText)
-		e.Gate = &gate
+	for i := range e.Steps {
+		for k := range e.Steps[i].Unable {
+			bound(reflect.ValueOf(&e.Steps[i].Unable[k].Why), bigText, 0)
+		}
 	}
-	if e.RunStopped != nil {
-		stopped := *e.RunStopped
-		stopped.Why, stopped.Regressed = Clean(stopped.Why, bigText), boundedList(stopped.Regressed)
-		e.RunStopped = &stopped
+	for _, part := range []any{
+		e.Note, e.Gate, e.RunStopped, e.Cooldown, e.Waiting, e.Undone, e.Request, e.Reviewed, e.Landing, e.Ended, e.EpicReviewed, e.Briefed,
+	} {
+		bound(reflect.ValueOf(part), bigText, bigList)
 	}
-	if e.Cooldown != nil {
-		cooldown := *e.Cooldown
-		cooldown.Why = Clean(cooldown.Why, bigText)
-		e.Cooldown = &cooldown
-	}
-	if e.Waiting != nil {
-		waiting := *e.Waiting
-		waiting.Why = Clean(waiting.Why, bigText)
-		e.Waiting = &waiting
-	}
-	if e.Undone != nil {
-		undone := *e.Undone
-		undone.Since, undone.Check = boundedList(undone.Since), undone.Check.bounded()
-		e.Undone = &undone
-	}
-	if e.Request != nil {
-		request := *e.Request
-		request.Reason = Clean(request.Reason, bigText)
-		e.Request = &request
-	}
-	e.Steps = boundedSteps(e.Steps)
-	e.Landing, e.Ended, e.EpicReviewed, e.Briefed = e.Landing.bounded(), e.Ended.bounded(), e.EpicReviewed.bounded(), e.Briefed.bounded()
 }
 
-func (e *Ended) bounded() *Ended {
-	if e == nil {
-		return nil
+// bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
+// lists) of a field say of it and of all that is in it.
+func bound(v reflect.Value, text, list int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(Clean(v.String(), text))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			bound(v.Elem(), text, list)
+		}
+	case reflect.Slice:
+		switch l := v.Addr().Interface().(type) {
+		case *[]string:
+			*l = boundedList(*l)
+		case *json.RawMessage:
+			if len(*l) > text {
+				*l = nil
+			}
+		default:
+			v.SetLen(min(v.Len(), list))
+			for i := range v.Len() {
+				bound(v.Index(i), text, list)
+			}
+		}
+	case reflect.Struct:
+		switch s := v.Addr().Interface().(type) {
+		case *time.Time:
+		case *Statement:
+			*s = s.bounded()
+		default:
+			for i := range v.NumField() {
+				tag := v.Type().Field(i).Tag
+				bound(v.Field(i), limit(tag.Get("max"), text), limit(tag.Get("most"), list))
+			}
+		}
 	}
-	ended := *e
-	ended.Receipt = ended.Receipt.bounded()
-	ended.boundedFacts()
-	if ended.Cause = Clean(ended.Cause, 200); len(ended.Evidence) > bigText {
-		ended.Evidence = nil
-	}
-	if ended.Gate != nil {
-		gate := *ended.Gate
-		gate.Detail = Clean(gate.Detail, bigText)
-		ended.Gate = &gate
-	}
-	return &ended
 }
 
-func (c CheckRun) bounded() CheckRun {
-	c.Name, c.Log, c.Tail, c.Phase = Clean(c.Name, 200), Clean(c.Log, 500), Clean(c.Tail, 4<<10), Clean(c.Phase, 100)
-	c.Attribution = Attribution(Clean(string(c.Attribution), 100))
-	return c
-}
-
-func (r Receipt) bounded() Receipt {
-	for _, s := range []*string{&r.Summary, &r.ErrorSummary, &r.Findings, &r.Suggestion, &r.Learning, &r.Claimed, &r.DiffStat, &r.Salvage} {
-		*s = Clean(*s, bigText)
+func limit(tag string, otherwise int) int {
+	if n, err := strconv.Atoi(tag); err == nil {
+		return n
 	}
-	r.FilesChanged, r.PatternTags, r.Contested = boundedList(r.FilesChanged), boundedList(r.PatternTags), boundedList(r.Contested)
-	r.WeakerTests = boundedList(r.WeakerTests)
-	r.Kept = boundedList(r.Kept)
-	checks := make([]CheckRun, 0, min(len(r.Checks), bigList))
-	for _, c := range r.Checks[:min(len(r.Checks), bigList)] {
-		checks = append(checks, c.bounded())
-	}
-	r.Checks = checks
-	r.Review, r.Statement = r.Review.bounded(), r.Statement.bounded()
-	return r
+	return otherwise
 }
 
 func boundedList(list []string) []string {

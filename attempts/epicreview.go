@@ -2,26 +2,24 @@ package attempts
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
-	"relay/attempts/internal/yamltext"
 	"relay/review"
 )
 
 // EpicReview holds what a panel of reviewers said of all that had landed, once every task was completed.
 type EpicReview struct {
-	At       time.Time       `json:"at,omitzero" yaml:"at"` // when it ended
+	Decision review.Decision `json:"decision,omitempty" yaml:"decision"` // "" : there is none, for what Why says
+	At       time.Time       `json:"at,omitzero" yaml:"at"`              // when it ended
 	Run      string          `json:"run,omitempty" yaml:"run"`
 	Base     string          `json:"base" yaml:"base"` // commits; judged was base..head
 	Head     string          `json:"head" yaml:"head"`
-	Decision review.Decision `json:"decision,omitempty" yaml:"decision"` // "" : there is none, for what Why says
-	Why      string          `json:"why,omitempty" yaml:"why"`
-	Summary  string          `json:"summary,omitempty" yaml:"summary"`   // of the reviewer whose decision it is
-	Findings []review.Raised `json:"findings,omitempty" yaml:"findings"` // that count; each is proposed as a task
+	Why      string          `json:"why,omitempty" yaml:"why" max:"1000"`
+	Summary  string          `json:"summary,omitempty" yaml:"summary" max:"1000"` // of the reviewer whose decision it is
 	Reviewed `yaml:",inline"`
-	Usage    *Usage   `json:"usage,omitempty" yaml:"usage"`
-	Added    []string `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
+	Findings []review.Raised `json:"findings,omitempty" yaml:"findings" max:"1000" most:"50"` // that count; each is proposed as a task
+	Usage    *Usage          `json:"usage,omitempty" yaml:"usage"`
+	Added    []string        `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
 }
 
 // TasksAdded records that the findings of the last epic review became tasks of the epic.
@@ -76,41 +74,4 @@ func (l *Ledger) judged(e *Event) {
 		return
 	}
 	l.EpicReviews = append(l.EpicReviews, r)
-}
-
-// bounded cuts what is too long for a ledger.
-func (r *EpicReview) bounded() *EpicReview {
-	if r == nil {
-		return nil
-	}
-	out := *r
-	out.Why, out.Summary = Clean(r.Why, findingText), Clean(r.Summary, findingText)
-	out.Findings, out.Reviewed = boundedRaised(r.Findings), *r.Reviewed.bounded()
-	return &out
-}
-
-func (y ledgerWriter) epicReviews(list []EpicReview) {
-	if len(list) > 0 {
-		y.Line(0, "\nepic_reviews:")
-	}
-	for i := range list {
-		r := &list[i]
-		y.Line(2, "- decision: ", yamltext.Scalar(string(r.Decision)))
-		y.Time(4, "at", r.At)
-		y.Text(4, "run", r.Run)
-		y.Text(4, "base", r.Base)
-		y.Text(4, "head", r.Head)
-		y.Text(4, "why", r.Why)
-		y.Text(4, "summary", r.Summary)
-		if r.Split {
-			y.Line(4, "split: ", strconv.FormatBool(r.Split))
-		}
-		y.opinions(4, r.Opinions)
-		y.missing(4, r.Missing)
-		y.raised(4, "findings", r.Findings)
-		y.raised(4, "deferred", r.Deferred)
-		y.raised(4, "noted", r.Noted)
-		y.usage(4, r.Usage)
-		y.List(4, "added", r.Added)
-	}
 }

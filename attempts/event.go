@@ -129,8 +129,8 @@ type Ended struct {
 	Receipt Receipt `json:"receipt"`
 	Gate    *Gate   `json:"gate,omitempty"`
 
-	Changes []FileChange `json:"changes,omitempty"` // from the attempt's base to its head, as git tells them; see MoreChanges
-	Tools   []ToolUse    `json:"tools,omitempty"`   // of the agent, the most used first
+	Changes []FileChange `json:"changes,omitempty" most:"500"` // from the attempt's base to its head, as git tells them; see MoreChanges
+	Tools   []ToolUse    `json:"tools,omitempty" most:"50"`    // of the agent, the most used first
 
 	MoreChanges int `json:"more_changes,omitempty"` // files changed that are not in Changes, which were too many
 
@@ -208,13 +208,13 @@ type Receipt struct {
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
 	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
 	Statement     `yaml:",inline"`
-	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
 	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
 	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
-	Extra         string    `json:"extra,omitempty" yaml:"-"`                             // as in Attempt
+	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
+	Extra         string    `json:"extra,omitempty" yaml:"-"` // as in Attempt
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.
@@ -237,12 +237,12 @@ const (
 
 // CheckRun is one acceptance command as relay ran it.
 type CheckRun struct {
-	Name     string  `json:"name" yaml:"name"`
+	Name     string  `json:"name" yaml:"name" max:"200"`
 	ExitCode int     `json:"exit_code" yaml:"exit_code"`
 	Seconds  float64 `json:"seconds" yaml:"seconds"`
 	Log      string  `json:"log,omitempty" yaml:"log,omitempty"` // path below the relay folder
 	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"`
-	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty"` // end of a failed check's output, at most 4 KiB
+	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
 	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.
 	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`

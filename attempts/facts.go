@@ -49,22 +49,5 @@ type PullRequest struct {
 	Into   string `json:"into,omitempty"`
 }
 
-// bigChanges is how many files of an attempt are told one by one.
+// bigChanges is how many files of an attempt are told one by one, where there is much to tell.
 const bigChanges = 500
-
-// boundedFacts cuts what can be of any length: changes, tools.
-func (e *Ended) boundedFacts() {
-	if more := len(e.Changes) - bigChanges; more > 0 {
-		e.Changes, e.MoreChanges = e.Changes[:bigChanges:bigChanges], e.MoreChanges+more
-	}
-	e.Tools = e.Tools[:min(len(e.Tools), 50)]
-}
-
-func (b *Briefed) bounded() *Briefed {
-	if b == nil {
-		return nil
-	}
-	out := *b
-	out.Documents, out.Files, out.Unclear, out.Cut = boundedList(b.Documents), boundedList(b.Files), boundedList(b.Unclear), boundedList(b.Cut)
-	return &out
-}

@@ -134,16 +134,3 @@ type Cap struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`
 }
-
-// boundedSteps cuts the texts of steps as [bound] does those of events.
-func boundedSteps(steps []Step) []Step {
-	out := append([]Step(nil), steps...)
-	for i := range out {
-		unable := append([]UnableToSay(nil), out[i].Unable...)
-		for k := range unable {
-			unable[k].Why = Clean(unable[k].Why, bigText)
-		}
-		out[i].Unable = unable
-	}
-	return out
-}

@@ -4,15 +4,15 @@ import "relay/review"
 
 // attemptYAML is an attempt as others may have written it.
 type attemptYAML struct {
-	ID        int         `yaml:"id"`
-	StartedAt stamp       `yaml:"started_at"`
-	EndedAt   stamp       `yaml:"ended_at"`
-	Run       string      `yaml:"run"`
-	Runner    string      `yaml:"runner"`
-	Base      string      `yaml:"base"`
-	Sealed    string      `yaml:"sealed"`
-	Landing   *endYAML    `yaml:"landing"`
-	Undone    *undoneYAML `yaml:"undone"`
+	ID        int      `yaml:"id"`
+	StartedAt stamp    `yaml:"started_at"`
+	EndedAt   stamp    `yaml:"ended_at"`
+	Run       string   `yaml:"run"`
+	Runner    string   `yaml:"runner"`
+	Base      string   `yaml:"base"`
+	Sealed    string   `yaml:"sealed"`
+	Landing   *endYAML `yaml:"landing"`
+	Undone    *Undone  `yaml:"undone"`
 	endYAML   `yaml:",inline"`
 	Rest      rest `yaml:",inline"`
 }
@@ -44,28 +44,14 @@ func (y *attemptYAML) attempt(i int) Attempt {
 	if a.ID <= 0 {
 		a.ID = i + 1
 	}
-	a.Undone = y.Undone.undone()
+	if a.Undone = y.Undone; a.Undone != nil {
+		a.Undone.Check.Seconds = finite(a.Undone.Check.Seconds)
+	}
 	if y.Landing != nil {
 		landing := y.Landing.ended(true)
 		a.land(&landing)
 	}
 	return a
-}
-
-// undoneYAML names the check of completed work that fails since.
-type undoneYAML struct {
-	At    stamp    `yaml:"at"`
-	Tip   string   `yaml:"tip"`
-	Since []string `yaml:"since"`
-	Check CheckRun `yaml:"check"`
-}
-
-func (y *undoneYAML) undone() *Undone {
-	if y == nil {
-		return nil
-	}
-	y.Check.Seconds = finite(y.Check.Seconds)
-	return &Undone{At: y.At.Time, Tip: y.Tip, Since: y.Since, Check: y.Check}
 }
 
 // ended decides what the program that wrote this has left open; over says that the attempt has an end.

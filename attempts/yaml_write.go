@@ -12,8 +12,8 @@ import (
 
 // render writes the ledger as attempt-ledger.yml: the seed's keys, names and order (attempt ledger, "Ledger Schema").
 //
-// It is written by hand and not by a YAML library, because a library takes 30 times as long and a snapshot holds up
-// every task of the run. A test reads everything back with a library and compares.
+// It is not written by a YAML library, because a library takes 30 times as long and a snapshot holds up every task of the run.
+// A test reads everything back with a library and compares.
 func (f *fold) render(w io.Writer) error {
 	out := ledgerWriter{yamltext.NewWriter(w)}
 	l := f.ledger
@@ -24,7 +24,7 @@ func (f *fold) render(w io.Writer) error {
 		out.Number(0, "duration_minutes", max(0, l.EndedAt.Sub(l.StartedAt).Round(time.Second).Minutes()))
 	}
 	out.settings(l.Settings)
-	out.integration(l.Integration)
+	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
 	ids := f.order()
 	out.Line(0, "\ntask_status:", empty(len(ids)))
 	for _, id := range ids {
@@ -32,7 +32,7 @@ func (f *fold) render(w io.Writer) error {
 	}
 	out.attempts(l, ids)
 	out.gates(l, ids)
-	out.epicReviews(l.EpicReviews)
+	out.Value(0, "\nepic_reviews", l.EpicReviews)
 	out.status(l.Status)
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)
@@ -90,18 +90,6 @@ func (y ledgerWriter) settings(s Settings) {
 	y.extra(2, s.Extra)
 }
 
-// integration writes the integration branch, or nothing when there is none.
-func (y ledgerWriter) integration(i Integration) {
-	if i == (Integration{}) {
-		return
-	}
-	y.Line(0, "\nintegration:")
-	y.Line(2, "branch: ", yamltext.Scalar(i.Branch))
-	y.Text(2, "from", i.From)
-	y.Text(2, "base", i.Base)
-	y.Text(2, "finished", i.Finished)
-}
-
 func (y ledgerWriter) attempts(l *Ledger, ids []string) {
 	n := 0
 	for _, id := range ids {
@@ -140,25 +128,11 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.Text(6, "head", a.Head)
 	y.Text(6, "landed", a.Landed)
 	y.Text(6, "session_id", a.Session)
-	y.usage(6, a.Usage)
+	y.Value(6, "usage", a.Usage)
 	y.receipt(6, &a.Receipt)
 	y.landing(a.Landing)
-	y.undone(a.Undone)
+	y.Value(6, "undone", a.Undone)
 	y.extra(6, a.Extra)
-}
-
-// undone writes the check of completed work that fails since.
-func (y ledgerWriter) undone(u *Undone) {
-	if u == nil {
-		return
-	}
-	y.Line(6, "undone:")
-	y.Time(8, "at", u.At)
-	y.Text(8, "tip", u.Tip)
-	y.List(8, "since", u.Since)
-	y.Line(8, "check:")
-	y.Line(10, "name: ", yamltext.Scalar(u.Check.Name))
-	y.check(10, u.Check)
 }
 
 // landing writes how an attempt that still runs is about to end.
@@ -175,68 +149,15 @@ func (y ledgerWriter) landing(e *Ended) {
 	y.Text(8, "head", e.Head)
 	y.Text(8, "landed", e.Landed)
 	y.Text(8, "session_id", e.Session)
-	y.usage(8, e.Usage)
+	y.Value(8, "usage", e.Usage)
 	y.receipt(8, &e.Receipt)
 }
 
-func (y ledgerWriter) usage(indent int, u *Usage) {
-	if u == nil {
-		return
-	}
-	y.Line(indent, "usage:")
-	y.Line(indent+2, "input_tokens: ", strconv.FormatInt(u.InputTokens, 10))
-	if u.CachedTokens != 0 {
-		y.Line(indent+2, "cached_tokens: ", strconv.FormatInt(u.CachedTokens, 10))
-	}
-	y.Line(indent+2, "output_tokens: ", strconv.FormatInt(u.OutputTokens, 10))
-	y.Number(indent+2, "cost_usd", u.CostUSD)
-}
-
 func (y ledgerWriter) receipt(indent int, r *Receipt) {
-	if r.empty() {
-		return
-	}
-	y.Line(indent, "receipt:")
-	indent += 2
-	y.Text(indent, "summary", r.Summary)
-	y.List(indent, "files_changed", r.FilesChanged)
-	y.Text(indent, "error_category", string(r.ErrorCategory))
-	y.Text(indent, "error_summary", r.ErrorSummary)
-	y.Text(indent, "quality_gate_verdict", string(r.Verdict))
-	y.Text(indent, "quality_gate_findings", r.Findings)
-	y.Text(indent, "suggestion", r.Suggestion)
-	y.Text(indent, "learning", r.Learning)
-	y.List(indent, "pattern_tags", r.PatternTags)
-	if len(r.Checks) > 0 {
-		y.Line(indent, "checks:")
-	}
-	for _, c := range r.Checks {
-		y.Line(indent+2, "- name: ", yamltext.Scalar(c.Name))
-		y.check(indent+4, c)
-	}
-	y.Text(indent, "claimed", r.Claimed)
-	y.Text(indent, "result_from", string(r.ResultFrom))
-	if r.AlreadyDone {
-		y.Line(indent, "already_done: true")
-	}
-	y.Text(indent, "diff_stat", r.DiffStat)
-	y.statement(indent, &r.Statement)
-	y.Text(indent, "salvage", r.Salvage)
-	y.List(indent, "also_kept", r.Kept)
-	y.List(indent, "contested", r.Contested)
-	y.List(indent, "weaker_tests", r.WeakerTests)
-	if r.Doubtful {
-		y.Line(indent, "doubtful: true")
-	}
-	y.reviewed(indent, r.Review)
-	y.extra(indent, r.Extra)
-}
-
-func (r *Receipt) empty() bool {
-	lists := len(r.FilesChanged) + len(r.PatternTags) + len(r.Checks) + len(r.Kept) + len(r.Contested) + len(r.WeakerTests)
-	return lists == 0 && r.Summary == "" && r.ErrorCategory == "" && r.ErrorSummary == "" && r.Verdict == "" &&
-		r.Findings == "" && r.Suggestion == "" && r.Learning == "" &&
-		r.Claimed == "" && r.DiffStat == "" && r.Salvage == "" && r.Review == nil && r.Extra == "" && r.Statement.empty()
+	y.Section(indent, "receipt", func() {
+		y.Fields(indent+2, r)
+		y.extra(indent+2, r.Extra)
+	})
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {

@@ -10,7 +10,6 @@ import (
 // reader turns YAML nodes into an epic, noting every mistake, and remembers no more places than validation may ask for.
 type reader struct {
 	validator
-	line      int  // lines before the fragment being read
 	broken    bool // the text is no epic at all: nothing more can be said about it
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
@@ -87,7 +86,7 @@ func (r *reader) where(ref Ref) Place {
 	return r.taskAt[ref.N]
 }
 
-func (r *reader) placeOf(n *yaml.Node) Place { return Place{n.Line + r.line, n.Column} }
+func (r *reader) placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
 
 // fail reports a mistake that leaves nothing to read.
 func (r *reader) fail(at Place, hint, format string, args ...any) {

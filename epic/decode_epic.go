@@ -39,10 +39,6 @@ func (r *reader) root(n *yaml.Node) {
 		r.fail(r.placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(resolve(n)))
 		return
 	}
-	r.rootPairs(n)
-}
-
-func (r *reader) rootPairs(n *yaml.Node) {
 	r.mapping(n, &r.topKeys, "the epic", func(key string, value *yaml.Node, at Place) {
 		e := r.epic
 		switch key {

@@ -33,17 +33,13 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		whole, wholeErr := read("epic.yml", src, 0)
-		cut, cutErr := read("epic.yml", src, 1)
-		if !reflect.DeepEqual(cut, whole) || !reflect.DeepEqual(cutErr, wholeErr) {
-			t.Fatalf("in fragments: %+v, %v\nas a whole: %+v, %v", cut, cutErr, whole, wholeErr)
-		}
-		if wholeErr != nil {
-			checkProblems(t, wholeErr)
+		e, err := Read("epic.yml", src)
+		if err != nil {
+			checkProblems(t, err)
 			return
 		}
-		checkGraph(t, whole)
-		again(t, whole)
+		checkGraph(t, e)
+		again(t, e)
 	})
 }
 

@@ -8,31 +8,6 @@ import (
 	"testing"
 )
 
-// TestSplitDoesWork keeps the usual forms of a file on the path that saves memory.
-func TestSplitDoesWork(t *testing.T) {
-	t.Parallel()
-	plain := string(generate(40, "layers"))
-	for name, src := range map[string]string{
-		"plain":         plain,
-		"marker":        "---\n" + plain,
-		"CR LF":         strings.ReplaceAll(plain, "\n", "\r\n"),
-		"after tasks":   plain + "description: x\nbead: y\n",
-		"comments":      strings.ReplaceAll(plain, "  T3:", "# note\n\n  # note\n  T3: # note"),
-		"four spaces":   strings.ReplaceAll(plain, "  ", "    "),
-		"no last break": strings.TrimSpace(plain),
-		"block text":    strings.ReplaceAll(plain, "    points: 3\n", "    points: 3\n    description: |\n      T1: *x\n\n      --- \n"),
-	} {
-		parts, ok := split([]byte(src), 100)
-		if !ok || len(parts.body) < 10 || parts.count != 40 {
-			t.Errorf("%s: not split: %v, %d pieces, %d tasks", name, ok, len(parts.body), parts.count)
-			continue
-		}
-		if r := newReader("epic.yml"); !r.fragments(parts) {
-			t.Errorf("%s: the pieces do not hold", name)
-		}
-	}
-}
-
 func TestManyProblems(t *testing.T) {
 	t.Parallel()
 	var src strings.Builder

@@ -1,6 +1,10 @@
 package epic
 
-import "slices"
+import (
+	"container/heap"
+	"slices"
+	"sort"
+)
 
 // arrange fills order, level, weight and next. It reports whether every task found its place; if not, there is a cycle.
 func (g *Graph) arrange(e *Epic) bool {
@@ -69,18 +73,18 @@ func (g *Graph) sorted() []int {
 			continue
 		}
 		if n < len(g.ids) {
-			ready = append(ready, n) // ascending, so already a heap
+			ready.IntSlice = append(ready.IntSlice, n) // ascending, so already a heap
 		} else {
 			open = append(open, n)
 		}
 	}
 	all := make([]int, 0, g.nodes())
-	for len(ready)+len(open) > 0 {
+	for ready.Len()+len(open) > 0 {
 		var n int
 		if len(open) > 0 {
 			n, open = open[len(open)-1], open[:len(open)-1]
 		} else {
-			n = ready.pop()
+			n = heap.Pop(&ready).(int)
 		}
 		all = append(all, n)
 		for m := range g.after(n) {
@@ -88,7 +92,7 @@ func (g *Graph) sorted() []int {
 				continue
 			}
 			if m < len(g.ids) {
-				ready.push(m)
+				heap.Push(&ready, m)
 			} else {
 				open = append(open, m)
 			}
@@ -97,41 +101,16 @@ func (g *Graph) sorted() []int {
 	return all
 }
 
-// intHeap is a heap of ints, the smallest first; container/heap would allocate for every number.
-type intHeap []int
+// intHeap is a heap of ints, the smallest first.
+type intHeap struct{ sort.IntSlice }
 
-func (h *intHeap) push(v int) {
-	s := append(*h, v)
-	for i := len(s) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if s[parent] <= s[i] {
-			break
-		}
-		s[parent], s[i] = s[i], s[parent]
-		i = parent
-	}
-	*h = s
-}
+// Push implements [heap.Interface].
+func (h *intHeap) Push(v any) { h.IntSlice = append(h.IntSlice, v.(int)) }
 
-func (h *intHeap) pop() int {
-	s := *h
-	top, last := s[0], len(s)-1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(s) {
-			break
-		}
-		if child+1 < len(s) && s[child+1] < s[child] {
-			child++
-		}
-		if s[i] <= s[child] {
-			break
-		}
-		s[i], s[child] = s[child], s[i]
-		i = child
-	}
-	*h = s
-	return top
+// Pop implements [heap.Interface].
+func (h *intHeap) Pop() any {
+	last := h.Len() - 1
+	v := h.IntSlice[last]
+	h.IntSlice = h.IntSlice[:last]
+	return v
 }

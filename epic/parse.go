@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -110,65 +109,6 @@ func another(rest *yaml.Decoder) (at Place, again bool) {
 func estimateNodes(src []byte) int {
 	count := func(s string) int { return bytes.Count(src, []byte(s)) }
 	return count("\n") + count(": ") + 2*count(",") + count("[") + count("{") + count("- ")
-}
-
-// fragments reads a file that was cut. It reports false when the cut does not hold.
-func (r *reader) fragments(p parts) bool {
-	r.epic.Tasks = make([]Task, 0, p.count)
-	r.taskAt = make([]Place, 0, p.count)
-	head, ok := r.piece(p.head, 1)
-	if !ok {
-		return false
-	}
-	r.rootPairs(head)
-	r.top.field[fieldTasks] = Place{p.tasks.line + 1, 1}
-	if _, again := r.topKeys.seen("tasks", r.top.field[fieldTasks]); again {
-		return false
-	}
-	for _, f := range p.body {
-		node, ok := r.piece(f, p.indent+1)
-		if !ok {
-			return false
-		}
-		r.tasks(node)
-	}
-	tail, ok := r.piece(p.tail, 1)
-	if !ok {
-		return false
-	}
-	r.rootPairs(tail)
-	return true
-}
-
-// piece parses a fragment. It has to be one plain mapping at the column given, or nothing at all.
-func (r *reader) piece(f fragment, column int) (*yaml.Node, bool) {
-	doc, rest, err := parseYAML(f.text)
-	if err != nil {
-		return nil, false
-	}
-	if _, again := another(rest); again {
-		return nil, false
-	}
-	r.line = f.line
-	if len(doc.Content) == 0 {
-		return &yaml.Node{Kind: yaml.MappingNode}, true
-	}
-	root := doc.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" && root.Value == "" && root.Anchor == "" && root.Style == 0 {
-		return &yaml.Node{Kind: yaml.MappingNode}, true
-	}
-	if root.Kind != yaml.MappingNode || root.Column != column || root.Style != 0 || root.Anchor != "" {
-		return nil, false
-	}
-	// An anchor may stand in another fragment, and another may take its name over.
-	return root, !bytes.ContainsRune(f.text, '*') || !hasAlias(root)
-}
-
-func hasAlias(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode {
-		return true
-	}
-	return slices.ContainsFunc(n.Content, hasAlias)
 }
 
 // aliasWalk counts what a tree would hold with its aliases written out. The depth is the parser's, at most 10,000.

@@ -23,17 +23,15 @@ tasks:
 
 func TestReadSample(t *testing.T) {
 	t.Parallel()
-	for _, fragment := range []int{0, 1, 100} {
-		e, err := read("epic.yml", []byte(sample), fragment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(e.Tasks); got != 2 {
-			t.Errorf("fragment %d: %d tasks, want 2", fragment, got)
-		}
-		g, err := NewGraph(e)
-		if err != nil || g.Len() != 2 || g.Weight(0) != 3 {
-			t.Fatal(g, err)
-		}
+	e, err := Read("epic.yml", []byte(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(e.Tasks); got != 2 {
+		t.Errorf("%d tasks, want 2", got)
+	}
+	g, err := NewGraph(e)
+	if err != nil || g.Len() != 2 || g.Weight(0) != 3 {
+		t.Fatal(g, err)
 	}
 }

@@ -68,12 +68,7 @@ const maxDenied = 1000
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	ev, fine := jsonline.Read[spokenEvent](line)
-	if ev == nil {
-		return fine
-	}
-	s.event(ev, tell)
-	return true
+	return jsonline.Each(line, func(ev *spokenEvent) { s.event(ev, tell) })
 }
 
 func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {

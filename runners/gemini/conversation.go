@@ -25,12 +25,7 @@ type speech struct {
 
 // Line implements [conversation.Reader].
 func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	ev, fine := jsonline.Read[spokenEvent](line)
-	if ev == nil {
-		return fine
-	}
-	s.event(ev, tell)
-	return true
+	return jsonline.Each(line, func(ev *spokenEvent) { s.event(ev, tell) })
 }
 
 func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {

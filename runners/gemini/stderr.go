@@ -7,12 +7,8 @@ import (
 	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
-
-// maxSaid is how much of the end of stderr is read: a report of an error there, with its stack, has some 3 KB.
-const maxSaid = 64 << 10
 
 // errorReportPattern is the line on stderr that names the class of the error that the CLI gave up on. It knows more than the
 // result, which calls most of them unknown.
@@ -68,13 +64,8 @@ func (s *reader) retried() (retryWait, bool) {
 	return w, true
 }
 
-func (s *reader) stderr() string {
-	data, err := monitor.LastBytes(s.req.Stderr, maxSaid)
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
+// stderr returns the end of it: a report of an error there, with its stack, has some 3 KB.
+func (s *reader) stderr() string { return adapter.End(s.req.Stderr, adapter.MaxStderr) }
 
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
 var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)

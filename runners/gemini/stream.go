@@ -53,12 +53,8 @@ const (
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return
-	}
-	ev, torn := jsonline.Decode[outputEvent](line)
-	if torn {
+	ev, _ := jsonline.Read[outputEvent](line)
+	if ev == nil {
 		return
 	}
 	switch ev.Type.String() {

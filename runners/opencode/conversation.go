@@ -124,13 +124,14 @@ func (s *speech) tool(e conversation.Event, p *spokenPart, tell func(conversatio
 
 // refused reports whether a call failed since opencode did not allow it.
 func refused(text string) bool {
-	for _, words := range []string{"The user rejected permission", "The user has specified a rule which prevents you"} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(text, rejection) || strings.Contains(text, forbidden)
 }
+
+// The words with which opencode tells that a call was not allowed: by the answer to a question, and by a rule.
+const (
+	rejection = "The user rejected permission"
+	forbidden = "The user has specified a rule which prevents you"
+)
 
 // message is what a fault says.
 func (f *eventFault) message() string {

@@ -103,13 +103,7 @@ func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Out
 }
 
 // stderrEnd returns the last of what it says on stderr.
-func (s *reader) stderrEnd() string {
-	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
+func (s *reader) stderrEnd() string { return adapter.End(s.req.Stderr, 8<<10) }
 
 // databaseBusy recognises what several of them that begin in a new home do to each other.
 func databaseBusy(words string) bool {
@@ -240,25 +234,17 @@ var logErrorPattern = lazyregexp.New(`message="stream error".* error\.error="((?
 // logged returns the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It
 // is for people, and decides nothing.
 func (s *reader) logged() string {
-	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
-	if err != nil {
-		return ""
-	}
-	found := logErrorPattern.FindAllSubmatch(data, -1)
+	found := logErrorPattern.FindAllStringSubmatch(s.stderrEnd(), -1)
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its last request failed: %s", cleantext.OneLine(string(found[len(found)-1][1]), 200))
+	return fmt.Sprintf("its last request failed: %s", cleantext.OneLine(found[len(found)-1][1], 200))
 }
 
 // refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.
 func (s *reader) refusedSince() bool {
-	data, err := monitor.LastBytes(s.req.Stderr, 8<<10)
-	if err != nil {
-		return false
-	}
-	for _, m := range logTimePattern.FindAllSubmatch(data, -1) {
-		if at, err := time.Parse(time.RFC3339, string(m[1])); err == nil && at.UnixMilli() > s.lastAt {
+	for _, m := range logTimePattern.FindAllStringSubmatch(s.stderrEnd(), -1) {
+		if at, err := time.Parse(time.RFC3339, m[1]); err == nil && at.UnixMilli() > s.lastAt {
 			return true
 		}
 	}

@@ -41,12 +41,8 @@ const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonline.Object(line)
-	if !ok {
-		return
-	}
-	ev, torn := jsonline.Decode[outputEvent](line)
-	if torn {
+	ev, _ := jsonline.Read[outputEvent](line)
+	if ev == nil {
 		return
 	}
 	kind := ev.Type.String()
@@ -136,9 +132,8 @@ func (s *reader) tool(p *messagePart) {
 		return
 	}
 	fault := p.State.Error.Head(cleantext.MaxString)
-	refusal := strings.HasPrefix(fault, "The user rejected permission")
-	s.rejected = s.rejected || refusal
-	if refusal || strings.HasPrefix(fault, "The user has specified a rule which prevents you") {
+	s.rejected = s.rejected || strings.HasPrefix(fault, rejection)
+	if strings.HasPrefix(fault, rejection) || strings.HasPrefix(fault, forbidden) {
 		if s.denied == nil {
 			s.denied = map[string]struct{}{}
 		}

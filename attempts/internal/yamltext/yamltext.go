@@ -4,6 +4,7 @@ package yamltext
 import (
 	"bufio"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -12,11 +13,14 @@ import (
 
 // Writer writes YAML. Its methods remember the first error for Flush.
 type Writer struct {
-	w *bufio.Writer
+	w     *bufio.Writer
+	entry bool      // the next line begins an entry of a list
+	open  []section // that the next line is in
+	types map[reflect.Type][]field
 }
 
 // NewWriter makes a Writer on w.
-func NewWriter(w io.Writer) *Writer { return &Writer{bufio.NewWriterSize(w, 32<<10)} }
+func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 32<<10)} }
 
 // Flush writes what is buffered and returns the first error there was.
 func (y *Writer) Flush() error { return y.w.Flush() }
@@ -25,7 +29,20 @@ const spaces = "                                "
 
 // Line writes the parts as one line.
 func (y *Writer) Line(indent int, parts ...string) {
-	y.w.WriteString(spaces[:indent])
+	if len(y.open) > 0 {
+		names := y.open
+		y.open = y.open[:0]
+		for _, s := range names {
+			y.Line(s.indent, s.name, ":")
+		}
+	}
+	if y.entry {
+		y.entry = false
+		y.w.WriteString(spaces[:indent-2])
+		y.w.WriteString("- ")
+	} else {
+		y.w.WriteString(spaces[:indent])
+	}
 	for _, p := range parts {
 		y.w.WriteString(p)
 	}

@@ -67,15 +67,20 @@ func JoinDetail(parts ...string) string {
 
 // ExitDetail returns text that says how a process ended that was not well, with the lines it wrote to stderr that say why.
 func ExitDetail(exit process.Exit, stderr string) string {
-	last, err := monitor.LastBytes(stderr, maxStderr)
-	if err != nil {
-		return runners.DescribeExit(exit)
-	}
-	return ExitWords(exit, string(last))
+	return ExitWords(exit, End(stderr, MaxStderr))
 }
 
-// maxStderr is how much of the end of what a program says is looked at.
-const maxStderr = 64 << 10
+// MaxStderr is how much of the end of what a program says is looked at, in bytes.
+const MaxStderr = 64 << 10
+
+// End returns the end of a file, at most limit bytes of it; "" when it cannot be read.
+func End(path string, limit int64) string {
+	data, err := monitor.LastBytes(path, limit)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
 
 // ExitWords is ExitDetail for what a process said. Few words are told as they are.
 func ExitWords(exit process.Exit, said string) string {

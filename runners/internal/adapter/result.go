@@ -31,22 +31,25 @@ func FencedResult(finalText string) (runners.Result, bool, error) {
 func lastFence(text string) (body string, found, closed bool) {
 	var fence string // of the open block; "" outside
 	var start int
-	for pos := 0; pos < len(text); {
-		end := len(text)
-		if i := strings.IndexByte(text[pos:], '\n'); i >= 0 {
-			end = pos + i + 1
-		}
-		line := strings.TrimSpace(text[pos:end])
+	eachLine(text, func(line string, from, to int) {
 		switch marks := leadingMarks(line); {
 		case marks != "" && firstWord(line[len(marks):]) == FenceName:
-			fence, start, found, closed = marks, end, true, false
-			body = text[end:]
+			fence, start, found, closed = marks, to, true, false
+			body = text[to:]
 		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
-			body, fence, closed = text[start:pos], "", true
+			body, fence, closed = text[start:from], "", true
 		}
-		pos = end
-	}
+	})
 	return body, found, closed
+}
+
+// eachLine calls do with each line of a text, trimmed, and where it begins and ends.
+func eachLine(text string, do func(line string, from, to int)) {
+	from := 0
+	for line := range strings.Lines(text) {
+		do(strings.TrimSpace(line), from, from+len(line))
+		from += len(line)
+	}
 }
 
 // leadingMarks returns the run of backticks or tildes a line begins with, when it is long enough to open a block.
@@ -87,23 +90,17 @@ func looseResult(finalText string) (runners.Result, bool) {
 func lastJSON(text string) string {
 	var fence, info, body string // fence is that of the open block; "" outside
 	var start int
-	for pos := 0; pos < len(text); {
-		end := len(text)
-		if i := strings.IndexByte(text[pos:], '\n'); i >= 0 {
-			end = pos + i + 1
-		}
-		line := strings.TrimSpace(text[pos:end])
+	eachLine(text, func(line string, from, to int) {
 		switch marks := leadingMarks(line); {
 		case fence == "" && marks != "":
-			fence, info, start = marks, strings.ToLower(firstWord(line[len(marks):])), end
+			fence, info, start = marks, strings.ToLower(firstWord(line[len(marks):])), to
 		case fence != "" && marks == line && strings.HasPrefix(marks, fence):
-			body, fence = text[start:pos], ""
+			body, fence = text[start:from], ""
 			if info != "" && info != "json" {
 				body = ""
 			}
 		}
-		pos = end
-	}
+	})
 	return body
 }
 

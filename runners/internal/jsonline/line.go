@@ -23,7 +23,16 @@ func Decode[E any](line []byte) (ev *E, torn bool) {
 	return ev, err != nil && !errors.As(err, &wrongType)
 }
 
-// Read decodes a line. It returns no event for a line that is not an object, or torn; fine reports whether the line was merely empty.
+// Each calls do with the event in a line. It reports whether there was one, or the line was merely empty.
+func Each[E any](line []byte, do func(ev *E)) bool {
+	ev, fine := Read[E](line)
+	if ev != nil {
+		do(ev)
+	}
+	return fine
+}
+
+// Read decodes a line. It returns no event for a line that is not an object, or torn; fine is false for such a line unless it is empty.
 func Read[E any](line []byte) (ev *E, fine bool) {
 	line, ok := Object(line)
 	if !ok {

@@ -1,0 +1,123 @@
+package yamltext
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// field is a field of a struct that has a name in YAML.
+type field struct {
+	name     string
+	index    []int
+	optional bool // left out when it is zero
+}
+
+// section is a mapping of which nothing is written yet.
+type section struct {
+	indent int
+	name   string
+}
+
+// Section writes what body writes, two columns further in, below a name; nothing when body writes nothing.
+func (y *Writer) Section(indent int, name string, body func()) {
+	y.open = append(y.open, section{indent, name})
+	n := len(y.open)
+	body()
+	if len(y.open) == n {
+		y.open = y.open[:n-1]
+	}
+}
+
+// Fields writes the fields of the struct that v points to, by the names in their yaml tags and in their order, with those of structs
+// embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list, times and pointers that are
+// zero, and what else is zero and marked with omitempty.
+func (y *Writer) Fields(indent int, v any) { y.fields(indent, reflect.ValueOf(v).Elem()) }
+
+// Value writes a value below a name, as a field of a struct that [Writer.Fields] writes.
+func (y *Writer) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
+
+func (y *Writer) fields(indent int, v reflect.Value) {
+	for _, f := range y.fieldsOf(v.Type()) {
+		if in := v.FieldByIndex(f.index); !f.optional || !in.IsZero() {
+			y.value(indent, f.name, in)
+		}
+	}
+}
+
+func (y *Writer) fieldsOf(t reflect.Type) []field {
+	list, known := y.types[t]
+	if known {
+		return list
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name != "" && name != "-" {
+			list = append(list, field{name, f.Index, options == "omitempty"})
+		}
+	}
+	if y.types == nil {
+		y.types = map[reflect.Type][]field{}
+	}
+	y.types[t] = list
+	return list
+}
+
+func (y *Writer) value(indent int, name string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if y.entry {
+			y.Line(indent, name, ": ", Scalar(v.String()))
+		} else {
+			y.Text(indent, name, v.String())
+		}
+	case reflect.Bool:
+		y.Line(indent, name, ": ", strconv.FormatBool(v.Bool()))
+	case reflect.Int, reflect.Int64:
+		y.Line(indent, name, ": ", strconv.FormatInt(v.Int(), 10))
+	case reflect.Float64:
+		y.Number(indent, name, v.Float())
+	case reflect.Pointer:
+		if !v.IsNil() {
+			y.value(indent, name, v.Elem())
+		}
+	case reflect.Slice:
+		y.list(indent, name, v)
+	case reflect.Map:
+		y.texts(indent, name, v)
+	case reflect.Struct:
+		if t, ok := reflect.TypeAssert[time.Time](v); ok {
+			y.Time(indent, name, t)
+		} else {
+			y.Section(indent, name, func() { y.fields(indent+2, v) })
+		}
+	}
+}
+
+// list writes a list of texts or structs, unless it is empty.
+func (y *Writer) list(indent int, name string, v reflect.Value) {
+	if v.Len() > 0 {
+		y.Line(indent, name, ":")
+	}
+	for i := range v.Len() {
+		if y.entry = true; v.Index(i).Kind() == reflect.String {
+			y.Line(indent+4, Scalar(v.Index(i).String()))
+		} else {
+			y.fields(indent+4, v.Index(i))
+		}
+	}
+}
+
+// texts writes a map of texts, unless it is empty.
+func (y *Writer) texts(indent int, name string, v reflect.Value) {
+	if v.Len() > 0 {
+		y.Line(indent, name, ":")
+	}
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	for _, key := range keys {
+		y.Line(indent+2, Scalar(key.String()), ": ", Scalar(v.MapIndex(key).String()))
+	}
+}
