@@ -65,6 +65,16 @@ type Source struct {
 	Redact func(text string) string // nil: nothing is taken out
 }
 
+// Of returns the attempts that a ledger has of an epic, with nothing taken out.
+func Of(e *epic.Epic, l *attempts.Ledger) Source {
+	return Source{Epic: e, Record: func(id string) attempts.TaskRecord {
+		if rec := l.Tasks[id]; rec != nil {
+			return *rec
+		}
+		return attempts.TaskRecord{}
+	}}
+}
+
 // said is what one ended attempt says that it has learned.
 type said struct {
 	task         string

@@ -72,7 +72,7 @@ func (p *page) attempts(t *Task) {
 		}
 		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
 		if a.Result != attempts.ResultSuccess && a.Outcome != "" {
-			p.say(" (%s, %s)", name(string(a.Outcome)), charge(a.Charged))
+			p.say(" (%s, %s)", name(string(a.Outcome)), ChargeText(a.Charged))
 		}
 		if who := strings.TrimSpace(a.Agent + " " + a.Model); who != "" {
 			p.say(" by %s", name(who))
@@ -92,7 +92,8 @@ func (p *page) attempts(t *Task) {
 	}
 }
 
-func charge(charged bool) string {
+// ChargeText says whether an attempt was charged.
+func ChargeText(charged bool) string {
 	if charged {
 		return "charged"
 	}

@@ -19,15 +19,15 @@ const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 s
 
 // HTML writes the report as a page that loads nothing: the markdown, in which nothing is taken for HTML.
 func (r *Report) HTML(w io.Writer, zone *time.Location) error {
-	var markdown bytes.Buffer
-	if err := r.Markdown(&markdown, zone); err != nil {
-		return err
-	}
-	return writePage(w, r.Epic.Title, markdown.Bytes())
+	return writePage(w, r.Epic.Title, func(to io.Writer) error { return r.Markdown(to, zone) })
 }
 
 // writePage writes markdown as a page with a title.
-func writePage(w io.Writer, title string, markdown []byte) error {
+func writePage(w io.Writer, title string, write func(io.Writer) error) error {
+	var markdown bytes.Buffer
+	if err := write(&markdown); err != nil {
+		return err
+	}
 	title = html.EscapeString(text.Line(title, columnsWide))
 	head := "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n" +
@@ -35,7 +35,7 @@ func writePage(w io.Writer, title string, markdown []byte) error {
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
-	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert(markdown, w); err != nil {
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert(markdown.Bytes(), w); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "</body>\n</html>\n")

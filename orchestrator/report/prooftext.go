@@ -19,12 +19,13 @@ func ProofText(p review.Proof, covering []string) string {
 			text += fmt.Sprintf(", log %s (sha256 %.12s)", p.Log, p.LogSHA256)
 		}
 		return text
-	case p.By == review.ByReview && p.Met:
-		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": met" + text.After(p.Evidence)
 	case p.By == review.ByReview:
-		return strings.Join(p.Reviewers, ", ") + " at " + fmt.Sprintf("%.12s", p.Commit) + ": not met" + text.After(p.Evidence)
-	}
-	if len(covering) == 0 {
+		met := "not met"
+		if p.Met {
+			met = "met"
+		}
+		return fmt.Sprintf("%s at %.12s: %s%s", strings.Join(p.Reviewers, ", "), p.Commit, met, text.After(p.Evidence))
+	case len(covering) == 0:
 		return "unproven: " + CoverText(nil)
 	}
 	return CoverText(covering)

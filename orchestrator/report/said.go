@@ -7,7 +7,55 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/orchestrator/text"
 )
+
+// Said is what an agent says of one kind besides its summary.
+type Said struct {
+	Label   string // begins each entry; "" : what is said is relay's own words
+	Entries []string
+}
+
+// StatementOf lists what an agent says besides its summary, in the order in which it is shown. Entries may be empty.
+func StatementOf(s *attempts.Statement) (list []Said) {
+	add := func(label string, entries ...string) { list = append(list, Said{label, entries}) }
+	var decided, found []string
+	for _, what := range slices.Sorted(maps.Keys(s.Decisions)) {
+		decided = append(decided, what+text.After(s.Decisions[what]))
+	}
+	for _, d := range s.Discovered {
+		found = append(found, d.Title+text.After(d.Why))
+	}
+	add("decided: ", decided...)
+	if i := s.Implementation; i != nil {
+		add("built so: ", i.DesignDecisions...)
+		add("breaks: ", i.BreakingChanges...)
+	}
+	if f := s.Bugfix; f != nil {
+		add("symptom: ", f.Symptom)
+		add("cause: ", f.RootCause)
+		add("fix: ", f.Fix)
+		add("risk: ", f.RegressionRisk)
+	}
+	if i := s.Inspection; i != nil {
+		var findings []string
+		for _, f := range i.Findings {
+			findings = append(findings, strings.TrimSpace(f.Severity+" "+f.Location)+text.After(f.Issue+text.After(f.Recommendation)))
+		}
+		add(LookedAt, i.Scope...)
+		add("finding: ", findings...)
+		add("assessment: ", i.Assessment)
+	}
+	add("asks: ", s.Questions...)
+	add("found, and left: ", found...)
+	if s.Confident != nil && !*s.Confident {
+		add("", "the agent is not sure of it")
+	}
+	return list
+}
+
+// LookedAt is the label of what an inspection has looked at.
+const LookedAt = "looked at: "
 
 // mostSaid is how many entries are shown of each list that an agent gives.
 const mostSaid = 5
@@ -16,63 +64,22 @@ const mostSaid = 5
 func said(task, indent string, s *attempts.Statement) string {
 	var b strings.Builder
 	more := 0
-	list := func(label string, entries []string) {
-		more += max(len(entries)-mostSaid, 0)
-		for _, entry := range entries[:min(len(entries), mostSaid)] {
-			if shown := code(entry, columnsWide); shown != "" {
-				fmt.Fprintf(&b, "%s- %s: %s\n", indent, label, shown)
+	for _, one := range StatementOf(s) {
+		if one.Label == LookedAt {
+			continue
+		}
+		more += max(len(one.Entries)-mostSaid, 0)
+		for _, entry := range one.Entries[:min(len(one.Entries), mostSaid)] {
+			if one.Label != "" {
+				entry = code(entry, columnsWide)
+			}
+			if entry != "" {
+				fmt.Fprintf(&b, "%s- %s%s\n", indent, one.Label, entry)
 			}
 		}
-	}
-	var decided, found []string
-	for _, what := range slices.Sorted(maps.Keys(s.Decisions)) {
-		decided = append(decided, both(what, s.Decisions[what]))
-	}
-	for _, d := range s.Discovered {
-		found = append(found, both(d.Title, d.Why))
-	}
-	list("decided", decided)
-	if s.Implementation != nil {
-		list("built so", s.Implementation.DesignDecisions)
-		list("breaks", s.Implementation.BreakingChanges)
-	}
-	if f := s.Bugfix; f != nil {
-		list("symptom", given(f.Symptom))
-		list("cause", given(f.RootCause))
-		list("fix", given(f.Fix))
-		list("risk", given(f.RegressionRisk))
-	}
-	if i := s.Inspection; i != nil {
-		var findings []string
-		for _, f := range i.Findings {
-			findings = append(findings, both(strings.TrimSpace(f.Severity+" "+f.Location), both(f.Issue, f.Recommendation)))
-		}
-		list("finding", findings)
-		list("assessment", given(i.Assessment))
-	}
-	list("asks", s.Questions)
-	list("found, and left", found)
-	if s.Confident != nil && !*s.Confident {
-		fmt.Fprintf(&b, "%s- the agent is not sure of it\n", indent)
 	}
 	if more > 0 {
 		fmt.Fprintf(&b, "%s- and %d more: `relay show %s`\n", indent, more, task)
 	}
 	return b.String()
-}
-
-// both joins two texts, of which the second may be empty.
-func both(what, why string) string {
-	if strings.TrimSpace(why) == "" {
-		return what
-	}
-	return what + ": " + why
-}
-
-// given returns a list of a text, unless that is empty.
-func given(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
 }

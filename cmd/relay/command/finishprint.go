@@ -38,9 +38,9 @@ func (f *finishing) text() {
 	if len(a.Landed) > 0 {
 		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(text.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
 	}
-	var in, out []status.Task
-	for _, t := range a.Open {
-		if slices.Contains(a.Again, t.ID) {
+	var in, out []*status.Task
+	for i := range a.Open {
+		if t := &a.Open[i]; slices.Contains(a.Again, t.ID) {
 			in = append(in, t)
 		} else {
 			out = append(out, t)

@@ -39,19 +39,15 @@ type File struct {
 
 // Find gathers the learnings of an epic, and what they would change in the checkout. It writes nothing.
 func Find(p *project.Project, pl *project.Plan, l *attempts.Ledger) Finding {
-	record := func(id string) attempts.TaskRecord {
-		if rec := l.Tasks[id]; rec != nil {
-			return *rec
-		}
-		return attempts.TaskRecord{}
-	}
+	source := learnings.Of(pl.Epic, l)
+	source.Redact = p.Redactor().Text
 	found := Finding{Tasks: len(pl.Epic.Tasks)}
 	for i := range pl.Epic.Tasks {
-		if record(pl.Epic.Tasks[i].ID).Completed {
+		if source.Record(pl.Epic.Tasks[i].ID).Completed {
 			found.Completed++
 		}
 	}
-	found.Groups = learnings.Gather(learnings.Source{Epic: pl.Epic, Record: record, Redact: p.Redactor().Text})
+	found.Groups = learnings.Gather(source)
 	byFile := map[string][]learnings.Group{}
 	for _, g := range found.Groups {
 		if g.Worth() {

@@ -35,12 +35,9 @@ type Proposal struct {
 // of what they say. It fails when there is no review and nothing else to propose.
 func New(e *epic.Epic, l *attempts.Ledger, redact func(string) string) (Proposal, error) {
 	p, err := Reviewed(e, l)
-	found := learnings.Discovered(learnings.Source{Epic: e, Redact: redact, Record: func(id string) attempts.TaskRecord {
-		if rec := l.Tasks[id]; rec != nil {
-			return *rec
-		}
-		return attempts.TaskRecord{}
-	}})
+	source := learnings.Of(e, l)
+	source.Redact = redact
+	found := learnings.Discovered(source)
 	for _, t := range p.Tasks {
 		found = slices.DeleteFunc(found, func(f learnings.Found) bool { return f.Says(t.Title) })
 	}

@@ -70,7 +70,7 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		printLine("wait", "paused by you since "+FormatTime(*s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
 	if wait := s.Waiting; wait != nil {
-		printLine("wait", text.Line(l.waitText(wait), maxWhy))
+		printLine("wait", text.Line("waiting until "+l.nearTime(wait.Until)+" for "+wait.For+text.After(wait.Why), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
@@ -78,18 +78,10 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		}
 	}
 	if len(s.Cooldowns) > 0 {
-		printLine("", "relay work --ask-now asks at once"+stopRunHint(s))
+		hint := "relay work --ask-now asks at once"
+		if s.Run.State == Running {
+			hint += "; stop this run first, with Ctrl-C"
+		}
+		printLine("", hint)
 	}
-}
-
-func (l Printer) waitText(w *Wait) string {
-	return "waiting until " + l.nearTime(w.Until) + " for " + w.For + text.After(w.Why)
-}
-
-// stopRunHint returns a hint to stop an active run before another one can begin; "" when none is active.
-func stopRunHint(s *Report) string {
-	if s.Run.State == Running {
-		return "; stop this run first, with Ctrl-C"
-	}
-	return ""
 }

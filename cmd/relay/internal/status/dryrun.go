@@ -6,7 +6,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/epic"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
 )
@@ -59,7 +58,11 @@ type DryRunOptions struct {
 // configuration is none.
 func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
 	r := &DryRun{Unit: "minutes", now: o.Now}
-	ledger, wanted := view.Ledger, upstream(pl.Graph, o.Tasks)
+	ledger := view.Ledger
+	wanted, err := schedule.Select(pl.Graph, o.Tasks)
+	if err != nil {
+		return nil, err
+	}
 	if o.AskNow {
 		forgetful := *ledger
 		forgetful.Cooldowns = nil
@@ -153,27 +156,4 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 		}
 	}
 	return left
-}
-
-// upstream marks tasks and everything they depend on; nil when no task is named.
-func upstream(g *epic.Graph, ids []string) []bool {
-	if len(ids) == 0 {
-		return nil
-	}
-	seen := make([]bool, g.Len())
-	var stack []int
-	for _, id := range ids {
-		if i, ok := g.Index(id); ok {
-			stack = append(stack, i)
-		}
-	}
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !seen[i] {
-			seen[i] = true
-			stack = append(stack, g.Deps(i)...)
-		}
-	}
-	return seen
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
 
@@ -19,7 +20,7 @@ func EventText(e attempts.Event) string {
 		who += fmt.Sprintf(" attempt %d", e.Attempt)
 	}
 	if e.Request != nil {
-		who += requestText(e.Request)
+		who += fmt.Sprintf(" (a %s asked the run: %s)", e.Request.By, e.Request.What)
 	}
 	switch {
 	case e.RunStarted != nil:
@@ -31,7 +32,7 @@ func EventText(e attempts.Event) string {
 	case e.Landing != nil:
 		return text.Line(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
 	case e.Ended != nil:
-		msg := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, ChargeText(e.Ended.Charged))
+		msg := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, report.ChargeText(e.Ended.Charged))
 		if e.Ended.Gate != nil {
 			msg += ", gated: " + string(e.Ended.Gate.Reason)
 		}
@@ -51,11 +52,6 @@ func EventText(e attempts.Event) string {
 		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
 	return text.Line(who+factText(e), maxLine)
-}
-
-// requestText says that an event was asked for during a run.
-func requestText(q *attempts.Request) string {
-	return fmt.Sprintf(" (a %s asked the run: %s)", q.By, q.What)
 }
 
 // factText returns in words what an event says that changes no state; "" of any other.

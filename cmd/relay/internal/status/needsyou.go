@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"relay/cmd/relay/internal/terminal"
@@ -46,12 +45,17 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	if more := len(tasks) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
-	doubtful := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return len(t.Doubtful) == 0 })
+	doubtful := s.pick((*Task).doubtful)
 	if len(shown) == 0 && len(s.Refused)+len(doubtful) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
 	l.doubtful(w, doubtful)
-	return l.refused(w, s.Refused)
+	for _, r := range s.Refused {
+		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
+		first += r.Fix + "; then "
+	}
+	return first
 }
 
 // show returns the command that shows the whole of what a gated task failed by, and what that is.
@@ -64,29 +68,15 @@ func (l Printer) show(t *Task) (command, what string) {
 }
 
 // doubtful names the completed tasks whose tests prove less than before, and what to type for each.
-func (l Printer) doubtful(w io.Writer, tasks []Task) {
+func (l Printer) doubtful(w io.Writer, tasks []*Task) {
 	const most = 10
-	for i := range tasks[:min(len(tasks), most)] {
-		t := &tasks[i]
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(doubtText(t.ID, t.Doubtful, l.Flag), l.Width, "    "), " "))
+	for _, t := range tasks[:min(len(tasks), most)] {
+		id := t.ID + l.Flag
+		said := fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
+			t.ID, text.Line(strings.Join(t.Doubtful, "; "), maxWhy), id, id, id)
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks with weakened tests\n", rest)
 	}
-}
-
-// doubtText returns text that says which tests of a completed task need a person, and what to type.
-func doubtText(id string, tests []string, flag string) string {
-	return fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
-		id, text.Line(strings.Join(tests, "; "), maxWhy), id+flag, id+flag, id+flag)
-}
-
-// refused names the runners that would not work and what to type for each, and returns what comes before relay work.
-func (l Printer) refused(w io.Writer, list []Refusal) (first string) {
-	for _, r := range list {
-		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
-		first += r.Fix + "; then "
-	}
-	return first
 }

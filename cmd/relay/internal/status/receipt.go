@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
 	"relay/internal/plaintext"
+	"relay/orchestrator/report"
 	"relay/orchestrator/text"
 )
 
@@ -30,7 +31,7 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	}
 	head += "  " + result
 	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
-		head += fmt.Sprintf(" (%s, %s)", at.Outcome, ChargeText(at.Charged))
+		head += fmt.Sprintf(" (%s, %s)", at.Outcome, report.ChargeText(at.Charged))
 	}
 	fmt.Fprintln(w, indent+head)
 	WriteReceipt(w, &at.Receipt, l, indent+"  ")
@@ -51,13 +52,8 @@ var resultSources = map[attempts.ResultSource]string{
 	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
 }
 
-// ChargeText returns text that says whether an attempt was charged.
-func ChargeText(charged bool) string {
-	if charged {
-		return "charged"
-	}
-	return "not charged"
-}
+// mostSaid is how many entries are shown of each list that an agent gives.
+const mostSaid = 20
 
 // WriteReceipt writes what an attempt left: its summary, checks, verdict and what was kept of its work.
 func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
@@ -91,7 +87,14 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}
-	writeStatement(say, &r.Statement)
+	for _, said := range report.StatementOf(&r.Statement) {
+		for _, entry := range said.Entries[:min(len(said.Entries), mostSaid)] {
+			say(said.Label, entry)
+		}
+		if more := len(said.Entries) - mostSaid; more > 0 {
+			say("", fmt.Sprintf("and %d more", more))
+		}
+	}
 	say("suggestion: ", r.Suggestion)
 	say("learning: ", r.Learning)
 	say("kept: ", r.Salvage)

@@ -5,21 +5,27 @@ package status
 import (
 	"bytes"
 	"context"
-	"slices"
+	_ "embed" // of the schema
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 )
+
+// Schema is the JSON Schema of Report.
+//
+//go:embed status.schema.json
+var Schema []byte
 
 // Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
 // status.schema.json.
 type Report struct {
 	Version     int               `json:"version"`
-	Epic        Epic              `json:"epic"`
+	Epic        report.Epic       `json:"epic"`
 	Run         Run               `json:"run"`
 	Branch      string            `json:"branch,omitempty"`   // the epic's integration branch
 	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
@@ -41,13 +47,6 @@ type Report struct {
 	Warnings    []string `json:"warnings"`
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
-}
-
-// Epic names the epic of a report.
-type Epic struct {
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Source string `json:"source,omitempty"`
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -101,7 +100,7 @@ type Task struct {
 // New puts an epic and its ledger together.
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
 	s := &Report{
-		Version: 1, Epic: Epic{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
+		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
 		outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
@@ -137,11 +136,33 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	return s
 }
 
+// addUsage adds a task's attempts to what each agent has used.
+func (s *Report) addUsage(rec *attempts.TaskRecord) {
+	for i := range rec.Attempts {
+		if u := rec.Attempts[i].Usage; u != nil {
+			s.Usage.Add(*u)
+			s.Spenders.Add(&rec.Attempts[i])
+		}
+	}
+}
+
+// pick returns the tasks that fit.
+func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
+	for i := range s.Tasks {
+		if fits(&s.Tasks[i]) {
+			list = append(list, &s.Tasks[i])
+		}
+	}
+	return list
+}
+
 // hasWork reports whether there is something left to do, for a run or a person.
 func (s *Report) hasWork() bool {
-	doubtful := func(t Task) bool { return len(t.Doubtful) > 0 }
-	return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 || slices.ContainsFunc(s.Tasks, doubtful)
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).doubtful)) > 0
 }
+
+func (t *Task) open() bool     { return t.Status != attempts.Completed }
+func (t *Task) doubtful() bool { return len(t.Doubtful) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{

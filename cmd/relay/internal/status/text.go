@@ -61,7 +61,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	for _, warning := range s.Warnings {
 		l.note(w, warning)
 	}
-	if n := unverified(s); n > 0 {
+	if n := len(s.pick(func(t *Task) bool { return t.Unverified })); n > 0 {
 		fmt.Fprintf(w, l.Paint.Wait("note")+"   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
 	}
 	if s.Edited {
@@ -87,23 +87,38 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 		l.grouped(w, s, true)
 		return
 	}
+	l.rows(w, s.pick(func(*Task) bool { return true }))
+}
+
+// rows writes the tasks one by one, their states below each other.
+func (l Printer) rows(w io.Writer, tasks []*Task) {
 	widest := 0
-	for i := range s.Tasks {
-		widest = max(widest, len(s.Tasks[i].ID))
+	for _, t := range tasks {
+		widest = max(widest, len(t.ID))
 	}
-	for i := range s.Tasks {
-		l.task(w, &s.Tasks[i], widest)
+	for _, t := range tasks {
+		l.task(w, t, widest)
 	}
 }
 
-func unverified(s *Report) int {
-	n := 0
-	for i := range s.Tasks {
-		if s.Tasks[i].Unverified {
-			n++
+// usage prints what all attempts have used and, where there are several, each agent and model; unpriced is what nobody
+// knows.
+func (l Printer) usage(w io.Writer, s *Report) {
+	if s.Usage == (attempts.Usage{}) {
+		return
+	}
+	fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
+	unpriced := 0
+	for _, one := range s.Spenders {
+		unpriced += one.Unpriced
+		if len(s.Spenders) > 1 || l.Verbose {
+			who := strings.TrimSpace(text.Line(one.Runner, 20) + " " + text.Line(one.Model, 40))
+			fmt.Fprintf(w, "       %s: %s, %s\n", who, text.Usage(one.Usage), text.Count(one.Attempts, "attempt"))
 		}
 	}
-	return n
+	if unpriced > 0 && s.Usage.CostUSD > 0 {
+		fmt.Fprintf(w, "       not included: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
+	}
 }
 
 func (l Printer) task(w io.Writer, t *Task, widest int) {
@@ -264,20 +279,13 @@ func (l Printer) CountsText(c ending.Counts) string {
 }
 
 // OpenTasks lists tasks that are not completed.
-func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []Task) {
+func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []*Task) {
 	if len(tasks) == 0 {
 		return
 	}
 	fmt.Fprintln(w, head)
-	widest := 0
-	for i := range tasks {
-		widest = max(widest, len(tasks[i].ID))
-	}
-	for i := range tasks {
-		if i == MaxTasks {
-			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(len(tasks)-i, "task"))
-			return
-		}
-		l.task(w, &tasks[i], widest)
+	l.rows(w, tasks[:min(len(tasks), MaxTasks)])
+	if more := len(tasks) - MaxTasks; more > 0 {
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(more, "task"))
 	}
 }

@@ -115,7 +115,12 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	}
 	writeList(w, "files", s.Files, l, nil)
 	writeList(w, "depends on", s.DependsOn, l, nil)
-	s.writeCriteria(w, l)
+	writeList(w, "acceptance criteria", s.Criteria, l, func(i int) string {
+		if i+1 < len(s.ProvedBy) && s.ProvedBy[i] == s.ProvedBy[i+1] {
+			return "" // what is the same for all is said once
+		}
+		return s.ProvedBy[i]
+	})
 	writeList(w, "checks", s.Checks, l, nil)
 	for i := range s.Attempts {
 		fmt.Fprintln(w)
@@ -137,16 +142,6 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
 		}
 	}
-}
-
-// writeCriteria prints the criteria with what is to prove each; what is the same for all is said once.
-func (s *Task) writeCriteria(w io.Writer, l status.Printer) {
-	writeList(w, "acceptance criteria", s.Criteria, l, func(i int) string {
-		if i+1 < len(s.ProvedBy) && s.ProvedBy[i] == s.ProvedBy[i+1] {
-			return ""
-		}
-		return s.ProvedBy[i]
-	})
 }
 
 func writeList(w io.Writer, label string, items []string, l status.Printer, more func(i int) string) {
