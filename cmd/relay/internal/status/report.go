@@ -4,16 +4,24 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // of the schema
+	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
+	"relay/review"
 )
 
 // Schema is the JSON Schema of Report.
@@ -262,4 +270,112 @@ func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s
+}
+
+// EpicReview is the result of the newest review of the whole epic.
+type EpicReview struct {
+	Decision review.Decision `json:"decision,omitempty"` // "": none, for what Why says
+	Why      string          `json:"why,omitempty"`
+	Summary  string          `json:"summary,omitempty"`
+	Rounds   int             `json:"rounds"` // reviews whose findings became tasks
+	Base     string          `json:"base"`
+	Head     string          `json:"head"` // judged was base..head
+	Findings []review.Raised `json:"findings,omitempty"`
+	Added    []string        `json:"added,omitempty"` // tasks made of them
+
+	text string
+}
+
+// addEpicReview adds the reviews of the whole epic, and what they have used.
+func (s *Report) addEpicReview(l *attempts.Ledger) {
+	for i := range l.EpicReviews {
+		if u := l.EpicReviews[i].Usage; u != nil {
+			s.Usage.Add(*u)
+			s.Spenders.Add(&attempts.Attempt{Runner: "review of the epic", Usage: u})
+		}
+	}
+	r := l.LastEpicReview()
+	if r == nil {
+		return
+	}
+	s.Judged = &EpicReview{
+		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
+		Findings: r.Findings, Added: r.Added, text: ending.EpicVerdict(r),
+	}
+}
+
+// EpicReview prints the reviewers' verdict on the whole epic.
+func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
+	if j == nil {
+		return
+	}
+	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
+	switch {
+	case j.Decision == "" || len(j.Added) > 0:
+		fmt.Fprintln(w, "       "+report.Next(ending.EpicUnjudged))
+	case len(j.Findings) > 0:
+		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
+	}
+}
+
+// Refusal is a runner that would not work when it was last asked.
+type Refusal struct {
+	Runner  string           `json:"runner"`
+	Outcome attempts.Outcome `json:"outcome"`
+	Why     string           `json:"why,omitempty"`
+	Since   time.Time        `json:"since"`
+	Fix     string           `json:"fix"` // what to type
+
+	what string // what is wrong, in words
+}
+
+// login has, by type of agent, what the user types after the name of the program to log in.
+var login = map[string]string{
+	"claude":   ", then /login (or %s setup-token)",
+	"codex":    " login",
+	"gemini":   ", then /auth",
+	"opencode": " auth login",
+}
+
+// LoginFix returns text that says what to type for a runner that would not work.
+func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
+	agent := p.Config.Relay.Agents[name]
+	how, ok := login[agent.Type]
+	switch {
+	case !verdict.ClassOf(o).Login:
+		return "relay check"
+	case !ok:
+		return "relay config relay.agents." + name
+	}
+	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
+	return program + strings.ReplaceAll(how, "%s", program)
+}
+
+// Refusing returns the runners of this configuration that would not work when they were last asked.
+func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	for i := range pl.Epic.Tasks {
+		used = append(used, pl.Epic.Tasks[i].Runner)
+	}
+	var list []Refusal
+	for _, r := range l.Refusing() {
+		if !slices.Contains(used, r.Runner) {
+			continue
+		}
+		what := r.Runner + " is not logged in, or may not be used"
+		if !verdict.ClassOf(r.Outcome).Login {
+			what = r.Runner + " could not be started"
+		}
+		list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, LoginFix(p, r.Runner, r.Outcome), what})
+	}
+	return list
+}
+
+// ForReport returns the same as a report has them.
+func ForReport(list []Refusal) []report.Refused {
+	var all []report.Refused
+	for _, r := range list {
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what, Why: r.Why, Since: r.Since, Type: r.Fix})
+	}
+	return all
 }
