@@ -144,7 +144,9 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 		err = errors.Join(err, f.requested(store))
 	case f.pr:
 	case !f.dryRun && f.step.How != finish.NothingToLand:
-		err = f.land(ctx, store)
+		if err = f.step.Land(ctx, func() error { return runlock.Unoccupied(p.Git) }); err == nil {
+			err = f.written(store)
+		}
 	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
 	}
@@ -210,14 +212,6 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// land takes the step and writes that down.
-func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err != nil {
-		return err
-	}
-	return f.written(store)
 }
 
 // written records that the work is where it belongs.

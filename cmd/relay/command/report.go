@@ -76,7 +76,14 @@ func runReport(ctx context.Context, opts reportOptions) error {
 func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
 	a := o.app
 	if o.list != "" {
-		return o.ofList(ctx)
+		if o.run != "" {
+			return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
+		}
+		p, list, err := a.Playlist(ctx, o.list)
+		if err != nil {
+			return nil, err
+		}
+		return runreport.ForList(ctx, a, p, list)
 	}
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
@@ -101,18 +108,6 @@ func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
 		r.Warnings = append(r.Warnings, warning)
 	}
 	return r, nil
-}
-
-// ofList makes the report on a playlist.
-func (o *reportOptions) ofList(ctx context.Context) (runreport.Report, error) {
-	if o.run != "" {
-		return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
-	}
-	p, list, err := o.app.Playlist(ctx, o.list)
-	if err != nil {
-		return nil, err
-	}
-	return runreport.ForList(ctx, o.app, p, list)
 }
 
 // noRun says that there is no such run, and which there are.

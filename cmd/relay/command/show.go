@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -55,66 +56,45 @@ or pipe is not changed.`,
 	return cmd
 }
 
-// tried is a task with its place, its plan and what the ledger knows of it.
-type tried struct {
-	project *project.Project
-	plan    *project.Plan
-	view    *attempts.View
-	task    *epic.Task
-	rec     *attempts.TaskRecord
-}
-
-// find looks up the task the user named.
-func (opts showOptions) find(ctx context.Context) (*tried, error) {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t, err := pl.Task(opts.task)
-	if err != nil {
-		return nil, err
-	}
-	view, err := p.View(pl)
-	if err != nil {
-		return nil, err
-	}
-	rec := view.Ledger.Tasks[t.ID]
-	if rec == nil {
-		rec = &attempts.TaskRecord{}
-	}
-	return &tried{project: p, plan: pl, view: view, task: t, rec: rec}, nil
-}
-
 func runShow(ctx context.Context, opts showOptions) error {
-	f, err := opts.find(ctx)
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
-		return opts.nextBrief(ctx, f.project, f.plan, f.view, f.task)
+	t, err := pl.Task(opts.task)
+	if err != nil {
+		return err
+	}
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	rec := cmp.Or(view.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+	if opts.brief && opts.attempt == 0 && !rec.Completed {
+		return opts.nextBrief(ctx, p, pl, view, t)
 	}
 	part := opts.part()
-	s := taskview.New(f.task, f.rec, f.view.Ledger, f.plan.Graph)
+	s := taskview.New(t, rec, view.Ledger, pl.Graph)
 	if part != "" || opts.attempt != 0 {
-		at, err := taskview.Pick(f.task.ID, f.rec, opts.attempt)
+		at, err := taskview.Pick(t.ID, rec, opts.attempt)
 		if err != nil {
 			return err
 		}
 		if part != "" {
-			left := &taskview.Attempt{App: opts.app, Project: f.project, Task: f.task.ID, Attempt: at}
+			left := &taskview.Attempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
 			return left.Write(ctx, part)
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
-	s.AddProgress(f.project)
+	s.AddProgress(p)
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
 	if n := len(s.Attempts); n > 0 {
-		s.Logged = agentlog.New(opts.app, f.project, agentlog.Options{}).Has(agentlog.Attempt{Task: f.task.ID, Attempt: &s.Attempts[n-1]})
+		s.Logged = agentlog.New(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
 	}
 	s.Write(opts.app.Out, status.Printer{
-		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running, Flag: f.project.EpicFlag(),
+		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !view.Running, Flag: p.EpicFlag(),
 	})
 	return nil
 }

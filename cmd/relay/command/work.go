@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -147,9 +146,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		if p, pl, err = opts.planned(ctx, flags); err != nil {
 			return err
 		}
-		for _, w := range p.Config.Warnings {
-			fmt.Fprintf(opts.App.Err, "relay: warning: %s\n", w)
-		}
+		opts.App.Warn(p.Config.Warnings...)
 		opts.WarnUnsigned(ctx, p)
 		return opts.CheckAgents(p, pl)
 	})
@@ -181,9 +178,7 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	if err != nil {
 		return err
 	}
-	for _, w := range p.Config.Warnings {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", w)
-	}
+	o.App.Warn(p.Config.Warnings...)
 	refused := o.Refusal(ctx, p, pl, view)
 	r, err := o.dryRunOf(p, pl, view, refused)
 	if err != nil {
@@ -250,21 +245,9 @@ func (o *workOptions) listed(ctx context.Context, flags map[string]any) (*projec
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, w := range p.Config.Warnings {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", w)
-	}
-	path, err := filepath.Abs(o.App.Path(o.playlist))
-	if err != nil {
-		return nil, nil, err
-	}
-	list, err := p.ReadList(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, w := range list.Warnings {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s (%s)\n", exit.Message(w), w.Hint)
-	}
-	return p, list, nil
+	o.App.Warn(p.Config.Warnings...)
+	list, err := o.App.ReadList(p, o.playlist)
+	return p, list, err
 }
 
 // listDryRun is what relay work --playlist --dry-run --json prints.

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/sessionview"
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 	"relay/internal/telling"
 	"relay/orchestrator/text"
@@ -212,6 +213,8 @@ var arguments = []string{
 	"query", "description", "prompt",
 }
 
+var edits = lazyregexp.New("write|edit|replace|patch|change")
+
 // doing says what a tool call does, and to what.
 func doing(tool string, params json.RawMessage) (Kind, string) {
 	var fields map[string]json.RawMessage
@@ -227,7 +230,7 @@ func doing(tool string, params json.RawMessage) (Kind, string) {
 			return Runs, what
 		case key == "pattern" || key == "url" || key == "query" || key == "description" || key == "prompt":
 			return Calls, what
-		case containsAny(name, "write", "edit", "replace", "patch", "change"):
+		case edits.MatchString(name):
 			return Edits, what
 		case strings.Contains(name, "read"):
 			return Reads, what
@@ -238,15 +241,6 @@ func doing(tool string, params json.RawMessage) (Kind, string) {
 		return Calls, ""
 	}
 	return Calls, sessionview.Readable(string(params))
-}
-
-func containsAny(s string, words ...string) bool {
-	for _, word := range words {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // argument reads a text, words of a command, or the paths of changes.

@@ -239,7 +239,11 @@ func (c *checkup) agentsToAsk() (agents []asked) {
 	for _, name := range names {
 		add(name, model, false)
 	}
-	for _, t := range c.tasks() {
+	var tasks []epic.Task
+	if c.plan != nil {
+		tasks = c.plan.Epic.Tasks
+	}
+	for _, t := range tasks {
 		switch {
 		case t.Runner != "":
 			add(t.Runner, cmp.Or(t.Model, model), false)
@@ -265,14 +269,6 @@ func (c *checkup) askable(name string) (configs.Agent, bool) {
 	}
 	_, err = c.project.Program(name)
 	return agent, err == nil
-}
-
-// tasks returns those of the plan, if there is one.
-func (c *checkup) tasks() []epic.Task {
-	if c.plan == nil {
-		return nil
-	}
-	return c.plan.Epic.Tasks
 }
 
 // askOne asks one agent. The error is a fault of this machine.
@@ -320,7 +316,13 @@ func (c *checkup) answered(a asked) Point {
 		return p
 	case a.answers():
 		p.State, p.Code = OK, 0
-		p.Message = "answers" + answeredBy(cmp.Or(r.Model, a.model)) + fmt.Sprintf(" in %.1fs", a.took.Seconds()) + costOf(r.Usage)
+		p.Message = "answers"
+		if model := cmp.Or(r.Model, a.model); model != "" {
+			p.Message += " (" + plaintext.Escape(text.Line(model, 60)) + ")"
+		}
+		if p.Message += fmt.Sprintf(" in %.1fs", a.took.Seconds()); r.Usage.Priced {
+			p.Message += fmt.Sprintf(", %.4f USD", r.Usage.CostUSD)
+		}
 		return p
 	}
 	p.Message = map[runners.Outcome]string{
@@ -348,33 +350,10 @@ func (c *checkup) answered(a asked) Point {
 	case runners.Network:
 		p.Fix = "look at the network, the proxy and the provider's status page"
 	default:
-		p.Fix = "try it yourself: " + program(c.project, a.name)
+		program, _ := c.project.Program(a.name)
+		p.Fix = "try it yourself: " + cmp.Or(program, a.name)
 	}
 	return p
-}
-
-// program returns what a person types to start an agent.
-func program(p *project.Project, name string) string {
-	found, err := p.Program(name)
-	if err != nil {
-		return name
-	}
-	return found
-}
-
-func answeredBy(model string) string {
-	if model == "" {
-		return ""
-	}
-	return " (" + plaintext.Escape(text.Line(model, 60)) + ")"
-}
-
-// costOf says what an answer has cost, where that is known.
-func costOf(u runners.Usage) string {
-	if !u.Priced {
-		return ""
-	}
-	return fmt.Sprintf(", %.4f USD", u.CostUSD)
 }
 
 // versionPatience is how long a program may take to tell its version. Some load all of themselves first: on a machine

@@ -135,12 +135,13 @@ func (c *checkup) all(ctx context.Context) {
 // Write prints the points for people, and whether relay work can begin.
 func Write(w *terminal.Writer, points []Point) {
 	counts, widest := map[string]int{}, 0
+	paint := map[string]func(string) string{OK: w.Palette.Good, Warn: w.Palette.Wait, Fail: w.Palette.Bad}
 	for _, p := range points {
 		widest = max(widest, len(p.Name))
 	}
 	for i, p := range points {
 		counts[p.State]++
-		state := painted(w.Palette, p.State) + strings.Repeat(" ", max(4-len(p.State), 0))
+		state := paint[p.State](p.State) + strings.Repeat(" ", max(4-len(p.State), 0))
 		fmt.Fprintf(w, "%s  %s  %s\n", state, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
 		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
 			for row := range strings.SplitSeq(p.Fix, "\n") {
@@ -148,24 +149,12 @@ func Write(w *terminal.Writer, points []Point) {
 			}
 		}
 	}
-	paint := w.Palette
 	switch {
 	case counts[Fail] > 0:
-		fmt.Fprintf(w, "\n%s\n", paint.Bad(text.Count(counts[Fail], "problem")+" to fix before relay work"))
+		fmt.Fprintf(w, "\n%s\n", paint[Fail](text.Count(counts[Fail], "problem")+" to fix before relay work"))
 	case counts[Warn] > 0:
-		fmt.Fprintf(w, "\n%s: relay work\n", paint.Wait("ready, with "+text.Count(counts[Warn], "warning")))
+		fmt.Fprintf(w, "\n%s: relay work\n", paint[Warn]("ready, with "+text.Count(counts[Warn], "warning")))
 	default:
-		fmt.Fprintf(w, "\n%s: relay work\n", paint.Good("ready"))
+		fmt.Fprintf(w, "\n%s: relay work\n", paint[OK]("ready"))
 	}
-}
-
-// painted marks the state of a point.
-func painted(p terminal.Palette, state string) string {
-	switch state {
-	case Fail:
-		return p.Bad(state)
-	case Warn:
-		return p.Wait(state)
-	}
-	return p.Good(state)
 }

@@ -13,7 +13,7 @@ import (
 // Session returns the user's session for the project that a command works in. It fails when -C names no folder.
 func (a *App) Session() (project.Session, error) {
 	dir, err := a.Folder()
-	return project.Session{Dir: dir, Epic: a.Epic, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.warn([]string{text}) }}, err
+	return project.Session{Dir: dir, Epic: a.Epic, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.Warn(text) }}, err
 }
 
 // Locate finds the project around the user's folder. See project.Locate.
@@ -53,7 +53,7 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	}
 	pl, err := p.Plan()
 	if err == nil {
-		a.warn(p.Damage)
+		a.Warn(p.Damage...)
 		return p, pl, nil
 	}
 	view, reading := attempts.Read(p.Dir, nil, nil)
@@ -64,8 +64,8 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	if err != nil {
 		return nil, nil, err
 	}
-	a.warn(p.Damage)
-	a.warn([]string{warning})
+	a.Warn(p.Damage...)
+	a.Warn(warning)
 	return p, pl, nil
 }
 
@@ -81,8 +81,8 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	return p, nil
 }
 
-// warn prints each warning on a line of its own.
-func (a *App) warn(warnings []string) {
+// Warn prints each warning on a line of its own.
+func (a *App) Warn(warnings ...string) {
 	for _, text := range warnings {
 		fmt.Fprintf(a.Err, "relay: warning: %s\n", text)
 	}
@@ -105,20 +105,27 @@ func (a *App) Playlist(ctx context.Context, file string) (*project.Project, *pro
 	if err != nil {
 		return nil, nil, err
 	}
+	damage := p.Damage
+	p.Damage = nil // warned of below
+	list, err := a.ReadList(p, file)
+	if err == nil {
+		a.Warn(damage...)
+	}
+	return p, list, err
+}
+
+// ReadList reads a playlist; file is as the user typed it. It warns of entries that relay does not use.
+func (a *App) ReadList(p *project.Project, file string) (*project.List, error) {
 	path, err := filepath.Abs(a.Path(file))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	list, err := p.ReadList(path)
 	if err != nil {
-		return nil, nil, err
-	}
-	a.warn(p.Damage)
-	for _, e := range list.Listed {
-		e.Project.Damage = nil // it has been told
+		return nil, err
 	}
 	for _, w := range list.Warnings {
-		a.warn([]string{fmt.Sprintf("%s (%s)", exit.Message(w), w.Hint)})
+		a.Warn(fmt.Sprintf("%s (%s)", exit.Message(w), w.Hint))
 	}
-	return p, list, nil
+	return list, nil
 }

@@ -175,8 +175,12 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	case errors.As(err, &edited) && edited.Unreadable != nil:
 		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
+		lines := strings.Split(strings.TrimSpace(plaintext.Escape(edited.Diff)), "\n")
+		if len(lines) > maxProblemsShown {
+			lines = append(lines[:maxProblemsShown], "…")
+		}
 		return Diagnosis{
-			Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
+			Failure, append([]string{Message(edited)}, lines...),
 			"relay ledger accept keeps the edit\nrelay ledger repair discards it",
 		}, true
 	case errors.As(err, &damage):
@@ -191,15 +195,6 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 		return Diagnosis{Failure, []string{"this epic has no attempt ledger yet"}, "relay init BLUEPRINT.md makes both"}, true
 	}
 	return Diagnosis{}, false
-}
-
-// differences returns the first lines of a diff.
-func differences(diff string) []string {
-	lines := strings.Split(strings.TrimSpace(plaintext.Escape(diff)), "\n")
-	if len(lines) > maxProblemsShown {
-		lines = append(lines[:maxProblemsShown], "…")
-	}
-	return lines
 }
 
 // Message returns the text of an error, harmless for a terminal.

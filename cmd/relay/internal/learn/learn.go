@@ -2,6 +2,7 @@
 package learn
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -147,38 +148,33 @@ func (f *Finding) Apply() error {
 		if err == nil && string(now) != one.before || err != nil && !(one.New && os.IsNotExist(err)) {
 			return &exit.Hinted{Err: fmt.Errorf("%s was changed meanwhile: nothing has been added to it", one.Name), Hint: "relay learn --apply"}
 		}
-		if err := project.ReplaceWith(one.path, one.mode, writer(one.after)); err != nil {
+		if err := project.Replace(one.path, one.mode, []byte(one.after)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writer(content string) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := io.WriteString(w, content)
-		return err
-	}
-}
-
-// Options are the flags of relay learn, and what it reads.
-type Options struct {
-	Apply, JSON bool
-	View        *attempts.View // the ledger as it is now
-}
+// Options are the flags of relay learn.
+type Options struct{ Apply, JSON bool }
 
 // Run prints what the agents of an epic have learned, and proposes or makes the change of AGENTS.md.
-func Run(a *cli.App, p *project.Project, pl *project.Plan, o Options) error {
-	view := o.View
+func Run(ctx context.Context, a *cli.App, o Options) error {
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	pl, view, _, err := p.Read(ctx)
+	if err != nil {
+		return err
+	}
 	if o.Apply && view.Running {
 		return &exit.Hinted{Err: errors.New("a run is active: AGENTS.md is left alone until it ends"), Hint: "relay learn shows what there is so far", Code: exit.Running}
 	}
 	found := Find(p, pl, view.Ledger)
-	var failed error
+	failed := found.Problem
 	if o.Apply {
 		failed = found.Apply()
-	} else {
-		failed = found.Problem
 	}
 	if o.JSON {
 		return errors.Join(a.PrintJSON(found.answer(o.Apply && failed == nil)), failed)

@@ -45,7 +45,13 @@ func (s *server) addReaders(m *mcp.Server) {
 		})
 	mcp.AddTool(m, reader("receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named."),
 		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.receipts(ctx, task, q.Attempt) }, q.Task)
+			return s.read(ctx, q.Offset, func(task string) (string, error) {
+				fields, err := s.show(ctx, task, q.Attempt)
+				if err != nil {
+					return "", err
+				}
+				return indented(fields["attempts"])
+			}, q.Task)
 		})
 	mcp.AddTool(m, reader("brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown."),
 		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
@@ -90,8 +96,7 @@ func (s *server) read(
 		if err != nil {
 			return s.failed(err)
 		}
-		p := cut(s.Redact(found), offset)
-		return s.said(p.text, p.more())
+		return s.said(cut(s.Redact(found), offset))
 	})
 	return answer, nil, err
 }
@@ -136,14 +141,6 @@ func (s *server) task(ctx context.Context, task string) (string, error) {
 		return "", err
 	}
 	return indented(fields)
-}
-
-func (s *server) receipts(ctx context.Context, task string, attempt int) (string, error) {
-	fields, err := s.show(ctx, task, attempt)
-	if err != nil {
-		return "", err
-	}
-	return indented(fields["attempts"])
 }
 
 func indented(v any) (string, error) {

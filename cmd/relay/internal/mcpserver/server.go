@@ -134,7 +134,7 @@ func (s *server) said(texts ...string) *mcp.CallToolResult {
 
 // failed is an answer that says why nothing was done.
 func (s *server) failed(err error) *mcp.CallToolResult {
-	r := s.said(cut(err.Error(), 0).text)
+	r := s.said(plaintext.Head(err.Error(), MaxAnswer))
 	r.IsError = true
 	return r
 }
@@ -142,31 +142,16 @@ func (s *server) failed(err error) *mcp.CallToolResult {
 // MaxAnswer bounds the text of one answer, in bytes.
 const MaxAnswer = 32 << 10
 
-// part is some of a text.
-type part struct {
-	text string
-	next int // offset of what follows; 0: there is no more
-	size int // of the whole text
-}
-
-// cut returns what of a text stands from an offset on, at most MaxAnswer bytes and no half of a character.
-func cut(text string, from int) part {
+// cut returns what of a text stands from an offset on, at most MaxAnswer bytes and no half of a character, and how to ask for what
+// follows; "" when nothing does.
+func cut(text string, from int) (part, more string) {
 	from = min(max(from, 0), len(text))
 	for from < len(text) && from > 0 && text[from]&0xC0 == 0x80 { // in the middle of a character
 		from--
 	}
-	p := part{text: text[from:], size: len(text)}
-	if len(p.text) > MaxAnswer {
-		p.text = plaintext.Head(p.text, MaxAnswer)
-		p.next = from + len(p.text)
+	part = plaintext.Head(text[from:], MaxAnswer)
+	if next := from + len(part); next < len(text) {
+		more = fmt.Sprintf("This is not all: the answer has %d bytes. Call the tool again with \"offset\": %d for what follows.", len(text), next)
 	}
-	return p
-}
-
-// more says how to ask for what follows; "" when nothing does.
-func (p part) more() string {
-	if p.next == 0 {
-		return ""
-	}
-	return fmt.Sprintf("This is not all: the answer has %d bytes. Call the tool again with \"offset\": %d for what follows.", p.size, p.next)
+	return part, more
 }

@@ -77,7 +77,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		var data []byte
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
-	case isPath(named):
+	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
 		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "an idea is told in words: relay plan 'Users can sign up by mail'"}
 	default:
 		w.From, w.Text = "the command line", named
@@ -89,11 +89,6 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		return w, &exit.Hinted{Err: errors.New("what is wanted is empty"), Code: exit.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
 	}
 	return w, nil
-}
-
-// isPath reports whether a word is meant as the path of a file.
-func isPath(named string) bool {
-	return !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != "")
 }
 
 func asYAML(ctx context.Context, p *project.Project, r planfile.Request) (string, error) {
@@ -147,11 +142,9 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", text.Line(names[0], 40))
 	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
 	for _, note := range m.Notes {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text.Line(note.Text, 300))
+		o.App.Warn(text.Line(note.Text, 300))
 	}
-	for _, what := range m.Stay {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", what)
-	}
+	o.App.Warn(m.Stay...)
 	if err == nil && p.Config.Relay.Records.Sessions {
 		if _, err := sessionkeeper.Import(ctx, p.SessionOptions(stub), m.Folder); err != nil {
 			fmt.Fprintf(o.App.Err, "relay: warning: the agents ledger does not have the session: %v\n", err)
@@ -306,9 +299,10 @@ func (m *Made) showChecks(w io.Writer) {
 	}
 }
 
-// ShowAdded shows what each task has been given that it lacked.
-func ShowAdded(w io.Writer, added []planner.Added) {
-	for _, a := range added {
+// ShowFilled shows what a plan has been given, and how the new checks did.
+func (m *Made) ShowFilled(w io.Writer) {
+	m.head(w)
+	for _, a := range m.Added {
 		fmt.Fprintln(w, a.Task)
 		for _, c := range a.Criteria {
 			fmt.Fprintf(w, "  + criterion: %s\n", text.Line(c.Text, 200))
@@ -317,12 +311,6 @@ func ShowAdded(w io.Writer, added []planner.Added) {
 			fmt.Fprintf(w, "  + check: %s\n", text.Line(c.Run, 200))
 		}
 	}
-}
-
-// ShowFilled shows what a plan has been given, and how the new checks did.
-func (m *Made) ShowFilled(w io.Writer) {
-	m.head(w)
-	ShowAdded(w, m.Added)
 	m.showChecks(w)
 }
 

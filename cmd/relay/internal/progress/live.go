@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/text"
@@ -22,10 +21,6 @@ type live struct {
 	panel panel
 	rows  int // lines of the panel on the screen
 	ends  estimator
-}
-
-func newLive(a *cli.App) *live {
-	return &live{w: a.Err.Dest, now: a.Now, panel: panel{paint: a.Err.Palette}}
 }
 
 // quiet are changes that the panel shows and that need no line of their own.

@@ -115,21 +115,16 @@ func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 		e.Plan, err = e.Project.Plan()
 		return e, err
 	case copied != nil && !bytes.Equal(copied, source) && !bytes.Equal(copied, last):
-		return nil, e.errBothEdited()
+		edited, twin := p.Rel(e.Source), p.Rel(e.Project.File("epic.yml"))
+		return nil, &exit.Hinted{
+			Err:  fmt.Errorf("%s was edited, and so was its copy %s", edited, twin),
+			Hint: "put into " + edited + " what shall be, and remove the copy",
+		}
 	}
 	if !bytes.Equal(copied, source) || !bytes.Equal(last, source) {
 		e.edited = source
 	}
 	return e, nil
-}
-
-// errBothEdited returns the error for a plan that was edited in both places.
-func (e *ListedEpic) errBothEdited() error {
-	copied, source := e.Project.Rel(e.Project.File("epic.yml")), e.Project.Rel(e.Source)
-	return &exit.Hinted{
-		Err:  fmt.Errorf("%s was edited, and so was its copy %s", source, copied),
-		Hint: "put into " + source + " what shall be, and remove the copy",
-	}
 }
 
 // Copy puts the plan into the epic's folder, if it was edited since that was done last.

@@ -35,7 +35,12 @@ func (p *Project) Plan() (*Plan, error) {
 	var odd *irregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNoEpic(p, path)
+		hint := "make one from a blueprint: relay init BLUEPRINT.md"
+		if ids := p.Listed(); len(ids) > 0 {
+			hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
+				"\nrelay status --playlist FILE shows how the list stands"
+		}
+		return nil, &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 	case errors.As(err, &odd):
 		return nil, &exit.Hinted{
 			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
@@ -58,16 +63,6 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{Source: src, Epic: e, Graph: g}, nil
-}
-
-// errNoEpic returns the error for an epic.yml that is not there, with the epics of playlists that are.
-func errNoEpic(p *Project, path string) error {
-	hint := "make one from a blueprint: relay init BLUEPRINT.md"
-	if ids := p.Listed(); len(ids) > 0 {
-		hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
-			"\nrelay status --playlist FILE shows how the list stands"
-	}
-	return &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 }
 
 // Task finds a task by the id a user typed.
@@ -194,10 +189,11 @@ func ComparePlans(before, after *Plan) PlanChanges {
 	for i := range after.Epic.Tasks {
 		now := after.Epic.Tasks[i]
 		was, ok := before.Epic.Task(now.ID)
-		switch {
-		case !ok:
+		if !ok {
 			c.Added = append(c.Added, now.ID)
-		case !sameTask(*was, now):
+			continue
+		}
+		if now.Line = was.Line; !reflect.DeepEqual(*was, now) { // a task may move in the file
 			c.Changed = append(c.Changed, now.ID)
 		}
 	}
@@ -207,11 +203,6 @@ func ComparePlans(before, after *Plan) PlanChanges {
 		}
 	}
 	return c
-}
-
-func sameTask(a, b epic.Task) bool {
-	a.Line, b.Line = 0, 0
-	return reflect.DeepEqual(a, b)
 }
 
 // Downstream returns the ids of all tasks that depend on a task, directly or not, in file order.

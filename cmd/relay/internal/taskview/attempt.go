@@ -59,7 +59,14 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 	case Brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case Log:
-		err := copyTranscript(out, filepath.Join(folder, transcripts.Name))
+		path := filepath.Join(folder, transcripts.Name)
+		f, err := transcripts.Open(path)
+		if err == nil {
+			_, err = io.Copy(out, f)
+			_ = f.Close() // it was read only
+		} else {
+			err = noFile(path, err)
+		}
 		var none *exit.Hinted
 		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
 			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
@@ -84,17 +91,6 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", a.ID, a.Task), Hint: "relay show " + a.Task}
 	}
 	return nil
-}
-
-// copyTranscript writes out what an agent printed, compressed or not.
-func copyTranscript(w io.Writer, path string) error {
-	f, err := transcripts.Open(path)
-	if err != nil {
-		return noFile(path, err)
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
 }
 
 // noFile explains why a file cannot be opened.
