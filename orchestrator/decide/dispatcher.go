@@ -61,7 +61,7 @@ type Choice struct {
 func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err error) {
 	none := Choice{Index: -1}
 	d.State.steps.free = nil
-	if d.limits.finished() {
+	if d.limits.Stopped.Reason != "" || d.limits.Exhausted() { // whatever tasks are ready
 		return none, nil, nil
 	}
 	if d.State.Paused && d.State.Plan.CountReady() > 0 {

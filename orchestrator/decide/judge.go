@@ -51,7 +51,9 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	c.state.Mu.Lock()
 	defer c.state.Mu.Unlock()
 	now := c.state.Instant()
-	ended.Charged = ended.Charged && !c.limits.excused(a, *ended)
+	if index, ok := c.state.O.Graph.Index(a.Task.ID); ok && c.limits.breaker.Excuses(index, attempts.Cause(ended.Receipt)) {
+		ended.Charged = false // it failed only for the cause that has opened the circuit breaker
+	}
 	rule := c.rule(now, a, f, *ended)
 	ended.Gate = c.gate(now, record, EndedAttempt{Attempt: a, Result: f, Ended: *ended, Rule: rule})
 	c.state.Step(now, c.state.ruledStep(attempts.StepRuled, a, f))
@@ -71,7 +73,11 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	case after.Stopped && c.stopped(a.Task.ID):
 		u.Kind = updates.Stopped
 	case after.Task == verdict.TaskGated:
-		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(inFewerWords(ended, f.Short), u.Text)
+		detail := ended.Gate.Detail
+		if failed := ended.Receipt.ErrorSummary; f.Short != "" && failed != "" {
+			detail = strings.Replace(detail, failed, f.Short, 1)
+		}
+		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(detail, u.Text)
 	case ended.Charged:
 		u.Kind = updates.Failed
 	case after.Task == verdict.TaskPutOff:
@@ -83,14 +89,6 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	for _, note := range f.Notes {
 		c.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: note.Text})
 	}
-}
-
-// inFewerWords returns why a task is gated, with what an attempt failed by in fewer words where there are any.
-func inFewerWords(e attempts.Ended, short string) string {
-	if short == "" || e.Receipt.ErrorSummary == "" {
-		return e.Gate.Detail
-	}
-	return strings.Replace(e.Gate.Detail, e.Receipt.ErrorSummary, short, 1)
 }
 
 // stopped reports whether a person has stopped a task, and does not want it tried again. The caller holds Mu.

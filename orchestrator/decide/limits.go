@@ -85,13 +85,23 @@ func (m *Limits) pointless(at clock.Deadline, now clock.Instant) bool {
 	return m.Deadline != nil && at.Rest(now) >= m.Deadline.Rest(now)
 }
 
-// checkLimits holds the end of an attempt against the circuit breaker. The caller holds Mu.
+// checkLimits tells the circuit breaker how an attempt has ended: it records that a completed task closes the breaker, and stops the run
+// if a failure exhausts it. The caller holds Mu.
 func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, after verdict.After, e attempts.Ended) error {
+	b := &m.breaker
 	switch {
 	case after.Task == verdict.TaskCompleted:
-		return m.breakerCompleted(a)
+		if !b.Complete() {
+			return nil
+		}
+		note := &attempts.Note{Kind: "limit", Text: a.Task.ID + " was completed: the run goes on"}
+		m.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+		return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 	case after.Blamed:
-		return m.judgeFailure(now, index, a, e)
+		b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, now)
+		if b.Exhausted() {
+			return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
+		}
 	}
 	return nil
 }
@@ -107,9 +117,6 @@ func (m *Limits) countUncharged(now clock.Instant, after verdict.After, e attemp
 	}
 	return nil
 }
-
-// finished reports whether a limit or a budget lets nothing more start, whatever tasks are ready. The caller holds Mu.
-func (m *Limits) finished() bool { return m.Stopped.Reason != "" || m.Exhausted() }
 
 // CutShort reports whether a limit or the caller ends the run early.
 func (m *Limits) CutShort() bool {
@@ -143,35 +150,6 @@ func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
 	what := attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()}
 	err := m.waiter.notifyWaiting(now, updates.Paused, "", what)
 	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
-}
-
-// breakerCompleted tells the circuit breaker that a task is completed, and records it if that closes the breaker. The caller
-// holds Mu.
-func (m *Limits) breakerCompleted(a engine.Attempt) error {
-	if !m.breaker.Complete() {
-		return nil
-	}
-	note := &attempts.Note{Kind: "limit", Text: a.Task.ID + " was completed: the run goes on"}
-	m.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
-	return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
-}
-
-// judgeFailure tells the circuit breaker how an attempt failed, and stops the run if the breaker is exhausted. The caller holds
-// mu.
-func (m *Limits) judgeFailure(now clock.Instant, index int, a engine.Attempt, e attempts.Ended) error {
-	b := &m.breaker
-	f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
-	b.Fail(f, now)
-	if !b.Exhausted() {
-		return nil
-	}
-	return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
-}
-
-// excused reports whether an attempt failed only for the cause that has opened the circuit breaker. The caller holds Mu.
-func (m *Limits) excused(a engine.Attempt, e attempts.Ended) bool {
-	index, ok := m.state.O.Graph.Index(a.Task.ID)
-	return ok && m.breaker.Excuses(index, attempts.Cause(e.Receipt))
 }
 
 // RecordUsage records what an agent or a reviewer has used so far, and cancels an agent that exceeds a budget. A review of
@@ -234,14 +212,6 @@ func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.Cancel
 	m.Budget.Begin(task, used)
 	m.stops[task.ID] = stop
 	if m.stopping[task.ID] { // while it was prepared
-		stop(ErrStopped)
-	}
-}
-
-// stopByPerson ends the attempt at a task, now or as soon as it begins. The caller holds Mu.
-func (m *Limits) stopByPerson(task string) {
-	m.stopping[task] = true
-	if stop := m.stops[task]; stop != nil {
 		stop(ErrStopped)
 	}
 }

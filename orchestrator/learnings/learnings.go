@@ -167,7 +167,11 @@ func Gather(s Source) []Group {
 		tags := strings.Join(one.tags, " ")
 		at, ok := byText[one.normal]
 		if !ok {
-			at = similar(byTags[tags], words, wordsOf(one.normal))
+			at = -1
+			now := wordsOf(one.normal)
+			if k := slices.IndexFunc(byTags[tags], func(i int) bool { return words[i].mostly(now) }); k >= 0 {
+				at = byTags[tags][k]
+			}
 		}
 		if at < 0 {
 			at = len(groups)
@@ -185,16 +189,6 @@ func Gather(s Source) []Group {
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return len(b.Tasks) - len(a.Tasks) })
 	return groups
-}
-
-// similar returns the first of some groups that says mostly the same; -1 when none does.
-func similar(groups []int, words map[int]wordSet, now wordSet) int {
-	for _, i := range groups {
-		if words[i].mostly(now) {
-			return i
-		}
-	}
-	return -1
 }
 
 // add counts what an attempt says; a task counts once, however often its attempts say it.

@@ -172,14 +172,7 @@ type Added struct {
 	Checks   []epic.Check
 }
 
-// form is the example that an agent is shown.
-func form(fill *epic.Epic) string {
-	if fill == nil {
-		return blueprint.Form
-	}
-	return fillForm
-}
-
+// fillForm is the example that an agent is shown which only fills a plan.
 const fillForm = `# Title of the plan
 
 ## Implementation Tasks

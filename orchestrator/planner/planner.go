@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
@@ -167,11 +168,11 @@ func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Eve
 func (s *session) brief() reanchor.Planning {
 	r := s.request
 	p := reanchor.Planning{
-		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: form(r.Fill), Most: MostTasks, Base: r.Base, Wall: s.left(),
+		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
 		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
 	}
 	if r.Fill != nil {
-		p.Lacks = lacking(r.Fill)
+		p.Form, p.Lacks = fillForm, lacking(r.Fill)
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -99,11 +100,6 @@ func (l *nightLog) addDecided(e attempts.Event) {
 	}
 }
 
-// order puts the steps in the order in which they were made.
-func (l *nightLog) order() {
-	slices.SortStableFunc(l.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
-}
-
 // instant returns when a step was made.
 func (l *nightLog) instant(s attempts.Step) clock.Instant {
 	ran := time.Duration(s.Ran)
@@ -194,12 +190,7 @@ func (r *replayer) countUnchecked() {
 }
 
 func sortedIDs[V any](of map[attemptID]V) []attemptID {
-	ids := make([]attemptID, 0, len(of))
-	for id := range of {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b attemptID) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number)) })
-	return ids
+	return slices.SortedFunc(maps.Keys(of), func(a, b attemptID) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number)) })
 }
 
 // stepText says in words what a step decides.

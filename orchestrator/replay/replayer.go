@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -139,7 +140,7 @@ func (r *replayer) read() error {
 	if err == nil && !r.log.any {
 		err = ErrNoSuchRun
 	}
-	r.log.order()
+	slices.SortStableFunc(r.log.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
 	return err
 }
 

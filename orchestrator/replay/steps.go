@@ -272,7 +272,7 @@ const idleFor = decide.LongestWait + 5*time.Second
 func (r *replayer) idle(s recordedStep) {
 	before := r.log.steps[r.log.next-1].Step
 	gap := time.Duration(s.Ran - before.Ran)
-	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.busy() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.s.Plan.CountRunning()-r.s.Queue.Count() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
 		return
 	}
 	if !r.wakes(r.log.instant(before)) {
@@ -312,11 +312,6 @@ func (r *replayer) checkIdle(now clock.Instant) {
 	}
 }
 
-// busy returns how many workers have a task.
-func (r *replayer) busy() int {
-	return r.s.Plan.CountRunning() - r.s.Queue.Count()
-}
-
 // ended holds the end of a run that ended by itself against the code: nothing could start any more.
 func (r *replayer) ended() {
 	stop := r.log.stopped
@@ -344,7 +339,12 @@ func rule(r *replayer) {
 		}
 		r.report.Made(Ruling)
 		then := rulingText(verdict.Cause(event.Ended.Cause), event.Ended.Outcome)
-		ruling, lacks := decideOn(e)
+		ruling, lacks := verdict.Ruling{}, verdict.Nothing
+		if e.Landing != nil {
+			ruling = verdict.DecideLanding(e)
+		} else {
+			ruling, lacks = verdict.Decide(e)
+		}
 		now := rulingText(ruling.Cause, ruling.Outcome)
 		if lacks == verdict.Nothing {
 			r.report.Causes[ruling.Cause]++
@@ -355,14 +355,6 @@ func rule(r *replayer) {
 			r.report.Differs(Difference{Decision: Ruling, At: event.At, Task: id.task, Then: then, Now: now})
 		}
 	}
-}
-
-// decideOn returns the ruling on evidence of work or of its landing, or the part that the evidence lacks.
-func decideOn(e *verdict.Evidence) (verdict.Ruling, verdict.Part) {
-	if e.Landing != nil {
-		return verdict.DecideLanding(e), verdict.Nothing
-	}
-	return verdict.Decide(e)
 }
 
 // rulingText names the row that ruled, and the outcome.

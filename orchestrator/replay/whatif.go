@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -81,21 +82,18 @@ type Figures struct {
 
 // Plan plans the night with other settings: every task takes as long, costs as much and ends as it did.
 func (n *Night) Plan(w WhatIf) (*Plan, error) {
-	wanted, err := n.wanted()
+	wanted, err := schedule.Select(n.graph, n.Tasks)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Run: n.Run, Recorded: n.recorded(), Unknown: []string{}}
 	b := n.basis(wanted)
 	p.Same = b.plan(n.schedule(wanted), max(n.Jobs, 1), n.Runners)
-	jobs, runners := n.Jobs, n.Runners
-	if w.Jobs > 0 {
-		jobs = w.Jobs
-	}
+	runners := n.Runners
 	if len(w.Runners) > 0 {
 		runners = w.Runners
 	}
-	p.Planned = b.plan(n.schedule(wanted), max(jobs, 1), runners)
+	p.Planned = b.plan(n.schedule(wanted), max(cmp.Or(w.Jobs, n.Jobs), 1), runners)
 	p.Unknown = b.unknown(w)
 	return p, nil
 }
@@ -340,7 +338,12 @@ func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempt
 
 // add takes in an event of the run.
 func (n *Night) add(e attempts.Event) {
-	n.addTime(e)
+	if n.Began.IsZero() {
+		n.Began = e.At
+	}
+	if len(e.Steps) > 0 || e.Ended != nil || e.Started != nil || e.RunStopped != nil { // else a person did it after the run
+		n.Ended = e.At
+	}
 	for _, s := range e.Steps {
 		if s.Rules != nil {
 			n.Runners, n.Isolation = s.Rules.Runners, s.Rules.Isolation
@@ -359,16 +362,6 @@ func (n *Night) add(e attempts.Event) {
 		n.ends[e.Task] = left
 	case e.EpicReviewed != nil && e.EpicReviewed.Usage != nil:
 		n.Usage.Add(*e.EpicReviewed.Usage)
-	}
-}
-
-// addTime takes in when an event was; what a person does after the run is none of it.
-func (n *Night) addTime(e attempts.Event) {
-	if n.Began.IsZero() {
-		n.Began = e.At
-	}
-	if len(e.Steps) > 0 || e.Ended != nil || e.Started != nil || e.RunStopped != nil {
-		n.Ended = e.At
 	}
 }
 
@@ -397,9 +390,6 @@ func (n *Night) addEnd(e attempts.Event) {
 
 // leastMinutes is what an attempt takes that has taken no time by the log, which knows milliseconds.
 const leastMinutes = 1.0 / 60_000
-
-// wanted are the tasks that the run was about; nil: all.
-func (n *Night) wanted() ([]bool, error) { return schedule.Select(n.graph, n.Tasks) }
 
 // schedule is that of the run when it began, with claims to files where tasks work side by side.
 func (n *Night) schedule(wanted []bool) (s *schedule.Schedule) {

@@ -1,6 +1,7 @@
 package userconfig
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func toolsOf(environ []string) (tools []tool) {
 		env[name] = value
 	}
 	home := env["HOME"]
-	config := firstOf(env["XDG_CONFIG_HOME"], below(home, ".config"))
+	config := cmp.Or(env["XDG_CONFIG_HOME"], below(home, ".config"))
 	add := func(name, variable, path string) {
 		if filepath.IsAbs(path) && path != "/dev/null" {
 			if real, err := filepath.EvalSymlinks(path); err == nil { // many keep theirs in a repository
@@ -35,11 +36,11 @@ func toolsOf(environ []string) (tools []tool) {
 	if upper := strings.ToUpper(npm); env[upper] != "" {
 		npm = upper
 	}
-	add("go", "GOENV", firstOf(env["GOENV"], below(config, "go/env")))
-	add("npm", npm, firstOf(env[npm], below(home, ".npmrc")))
-	add("pip", "PIP_CONFIG_FILE", firstOf(env["PIP_CONFIG_FILE"], below(config, "pip/pip.conf")))
+	add("go", "GOENV", cmp.Or(env["GOENV"], below(config, "go/env")))
+	add("npm", npm, cmp.Or(env[npm], below(home, ".npmrc")))
+	add("pip", "PIP_CONFIG_FILE", cmp.Or(env["PIP_CONFIG_FILE"], below(config, "pip/pip.conf")))
 	add("pip", "", below(home, ".pip/pip.conf"))
-	cargo := firstOf(env["CARGO_HOME"], below(home, ".cargo"))
+	cargo := cmp.Or(env["CARGO_HOME"], below(home, ".cargo"))
 	add("cargo", "", below(cargo, "config.toml"))
 	add("cargo", "", below(cargo, "config"))
 	add("yarn", "", below(home, ".yarnrc.yml"))
@@ -48,13 +49,6 @@ func toolsOf(environ []string) (tools []tool) {
 	// Without the variable a test that makes a home of its own would no longer find its own .gitconfig.
 	add("git", "GIT_CONFIG_GLOBAL", env["GIT_CONFIG_GLOBAL"])
 	return tools
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // below returns a path in a folder, or "" when there is no folder.

@@ -174,7 +174,7 @@ func (c PlanChanges) String() string {
 		one, many string
 	}{{c.Added, "is new", "are new"}, {c.Changed, "has changed", "have changed"}, {c.Removed, "is gone", "are gone"}} {
 		if len(part.ids) > 0 {
-			parts = append(parts, text.Some(part.ids, 5)+" "+terminal.Verb(len(part.ids), part.one, part.many))
+			parts = append(parts, text.Some(part.ids, 5)+" "+text.Verb(len(part.ids), part.one, part.many))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -161,7 +161,7 @@ func (s *Report) waiting() []group {
 		groups[at].tasks = append(groups[at].tasks, s.Tasks[i].ID)
 	}
 	for key, at := range index {
-		groups[at].after = " " + terminal.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
+		groups[at].after = " " + text.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
 		switch {

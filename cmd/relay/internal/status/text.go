@@ -137,7 +137,7 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
 	case t.holds > 0:
-		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), terminal.Verb(t.holds, "waits", "wait"))
+		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), text.Verb(t.holds, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
