@@ -69,9 +69,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		return atMost(wrong), nil
 	}
 	s.result.Epic, s.result.Graph, s.result.Tried, s.result.Added, s.result.Wrong = plan, graph, tried.Checks, added, nil
-	for _, u := range read.Unused {
-		s.result.Told = append(s.result.Told, Told(u))
-	}
+	s.result.Told = read.Unused
 	return nil, nil
 }
 

@@ -44,9 +44,9 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic  // nil: there is no plan that can be used
-	Graph  *epic.Graph // of it
-	Told   []Told      // lines of the answer of which nothing was made
+	Epic   *epic.Epic         // nil: there is no plan that can be used
+	Graph  *epic.Graph        // of it
+	Told   []blueprint.Unused // lines of the answer of which nothing was made
 	Tried  []worker.TriedCheck
 	Added  []Added  // with Fill
 	Wrong  []string // with the last answer, when there is no plan
@@ -59,12 +59,6 @@ type Result struct {
 	Kept   string // file with the last answer as it was read, absolute; "" : there was none
 	Notes  []attempts.Note
 	Stay   []string // in words, what could not be removed afterwards
-}
-
-// Told is a line of an answer of which nothing was made.
-type Told struct {
-	Line int
-	Why  string
 }
 
 // runMark ends the ids of runs in which a plan is made.

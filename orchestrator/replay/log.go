@@ -220,27 +220,13 @@ func startText(task, runner string) string {
 }
 
 // decisionOf returns the kind of decision that a step is.
-func decisionOf(k attempts.StepKind) Decision {
-	switch k {
-	case attempts.StepWaited:
-		return Wait
-	case attempts.StepStopped:
-		return Stop
-	case attempts.StepExhausted, attempts.StepUsed:
-		return Budget
-	case attempts.StepRefused:
-		return Gate
-	case attempts.StepRuled, attempts.StepSettled:
-		return End
-	case attempts.StepAnswered, attempts.StepAsked:
-		return Runner
-	case attempts.StepJoined, attempts.StepSplit, attempts.StepLanded:
-		return Landing
-	case attempts.StepReviewed:
-		return Review
-	default:
-		return Start
-	}
+func decisionOf(k attempts.StepKind) Decision { return cmp.Or(decisions[k], Start) }
+
+var decisions = map[attempts.StepKind]Decision{
+	attempts.StepWaited: Wait, attempts.StepStopped: Stop, attempts.StepExhausted: Budget, attempts.StepUsed: Budget,
+	attempts.StepRefused: Gate, attempts.StepRuled: End, attempts.StepSettled: End, attempts.StepAnswered: Runner,
+	attempts.StepAsked: Runner, attempts.StepJoined: Landing, attempts.StepSplit: Landing, attempts.StepLanded: Landing,
+	attempts.StepReviewed: Review,
 }
 
 // task returns a task of the plan.

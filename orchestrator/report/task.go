@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,10 +16,7 @@ import (
 // addTask records the task with an index in the plan.
 func (m *builder) addTask(i int) {
 	t, r := &m.Epic.Tasks[i], m.r
-	rec := m.Ledger.Tasks[t.ID]
-	if rec == nil {
-		rec = &attempts.TaskRecord{}
-	}
+	rec := cmp.Or(m.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
 	one := &r.Tasks[i]
 	*one = Task{
 		ID: t.ID, Title: m.line(t.Title), Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: m.MaxAttempts,

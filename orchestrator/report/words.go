@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,61 +107,45 @@ func CountsText(c ending.Counts, over bool) string {
 	return text.String()
 }
 
-// Headline returns text that says how a run ended; left is how many of its tasks are not completed.
-func Headline(reason ending.Reason, left int) string {
-	switch reason {
-	case ending.EpicComplete:
-		return "done: every task is completed"
-	case ending.EpicRefused, ending.EpicUnjudged:
-		return "every task is completed, but the epic as a whole has not passed its review"
-	case ending.EpicUndone:
-		return "every task was completed, but work that landed later has broken some of it: that needs you"
-	case ending.EpicDoubtful:
-		return "completed, but tests were weakened: that needs you"
-	case ending.Interrupted:
-		return "stopped before the end; nothing is lost, relay work continues"
-	case ending.Deadline:
-		return "stopped at its deadline; nothing is lost, relay work continues"
-	case ending.CircuitBreaker, ending.UnchargedRetries, ending.DiskFloor, ending.MemoryFloor:
-		return "stopped early; nothing is lost"
-	case ending.NoRunner:
-		return "stopped because no agent can work; nothing is lost"
-	case ending.BudgetExhausted:
-		return "stopped by its budget; nothing is lost"
-	case ending.NoRunnableTasks:
-		if left == 0 {
-			return "done: the tasks you named are completed"
-		}
-		return "finished what could be done; some tasks need you"
-	default:
-		return "ended by an error; nothing recorded is lost"
-	}
+// headlines say how a run ended, by its reason.
+var headlines = map[ending.Reason]string{
+	ending.EpicComplete:     "done: every task is completed",
+	ending.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
+	ending.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
+	ending.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
+	ending.EpicDoubtful:     "completed, but tests were weakened: that needs you",
+	ending.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
+	ending.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
+	ending.CircuitBreaker:   "stopped early; nothing is lost",
+	ending.UnchargedRetries: "stopped early; nothing is lost",
+	ending.DiskFloor:        "stopped early; nothing is lost",
+	ending.MemoryFloor:      "stopped early; nothing is lost",
+	ending.NoRunner:         "stopped because no agent can work; nothing is lost",
+	ending.BudgetExhausted:  "stopped by its budget; nothing is lost",
+	ending.NoRunnableTasks:  "finished what could be done; some tasks need you",
 }
 
-// Next returns text that says what to do after a limit of the run.
-func Next(reason ending.Reason) string {
-	switch reason {
-	case ending.Deadline:
-		return "relay work goes on from here; --until and relay.until set the deadline"
-	case ending.CircuitBreaker:
-		return "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits"
-	case ending.UnchargedRetries:
-		return "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit"
-	case ending.DiskFloor:
-		return "make room, then relay work; relay.disk_floor_mib is the limit"
-	case ending.MemoryFloor:
-		return "end what else runs here, then relay work; relay.memory_floor_mib is the limit"
-	case ending.EpicRefused:
-		return "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed"
-	case ending.EpicUndone:
-		return "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml"
-	case ending.EpicUnjudged:
-		return "relay work asks the reviewers again"
-	case ending.BudgetExhausted:
-		return "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd"
-	default:
-		return ""
+// Headline returns text that says how a run ended; left is how many of its tasks are not completed.
+func Headline(reason ending.Reason, left int) string {
+	if reason == ending.NoRunnableTasks && left == 0 {
+		return "done: the tasks you named are completed"
 	}
+	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
+}
+
+// Next returns text that says what to do after a limit of the run; "" when there is nothing to say.
+func Next(reason ending.Reason) string { return next[reason] }
+
+var next = map[ending.Reason]string{
+	ending.Deadline:         "relay work goes on from here; --until and relay.until set the deadline",
+	ending.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
+	ending.UnchargedRetries: "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit",
+	ending.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
+	ending.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
+	ending.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
+	ending.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
+	ending.EpicUnjudged:     "relay work asks the reviewers again",
+	ending.BudgetExhausted:  "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
 }
 
 // ProofText returns text that says how a criterion was proved; covering are the names of the task's checks.

@@ -150,22 +150,8 @@ type initAnswer struct {
 	Warnings []project.TaskWarning `json:"warnings"`
 	Format   string                `json:"format,omitempty"` // of another tool
 	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
-	Told     []told                `json:"told,omitempty"`   // lines of which nothing was made
-	Offered  []offered             `json:"offered,omitempty"`
-}
-
-// offered is a command of a plan that may be meant as a check of the epic.
-type offered struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Run  string `json:"run"`
-}
-
-// told is a line of a plan of which nothing was made.
-type told struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Why  string `json:"why"`
+	Told     []importer.Told       `json:"told,omitempty"`   // lines of which nothing was made
+	Offered  []importer.Offered    `json:"offered,omitempty"`
 }
 
 func runInit(ctx context.Context, opts initOptions) error {
@@ -193,13 +179,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	answer := initAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done,
-	}
-	for _, t := range plan.Told {
-		answer.Told = append(answer.Told, told(t))
-	}
-	for _, o := range plan.Offered {
-		answer.Offered = append(answer.Offered, offered(o))
+		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
 	if !opts.dryRun {
 		how := archive.Options{Again: "relay init --force " + opts.blueprint, Force: opts.force}
@@ -225,27 +205,19 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, e, answer)
 }
 
-// takeOffered makes commands that a plan names checks of the epic, when a person wants that.
+// takeOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
 func (o initOptions) takeOffered(plan *importer.Plan) {
-	if !o.takesOffered(plan) {
+	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
 		return
 	}
 	var runs []string
 	for _, c := range plan.Offered {
+		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
 		runs = append(runs, c.Run)
 	}
-	planfile.AddChecks(plan, runs)
-}
-
-// takesOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
-func (o initOptions) takesOffered(plan *importer.Plan) bool {
-	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
-		return false
+	if o.app.Confirm("take " + text.Count(len(runs), "command") + " as checks that all work of the epic has to pass?") {
+		planfile.AddChecks(plan, runs)
 	}
-	for _, c := range plan.Offered {
-		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
-	}
-	return o.app.Confirm("take " + text.Count(len(plan.Offered), "command") + " as checks that all work of the epic has to pass?")
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {

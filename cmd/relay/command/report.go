@@ -48,7 +48,6 @@ With --playlist it is about a list: how it stands, and the report of each epic.`
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.StringVar(&opts.list, "playlist", "", "report on the epics of the list `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(runreport.Formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

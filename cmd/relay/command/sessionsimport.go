@@ -47,7 +47,6 @@ PATH and below it, and changes nothing there.`,
 	f := cmd.Flags()
 	f.StringVar(&opts.from, "from", "", "read what a `CLI` keeps itself: "+strings.Join(sessionkeeper.KeptKinds(), ", "))
 	f.BoolVar(&opts.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(sessionkeeper.KeptKinds(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

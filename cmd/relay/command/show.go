@@ -18,12 +18,11 @@ import (
 )
 
 type showOptions struct {
-	app                      *cli.App
-	task                     string
-	attempt                  int
-	brief, log, diff, checks bool
-	review                   bool
-	json                     bool
+	app     *cli.App
+	task    string
+	attempt int
+	part    taskview.Part // of an attempt, to be printed; "" : none
+	json    bool
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
@@ -41,19 +40,31 @@ or pipe is not changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.task = args[0]
+			for part := range shownParts {
+				if given, _ := cmd.Flags().GetBool(string(part)); given {
+					opts.part = part
+				}
+			}
 			return runShow(cmd.Context(), opts)
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
-	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
-	f.BoolVar(&opts.log, "log", false, "print the output of the agent as it is; relay logs TASK shows it for people")
-	f.BoolVar(&opts.diff, "diff", false, "print what the attempt changed")
-	f.BoolVar(&opts.checks, "checks", false, "print the output of its checks")
-	f.BoolVar(&opts.review, "review", false, "print the reviews, and the proof of each criterion")
+	for part, help := range shownParts {
+		f.Bool(string(part), false, help)
+	}
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "review", "json")
 	return cmd
+}
+
+// shownParts are the parts of an attempt that flags of their names print.
+var shownParts = map[taskview.Part]string{
+	taskview.Brief:  "print the brief of the next attempt (with --attempt N, of attempt N)",
+	taskview.Log:    "print the output of the agent as it is; relay logs TASK shows it for people",
+	taskview.Diff:   "print what the attempt changed",
+	taskview.Checks: "print the output of its checks",
+	taskview.Review: "print the reviews, and the proof of each criterion",
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
@@ -70,19 +81,18 @@ func runShow(ctx context.Context, opts showOptions) error {
 		return err
 	}
 	rec := cmp.Or(view.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
-	if opts.brief && opts.attempt == 0 && !rec.Completed {
+	if opts.part == taskview.Brief && opts.attempt == 0 && !rec.Completed {
 		return opts.nextBrief(ctx, p, pl, view, t)
 	}
-	part := opts.part()
 	s := taskview.New(t, rec, view.Ledger, pl.Graph)
-	if part != "" || opts.attempt != 0 {
+	if opts.part != "" || opts.attempt != 0 {
 		at, err := taskview.Pick(t.ID, rec, opts.attempt)
 		if err != nil {
 			return err
 		}
-		if part != "" {
+		if opts.part != "" {
 			left := &taskview.Attempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
-			return left.Write(ctx, part)
+			return left.Write(ctx, opts.part)
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
@@ -108,16 +118,4 @@ func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *p
 	}
 	_, err = opts.app.Raw().Write(brief)
 	return err
-}
-
-// part returns the part of an attempt that the flags name, or "".
-func (opts showOptions) part() taskview.Part {
-	for part, given := range map[taskview.Part]bool{
-		taskview.Brief: opts.brief, taskview.Log: opts.log, taskview.Diff: opts.diff, taskview.Checks: opts.checks, taskview.Review: opts.review,
-	} {
-		if given {
-			return part
-		}
-	}
-	return ""
 }

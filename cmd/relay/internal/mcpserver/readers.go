@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,72 +34,62 @@ type (
 	}
 )
 
+func (q statusQuestion) about() (task string, offset int)  { return "", q.Offset }
+func (q taskQuestion) about() (task string, offset int)    { return q.Task, q.Offset }
+func (q attemptQuestion) about() (task string, offset int) { return q.Task, q.Offset }
+func (q searchQuestion) about() (task string, offset int)  { return "", q.Offset }
+
 // addReaders adds the tools that change nothing.
 func (s *server) addReaders(m *mcp.Server) {
-	mcp.AddTool(m, reader("status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q statusQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(string) (string, error) { return s.Run(ctx, "status", "--json") }, "")
+	addReader(s, m, "status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it.",
+		func(ctx context.Context, _ string, _ statusQuestion) (string, error) {
+			return s.Run(ctx, "status", "--json")
 		})
-	mcp.AddTool(m, reader("task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q taskQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.task(ctx, task) }, q.Task)
+	addReader(s, m, "task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON.",
+		func(ctx context.Context, task string, _ taskQuestion) (string, error) { return s.task(ctx, task) })
+	addReader(s, m, "receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named.",
+		func(ctx context.Context, task string, q attemptQuestion) (string, error) {
+			fields, err := s.show(ctx, task, q.Attempt)
+			if err != nil {
+				return "", err
+			}
+			return indented(fields["attempts"])
 		})
-	mcp.AddTool(m, reader("receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) {
-				fields, err := s.show(ctx, task, q.Attempt)
-				if err != nil {
-					return "", err
-				}
-				return indented(fields["attempts"])
-			}, q.Task)
+	addReader(s, m, "brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown.",
+		func(ctx context.Context, task string, q attemptQuestion) (string, error) {
+			return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
 		})
-	mcp.AddTool(m, reader("brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) {
-				return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
-			}, q.Task)
-		})
-}
-
-// addSearch adds the tool that searches what agents have said.
-func (s *server) addSearch(m *mcp.Server) {
-	mcp.AddTool(m, reader("sessions_search", "Messages and tool results of agents' sessions that hold all of some words, the newest first. JSON."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q searchQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(string) (string, error) {
-				args := []string{"sessions", "search", "--json"}
-				if q.Last != 0 {
-					args = append(args, "--last="+strconv.Itoa(q.Last))
-				}
-				return s.Run(ctx, append(append(args, "--"), q.Words...)...)
-			}, "")
+	addReader(s, m, "sessions_search", "Messages and tool results of agents' sessions that hold all of some words, the newest first. JSON.",
+		func(ctx context.Context, _ string, q searchQuestion) (string, error) {
+			args := []string{"sessions", "search", "--json"}
+			if q.Last != 0 {
+				args = append(args, "--last="+strconv.Itoa(q.Last))
+			}
+			return s.Run(ctx, append(append(args, "--"), q.Words...)...)
 		})
 }
 
-// reader is a tool that changes nothing.
-func reader(name, description string) *mcp.Tool {
+// addReader adds a tool that changes nothing: it answers with what find finds about a task, from an offset on.
+func addReader[Q interface {
+	about() (task string, offset int)
+}](
+	s *server, m *mcp.Server, name, description string, find func(ctx context.Context, task string, q Q) (string, error),
+) {
 	closed := false
-	return &mcp.Tool{
+	mcp.AddTool(m, &mcp.Tool{
 		Name: name, Description: description,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
-	}
-}
-
-// read answers with what a tool finds about a task, from an offset on.
-func (s *server) read(
-	ctx context.Context, offset int, find func(task string) (string, error), task string,
-) (answer *mcp.CallToolResult, _ any, err error) {
-	answer, err = s.do(ctx, func() *mcp.CallToolResult {
-		if task == "" {
-			task = s.Lookup("RELAY_TASK")
-		}
-		found, err := find(task)
-		if err != nil {
-			return s.failed(err)
-		}
-		return s.said(cut(s.Redact(found), offset))
+	}, func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (answer *mcp.CallToolResult, _ any, err error) {
+		answer, err = s.do(ctx, func() *mcp.CallToolResult {
+			task, offset := q.about()
+			found, err := find(ctx, cmp.Or(task, s.Lookup("RELAY_TASK")), q)
+			if err != nil {
+				return s.failed(err)
+			}
+			return s.said(cut(s.Redact(found), offset))
+		})
+		return answer, nil, err
 	})
-	return answer, nil, err
 }
 
 // named are the arguments that name a task, and an attempt unless that is 0. They are no flags, whatever they hold.

@@ -100,7 +100,6 @@ func newServer(o Options) (*mcp.Server, error) {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	s.addReaders(m)
-	s.addSearch(m)
 	if err := s.addDiscussions(m); err != nil {
 		return nil, err
 	}

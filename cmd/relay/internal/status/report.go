@@ -119,10 +119,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
 	for i := range p.Epic.Tasks {
 		t := &p.Epic.Tasks[i]
-		rec := v.Ledger.Tasks[t.ID]
-		if rec == nil {
-			rec = &attempts.TaskRecord{}
-		}
+		rec := cmp.Or(v.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
 		state := taskOf(t, rec, maxAttempts)
 		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
