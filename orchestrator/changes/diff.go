@@ -72,7 +72,7 @@ func (d *Diff) checksKept(ctx context.Context) error {
 	d.Decisive = nil
 	for _, n := range d.Names {
 		p := text.FirstOf(n.From, n.Path)
-		if namesChange(d.Task, n) || d.steers(n) {
+		if d.either(n, named) || d.steers(n) {
 			continue
 		}
 		byName := !IsTest(p) // else it decides as the script of a check only: what tests say is looked at as such
@@ -112,9 +112,9 @@ func named(t *epic.Task, p string) bool {
 	return slices.ContainsFunc(t.Files, func(file string) bool { return globs.CleanPath(file) == p })
 }
 
-// namesChange reports whether a task names a changed file, by its old name or its new one.
-func namesChange(t *epic.Task, n reanchor.Change) bool {
-	return named(t, n.Path) || n.From != "" && named(t, n.From)
+// either reports whether something is so of the task and a changed file, by its old name or its new one.
+func (d *Diff) either(n reanchor.Change, is func(t *epic.Task, p string) bool) bool {
+	return is(d.Task, n.Path) || n.From != "" && is(d.Task, n.From)
 }
 
 // displaces reports whether a new file stands beside an older one that the same programs go by.

@@ -54,7 +54,7 @@ func (d *Diff) testsKept(ctx context.Context) error {
 	for _, n := range d.Names {
 		was := text.FirstOf(n.From, n.Path)
 		switch {
-		case n.Code != "A" && namesTestOf(d.Task, n) && d.lost(n):
+		case n.Code != "A" && d.either(n, namesTest) && d.lost(n):
 		case n.Code == "A":
 			if IsTest(n.Path) {
 				added = append(added, n)
@@ -65,7 +65,7 @@ func (d *Diff) testsKept(ctx context.Context) error {
 			}
 		case !d.lost(n):
 			changed = append(changed, n)
-		case declaredOf(d.Task, n):
+		case d.either(n, Declared):
 			d.weak(n.Path, was, "is no test any more, as the task's files allow")
 		default:
 			deleted = append(deleted, was)
@@ -120,16 +120,6 @@ func namesTest(t *epic.Task, p string) bool {
 	})
 }
 
-// declaredOf is declared for a changed file, by its old name or its new one.
-func declaredOf(t *epic.Task, n reanchor.Change) bool {
-	return Declared(t, n.Path) || Declared(t, text.FirstOf(n.From, n.Path))
-}
-
-// namesTestOf is namesTest for a changed file, by its old name or its new one.
-func namesTestOf(t *epic.Task, n reanchor.Change) bool {
-	return namesTest(t, n.Path) || namesTest(t, text.FirstOf(n.From, n.Path))
-}
-
 // maxTestsRead bounds how many changed test files are compared.
 const maxTestsRead = 200
 
@@ -148,8 +138,7 @@ func (d *Diff) holding(ctx context.Context, commit string, changes []reanchor.Ch
 		args = append(args, ":(literal,top)"+text.FirstOf(n.From, n.Path))
 	}
 	out, err := d.Repo.Run(ctx, reanchor.Call{Args: args})
-	var none *reanchor.GitError
-	if errors.As(err, &none) && none.Code == 1 {
+	if none, ok := errors.AsType[*reanchor.GitError](err); ok && none.Code == 1 {
 		return nil, nil
 	}
 	have := strings.Split(string(out), "\x00")
@@ -165,7 +154,7 @@ func (d *Diff) testsWeakened(ctx context.Context, changed []reanchor.Change) err
 		was := text.FirstOf(n.From, n.Path)
 		if err := d.changedLines(ctx, []string{was, n.Path}, count.Line); err != nil {
 			d.Result.Note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.Issue(); issue != "" && (!strings.HasPrefix(issue, evidence.OtherAssertion) || !namesTestOf(d.Task, n)) {
+		} else if issue := count.Issue(); issue != "" && (!strings.HasPrefix(issue, evidence.OtherAssertion) || !d.either(n, namesTest)) {
 			d.weak(n.Path, was, issue)
 		}
 	}
@@ -217,7 +206,7 @@ func (d *Diff) findOldTests(ctx context.Context) error {
 	for _, n := range d.Names {
 		was := text.FirstOf(n.From, n.Path)
 		switch {
-		case Declared(d.Task, n.Path), Declared(d.Task, was), !IsTest(was) && !slices.Contains(scripts, was):
+		case d.either(n, Declared), !IsTest(was) && !slices.Contains(scripts, was):
 		case n.Code == "A":
 			if IsTest(n.Path) {
 				d.Old.All = append(d.Old.All, n.Path)

@@ -277,7 +277,7 @@ func (one *said) score(declared []string, title map[string]bool) int {
 	}
 	for _, tag := range one.tags {
 		named := func(file string) bool { return wordsOf(normal(file)).words[tag] }
-		if hasAny(title, strings.ReplaceAll(tag, "-", " ")) || slices.ContainsFunc(declared, named) {
+		if slices.ContainsFunc(strings.Split(tag, "-"), func(w string) bool { return title[w] }) || slices.ContainsFunc(declared, named) {
 			tags++
 		}
 	}
@@ -287,16 +287,6 @@ func (one *said) score(declared []string, title map[string]bool) int {
 		}
 	}
 	return perFile*files + perTag*min(tags, mostPer) + min(words, mostPer)
-}
-
-// hasAny reports whether one of the words of a text is in a set.
-func hasAny(set map[string]bool, text string) bool {
-	for w := range strings.FieldsSeq(text) {
-		if set[w] {
-			return true
-		}
-	}
-	return false
 }
 
 // normal returns the words of a text: letters and digits in lower case, one space between two words.

@@ -82,8 +82,7 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), s.relative(filepath.Join(s.Folder, r.Name))),
 		}
 	}
-	var unable *UnableError
-	if errors.As(err, &unable) && unable.fault.Output {
+	if unable, ok := errors.AsType[*UnableError](err); ok && unable.fault.Output {
 		unable.detail += "; what it printed is in " + s.relative(filepath.Join(s.Folder, r.Name))
 	}
 	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err

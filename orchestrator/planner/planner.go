@@ -98,7 +98,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	defer func() { _ = aside.Release() }() // what stays behind is no lock
 	o.Worktree.Dir = aside.Dir
 	events := make(chan engine.Event, 256)
-	with, err := open(ctx, &o, events)
+	with, err := orchestrator.OpenApart[studying](ctx, &o, events, "make plans")
 	if err != nil {
 		return Result{}, err
 	}
@@ -144,20 +144,6 @@ type studying interface {
 	) (notes []attempts.Note, stay []string, err error)
 }
 
-// open makes the engine that the options name. It fails if that cannot make plans.
-func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Event) (studying, error) {
-	abilities, err := o.OpenEngine(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	with, ok := abilities.Engine.(studying)
-	if !ok {
-		return nil, engine.Cannot(o.Engine, "make plans")
-	}
-	with.SetLedger(noLedger{}, nil)
-	return with, nil
-}
-
 // brief is what the agent is told.
 func (s *session) brief() reanchor.Planning {
 	r := s.request
@@ -182,9 +168,3 @@ func (s *session) record(runner, dir, summary string) error {
 	}
 	return f.Write(s.result.Folder)
 }
-
-// noLedger is the ledger of work that is no attempt of a plan.
-type noLedger struct{}
-
-func (noLedger) Append(...attempts.Event) error { return nil }
-func (noLedger) Restore() ([]string, error)     { return nil, nil }

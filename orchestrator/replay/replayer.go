@@ -39,9 +39,12 @@ func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 	return DecideBy(ctx, rec, Current())
 }
 
+// DecideFunc is [decide.Dispatcher.Decide].
+type DecideFunc func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
+
 // Code is what decides: a test has something else in its place.
 type Code struct {
-	Decide   func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
+	Decide   DecideFunc
 	Together func(q *decide.Queue, due []decide.Queued) int
 	Fewer    func(red int) int
 }

@@ -223,41 +223,35 @@ func findings(by map[review.Severity]int) string {
 // deferredFindings lists what reviewers found that did not hold a change up.
 func (p *page) deferredFindings(r *Report) {
 	written := 0
-	for i := range r.Tasks {
-		t := &r.Tasks[i]
-		a := judged(t)
-		if !t.Touched || a == nil || a.Review == nil {
-			continue
-		}
-		for _, f := range a.Review.Deferred {
-			written = p.deferredFindingRow(t.ID, &f, written)
+	list := func(of string, found []DeferredFinding) {
+		for i := range found {
+			f := &found[i]
+			if written == 0 {
+				p.say("\n## Deferred findings\n\n")
+			}
+			if written++; written > mostDeferred {
+				continue
+			}
+			why := "below the bar"
+			if f.Why == "outside" {
+				why = "not about this change"
+			}
+			p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
+			p.finding(&f.Raised)
 		}
 	}
-	if j := r.Judged; j != nil {
-		for _, f := range j.Deferred {
-			written = p.deferredFindingRow("the whole epic", &f, written)
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if a := judged(t); t.Touched && a != nil && a.Review != nil {
+			list(t.ID, a.Review.Deferred)
 		}
+	}
+	if r.Judged != nil {
+		list("the whole epic", r.Judged.Deferred)
 	}
 	if written > mostDeferred {
 		p.say("- and %d more: `relay show TASK --review`\n", written-mostDeferred)
 	}
-}
-
-// deferredFindingRow writes one deferred finding unless mostDeferred were written, and returns the count with this one.
-func (p *page) deferredFindingRow(of string, f *DeferredFinding, written int) int {
-	switch {
-	case written == 0:
-		p.say("\n## Deferred findings\n\n")
-	case written >= mostDeferred:
-		return written + 1
-	}
-	why := "below the bar"
-	if f.Why == "outside" {
-		why = "not about this change"
-	}
-	p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
-	p.finding(&f.Raised)
-	return written + 1
 }
 
 // finding writes the rest of a row: where, what and by whom.

@@ -67,7 +67,12 @@ type Diagnosis struct {
 
 // Diagnose returns the exit code, the messages and the hint of an error. There is no other map from errors to these.
 func Diagnose(err error) Diagnosis {
-	for _, kind := range []func(error) (Diagnosis, bool){diagnoseRefusal, badInput, ledgerTrouble} {
+	if would, ok := errors.AsType[*WouldRefuse](err); ok {
+		d := Diagnose(would.Err)
+		d.Messages[0] = "relay work would refuse: " + d.Messages[0]
+		return d
+	}
+	for _, kind := range []func(error) (Diagnosis, bool){badInput, ledgerTrouble} {
 		if d, ok := kind(err); ok {
 			return d
 		}
@@ -102,17 +107,6 @@ func Diagnose(err error) Diagnosis {
 		d.Hint = "relay check looks at the repository, the disk and the programs"
 	}
 	return d
-}
-
-// diagnoseRefusal diagnoses the error inside a WouldRefuse.
-func diagnoseRefusal(err error) (Diagnosis, bool) {
-	var would *WouldRefuse
-	if !errors.As(err, &would) {
-		return Diagnosis{}, false
-	}
-	d := Diagnose(would.Err)
-	d.Messages[0] = "relay work would refuse: " + d.Messages[0]
-	return d, true
 }
 
 // badInput diagnoses what the user wrote: command line, configuration, epic, blueprint.

@@ -130,10 +130,11 @@ func (c *Caps) list() []budgetCap {
 
 // Check fails when a cap applies to an agent that does not tell its usage, or whose price is unknown: the cap could not be kept.
 func (c *Caps) Check() error {
-	var wrong []error
 	for _, l := range c.list() {
 		for _, h := range c.allAgents() {
-			wrong = append(wrong, c.check(h, l))
+			if err := c.check(h, l); err != nil {
+				return err // others are of the same kind, and have the same remedy
+			}
 		}
 	}
 	for i := range c.plan.Epic.Tasks {
@@ -142,12 +143,9 @@ func (c *Caps) Check() error {
 			continue
 		}
 		for _, h := range c.agentsFor(t) {
-			wrong = append(wrong, c.check(h, budgetCap{"budget_usd of task " + t.ID, true}))
-		}
-	}
-	for _, err := range wrong {
-		if err != nil {
-			return err // the others are of the same kind, and have the same remedy
+			if err := c.check(h, budgetCap{"budget_usd of task " + t.ID, true}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -190,11 +188,8 @@ func (c *Caps) UncountedWarning() []string {
 	if len(names) == 0 {
 		return nil
 	}
-	whose := "it costs"
-	if len(names) > 1 {
-		whose = "they cost"
-	}
-	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known", run, text.Some(names, 5), whose)}
+	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known",
+		run, text.Some(names, 5), text.Verb(len(names), "it costs", "they cost"))}
 }
 
 // RaiseEpicBudget is the hint for an epic whose budget is used up.

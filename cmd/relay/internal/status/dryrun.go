@@ -216,7 +216,11 @@ func (r *DryRun) sum() string {
 		if r.Jobs > 1 {
 			least = ", at least " + r.at(r.Chain) + " with more jobs"
 		}
-		return r.points() + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
+		points := r.at(r.Makespan) + " points"
+		if r.Makespan == 1 {
+			points = "1 point"
+		}
+		return points + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
 	}
 	if r.Jobs > 1 {
 		least = "; with more jobs at least " + r.at(min(r.Chain, r.P50))
@@ -234,11 +238,4 @@ func (r *DryRun) at(t float64) string {
 		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
 	}
 	return formatEstimate(schedule.Minutes(t))
-}
-
-func (r *DryRun) points() string {
-	if r.Makespan == 1 {
-		return "1 point"
-	}
-	return r.at(r.Makespan) + " points"
 }

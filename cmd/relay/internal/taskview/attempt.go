@@ -67,8 +67,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 		} else {
 			err = noFile(path, err)
 		}
-		var none *exit.Hinted
-		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
+		if none, ok := errors.AsType[*exit.Hinted](err); ok && len(a.Receipt.Checks) > 0 {
 			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
 		}
 		return err
