@@ -98,7 +98,8 @@ func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, aft
 		m.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
 		return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 	case after.Blamed:
-		b.Fail(breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}, now)
+		f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
+		b.Fail(f, now)
 		if b.Exhausted() {
 			return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
 		}

@@ -190,7 +190,9 @@ func (r *replayer) countUnchecked() {
 }
 
 func sortedIDs[V any](of map[attemptID]V) []attemptID {
-	return slices.SortedFunc(maps.Keys(of), func(a, b attemptID) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number)) })
+	return slices.SortedFunc(maps.Keys(of), func(a, b attemptID) int {
+		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number))
+	})
 }
 
 // stepText says in words what a step decides.

@@ -272,7 +272,7 @@ const idleFor = decide.LongestWait + 5*time.Second
 func (r *replayer) idle(s recordedStep) {
 	before := r.log.steps[r.log.next-1].Step
 	gap := time.Duration(s.Ran - before.Ran)
-	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.s.Plan.CountRunning()-r.s.Queue.Count() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.busy() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
 		return
 	}
 	if !r.wakes(r.log.instant(before)) {
@@ -311,6 +311,9 @@ func (r *replayer) checkIdle(now clock.Instant) {
 		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
 	}
 }
+
+// busy returns how many workers have a task.
+func (r *replayer) busy() int { return r.s.Plan.CountRunning() - r.s.Queue.Count() }
 
 // ended holds the end of a run that ended by itself against the code: nothing could start any more.
 func (r *replayer) ended() {

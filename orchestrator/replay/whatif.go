@@ -338,12 +338,7 @@ func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempt
 
 // add takes in an event of the run.
 func (n *Night) add(e attempts.Event) {
-	if n.Began.IsZero() {
-		n.Began = e.At
-	}
-	if len(e.Steps) > 0 || e.Ended != nil || e.Started != nil || e.RunStopped != nil { // else a person did it after the run
-		n.Ended = e.At
-	}
+	n.addTime(e)
 	for _, s := range e.Steps {
 		if s.Rules != nil {
 			n.Runners, n.Isolation = s.Rules.Runners, s.Rules.Isolation
@@ -362,6 +357,16 @@ func (n *Night) add(e attempts.Event) {
 		n.ends[e.Task] = left
 	case e.EpicReviewed != nil && e.EpicReviewed.Usage != nil:
 		n.Usage.Add(*e.EpicReviewed.Usage)
+	}
+}
+
+// addTime takes in when an event was; what a person does after the run is none of it.
+func (n *Night) addTime(e attempts.Event) {
+	if n.Began.IsZero() {
+		n.Began = e.At
+	}
+	if len(e.Steps) > 0 || e.Ended != nil || e.Started != nil || e.RunStopped != nil {
+		n.Ended = e.At
 	}
 }
 

@@ -77,7 +77,8 @@ func (m *builder) collectNext() {
 	case len(j.Findings) > 0:
 		add(appending, "adds what the reviewers of the whole epic found as tasks; then relay work")
 	}
-	if found := len(learnings.Discovered(learnings.Of(m.Epic, m.Ledger))); found > 0 && !slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending }) {
+	offered := slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending })
+	if found := len(learnings.Discovered(learnings.Of(m.Epic, m.Ledger))); found > 0 && !offered {
 		add(appending, "offers "+text.Count(found, "piece")+" of work that agents found and left as tasks")
 	}
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {

@@ -65,6 +65,13 @@ type rebuilt struct {
 	Report string `json:"report,omitempty"` // file
 }
 
+// choose sets which kinds of records are made: the one that was asked for, or all that the configuration has on.
+func (o *rebuildOptions) choose(r *recordkeeper.Options) {
+	r.LedgerSync = o.only == kindLedgerSync || o.only == "" && r.LedgerSync
+	r.Artifacts = o.only == kindArtifacts || o.only == "" && r.Artifacts
+	r.Discussions = o.only == kindDiscussions || o.only == "" && r.Discussions
+}
+
 func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	if opts.only != "" && !slices.Contains(rebuildKinds(), opts.only) {
 		return &exit.UsageError{
@@ -84,9 +91,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	}
 	answer := rebuilt{DryRun: opts.dryRun}
 	o := p.RecordOptions(pl)
-	o.LedgerSync = opts.only == kindLedgerSync || opts.only == "" && o.LedgerSync
-	o.Artifacts = opts.only == kindArtifacts || opts.only == "" && o.Artifacts
-	o.Discussions = opts.only == kindDiscussions || opts.only == "" && o.Discussions
+	opts.choose(&o)
 	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
 		return err
 	}

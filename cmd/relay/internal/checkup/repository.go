@@ -22,11 +22,7 @@ import (
 func (c *checkup) repository(ctx context.Context) {
 	facts, err := c.project.Git.Facts(ctx, 1)
 	if err != nil {
-		c.fail("repository", err)
-		// A filter's program that is missing stops git even here.
-		if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, " filter '") {
-			c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
-		}
+		c.gitFailed(err)
 		return
 	}
 	listed := c.project.Config != nil
@@ -62,6 +58,15 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), "git commit or git stash them")
 	case apart:
 		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
+	}
+}
+
+// gitFailed reports that git could not read the repository's state. A filter's program that is missing stops it even
+// there.
+func (c *checkup) gitFailed(err error) {
+	c.fail("repository", err)
+	if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, " filter '") {
+		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
 	}
 }
 

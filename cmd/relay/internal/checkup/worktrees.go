@@ -85,7 +85,7 @@ func (c *checkup) commits(ctx context.Context) {
 		without("your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+text.Some(hooks, 9), "core.hooksPath", "/dev/null")
 	}
 	for _, key := range []string{"tag.gpgSign", "tag.forceSignAnnotated"} {
-		if value, forAll := c.setting(ctx, "--type=bool", key); value == "true" && (forAll || !c.usesWorktrees()) {
+		if c.boolSetting(ctx, key) {
 			without("tags are signed ("+key+"): an agent's own git tag may ask for a passphrase", key, "false")
 		}
 	}
@@ -105,6 +105,12 @@ func (c *checkup) commits(ctx context.Context) {
 	if state.Sparse && c.usesWorktrees() {
 		c.add(Warn, "worktrees", "this checkout is sparse, and so is every worktree: what an agent changes outside lands as well, but no check sees it", "git sparse-checkout disable, or add what the tasks are about")
 	}
+}
+
+// boolSetting reports whether a boolean of git's configuration is on for agents.
+func (c *checkup) boolSetting(ctx context.Context, key string) bool {
+	value, forAll := c.setting(ctx, "--type=bool", key)
+	return value == "true" && (forAll || !c.usesWorktrees())
 }
 
 // setting returns a setting of git's, and whether it holds in the user's other repositories as well: tasks have

@@ -99,7 +99,7 @@ func Diagnose(err error) Diagnosis {
 		d.Hint = "make room on that disk, then type the command again: nothing recorded is lost"
 	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
 		d.Hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		d.Hint = "relay must be able to write there: run it outside the sandbox of an agent's CLI\nrelay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
 		d = Diagnosis{Code: Interrupted, Messages: []string{"interrupted"}}

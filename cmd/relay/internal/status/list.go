@@ -129,15 +129,10 @@ func WriteList(w io.Writer, s *List, l Printer) {
 	}
 	fmt.Fprintln(w)
 	s.rows(w, l)
-	if !l.Verbose {
+	if l.Verbose {
+		s.each(w, l)
+	} else {
 		s.needsYou(w, l)
-	}
-	for i := range s.Epics {
-		if e := &s.Epics[i]; l.Verbose && e.State != NotBegun { // as relay status --epic does
-			l.Flag = e.flag
-			fmt.Fprintln(w)
-			Write(w, e.Status, l)
-		}
 	}
 	landable, rest := 0, false
 	for i := range s.Epics {
@@ -187,6 +182,17 @@ func (s ListState) Text() string {
 		return "needs you"
 	}
 	return strings.ReplaceAll(string(s), "_", " ")
+}
+
+// each writes the state of every epic that has begun as relay status --epic does.
+func (s *List) each(w io.Writer, l Printer) {
+	for i := range s.Epics {
+		if e := &s.Epics[i]; e.State != NotBegun {
+			l.Flag = e.flag
+			fmt.Fprintln(w)
+			Write(w, e.Status, l)
+		}
+	}
 }
 
 // needsYou writes what a person should type, epic by epic.
