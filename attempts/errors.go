@@ -55,10 +55,10 @@ func (e *EpicError) Error() string {
 
 // Fault is one thing that is wrong with the files of an epic's memory.
 type Fault struct {
-	File    string // below the relay folder
-	Line    int    // 0 when the fault has no line
-	Message string
-	Hint    string
+	File    string `json:"file"`           // below the relay folder
+	Line    int    `json:"line,omitempty"` // 0 when the fault has no line
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 func (f Fault) Error() string {

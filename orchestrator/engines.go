@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
@@ -73,6 +74,27 @@ func (o *Options) OpenEngine(ctx context.Context, events chan<- engine.Event) (e
 	}
 	return open(ctx, options, events)
 }
+
+// OpenApart makes the engine that the options name, for work that no ledger records. The error says that the engine cannot do what is
+// wanted if it is not an E.
+func OpenApart[E keepsLedger](ctx context.Context, o *Options, events chan<- engine.Event, wanted string) (with E, err error) {
+	abilities, err := o.OpenEngine(ctx, events)
+	if err != nil {
+		return with, err
+	}
+	with, ok := abilities.Engine.(E)
+	if !ok {
+		return with, engine.Cannot(o.Engine, wanted)
+	}
+	with.SetLedger(noLedger{}, nil)
+	return with, nil
+}
+
+// noLedger is the ledger of work that is outside of the plan.
+type noLedger struct{}
+
+func (noLedger) Append(...attempts.Event) error { return nil }
+func (noLedger) Restore() ([]string, error)     { return nil, nil }
 
 // keepsLedger is an engine that writes to the ledger of its run, and keeps the run's lock from agents.
 type keepsLedger interface {

@@ -32,16 +32,16 @@ type Plan struct {
 
 // Offered is a command that only a person can say of whether it is a check of the epic.
 type Offered struct {
-	File string
-	Line int
-	Run  string
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Run  string `json:"run"`
 }
 
 // Told names a line of a plan of which nothing has been made, and why.
 type Told struct {
-	File string
-	Line int // 0: it is no file that has lines
-	Why  string
+	File string `json:"file"`
+	Line int    `json:"line"` // 0: it is no file that has lines
+	Why  string `json:"why"`
 }
 
 func (t Told) String() string {

@@ -2,11 +2,16 @@ package decide
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/clock"
+	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/orchestrator/updates"
 )
 
 // Dispatcher gives each worker its next task and the runner that shall do it.
@@ -56,7 +61,7 @@ type Choice struct {
 func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err error) {
 	none := Choice{Index: -1}
 	d.State.steps.free = nil
-	if d.limits.finished() {
+	if d.limits.Stopped.Reason != "" || d.limits.Exhausted() { // whatever tasks are ready
 		return none, nil, nil
 	}
 	if d.State.Paused && d.State.Plan.CountReady() > 0 {
@@ -197,4 +202,186 @@ func (d *Dispatcher) switchReason(i int, to string, now clock.Instant) string {
 		return ""
 	}
 	return d.State.Pool.SwitchReason(from, to, now, text.Clock)
+}
+
+// NoRunnerError means that no agent CLI is left that could work.
+type NoRunnerError struct {
+	Runner  string           // the last; "" : none is configured
+	Outcome attempts.Outcome // of its last attempt
+	Why     string
+}
+
+func (e *NoRunnerError) Error() string {
+	if e.Runner == "" {
+		return "no usable runner: none is configured"
+	}
+	return "no usable runner: " + e.Runner + text.Because(e.Why)
+}
+
+// idle returns what a worker waits for when tasks are ready and no runner may be asked for any of them; nothing when the worker
+// is to end. It returns a *NoRunnerError if no runner is left in this run.
+func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
+	none := Choice{Index: -1}
+	name, at := d.opens(now)
+	wait := &Waiting{Changed: d.State.Changed}
+	if name != "" {
+		wait.Rest = at.Rest(now)
+	}
+	if d.State.Plan.CountRunning() > 0 {
+		return none, wait, nil
+	}
+	if name != "" && d.limits.pointless(at, now) {
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, text.Clock(at.Day), text.Because(d.State.Pool.Why(name)), text.Clock(d.limits.Deadline.Day))
+		return none, nil, d.limits.stop(now, ending.Deadline, why)
+	}
+	if name != "" {
+		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.State.Pool.Why(name)}
+		return none, wait, d.waiter.notifyWaiting(now, updates.Waiting, "", what)
+	}
+	if name, yes := d.State.Pool.Hopeless("", now); yes {
+		d.State.Step(now, attempts.Step{Kind: attempts.StepStopped, For: string(ending.NoRunner), Runner: name})
+		return none, nil, &NoRunnerError{Runner: name, Outcome: d.State.Pool.Last(name), Why: d.State.Pool.Why(name)}
+	}
+	return none, nil, nil
+}
+
+// opens returns the first runner that may be asked for a ready task, and when; "" if none is left for any.
+func (d *Dispatcher) opens(now clock.Instant) (name string, at clock.Deadline) {
+	asked := make(map[string]bool)
+	for i := range d.State.Plan.Ready() {
+		task := d.State.Plan.Task(i)
+		lacking := d.State.Plan.MissingReviewers(i)
+		waits := lacking != nil
+		like := !waits && !d.State.Pool.HasFailed(task.ID)
+		if like && asked[task.Runner] {
+			continue
+		}
+		var who string
+		var when clock.Deadline
+		if waits {
+			who, when = d.State.Pool.Latest(task.ID, lacking, now)
+		} else {
+			asked[task.Runner] = asked[task.Runner] || like
+			who, when = d.State.Pool.Opens(task.ID, task.Runner, d.wanted(), now)
+		}
+		if sooner := when.Rest(now) - at.Rest(now); who != "" && (name == "" || sooner < 0 || sooner == 0 && who < name) {
+			name, at = who, when
+		}
+	}
+	return name, at
+}
+
+// Unable returns, in words, why no runner can be asked for a task in this run.
+func (d *Dispatcher) Unable(task *epic.Task) string {
+	name, yes := d.State.Pool.Hopeless(task.Runner, d.State.Instant())
+	if !yes {
+		why, _ := d.State.Pool.Spent(task.ID, task.Runner)
+		return why
+	}
+	return name + text.Because(d.State.Pool.Why(name))
+}
+
+// WaitForPanel returns what to wait for until every reviewer of the whole epic may be asked; open means that they may be asked now.
+// Neither is so when that is not in this run. The caller holds Mu.
+func (d *Dispatcher) WaitForPanel(now clock.Instant) (wait *Waiting, open bool, err error) {
+	name, at := d.State.Pool.Latest(engine.WholeEpic, d.State.Pool.Panel, now)
+	if name == "" || at.Rest(now) <= 0 || d.limits.pointless(at, now) {
+		return nil, name != "" && at.Rest(now) <= 0, nil
+	}
+	what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.State.Pool.Why(name)}
+	err = d.waiter.notifyWaiting(now, updates.Waiting, engine.WholeEpic, what)
+	return &Waiting{Changed: d.State.Changed, Rest: at.Rest(now)}, false, err
+}
+
+// OpenAttempt is an attempt that a killed run left open.
+type OpenAttempt struct {
+	Task    string
+	Record  attempts.TaskRecord // without the open attempt
+	Attempt attempts.Attempt
+}
+
+// OpenAttempts returns the attempts that a killed run left open, in the order of the plan.
+func (s *State) OpenAttempts() (found []OpenAttempt) {
+	for i := range s.O.Graph.Len() {
+		id := s.O.Graph.ID(i)
+		record := s.store.Task(id)
+		open := record.Running()
+		if open == nil {
+			continue
+		}
+		record.Attempts = record.Attempts[:len(record.Attempts)-1]
+		found = append(found, OpenAttempt{Task: id, Record: record, Attempt: *open})
+	}
+	return found
+}
+
+// Reopen counts the attempts of a killed run as running, and returns those whose tasks are in the plan. The caller holds Mu.
+func (d *Dispatcher) Reopen(open []OpenAttempt, now clock.Instant) (reopened []OpenAttempt) {
+	for _, o := range open {
+		at, ok := d.State.O.Graph.Index(o.Task)
+		if !ok {
+			continue
+		}
+		d.State.Plan.Start(at)
+		d.State.Pool.Probe(o.Attempt.Runner, now)
+		d.State.OpenJobs = append(d.State.OpenJobs, Job{Index: at, Runner: o.Attempt.Runner, Open: &o})
+		reopened = append(reopened, o)
+	}
+	d.State.Step(now, attempts.Step{Kind: attempts.StepReopened})
+	return reopened
+}
+
+// NextOpen takes the next attempt of a killed run, or nil. It does so too when nothing new is started, as that work is paid for.
+// The caller holds Mu.
+func (d *Dispatcher) NextOpen(ctx context.Context, now clock.Instant) *Job {
+	if ctx.Err() != nil || d.State.Broken != nil || len(d.State.OpenJobs) == 0 {
+		return nil
+	}
+	first := d.State.OpenJobs[0]
+	d.State.OpenJobs = d.State.OpenJobs[1:]
+	d.State.Step(now, attempts.Step{Kind: attempts.StepTaken, Task: d.State.Plan.Task(first.Index).ID})
+	return &first
+}
+
+// over reports whether a person or a failure has ended the run, so that nothing more starts. The caller holds Mu.
+func (d *Dispatcher) over(ctx context.Context, now clock.Instant) bool {
+	over := ctx.Err() != nil || d.State.Broken != nil || d.State.Drained()
+	if over && !d.State.steps.over {
+		d.State.steps.over = true
+		d.State.Step(now, attempts.Step{Kind: attempts.StepOver})
+	}
+	return over
+}
+
+// Kept returns a function that takes back what deciding changes of the limits of the run: so a replay can ask what would be decided.
+// The caller holds Mu.
+func (d *Dispatcher) Kept() (restore func()) {
+	m := d.limits
+	stopped, exhausted, last, room := m.Stopped, m.ExhaustedBy, d.waiter.last, m.roomUntil
+	return func() { m.Stopped, m.ExhaustedBy, d.waiter.last, m.roomUntil = stopped, exhausted, last, room }
+}
+
+// Force takes over a step that a run has recorded when nothing was to start. The caller holds Mu.
+func (d *Dispatcher) Force(s attempts.Step) {
+	switch s.Kind {
+	case attempts.StepRetried:
+		d.State.Plan.RetryPostponed()
+	case attempts.StepStopped:
+		d.limits.Stopped = StopReason{ending.Reason(s.For), s.For}
+	case attempts.StepExhausted:
+		d.limits.ExhaustedBy = d.limits.Budget.Exhausted()
+	default:
+		d.waiter.last = updates.Update{Runner: s.For, Until: d.State.steps.began.Add(time.Duration(s.Until))}
+	}
+}
+
+// Undo takes back that the run starts nothing more, which a step says. The caller holds Mu.
+func (d *Dispatcher) Undo(s attempts.Step) {
+	switch s.Kind {
+	case attempts.StepStopped:
+		d.limits.Stopped = StopReason{}
+	case attempts.StepExhausted:
+		d.limits.ExhaustedBy = nil
+	default: // it is of no consequence
+	}
 }

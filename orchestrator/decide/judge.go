@@ -1,12 +1,15 @@
 package decide
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/runnerpool"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
@@ -48,7 +51,9 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	c.state.Mu.Lock()
 	defer c.state.Mu.Unlock()
 	now := c.state.Instant()
-	ended.Charged = ended.Charged && !c.limits.excused(a, *ended)
+	if index, ok := c.state.O.Graph.Index(a.Task.ID); ok && c.limits.breaker.Excuses(index, attempts.Cause(ended.Receipt)) {
+		ended.Charged = false // it failed only for the cause that has opened the circuit breaker
+	}
 	rule := c.rule(now, a, f, *ended)
 	ended.Gate = c.gate(now, record, EndedAttempt{Attempt: a, Result: f, Ended: *ended, Rule: rule})
 	c.state.Step(now, c.state.ruledStep(attempts.StepRuled, a, f))
@@ -68,7 +73,11 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	case after.Stopped && c.stopped(a.Task.ID):
 		u.Kind = updates.Stopped
 	case after.Task == verdict.TaskGated:
-		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(inFewerWords(ended, f.Short), u.Text)
+		detail := ended.Gate.Detail
+		if failed := ended.Receipt.ErrorSummary; f.Short != "" && failed != "" {
+			detail = strings.Replace(detail, failed, f.Short, 1)
+		}
+		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(detail, u.Text)
 	case ended.Charged:
 		u.Kind = updates.Failed
 	case after.Task == verdict.TaskPutOff:
@@ -80,14 +89,6 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 	for _, note := range f.Notes {
 		c.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: note.Text})
 	}
-}
-
-// inFewerWords returns why a task is gated, with what an attempt failed by in fewer words where there are any.
-func inFewerWords(e attempts.Ended, short string) string {
-	if short == "" || e.Receipt.ErrorSummary == "" {
-		return e.Gate.Detail
-	}
-	return strings.Replace(e.Gate.Detail, e.Receipt.ErrorSummary, short, 1)
 }
 
 // stopped reports whether a person has stopped a task, and does not want it tried again. The caller holds Mu.
@@ -159,4 +160,115 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 	c.state.Summary.Ended++
 	c.state.Summary.Usage.Add(f.Usage)
 	c.limits.Budget.End(a.Task.ID, f.Usage, !a.Ended)
+}
+
+// ExhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
+func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
+	why := ""
+	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); over != nil {
+		why = over.Error()
+	}
+	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why)
+}
+
+// Refuse takes a task out of the run that is gated before its attempt begins. The caller holds Mu.
+func (c *Judge) Refuse(index int) {
+	task := c.state.Plan.Task(index).ID
+	c.state.Step(c.state.Instant(), attempts.Step{Kind: attempts.StepRefused, Task: task})
+	c.state.Plan.Gate(index)
+	c.state.Pool.Release(task)
+}
+
+// DecideEpic tells the pool how the reviewers of the whole epic did, and returns what follows. The caller holds Mu.
+func (c *Judge) DecideEpic(f engine.Result) Ruling {
+	now, a := c.state.Instant(), engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}
+	rule := c.rule(now, a, f, attempts.Ended{Receipt: f.Receipt})
+	made := c.state.ruledStep(attempts.StepReviewed, a, f)
+	made.Outcome = f.Outcome
+	c.state.Step(now, made)
+	return rule
+}
+
+// Found counts an attempt as landed. The caller holds Mu.
+func (c *Judge) Found(a engine.Attempt, ended *attempts.Ended) {
+	c.state.Step(c.state.Instant(), attempts.Step{Kind: attempts.StepFound, Task: a.Task.ID, Attempt: a.Number})
+	if ended.Usage != nil {
+		c.limits.Budget.End(a.Task.ID, *ended.Usage, false)
+	}
+	if c.state.Plan != nil {
+		at, _ := c.state.O.Graph.Index(a.Task.ID)
+		c.state.Plan.Complete(at)
+		c.state.Announce()
+	}
+}
+
+// Ruling is what follows from an attempt's end for its runner, its reviewers and its task.
+type Ruling struct {
+	Cooldown []*attempts.Cooldown // what later runs must know too
+	repeat   bool                 // the runner's fault has been counted before
+	spent    string               // why nobody is asked for the task any more; "" : somebody is
+}
+
+// rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds Mu.
+func (c *Judge) rule(now clock.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule Ruling) {
+	task := a.Task.ID
+	alone, last := c.isAlone(task)
+	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
+		fault := runnerpool.Fault{Outcome: o, Why: c.state.Redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
+		reviewer := c.state.Pool.Fail(name, task, fault, now)
+		if reviewer.Cooldown != nil {
+			rule.Cooldown = append(rule.Cooldown, reviewer.Cooldown)
+		}
+		rule.repeat = rule.repeat || reviewer.Repeat
+		if reviewer.Barred {
+			rule.spent = c.spentRunners(&a.Task, name, reviewer.Own, why)
+		}
+	}
+	if e.Receipt.Review != nil {
+		for _, s := range e.Receipt.Review.Opinions {
+			if s.Reviewer != a.Runner {
+				c.state.Pool.Answered(s.Reviewer, task, now)
+			}
+		}
+	}
+	reported := f.Reported()
+	reported.Receipt = e.Receipt
+	asked := verdict.Asked{Runner: a.Runner != "", OnlyReview: a.Previous.AwaitsReview(), Recovered: a.Ended}
+	switch verdict.SignOf(reported, asked) {
+	case verdict.RunnerFailed:
+		fail(a.Runner, f.Outcome, e.Receipt.ErrorSummary, f.ResetAt)
+	case verdict.RunnerAnswered:
+		c.state.Pool.Answered(a.Runner, task, now)
+	case verdict.RunnerSilent: // nothing follows for it
+	}
+	for _, reviewer := range f.Unable {
+		fail(reviewer.Name, reviewer.Outcome, reviewer.Why, reviewer.ResetAt)
+	}
+	c.state.Pool.Release(task)
+	return rule
+}
+
+// isAlone reports whether no task but this one is ready or under way, and whether none depends on it either. The caller holds
+// mu.
+func (c *Judge) isAlone(task string) (alone, last bool) {
+	i, ok := c.state.O.Graph.Index(task)
+	if !ok || c.state.Plan == nil || len(c.state.OpenJobs) > 0 {
+		return false, false
+	}
+	return c.state.Plan.IsAlone(i)
+}
+
+// spentRunners returns why no runner is left for a task that a runner has failed alone too often; "" if one is. The caller holds
+// mu.
+func (c *Judge) spentRunners(task *epic.Task, name string, faults int, why string) string {
+	failed, yes := c.state.Pool.Spent(task.ID, task.Runner)
+	switch {
+	case name == task.Runner || task.Runner == "" && c.state.Pool.Prefers(name):
+		if !yes {
+			return ""
+		}
+	default:
+		failed = fmt.Sprintf("reviewer %s failed %d times", name, faults)
+	}
+	return failed + " on this task alone, and served others; the last: " + why
 }

@@ -3,8 +3,12 @@ package decide
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/breaker"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
@@ -81,13 +85,24 @@ func (m *Limits) pointless(at clock.Deadline, now clock.Instant) bool {
 	return m.Deadline != nil && at.Rest(now) >= m.Deadline.Rest(now)
 }
 
-// checkLimits holds the end of an attempt against the circuit breaker. The caller holds Mu.
+// checkLimits tells the circuit breaker how an attempt has ended: it records that a completed task closes the breaker, and stops the run
+// if a failure exhausts it. The caller holds Mu.
 func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, after verdict.After, e attempts.Ended) error {
+	b := &m.breaker
 	switch {
 	case after.Task == verdict.TaskCompleted:
-		return m.breakerCompleted(a)
+		if !b.Complete() {
+			return nil
+		}
+		note := &attempts.Note{Kind: "limit", Text: a.Task.ID + " was completed: the run goes on"}
+		m.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+		return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 	case after.Blamed:
-		return m.judgeFailure(now, index, a, e)
+		f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
+		b.Fail(f, now)
+		if b.Exhausted() {
+			return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
+		}
 	}
 	return nil
 }
@@ -104,9 +119,6 @@ func (m *Limits) countUncharged(now clock.Instant, after verdict.After, e attemp
 	return nil
 }
 
-// finished reports whether a limit or a budget lets nothing more start, whatever tasks are ready. The caller holds Mu.
-func (m *Limits) finished() bool { return m.Stopped.Reason != "" || m.Exhausted() }
-
 // CutShort reports whether a limit or the caller ends the run early.
 func (m *Limits) CutShort() bool {
 	m.state.Mu.Lock()
@@ -120,3 +132,149 @@ func (m *Limits) ClosedEarly() bool {
 	defer m.state.Mu.Unlock()
 	return m.Stopped.Reason != "" || m.ExhaustedBy != nil
 }
+
+// waitForBreaker returns what to wait for while the circuit breaker keeps a task from starting, or nil. It stops the run if the
+// pause would outlast the deadline. The caller holds Mu.
+func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
+	b := &m.breaker
+	probe, probing := b.Probe()
+	ok, rest := b.Admits(now, probing && m.state.Plan.IsRunning(probe))
+	if ok || m.state.Plan.CountReady() == 0 {
+		return nil, nil
+	}
+	if rest == 0 {
+		return &Waiting{Changed: m.state.Changed}, nil
+	}
+	if m.state.Plan.CountRunning() == 0 && m.pointless(b.OpenUntil(), now) {
+		return nil, m.stop(now, ending.CircuitBreaker, b.Reason())
+	}
+	what := attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()}
+	err := m.waiter.notifyWaiting(now, updates.Paused, "", what)
+	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
+}
+
+// RecordUsage records what an agent or a reviewer has used so far, and cancels an agent that exceeds a budget. A review of
+// delivered work counts but is not cancelled, as that would waste verified work. The caller holds Mu.
+func (m *Limits) RecordUsage(h engine.Event) {
+	over := m.Budget.Record(h.Task, h.Usage)
+	m.used[h.Task] = h.Usage
+	stop := m.stops[h.Task]
+	cuts := stop != nil && over != nil && !h.Delivered
+	if cuts || m.ExhaustedBy == nil && m.Budget.Exhausted() != nil {
+		m.state.Step(m.state.Instant(), m.usedStep(h.Task, cuts))
+	}
+	if cuts {
+		stop(over)
+	}
+	m.Exhausted()
+}
+
+// usedStep returns the step in which the attempt at a task has used so much that something ends: the attempt itself if cuts.
+func (m *Limits) usedStep(task string, cuts bool) attempts.Step {
+	made := attempts.Step{Kind: attempts.StepUsed}
+	for _, id := range slices.Sorted(maps.Keys(m.used)) {
+		if id != task {
+			made.Used = append(made.Used, attempts.TaskUsage{Task: id, Usage: m.used[id]})
+		}
+	}
+	made.Used = append(made.Used, attempts.TaskUsage{Task: task, Usage: m.used[task]}) // the last is what matters
+	if cuts {
+		made.Task = task
+	}
+	return made
+}
+
+// settledStep returns the step in which an attempt is over that has used so much in the end. What it told before goes with it where
+// that was more.
+func (m *Limits) settledStep(a engine.Attempt, used attempts.Usage) attempts.Step {
+	made := attempts.Step{Kind: attempts.StepSettled, Task: a.Task.ID, Attempt: a.Number}
+	if told, known := m.used[a.Task.ID]; known && (told.CostUSD > used.CostUSD || told.Uncached() > used.Uncached()) {
+		made.Used = []attempts.TaskUsage{{Task: a.Task.ID, Usage: told}}
+	}
+	delete(m.used, a.Task.ID)
+	return made
+}
+
+// Exhausted reports whether a budget keeps anything more from being started, and tells that once. The caller holds Mu.
+func (m *Limits) Exhausted() bool {
+	if m.ExhaustedBy == nil {
+		if m.ExhaustedBy = m.Budget.Exhausted(); m.ExhaustedBy != nil {
+			m.state.Step(m.state.Instant(), attempts.Step{Kind: attempts.StepExhausted})
+		}
+		if left := m.state.Counts(); m.ExhaustedBy != nil && left.Pending+left.Blocked > 0 {
+			m.state.Notify(updates.Update{Kind: updates.Stopping, Text: m.ExhaustedBy.Error() + "; nothing new is started"})
+		}
+	}
+	return m.ExhaustedBy != nil
+}
+
+// Begin has an attempt at a task, which had used so much before, count against the budgets; stop ends it. The caller holds Mu.
+func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.CancelCauseFunc) {
+	m.Budget.Begin(task, used)
+	m.stops[task.ID] = stop
+	if m.stopping[task.ID] { // while it was prepared
+		stop(ErrStopped)
+	}
+}
+
+// Over notes that nobody can be stopped any more at a task. The caller holds Mu.
+func (m *Limits) Over(task string) { delete(m.stops, task) }
+
+// Told notes what an attempt has told to have used, of which nothing follows by itself. The caller holds Mu.
+func (m *Limits) Told(u attempts.TaskUsage) {
+	_ = m.Budget.Record(u.Task, u.Usage)
+	m.used[u.Task] = u.Usage
+}
+
+// Free is what a machine has left, in bytes; less than 0 if that is not known.
+type Free struct{ Disk, Memory int64 }
+
+// roomPause is how often the free disk and memory are measured while a run waits for them.
+const roomPause = 10 * time.Second
+
+// waitForRoom returns what to wait for when the machine has too little disk or memory for another attempt, or nil. It stops the
+// run when that lasts longer than FloorWait. The caller holds Mu.
+func (m *Limits) waitForRoom(now clock.Instant) (*Waiting, error) {
+	reason, lacks, why := m.lacking()
+	if reason == "" {
+		m.roomUntil = nil
+		return nil, nil
+	}
+	if m.roomUntil == nil {
+		until := now.After(m.state.O.Limits.FloorWait)
+		m.roomUntil = &until
+	}
+	rest := m.roomUntil.Rest(now)
+	if rest <= 0 && m.state.Plan.CountRunning() == 0 {
+		return nil, m.stop(now, reason, why)
+	}
+	if rest <= 0 || rest > roomPause {
+		rest = roomPause
+	}
+	err := m.waiter.notifyWaiting(now, updates.Cramped, "", attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
+	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
+}
+
+// lacking returns what the machine has too little of to start an attempt, "" if nothing.
+func (m *Limits) lacking() (reason ending.Reason, lacks, why string) {
+	lim := m.state.O.Limits
+	if m.state.O.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
+		return "", "", ""
+	}
+	free := m.state.O.Free()
+	m.state.steps.free = &free
+	switch {
+	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
+		return ending.DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
+	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
+		return ending.MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
+	}
+	return "", "", ""
+}
+
+func short(have, want int64) string {
+	return fmt.Sprintf("%d MiB are free, and nothing is started below %d", have>>20, want>>20)
+}
+
+// Cramped reports whether the machine lacked room when it was last looked at. The caller holds Mu.
+func (m *Limits) Cramped() bool { return m.roomUntil != nil }

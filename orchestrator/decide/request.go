@@ -45,13 +45,13 @@ func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Req
 	case attempts.RequestStop:
 		return r.stop()
 	default:
-		return r.unknown()
+		return nil, "", r.unknown()
 	}
 }
 
 // unknown refuses what a later relay asks.
-func (r *request) unknown() ([]attempts.Event, string, error) {
-	return nil, "", &text.RefusedError{Reason: "the run does not know " + string(r.asked.What)}
+func (r *request) unknown() error {
+	return &text.RefusedError{Reason: "the run does not know " + string(r.asked.What)}
 }
 
 // request is one that is being considered.
@@ -76,7 +76,7 @@ func (r *request) ofRun() ([]attempts.Event, string, error) {
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
 		return events, fmt.Sprintf("paused: nothing new starts, and %s under way %s to an end; relay pause --off goes on",
-			text.Count(running, "task"), verb(running, "comes", "come")), nil
+			text.Count(running, "task"), text.Verb(running, "comes", "come")), nil
 	case r.asked.What == attempts.RequestPause:
 		return events, "paused: nothing new starts; relay pause --off goes on", nil
 	case r.asked.What == attempts.RequestContinue && !paused:
@@ -86,7 +86,7 @@ func (r *request) ofRun() ([]attempts.Event, string, error) {
 	case r.asked.What == attempts.RequestStop:
 		return events, "the run ends", nil
 	}
-	return r.unknown()
+	return nil, "", r.unknown()
 }
 
 // gate considers to keep the task from being tried.
@@ -217,7 +217,10 @@ func (d *Dispatcher) Apply(now clock.Instant, task string, what attempts.Request
 		s.Plan.Withhold(index)
 	case what == attempts.RequestStop:
 		s.Withheld[index] = true
-		d.limits.stopByPerson(task)
+		d.limits.stopping[task] = true
+		if stop := d.limits.stops[task]; stop != nil { // else it is stopped as soon as it begins
+			stop(ErrStopped)
+		}
 	case what == attempts.RequestRetry:
 		s.Pool.Reopen(d.runners(index), task, now)
 		d.limits.breaker.Skip(now)
@@ -235,11 +238,4 @@ func (d *Dispatcher) restore(index int) {
 	delete(s.Withheld, index)
 	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
 	s.Restored = true
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -3,12 +3,14 @@ package decide
 import (
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/budget"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
@@ -138,4 +140,152 @@ func (s *State) PlanTasks(wanted []bool) {
 		s.Plan.Withhold(i)
 	}
 	s.Step(s.Instant(), attempts.Step{Kind: attempts.StepPlanned})
+}
+
+// steps are the changes of what a run's decisions rest on. They are guarded by the lock of state, and kept until an event carries
+// them into the log.
+type steps struct {
+	began  time.Time // the day's clock at the first step …
+	offset time.Duration
+	made   uint64
+	untold []attempts.Step
+	drawn  []int64 // since the last step: what waits for runners took longer
+	free   *Free   // since the last step: what the machine had left
+	over   bool    // StepOver is made
+}
+
+// Step records a change of state that was made at now. The caller holds Mu.
+func (s *State) Step(now clock.Instant, made attempts.Step) {
+	t := &s.steps
+	if made.Kind == attempts.StepBegun {
+		t.began, t.offset, made.Day = now.Day, now.Run, now.Day.UTC()
+	}
+	t.made++
+	made.Number, made.Ran = t.made, int64(now.Run)
+	made.Drift = int64(now.Day.Sub(t.began) - (now.Run - t.offset))
+	if made.Drawn = t.drawn; t.free != nil {
+		made.Free = []int64{t.free.Disk, t.free.Memory}
+	}
+	t.drawn, t.free = nil, nil
+	t.untold = append(t.untold, made)
+}
+
+// TakeSteps returns the steps that are in no event yet: the next one that is written must carry them. The caller holds Mu.
+func (s *State) TakeSteps() []attempts.Step {
+	taken := s.steps.untold
+	s.steps.untold = nil
+	return taken
+}
+
+// CarrySteps has the first of some events carry the steps that are in no event yet. The caller does not hold Mu.
+func (s *State) CarrySteps(events []attempts.Event) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if len(events) > 0 {
+		events[0].Steps = s.TakeSteps()
+	}
+}
+
+// drawJitter keeps what a wait takes longer for the next step. It is called with Mu held.
+func (s *State) drawJitter() func(most time.Duration) time.Duration {
+	if s.O.Jitter == nil {
+		return nil
+	}
+	return func(most time.Duration) time.Duration {
+		late := s.O.Jitter(most)
+		s.steps.drawn = append(s.steps.drawn, int64(late))
+		return late
+	}
+}
+
+// ruledStep returns the step that decides what an attempt's end means: what the engine told of it, as far as the event of its end does
+// not.
+func (s *State) ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Result) attempts.Step {
+	made := attempts.Step{
+		Kind: kind, Task: a.Task.ID, Attempt: a.Number, Charged: f.Charged, Held: f.Held,
+		Recovered: a.Ended, OnlyReview: a.Previous.AwaitsReview(), Gate: f.Gate, ResetAt: f.ResetAt,
+	}
+	for _, u := range f.Unable {
+		told := attempts.UnableToSay{Reviewer: u.Name, Outcome: u.Outcome, Why: s.Redact.Block(u.Why), ResetAt: u.ResetAt}
+		made.Unable = append(made.Unable, told)
+	}
+	return made
+}
+
+// mostFilesTold is how many changed files a receipt holds.
+const mostFilesTold = 200
+
+// provedStep returns the step in which an attempt's work begins to wait for its landing.
+func (s *State) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
+	made := attempts.Step{Kind: attempts.StepProved, Task: a.Task.ID, Attempt: a.Number, Recovered: a.Ended}
+	for _, run := range f.Receipt.Checks {
+		made.Checked += int64(math.Round(run.Seconds * float64(time.Second)))
+	}
+	if files := f.Receipt.FilesChanged; len(files) > mostFilesTold {
+		made.Files = slices.Clone(files[:min(len(files), maxFilesKept)])
+		for i := range made.Files {
+			made.Files[i] = s.Redact.Line(made.Files[i])
+		}
+	}
+	return made
+}
+
+// maxFilesKept is more than are compared one by one.
+const maxFilesKept = 1001
+
+// Settings are what the decisions of a run go by.
+type Settings struct {
+	Run   string
+	Epic  *epic.Epic
+	Graph *epic.Graph
+
+	Tasks     []string // the run is about these, and what they depend on; none: all
+	Jobs      int
+	Isolation engine.Isolation
+	Runners   []string  // names in order of preference
+	Reviewers []string  // that every agent's work needs
+	AskNow    bool      // what earlier runs knew of runners does not count
+	Until     time.Time // the run's deadline; zero: none
+
+	Limits     engine.Limits
+	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
+	Budget     budget.Caps
+	Spent      attempts.Usage // by earlier runs, as far as it counts against this run's cap
+
+	Free   func() Free                            // what the machine has left; nil: nobody asks
+	Jitter func(most time.Duration) time.Duration // draws what a wait for a runner takes longer; nil: nothing
+	Drain  <-chan struct{}                        // closed: nothing new is started
+	Notify func(updates.Update)                   // called from one goroutine at a time; nil: nobody listens
+}
+
+// rules returns the settings that the run's decisions go by.
+func (s *State) rules(merges bool) *attempts.Rules {
+	o, lim := s.O, &s.O.Limits
+	return &attempts.Rules{
+		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
+		Tasks: o.Tasks, AskNow: o.AskNow, Until: o.Until,
+		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
+		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
+		OutPeriod: lim.OutPeriod, Patience: lim.Patience, Backoff: lim.Backoff, BackoffMax: lim.BackoffMax, FloorWait: lim.FloorWait,
+		DiskFloor: lim.DiskFloor, MemoryFloor: lim.MemoryFloor, SlowChecks: o.SlowChecks,
+		RunCap: attempts.Cap(o.Budget.Run), EpicCap: attempts.Cap(o.Budget.Epic), TaskCap: attempts.Cap(o.Budget.Task),
+		AttemptCap: attempts.Cap(o.Budget.Attempt), Spent: o.Spent,
+	}
+}
+
+// SettingsOf returns the settings that a run has recorded: of its plan, and without what is no data.
+func SettingsOf(u *attempts.Rules) *Settings {
+	return &Settings{
+		Tasks: u.Tasks, Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Runners: u.Runners, Reviewers: u.Reviewers, AskNow: u.AskNow,
+		Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
+		Limits: engine.Limits{
+			MaxAttempts: u.MaxAttempts, MaxUncharged: u.MaxUncharged, MaxUnchargedRun: u.MaxUnchargedRun, MaxUndone: u.MaxUndone,
+			FailedInARow: u.FailedInARow, SameError: u.SameError, TaskFaults: u.TaskFaults, OutAfter: u.OutAfter,
+			OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
+			DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
+		},
+		Budget: budget.Caps{
+			Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
+		},
+	}
 }

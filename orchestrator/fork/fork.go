@@ -70,7 +70,7 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 		return Result{}, err
 	}
 	events := make(chan engine.Event, 256)
-	with, err := open(ctx, &o, events)
+	with, err := orchestrator.OpenApart[forking](ctx, &o, events, "fork sessions")
 	if err != nil {
 		return Result{}, err
 	}
@@ -117,20 +117,6 @@ type forking interface {
 	Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error)
 }
 
-// open makes the engine that the options name. It fails if that cannot fork sessions.
-func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Event) (forking, error) {
-	abilities, err := o.OpenEngine(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	with, ok := abilities.Engine.(forking)
-	if !ok {
-		return nil, engine.Cannot(o.Engine, "fork sessions")
-	}
-	with.SetLedger(noLedger{}, nil)
-	return with, nil
-}
-
 // complete fills in what the options say, and returns of what the request is a branch.
 func (f *Request) complete(o *orchestrator.Options, task *epic.Task) sessionkeeper.Fork {
 	f.Prompt.Base, f.Prompt.Agent, f.Prompt.Wall = f.Base, o.Agent(f.Runner), o.Limits.WallFor(task)
@@ -169,9 +155,3 @@ func (f *Request) whyNot(kind string) string {
 	}
 	return kinds.WhyNoFork(kind)
 }
-
-// noLedger is the ledger of work that is no attempt of the plan.
-type noLedger struct{}
-
-func (noLedger) Append(...attempts.Event) error { return nil }
-func (noLedger) Restore() ([]string, error)     { return nil, nil }

@@ -16,7 +16,7 @@ func TestEngineThatCannotFork(t *testing.T) {
 			return engine.Abilities{}, nil
 		},
 	}}
-	if _, err := open(t.Context(), &o, nil); err == nil || err.Error() != "engine other cannot fork sessions" {
+	if _, err := orchestrator.OpenApart[forking](t.Context(), &o, nil, "fork sessions"); err == nil || err.Error() != "engine other cannot fork sessions" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -76,10 +76,15 @@ func Amend(content string, groups []Group) (amended string, added []Group) {
 		end = "\r\n"
 	}
 	lines := strings.SplitAfter(content, "\n")
-	there := bullets(lines)
+	there := map[string]bool{} // the entries of all lists, normal
+	for _, l := range lines {
+		if isBullet(l) {
+			there[normal(l)] = true
+		}
+	}
 	var fresh []string
 	for _, g := range groups {
-		if g.Worth() && !g.isIn(there) {
+		if g.Worth() && !slices.ContainsFunc(g.wordings, func(w wording) bool { return there[w.normal] }) {
 			added = append(added, g)
 			bullet := Bullet(g.Text)
 			there[normal(bullet)] = true
@@ -106,24 +111,9 @@ func Amend(content string, groups []Group) (amended string, added []Group) {
 	return before + strings.Join(fresh, "") + strings.Join(lines[at:], ""), added
 }
 
-// bullets returns the entries of all lists of a text, normal.
-func bullets(lines []string) map[string]bool {
-	there := map[string]bool{}
-	for _, l := range lines {
-		if isBullet(l) {
-			there[normal(l)] = true
-		}
-	}
-	return there
-}
-
 func isBullet(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ")
-}
-
-func (g *Group) isIn(there map[string]bool) bool {
-	return slices.ContainsFunc(g.wordings, func(w wording) bool { return there[w.normal] })
 }
 
 // sectionEnd returns the index behind the last line of relay's section that is not empty; -1 when there is no section. What looks

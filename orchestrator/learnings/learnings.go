@@ -4,8 +4,10 @@
 package learnings
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"relay/attempts"
 	"relay/epic"
@@ -63,6 +65,16 @@ type Source struct {
 	Only   []int // places in the plan, ascending, of the tasks that are asked; nil: all
 	Record func(task string) attempts.TaskRecord
 	Redact func(text string) string // nil: nothing is taken out
+}
+
+// Of returns the attempts that a ledger has of an epic, with nothing taken out.
+func Of(e *epic.Epic, l *attempts.Ledger) Source {
+	return Source{Epic: e, Record: func(id string) attempts.TaskRecord {
+		if rec := l.Tasks[id]; rec != nil {
+			return *rec
+		}
+		return attempts.TaskRecord{}
+	}}
 }
 
 // said is what one ended attempt says that it has learned.
@@ -155,7 +167,11 @@ func Gather(s Source) []Group {
 		tags := strings.Join(one.tags, " ")
 		at, ok := byText[one.normal]
 		if !ok {
-			at = similar(byTags[tags], words, wordsOf(one.normal))
+			at = -1
+			now := wordsOf(one.normal)
+			if k := slices.IndexFunc(byTags[tags], func(i int) bool { return words[i].mostly(now) }); k >= 0 {
+				at = byTags[tags][k]
+			}
 		}
 		if at < 0 {
 			at = len(groups)
@@ -173,16 +189,6 @@ func Gather(s Source) []Group {
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return len(b.Tasks) - len(a.Tasks) })
 	return groups
-}
-
-// similar returns the first of some groups that says mostly the same; -1 when none does.
-func similar(groups []int, words map[int]wordSet, now wordSet) int {
-	for _, i := range groups {
-		if words[i].mostly(now) {
-			return i
-		}
-	}
-	return -1
 }
 
 // add counts what an attempt says; a task counts once, however often its attempts say it.
@@ -217,4 +223,134 @@ func (g *Group) finish() {
 	slices.Sort(g.Tags)
 	slices.Sort(g.Files)
 	g.Tags, g.Files = slices.Compact(g.Tags), slices.Compact(g.Files)
+}
+
+// Told is one learning for an agent, and the task whose agent said it.
+type Told struct{ Task, Text string }
+
+// MostTold is how many learnings an agent is told.
+const MostTold = 12
+
+// How much a learning has to do with a task: a file in common says more than a tag, and a tag more than a word.
+const (
+	perFile = 4
+	perTag  = 2
+	mostPer = 3 // of each that count
+)
+
+// ForTask returns what other tasks have learned, what has most to do with a task first: by the files it declares, and by the words
+// of its title among tags and learnings. Each is told once, the newest words of a task first; what the task is told anyhow is left
+// out.
+func ForTask(s Source, t *epic.Task, toldAnyhow []string) []Told {
+	seen := map[string]bool{}
+	for _, text := range toldAnyhow {
+		seen[normal(line(text))] = true
+	}
+	words := wordsOf(normal(t.Title)).words
+	type ranked struct {
+		Told
+		score int
+	}
+	var list []ranked
+	for _, one := range slices.Backward(s.all()) {
+		if one.task == t.ID || seen[one.normal] {
+			continue
+		}
+		seen[one.normal] = true
+		list = append(list, ranked{Told{one.task, one.text}, one.score(t.Files, words)})
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	var told []Told
+	for _, r := range list[:min(len(list), MostTold)] {
+		told = append(told, r.Told)
+	}
+	return told
+}
+
+// score says how much a learning has to do with a task that declares some files and has a title of some words.
+func (one *said) score(declared []string, title map[string]bool) int {
+	files, tags, words := 0, 0, 0
+	for _, f := range one.files {
+		if files < mostPer && slices.ContainsFunc(declared, func(d string) bool { return globs.Covers(d, f) || globs.Covers(f, d) }) {
+			files++
+		}
+	}
+	for _, tag := range one.tags {
+		named := func(file string) bool { return wordsOf(normal(file)).words[tag] }
+		if slices.ContainsFunc(strings.Split(tag, "-"), func(w string) bool { return title[w] }) || slices.ContainsFunc(declared, named) {
+			tags++
+		}
+	}
+	for w := range wordsOf(one.normal).words {
+		if len(w) > 3 && title[w] {
+			words++
+		}
+	}
+	return perFile*files + perTag*min(tags, mostPer) + min(words, mostPer)
+}
+
+// normal returns the words of a text: letters and digits in lower case, one space between two words.
+func normal(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			b.WriteRune(r)
+		case r == '\'' || r == '’': // don't is one word
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// isNothing reports whether an agent has only filled in a form.
+func isNothing(normal string) bool {
+	switch normal {
+	case "none", "no", "n a", "na", "nil", "null", "nothing", "nothing new", "nothing to report", "nothing to note", "not applicable",
+		"no learning", "no learnings", "no new learnings", "what agents of later tasks should know in one sentence",
+		"what later tasks should know in one sentence", "work you found and left", "why it is to be done":
+		return true
+	}
+	return false
+}
+
+// wordSet are the different words of a text, with those apart that turn its meaning round.
+type wordSet struct {
+	words    map[string]bool
+	decisive string // negations, and what has a digit, in order
+}
+
+func wordsOf(normal string) wordSet {
+	s := wordSet{words: map[string]bool{}}
+	for w := range strings.FieldsSeq(normal) {
+		s.words[w] = true
+		if isNegation(w) || strings.ContainsFunc(w, unicode.IsDigit) {
+			s.decisive += w + " "
+		}
+	}
+	return s
+}
+
+// mostly reports whether two texts have two thirds of their words in common, with the same numbers and negations: use it and do
+// not use it are no one learning.
+func (s wordSet) mostly(o wordSet) bool {
+	if s.decisive != o.decisive {
+		return false
+	}
+	shared := 0
+	for w := range o.words {
+		if s.words[w] {
+			shared++
+		}
+	}
+	return 3*shared >= 2*max(len(s.words), len(o.words))
+}
+
+func isNegation(word string) bool {
+	switch word {
+	case "not", "no", "never", "without", "avoid", "cannot", "cant", "dont", "wont", "isnt", "arent", "doesnt", "didnt", "shouldnt", "mustnt":
+		return true
+	}
+	return false
 }

@@ -5,8 +5,12 @@ package panel
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +19,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
+	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/review"
 )
@@ -121,4 +126,124 @@ func (p *Panel) relative(path string) string {
 		return filepath.ToSlash(rel)
 	}
 	return path
+}
+
+// ReviewEpic asks the panel about the whole epic up to head, and then has clean put right what its members have changed.
+func (s *Session) ReviewEpic(
+	ctx context.Context, head string, deferred []string, clean func(context.Context, *engine.Result) error,
+) (r engine.ReviewedEpic, err error) {
+	f := engine.Result{Outcome: verdict.EpicReviewed(), Head: head}
+	about, err := s.epicSubject(ctx, head, deferred)
+	if err != nil {
+		return r, errors.Join(err, clean(ctx, &f))
+	}
+	answers, asking := s.Ask(ctx, about, attempts.Usage{})
+	r.Usage, f.Notes = answers.Usage, answers.Notes
+	if err := errors.Join(asking, clean(ctx, &f)); err != nil {
+		return r, err
+	}
+	f.Outcome = verdict.EpicReviewed() // what the panel has done to relay's files was put right, and is told
+	r.Review = s.epicReview(about, &f, answers)
+	if s.unkept != (attempts.Usage{}) {
+		r.Review.Usage = &s.unkept
+	}
+	r.Result = f
+	return r, nil
+}
+
+// epicSubject returns what the panel is asked about the epic.
+func (s *Session) epicSubject(ctx context.Context, head string, deferred []string) (review.Subject, error) {
+	plan := s.Options.Epic
+	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: deferred}
+	names, err := s.Repo.Names(ctx, about.Base, head)
+	var many *reanchor.TooManyError
+	if err != nil && !errors.As(err, &many) {
+		return about, err
+	}
+	for i := range names {
+		about.Files = append(about.Files, names[i].Path)
+	}
+	stat, err := s.Repo.Stat(ctx, about.Base, head)
+	about.DiffStat = redact.Redactor{Redactor: s.Options.Secrets}.Stat(strings.TrimSpace(stat), about.Files)
+	for i := range plan.Tasks {
+		t := &plan.Tasks[i]
+		about.Tasks = append(about.Tasks, t.ID+": "+t.Title)
+		for _, criterion := range t.Criteria {
+			about.Criteria = append(about.Criteria, t.ID+": "+criterion.Text)
+		}
+	}
+	return about, err
+}
+
+// epicReview returns what the panel came to. A reviewer that could not be asked, or gave no verdict, never approves.
+func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Answers) attempts.EpicReview {
+	j := Judge(answers.Opinions, review.Scope{Files: about.Files, Criteria: about.Criteria, Whole: true}, s.Options.Review.Strictness)
+	f.Receipt.Review = &attempts.Reviewed{Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
+	answers.RecordMissing(f)
+	r := &attempts.EpicReview{
+		Base: about.Base, Head: about.Head, Decision: j.Decision, Summary: j.Summary, Findings: j.Counted, Reviewed: *f.Receipt.Review,
+	}
+	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
+		f.Rule(nil, verdict.NotReviewed(answers.Absent()))
+		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
+	}
+	return *redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)
+}
+
+// question names what a reviewer is asked about a subject: the same for the same trees, whatever the commits are called.
+func (s *Session) question(ctx context.Context, about review.Subject) (string, error) {
+	out, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", about.Base + "^{tree}", about.Head + "^{tree}"}})
+	if err != nil {
+		return "", err
+	}
+	about.Base, about.Head, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	sum := sha256.Sum256(review.Prompt(about))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// answered finds what a reviewer said when it was asked the same, in an earlier attempt at the task or in this one before
+// its run was killed. Only the ledger counts: an agent can write files.
+func answered(a engine.Attempt, r engine.Reviewer, question string) (attempts.Opinion, bool) {
+	var opinions []attempts.Opinion
+	for _, earlier := range a.BriefInput.Record.Attempts {
+		if earlier.Receipt.Review != nil {
+			opinions = append(opinions, earlier.Receipt.Review.Opinions...)
+		}
+	}
+	if a.ReviewProgress != nil {
+		opinions = append(opinions, a.ReviewProgress.Opinions...)
+	}
+	at := slices.IndexFunc(opinions, func(s attempts.Opinion) bool {
+		return s.Reviewer == r.Name && s.Model == r.Model && s.Question == question
+	})
+	if at < 0 {
+		return attempts.Opinion{}, false
+	}
+	return opinions[at], true
+}
+
+// RecordProofs writes into a result how each acceptance criterion of the attempt was proved.
+func RecordProofs(f *engine.Result, a engine.Attempt, opinions []attempts.Opinion) {
+	if len(a.Task.Criteria) == 0 {
+		return
+	}
+	var criteria []review.Criterion
+	for _, c := range a.Task.Criteria {
+		criteria = append(criteria, review.Criterion{Text: c.Text, Check: c.Check})
+	}
+	if f.Receipt.Review == nil {
+		f.Receipt.Review = &attempts.Reviewed{}
+	}
+	f.Receipt.Review.Proofs = review.Table(criteria, CheckResults(f.Receipt.Checks), reviewOpinions(opinions), f.Head)
+}
+
+// CheckResults lists the runs of acceptance commands on the work, leaving out those before it.
+func CheckResults(runs []attempts.CheckRun) []review.CheckResult {
+	var list []review.CheckResult
+	for _, run := range runs {
+		if run.Phase != attempts.PhaseBaseline {
+			list = append(list, review.CheckResult{Name: run.Name, Exit: run.ExitCode, Log: run.Log, LogSHA256: run.SHA256})
+		}
+	}
+	return list
 }

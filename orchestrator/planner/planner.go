@@ -15,6 +15,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/orchestrator"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/budget"
@@ -44,9 +45,9 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic  // nil: there is no plan that can be used
-	Graph  *epic.Graph // of it
-	Told   []Told      // lines of the answer of which nothing was made
+	Epic   *epic.Epic         // nil: there is no plan that can be used
+	Graph  *epic.Graph        // of it
+	Told   []blueprint.Unused // lines of the answer of which nothing was made
 	Tried  []bench.TriedCheck
 	Added  []Added  // with Fill
 	Wrong  []string // with the last answer, when there is no plan
@@ -59,12 +60,6 @@ type Result struct {
 	Kept   string // file with the last answer as it was read, absolute; "" : there was none
 	Notes  []attempts.Note
 	Stay   []string // in words, what could not be removed afterwards
-}
-
-// Told is a line of an answer of which nothing was made.
-type Told struct {
-	Line int
-	Why  string
 }
 
 // runMark ends the ids of runs in which a plan is made.
@@ -104,7 +99,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	defer func() { _ = aside.Release() }() // what stays behind is no lock
 	o.Worktree.Dir = aside.Dir
 	events := make(chan engine.Event, 256)
-	with, err := open(ctx, &o, events)
+	with, err := orchestrator.OpenApart[studying](ctx, &o, events, "make plans")
 	if err != nil {
 		return Result{}, err
 	}
@@ -150,29 +145,15 @@ type studying interface {
 	) (notes []attempts.Note, stay []string, err error)
 }
 
-// open makes the engine that the options name. It fails if that cannot make plans.
-func open(ctx context.Context, o *orchestrator.Options, events chan<- engine.Event) (studying, error) {
-	abilities, err := o.OpenEngine(ctx, events)
-	if err != nil {
-		return nil, err
-	}
-	with, ok := abilities.Engine.(studying)
-	if !ok {
-		return nil, engine.Cannot(o.Engine, "make plans")
-	}
-	with.SetLedger(noLedger{}, nil)
-	return with, nil
-}
-
 // brief is what the agent is told.
 func (s *session) brief() reanchor.Planning {
 	r := s.request
 	p := reanchor.Planning{
-		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: form(r.Fill), Most: MostTasks, Base: r.Base, Wall: s.left(),
+		Wanted: s.options.Secrets.Text(r.Text), From: r.From, Form: blueprint.Form, Most: MostTasks, Base: r.Base, Wall: s.left(),
 		USD: s.options.Budget.Attempt.USD, Tokens: s.options.Budget.Attempt.Tokens,
 	}
 	if r.Fill != nil {
-		p.Lacks = lacking(r.Fill)
+		p.Form, p.Lacks = fillForm, lacking(r.Fill)
 	}
 	return p
 }
@@ -188,9 +169,3 @@ func (s *session) record(runner, dir, summary string) error {
 	}
 	return f.Write(s.result.Folder)
 }
-
-// noLedger is the ledger of work that is no attempt of a plan.
-type noLedger struct{}
-
-func (noLedger) Append(...attempts.Event) error { return nil }
-func (noLedger) Restore() ([]string, error)     { return nil, nil }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -99,11 +100,6 @@ func (l *nightLog) addDecided(e attempts.Event) {
 	}
 }
 
-// order puts the steps in the order in which they were made.
-func (l *nightLog) order() {
-	slices.SortStableFunc(l.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
-}
-
 // instant returns when a step was made.
 func (l *nightLog) instant(s attempts.Step) clock.Instant {
 	ran := time.Duration(s.Ran)
@@ -194,12 +190,9 @@ func (r *replayer) countUnchecked() {
 }
 
 func sortedIDs[V any](of map[attemptID]V) []attemptID {
-	ids := make([]attemptID, 0, len(of))
-	for id := range of {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b attemptID) int { return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number)) })
-	return ids
+	return slices.SortedFunc(maps.Keys(of), func(a, b attemptID) int {
+		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.number, b.number))
+	})
 }
 
 // stepText says in words what a step decides.
@@ -229,27 +222,13 @@ func startText(task, runner string) string {
 }
 
 // decisionOf returns the kind of decision that a step is.
-func decisionOf(k attempts.StepKind) Decision {
-	switch k {
-	case attempts.StepWaited:
-		return Wait
-	case attempts.StepStopped:
-		return Stop
-	case attempts.StepExhausted, attempts.StepUsed:
-		return Budget
-	case attempts.StepRefused:
-		return Gate
-	case attempts.StepRuled, attempts.StepSettled:
-		return End
-	case attempts.StepAnswered, attempts.StepAsked:
-		return Runner
-	case attempts.StepJoined, attempts.StepSplit, attempts.StepLanded:
-		return Landing
-	case attempts.StepReviewed:
-		return Review
-	default:
-		return Start
-	}
+func decisionOf(k attempts.StepKind) Decision { return cmp.Or(decisions[k], Start) }
+
+var decisions = map[attempts.StepKind]Decision{
+	attempts.StepWaited: Wait, attempts.StepStopped: Stop, attempts.StepExhausted: Budget, attempts.StepUsed: Budget,
+	attempts.StepRefused: Gate, attempts.StepRuled: End, attempts.StepSettled: End, attempts.StepAnswered: Runner,
+	attempts.StepAsked: Runner, attempts.StepJoined: Landing, attempts.StepSplit: Landing, attempts.StepLanded: Landing,
+	attempts.StepReviewed: Review,
 }
 
 // task returns a task of the plan.

@@ -34,12 +34,13 @@ const (
 	Review  Decision = "review"  // what the review of the whole epic means for the reviewers
 )
 
-// plural returns a kind that can be in [Unchecked] in words, as after a number.
-func (d Decision) plural() string {
-	return map[Decision]string{
-		Start: "starts of tasks", Wait: "waits", End: "ends of attempts", Ruling: "rulings on attempts", Landing: "landings",
-		Group: "groups of landings",
-	}[d]
+// unchecked are the kinds that can be in [Unchecked], in words as after a number.
+var unchecked = []struct {
+	kind   Decision
+	plural string
+}{
+	{Start, "starts of tasks"}, {Wait, "waits"}, {End, "ends of attempts"}, {Ruling, "rulings on attempts"}, {Landing, "landings"},
+	{Group, "groups of landings"},
 }
 
 // Report is what a replay found.
@@ -112,11 +113,8 @@ func (r *Report) Summary() string {
 	case len(r.Differences) == 0:
 		return fmt.Sprintf("%s of run %s: all as recorded", text.Count(r.Decisions, "decision"), r.Run)
 	}
-	verb := "differ"
-	if len(r.Differences) == 1 {
-		verb = "differs"
-	}
-	return fmt.Sprintf("%d of %s of run %s %s:", len(r.Differences), text.Count(r.Decisions, "decision"), r.Run, verb)
+	n := len(r.Differences)
+	return fmt.Sprintf("%d of %s of run %s %s:", n, text.Count(r.Decisions, "decision"), r.Run, text.Verb(n, "differs", "differ"))
 }
 
 // Most that is told of a replay.
@@ -142,11 +140,16 @@ func (r *Report) Lines(clock func(time.Time) string) []string {
 	if len(r.Causes) > 0 {
 		lines = append(lines, "ruled by: "+r.causes())
 	}
-	for _, kind := range []Decision{Start, Wait, End, Ruling, Landing, Group} {
+	for _, k := range unchecked {
 		for _, u := range r.Unchecked {
-			if u.Decision == kind {
-				lines = append(lines, "cannot be checked: "+u.line())
+			if u.Decision != k.kind {
+				continue
 			}
+			line := fmt.Sprintf("cannot be checked: %d %s", u.Count, k.plural)
+			if len(u.Tasks) > 0 {
+				line += " (" + text.Some(u.Tasks, mostTasks) + ")"
+			}
+			lines = append(lines, line+": "+u.Why)
 		}
 	}
 	return lines
@@ -162,12 +165,4 @@ func (r *Report) causes() string {
 		words[i] = fmt.Sprintf("%s (%d)", cause, r.Causes[cause])
 	}
 	return strings.Join(words, ", ")
-}
-
-func (u *Unchecked) line() string {
-	line := fmt.Sprintf("%d %s", u.Count, u.Decision.plural())
-	if len(u.Tasks) > 0 {
-		line += " (" + text.Some(u.Tasks, mostTasks) + ")"
-	}
-	return line + ": " + u.Why
 }

@@ -2,12 +2,16 @@ package replay
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
 )
 
 // take makes one step anew. It reports false if the log says too little to go on.
@@ -260,3 +264,101 @@ func (r *replayer) waitedForPanel(s recordedStep) {
 	r.s.Dispatcher.Force(s.Step)
 	r.setMade(s.Step)
 }
+
+// idleFor is how long a job is left free before that is a decision: a worker that waits looks again after decide.LongestWait at most.
+const idleFor = decide.LongestWait + 5*time.Second
+
+// idle holds against the code that no task was started while a job was free, up to a while before a step.
+func (r *replayer) idle(s recordedStep) {
+	before := r.log.steps[r.log.next-1].Step
+	gap := time.Duration(s.Ran - before.Ran)
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.busy() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+		return
+	}
+	if !r.wakes(r.log.instant(before)) {
+		return
+	}
+	before.Ran += int64(gap - idleFor)
+	before.Drift = min(before.Drift, s.Drift) // when the day's clock has jumped is not known
+	r.checkIdle(r.log.instant(before))
+}
+
+// wakes reports whether a worker that is free now looks for work again by itself: else it waits for others to change something.
+func (r *replayer) wakes(now clock.Instant) bool {
+	at := r.at
+	r.at = now
+	kept := r.s.Dispatcher.Kept()
+	next, wait, _ := r.Decide(r.s.Dispatcher, now)
+	kept()
+	r.at = at
+	return next.Index >= 0 || wait != nil && wait.Rest > 0
+}
+
+// checkIdle reports a task that could start now.
+func (r *replayer) checkIdle(now clock.Instant) {
+	if r.s.Limits.Cramped() {
+		return // the machine had no room when it was looked at last
+	}
+	r.report.Made(Idle)
+	at, free := r.at, r.free
+	defer func() { r.at, r.free = at, free }()
+	r.at, r.free = now, decide.Free{Disk: -1, Memory: -1}
+	kept := r.s.Dispatcher.Kept()
+	next, _, _ := r.Decide(r.s.Dispatcher, now)
+	kept()
+	if next.Index >= 0 {
+		task := r.s.Plan.Task(next.Index).ID
+		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
+	}
+}
+
+// busy returns how many workers have a task.
+func (r *replayer) busy() int { return r.s.Plan.CountRunning() - r.s.Queue.Count() }
+
+// ended holds the end of a run that ended by itself against the code: nothing could start any more.
+func (r *replayer) ended() {
+	stop := r.log.stopped
+	if stop == nil || r.s == nil || r.over || r.stopped || r.s.Plan == nil {
+		return
+	}
+	switch ending.Reason(stop.Reason) {
+	case ending.EpicComplete, ending.NoRunnableTasks:
+		r.checkIdle(r.at)
+	default: // the reason is a step
+	}
+}
+
+// rule decides again on the evidence of every attempt that has some in the log, and reports rulings that differ.
+func rule(r *replayer) {
+	for _, id := range sortedIDs(r.log.ends) {
+		event := r.log.ends[id]
+		if event.Ended == nil || len(event.Ended.Evidence) == 0 {
+			continue
+		}
+		e, err := verdict.ReadRecord(event.Ended.Evidence)
+		if err != nil {
+			r.report.Cannot(Ruling, id.task, unreadable)
+			continue
+		}
+		r.report.Made(Ruling)
+		then := rulingText(verdict.Cause(event.Ended.Cause), event.Ended.Outcome)
+		ruling, lacks := verdict.Ruling{}, verdict.Nothing
+		if e.Landing != nil {
+			ruling = verdict.DecideLanding(e)
+		} else {
+			ruling, lacks = verdict.Decide(e)
+		}
+		now := rulingText(ruling.Cause, ruling.Outcome)
+		if lacks == verdict.Nothing {
+			r.report.Causes[ruling.Cause]++
+		} else {
+			now = fmt.Sprintf("no row rules, because the evidence lacks %q", lacks)
+		}
+		if now != then {
+			r.report.Differs(Difference{Decision: Ruling, At: event.At, Task: id.task, Then: then, Now: now})
+		}
+	}
+}
+
+// rulingText names the row that ruled, and the outcome.
+func rulingText(c verdict.Cause, o attempts.Outcome) string { return fmt.Sprintf("%q ruled: %s", c, o) }

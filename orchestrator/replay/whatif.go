@@ -1,12 +1,16 @@
 package replay
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
@@ -78,21 +82,18 @@ type Figures struct {
 
 // Plan plans the night with other settings: every task takes as long, costs as much and ends as it did.
 func (n *Night) Plan(w WhatIf) (*Plan, error) {
-	wanted, err := n.wanted()
+	wanted, err := schedule.Select(n.graph, n.Tasks)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Run: n.Run, Recorded: n.recorded(), Unknown: []string{}}
 	b := n.basis(wanted)
 	p.Same = b.plan(n.schedule(wanted), max(n.Jobs, 1), n.Runners)
-	jobs, runners := n.Jobs, n.Runners
-	if w.Jobs > 0 {
-		jobs = w.Jobs
-	}
+	runners := n.Runners
 	if len(w.Runners) > 0 {
 		runners = w.Runners
 	}
-	p.Planned = b.plan(n.schedule(wanted), max(jobs, 1), runners)
+	p.Planned = b.plan(n.schedule(wanted), max(cmp.Or(w.Jobs, n.Jobs), 1), runners)
 	p.Unknown = b.unknown(w)
 	return p, nil
 }
@@ -277,4 +278,168 @@ func (f *Figures) path() string {
 		return "none"
 	}
 	return fmt.Sprintf("%s, %.1f min", text.Some(f.CriticalPath, mostPath), f.PathMinutes)
+}
+
+// Night is a recorded run as far as planning it with other settings needs that.
+type Night struct {
+	Run          string
+	Began, Ended time.Time // Ended is the last event of a run that did not stop by itself
+	Jobs         int
+	Runners      []string // in order of preference; none: the log does not say
+	Isolation    string   // "": the log does not say
+	Tasks        []string // the run was about these, and what they depend on; none: all
+	Usage        attempts.Usage
+
+	epic   *epic.Epic
+	graph  *epic.Graph
+	before *attempts.Memory
+	tries  map[string][]try
+	ends   map[string]fate
+}
+
+// try is one attempt of a recorded run.
+type try struct {
+	number  int
+	runner  string
+	began   time.Time
+	minutes float64 // 0: it has not ended
+	outcome attempts.Outcome
+	usd     float64
+}
+
+// fate is what became of a task in a run.
+type fate uint8
+
+const (
+	left fate = iota
+	completed
+	gated
+)
+
+// ErrNoSuchRun means that the log has no event of a run.
+var ErrNoSuchRun = errors.New("the event log has nothing of that run")
+
+// ReadNight reads a run from the events of its epic. e is the plan that it went by.
+func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempts.Event) error) error) (*Night, error) {
+	n := &Night{Run: run, epic: e, graph: g, before: attempts.NewMemory(g), tries: map[string][]try{}, ends: map[string]fate{}}
+	err := events(func(e attempts.Event) error {
+		if e.Run == run {
+			n.add(e)
+		} else if n.Began.IsZero() {
+			n.before.Fold(e)
+		}
+		return nil
+	})
+	if err == nil && n.Began.IsZero() {
+		err = ErrNoSuchRun
+	}
+	return n, err
+}
+
+// add takes in an event of the run.
+func (n *Night) add(e attempts.Event) {
+	n.addTime(e)
+	for _, s := range e.Steps {
+		if s.Rules != nil {
+			n.Runners, n.Isolation = s.Rules.Runners, s.Rules.Isolation
+		}
+	}
+	switch {
+	case e.RunStarted != nil:
+		n.Jobs, n.Tasks = e.RunStarted.Jobs, e.RunStarted.Tasks
+	case e.Started != nil:
+		n.tries[e.Task] = append(n.tries[e.Task], try{number: e.Attempt, runner: e.Started.Runner, began: e.At})
+	case e.Ended != nil:
+		n.addEnd(e)
+	case e.Gate != nil && e.Type == attempts.TypeGated:
+		n.ends[e.Task] = gated
+	case e.Undone != nil:
+		n.ends[e.Task] = left
+	case e.EpicReviewed != nil && e.EpicReviewed.Usage != nil:
+		n.Usage.Add(*e.EpicReviewed.Usage)
+	}
+}
+
+// addTime takes in when an event was; what a person does after the run is none of it.
+func (n *Night) addTime(e attempts.Event) {
+	if n.Began.IsZero() {
+		n.Began = e.At
+	}
+	if len(e.Steps) > 0 || e.Ended != nil || e.Started != nil || e.RunStopped != nil {
+		n.Ended = e.At
+	}
+}
+
+func (n *Night) addEnd(e attempts.Event) {
+	if e.Ended.Usage != nil {
+		n.Usage.Add(*e.Ended.Usage)
+	}
+	at := slices.IndexFunc(n.tries[e.Task], func(t try) bool { return t.number == e.Attempt })
+	if at < 0 { // it began under a run before
+		n.tries[e.Task] = append(n.tries[e.Task], try{number: e.Attempt, began: n.Began})
+		at = len(n.tries[e.Task]) - 1
+	}
+	t := &n.tries[e.Task][at]
+	t.outcome = e.Ended.Outcome
+	t.minutes = max(e.At.Sub(t.began).Minutes(), leastMinutes)
+	if e.Ended.Usage != nil {
+		t.usd = e.Ended.Usage.CostUSD
+	}
+	switch {
+	case e.Ended.Result == attempts.ResultSuccess:
+		n.ends[e.Task] = completed
+	case e.Ended.Gate != nil:
+		n.ends[e.Task] = gated
+	}
+}
+
+// leastMinutes is what an attempt takes that has taken no time by the log, which knows milliseconds.
+const leastMinutes = 1.0 / 60_000
+
+// schedule is that of the run when it began, with claims to files where tasks work side by side.
+func (n *Night) schedule(wanted []bool) (s *schedule.Schedule) {
+	n.before.View(func(l *attempts.Ledger) {
+		s = schedule.New(n.epic, n.graph, l, wanted).WithFileClaims(n.Isolation != "none" && n.Isolation != "shared")
+	})
+	return s
+}
+
+// path is how long each task takes, to find those that depend on each other and take longest.
+type path struct {
+	night *Night
+	takes map[string]float64
+}
+
+func newPath(n *Night) *path { return &path{n, map[string]float64{}} }
+
+func (p *path) add(id string, minutes float64) { p.takes[id] += minutes }
+
+// longest returns the tasks of the longest path, the first of them first, and how long that is.
+func (p *path) longest() (ids []string, minutes float64) {
+	g := p.night.graph
+	length, from := make([]float64, g.Len()), make([]int, g.Len())
+	last := -1
+	for _, i := range g.Order() {
+		from[i] = -1
+		for _, d := range g.Deps(i) {
+			if length[d] > 0 && (from[i] < 0 || length[d] > length[from[i]]) {
+				from[i] = d
+			}
+		}
+		if length[i] = p.takes[g.ID(i)]; length[i] > 0 && from[i] >= 0 {
+			length[i] += length[from[i]]
+		}
+		if length[i] > 0 && (last < 0 || length[i] > length[last]) {
+			last = i
+		}
+	}
+	ids = []string{}
+	for i := last; i >= 0; i = from[i] {
+		ids = append(ids, g.ID(i))
+	}
+	slices.Reverse(ids)
+	if last >= 0 {
+		minutes = length[last]
+	}
+	return ids, minutes
 }

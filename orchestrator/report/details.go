@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"relay/attempts"
@@ -72,7 +73,7 @@ func (p *page) attempts(t *Task) {
 		}
 		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
 		if a.Result != attempts.ResultSuccess && a.Outcome != "" {
-			p.say(" (%s, %s)", name(string(a.Outcome)), charge(a.Charged))
+			p.say(" (%s, %s)", name(string(a.Outcome)), ChargeText(a.Charged))
 		}
 		if who := strings.TrimSpace(a.Agent + " " + a.Model); who != "" {
 			p.say(" by %s", name(who))
@@ -92,7 +93,8 @@ func (p *page) attempts(t *Task) {
 	}
 }
 
-func charge(charged bool) string {
+// ChargeText says whether an attempt was charged.
+func ChargeText(charged bool) string {
 	if charged {
 		return "charged"
 	}
@@ -137,4 +139,244 @@ func (p *page) proof(proof review.Proof, t *Task) string {
 		return "nothing: write a command under the task's checks"
 	}
 	return cell(ProofText(proof, t.CoveredBy), columnsWide)
+}
+
+// verdicts writes an attempt's checks and reviewers.
+func (p *page) verdicts(a *Attempt) {
+	if len(a.Checks) > 0 {
+		p.say("\nChecks of attempt %d:\n\n", a.ID)
+	}
+	for i := range a.Checks {
+		p.say("%s", checkRow(&a.Checks[i]))
+	}
+	r := a.Review
+	if r == nil || r.Verdict == "" && len(r.Reviewers)+len(r.Missing) == 0 {
+		return
+	}
+	p.say("\nReviewers of attempt %d", a.ID)
+	if r.Verdict != "" {
+		p.say(": %s", name(string(r.Verdict)))
+	}
+	if r.Rounds > 0 {
+		p.say(", after %s of fixes", text.Count(r.Rounds, "round"))
+	}
+	if r.Split {
+		p.say("; they disagree")
+	}
+	p.say("\n")
+	p.panel(r)
+	if text := block(r.MustChange); text != "" {
+		p.say("\nWhat must change:\n%s", text)
+	}
+}
+
+// panel lists the reviewers.
+func (p *page) panel(r *Review) {
+	if len(r.Reviewers)+len(r.Missing) > 0 {
+		p.say("\n")
+	}
+	for _, one := range r.Missing {
+		p.say("- %s: no opinion%s\n", name(one.Name), text.After(code(one.Why, columnsWide)))
+	}
+	for _, one := range r.Reviewers {
+		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)),
+			name(string(one.Verdict)), findings(one.Findings), text.After(code(one.Summary, columnsWide)))
+	}
+}
+
+// epicReview writes the verdict on the whole epic.
+func (p *page) epicReview(j *EpicReview) {
+	if j == nil {
+		return
+	}
+	p.say("\n## The whole epic\n\nReviewed %s at %s: %s\n", p.timeText(j.At), code(shortHash(j.Base)+".."+shortHash(j.Head), 60), code(j.Text, columnsWide))
+	p.panel(&j.Review)
+	for i := range j.Findings {
+		if i == 0 {
+			p.say("\nWhat they want changed:\n\n")
+		}
+		p.say("- %s", name(string(j.Findings[i].Severity)))
+		p.finding(&j.Findings[i])
+	}
+	if len(j.Added) > 0 {
+		p.say("\nAdded as tasks: %s\n", code(text.Some(j.Added, mostListed), columnsWide))
+	}
+}
+
+// findings counts them by severity.
+func findings(by map[review.Severity]int) string {
+	total, parts := 0, []string(nil)
+	for _, s := range []review.Severity{review.Critical, review.High, review.Medium, review.Low, review.Info} {
+		if by[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", by[s], s))
+		}
+	}
+	for n := range maps.Values(by) {
+		total += n
+	}
+	if total == 0 {
+		return "no findings"
+	}
+	return text.Count(total, "finding") + text.After(strings.Join(parts, ", "))
+}
+
+// deferredFindings lists what reviewers found that did not hold a change up.
+func (p *page) deferredFindings(r *Report) {
+	written := 0
+	list := func(of string, found []DeferredFinding) {
+		for i := range found {
+			f := &found[i]
+			if written == 0 {
+				p.say("\n## Deferred findings\n\n")
+			}
+			if written++; written > mostDeferred {
+				continue
+			}
+			why := "below the bar"
+			if f.Why == "outside" {
+				why = "not about this change"
+			}
+			p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
+			p.finding(&f.Raised)
+		}
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if a := judged(t); t.Touched && a != nil && a.Review != nil {
+			list(t.ID, a.Review.Deferred)
+		}
+	}
+	if r.Judged != nil {
+		list("the whole epic", r.Judged.Deferred)
+	}
+	if written > mostDeferred {
+		p.say("- and %d more: `relay show TASK --review`\n", written-mostDeferred)
+	}
+}
+
+// finding writes the rest of a row: where, what and by whom.
+func (p *page) finding(f *review.Raised) {
+	where := f.File
+	if where != "" && f.Line > 0 {
+		where += fmt.Sprintf(":%d", f.Line)
+	}
+	if where != "" {
+		p.say(", %s", code(where, 200))
+	}
+	p.say(": %s", code(f.Issue, columnsWide))
+	if f.Fix != "" {
+		p.say("; fix: %s", code(f.Fix, columnsWide))
+	}
+	if len(f.By) > 0 {
+		p.say(" (%s)", name(strings.Join(f.By, " ")))
+	}
+	p.say("\n")
+}
+
+// costs writes who has used what, and what is left of the caps.
+func (p *page) costs(r *Report) {
+	if r.EpicUsage == (attempts.Usage{}) && len(r.Caps) == 0 {
+		return
+	}
+	p.say("\n## Cost\n")
+	if len(r.Agents) > 0 {
+		p.say("\nWhat reviewers used counts with the attempt that they reviewed.\n")
+		p.shares("agent", r.Agents)
+		p.shares("model", r.Models)
+	}
+	if r.EpicUsage != r.Usage {
+		p.say("\nThe epic, over all its runs: %s\n", text.Usage(r.EpicUsage))
+	}
+	if len(r.Caps) > 0 {
+		p.say("\nCaps, as the configuration has them now:\n\n")
+	}
+	for i := range r.Caps {
+		p.say("- %s: %s\n", r.Caps[i].Scope, capText(&r.Caps[i]))
+	}
+}
+
+func (p *page) shares(of string, list []Share) {
+	p.say("\n| %s | attempts | USD | tokens in | from the cache | tokens out |\n|---|---|---|---|---|---|\n", of)
+	for _, s := range list {
+		who := cell(s.Name, 80)
+		if who == "" {
+			who = "not known"
+		}
+		usd := fmt.Sprintf("%.2f", s.CostUSD)
+		if s.EstimatedCost() {
+			usd += " (estimated)"
+		}
+		if s.Unpriced > 0 {
+			usd += fmt.Sprintf(", and %s without a price", text.Count(s.Unpriced, "attempt"))
+		}
+		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, text.Amount(s.InputTokens), text.Amount(s.CachedTokens), text.Amount(s.OutputTokens))
+	}
+}
+
+// capText returns text that says what of a cap is gone and what remains.
+func capText(c *Cap) string {
+	var parts []string
+	if b := c.USD; b != nil && b.unknown {
+		parts = append(parts, fmt.Sprintf("how much of %.2f USD is spent is not known", b.Cap))
+	} else if b != nil {
+		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
+	}
+	if b := c.Tokens; b != nil {
+		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", text.Amount(b.Spent), text.Amount(b.Cap), text.Amount(b.Left), estimated(b.estimated)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func estimated(so bool) string {
+	if so {
+		return ", estimated"
+	}
+	return ""
+}
+
+// waits lists when nothing could start, and who was not asked.
+func (p *page) waits(r *Report) {
+	for i, w := range r.Waits {
+		switch {
+		case i == 0:
+			p.say("\n## Waits\n\n")
+		case i == mostListed:
+			p.say("- and %d more: `relay ledger log`\n", len(r.Waits)-i)
+			return
+		}
+		p.say("- %s: %s%s\n", p.timeText(w.At), p.wait(&w), text.After(code(w.Why, columnsWide)))
+	}
+}
+
+func (p *page) wait(w *Wait) string {
+	who := name(w.For)
+	switch w.Kind {
+	case RunWaits:
+		return "nothing could start before " + p.timeText(w.Until) + ", for " + who
+	case AgentFree:
+		return who + " may be asked again"
+	default:
+		return who + " is not asked before " + p.timeText(w.Until)
+	}
+}
+
+// notes lists what happened besides.
+func (p *page) notes(title string, list []Note) {
+	for i, n := range list {
+		switch {
+		case i == 0:
+			p.say("\n## %s\n\n", title)
+		case i == mostListed:
+			p.say("- and %d more: `relay ledger log`\n", len(list)-i)
+			return
+		}
+		who := ""
+		if n.Task != "" {
+			who = " " + name(n.Task)
+		}
+		if n.Attempt > 0 {
+			who += fmt.Sprintf(" attempt %d", n.Attempt)
+		}
+		p.say("- %s%s, %s: %s\n", p.timeText(n.At), who, name(n.Kind), code(n.Text, 1000))
+	}
 }

@@ -55,16 +55,18 @@ func (j *Journal) addToNight(e attempts.Event) {
 		at, code := e.At, e.RunStopped.ExitCode
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = &at, &code, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
-		j.wait(Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
+		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
 	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
-		j.wait(Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
+		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
 	case e.Cooldown != nil:
-		j.wait(Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
-	case e.Note != nil && e.Note.Kind == "switch":
-		j.switches = j.note(j.switches, e, e.Note.Kind, e.Note.Text)
+		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
 	default:
-		if kind, text := noted(e); kind != "" {
-			j.notes = j.note(j.notes, e, kind, text)
+		kind, text := noted(e)
+		note := Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text}
+		if kind == "switch" {
+			j.switches = kept(j, j.switches, note)
+		} else if kind != "" {
+			j.notes = kept(j, j.notes, note)
 		}
 	}
 }
@@ -138,20 +140,13 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
 }
 
-func (j *Journal) wait(w Wait) {
-	if len(j.waits) == maxJournalEntries {
-		j.left++
-		return
-	}
-	j.waits = append(j.waits, w)
-}
-
-func (j *Journal) note(list []Note, e attempts.Event, kind, text string) []Note {
+// kept adds an entry to a list of the journal, or counts it as left out.
+func kept[E any](j *Journal, list []E, one E) []E {
 	if len(list) == maxJournalEntries {
 		j.left++
 		return list
 	}
-	return append(list, Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text})
+	return append(list, one)
 }
 
 // HasRun reports whether the run that was asked for is in the log.

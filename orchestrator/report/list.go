@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -69,17 +67,14 @@ func (l *List) Markdown(w io.Writer, zone *time.Location) error {
 
 // HTML writes the report as a page that loads nothing.
 func (l *List) HTML(w io.Writer, zone *time.Location) error {
-	var markdown bytes.Buffer
-	if err := l.Markdown(&markdown, zone); err != nil {
-		return err
-	}
-	return writePage(w, l.Name, markdown.Bytes())
+	return writePage(w, l.Name, func(to io.Writer) error { return l.Markdown(to, zone) })
 }
 
 // JSON writes the report as one JSON object, with that of each epic in the form of its own report.
 func (l *List) JSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(l)
+	text, err := marshal(l, "")
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	return err
 }

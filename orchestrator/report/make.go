@@ -45,9 +45,13 @@ func Make(in Input) *Report {
 	m.r = &Report{
 		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
 		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
-		Runs: []Run{}, Needs: []Need{}, Refused: m.cleanRefused(), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Runs: []Run{}, Needs: []Need{}, Refused: slices.Clone(in.Refused), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
 		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
 		Tasks: make([]Task, len(in.Epic.Tasks)),
+	}
+	for i := range m.r.Refused {
+		f := &m.r.Refused[i]
+		f.Why, f.What, f.Type = m.line(f.Why), m.line(f.What), m.line(f.Type)
 	}
 	m.collectRuns()
 	for i := range in.Epic.Tasks {
@@ -131,11 +135,7 @@ func (m *builder) setHeadline(superseded bool) {
 	switch {
 	case last.ExitCode != nil:
 		r.State = Stopped
-		left := 1
-		if last.ExitCode != nil && *last.ExitCode == 0 {
-			left = 0
-		}
-		r.Headline = Headline(ending.Reason(last.Reason), left)
+		r.Headline = Headline(ending.Reason(last.Reason), min(*last.ExitCode, 1))
 		if last.Reason == string(ending.Reload) {
 			r.Headline = "stopped to go on with the plan as it was by then"
 		}

@@ -187,7 +187,14 @@ func (p *page) table(r *Report) {
 			continue
 		}
 		rows++
-		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), durationText(t.Seconds), price(t.Usage), cell(t.Title, 120))
+		took, cost := "", ""
+		if t.Seconds > 0 {
+			took = lasting(t.Seconds)
+		}
+		if t.Usage != nil {
+			cost = text.Usage(*t.Usage)
+		}
+		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), took, cost, cell(t.Title, 120))
 	}
 	if left > 0 {
 		p.say("\nand %s more: `relay status --verbose`\n", text.Count(left, "task"))
@@ -242,19 +249,4 @@ func (p *page) day(t time.Time) string {
 
 func lasting(seconds float64) string {
 	return text.Span(time.Duration(seconds * float64(time.Second)))
-}
-
-// durationText returns a time in a table; nothing for none.
-func durationText(seconds float64) string {
-	if seconds == 0 {
-		return ""
-	}
-	return lasting(seconds)
-}
-
-func price(u *attempts.Usage) string {
-	if u == nil {
-		return ""
-	}
-	return text.Usage(*u)
 }

@@ -77,7 +77,8 @@ func (m *builder) collectNext() {
 	case len(j.Findings) > 0:
 		add(appending, "adds what the reviewers of the whole epic found as tasks; then relay work")
 	}
-	if found := m.discovered(); found > 0 && !slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending }) {
+	offered := slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending })
+	if found := len(learnings.Discovered(learnings.Of(m.Epic, m.Ledger))); found > 0 && !offered {
 		add(appending, "offers "+text.Count(found, "piece")+" of work that agents found and left as tasks")
 	}
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
@@ -87,28 +88,6 @@ func (m *builder) collectNext() {
 
 // appending is the command that makes tasks of what reviewers of the whole epic and agents have found.
 const appending = "relay init --append"
-
-// discovered counts what agents have found and left, and no task of the plan is about.
-func (m *builder) discovered() int {
-	return len(learnings.Discovered(learnings.Source{Epic: m.Epic, Record: m.record}))
-}
-
-// record returns what the ledger has of a task.
-func (m *builder) record(id string) attempts.TaskRecord {
-	if rec := m.Ledger.Tasks[id]; rec != nil {
-		return *rec
-	}
-	return attempts.TaskRecord{}
-}
-
-// cleanRefused returns the runners that would not work, in clean words.
-func (m *builder) cleanRefused() []Refused {
-	list := slices.Clone(m.Refused)
-	for i := range list {
-		list[i].Why, list[i].What, list[i].Type = m.line(list[i].Why), m.line(list[i].What), m.line(list[i].Type)
-	}
-	return list
-}
 
 // Finish reports how the work gets onto the branch that the epic began from, given by its name; "" : HEAD was detached.
 func Finish(from string) Command {

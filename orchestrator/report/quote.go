@@ -43,14 +43,9 @@ func block(s string) string {
 
 // backticks returns more than text has in a row, and at least so many.
 func backticks(text string, least int) string {
-	longest, run := least-1, 0
-	for i := range len(text) {
-		if text[i] != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+	fence := strings.Repeat("`", least)
+	for strings.Contains(text, fence) {
+		fence += "`"
 	}
-	return strings.Repeat("`", longest+1)
+	return fence
 }

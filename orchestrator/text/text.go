@@ -25,6 +25,14 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// Verb returns the form of a verb for n things: one or many.
+func Verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // Span shows a duration as people say it: 0.4s, 42s, 3m07s, 1h05m.
 func Span(d time.Duration) string {
 	if d = max(d, 0); d < 10*time.Second {

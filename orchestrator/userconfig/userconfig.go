@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -169,7 +170,11 @@ func (w *Watch) putBack(h *watchedFile, now *state) Change {
 	}
 	if err != nil || !h.was.whole {
 		h.was = *now
-		return Change{what + " was changed during the attempt, and relay cannot put it back" + because(err) + ": look at it", h.program}
+		what += " was changed during the attempt, and relay cannot put it back"
+		if err != nil {
+			what += fmt.Sprintf(" (%v)", err)
+		}
+		return Change{what + ": look at it", h.program}
 	}
 	h.was = stateOf(h.path)
 	message := what + " was changed during the attempt; relay put it back"
@@ -177,13 +182,6 @@ func (w *Watch) putBack(h *watchedFile, now *state) Change {
 		message += ": cp " + text.ShellWord(kept) + " " + text.ShellWord(h.path) + " brings the change back"
 	}
 	return Change{Text: message}
-}
-
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (%v)", err)
 }
 
 // keep copies what is put aside, for a user whose own change it was.
@@ -241,17 +239,10 @@ func (w *Watch) pointable(h *watchedFile) bool {
 	case h.name == "git":
 		return !relative.Match(h.was.content)
 	}
-	return h.name != "pip" || !w.legacyPip()
-}
-
-// legacyPip reports whether pip reads a second file of the user's, which it would not when it is pointed to one.
-func (w *Watch) legacyPip() bool {
-	for i := range w.files {
-		if h := &w.files[i]; h.name == "pip" && h.variable == "" && h.was.info != nil {
-			return true
-		}
-	}
-	return false
+	// pip would no longer read a second file of the user's when it is pointed to one.
+	return h.name != "pip" || !slices.ContainsFunc(w.files, func(o watchedFile) bool {
+		return o.name == "pip" && o.variable == "" && o.was.info != nil
+	})
 }
 
 // Close removes the copies: they may hold tokens. What was put aside stays.

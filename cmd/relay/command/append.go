@@ -83,7 +83,7 @@ func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, 
 	case added:
 		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
 	case len(found.There) > 0:
-		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+terminal.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
+		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+text.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
 	case found.More() == 0:
 		fmt.Fprint(out, "\nnothing to add\n")
 	case !o.dryRun:

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"relay/attempts"
+	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
@@ -15,8 +19,7 @@ import (
 	"relay/orchestrator/git/remains"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
-
-	"github.com/spf13/cobra"
+	"relay/orchestrator/transcripts"
 )
 
 type cleanOptions struct {
@@ -221,6 +224,179 @@ func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
 	case sure:
 		fmt.Fprintf(o.app.Out, "removed %s\n", text.Count(len(answer.Removed), "item"))
 	case len(answer.Removed) > 0 && !o.dryRun:
+		fmt.Fprintln(o.app.Out, "nothing has been removed")
+	}
+	return nil
+}
+
+// cleanedSessions is what relay clean --sessions --json prints.
+type cleanedSessions struct {
+	Version int              `json:"version"`
+	DryRun  bool             `json:"dry_run"`
+	Removed []cleanedRun     `json:"removed"` // or would be, with DryRun
+	Kept    []keptTranscript `json:"kept"`
+	Bytes   int64            `json:"bytes"`    // freed
+	Rows    int              `json:"sessions"` // taken out of the agents ledger
+}
+
+// cleanedRun is a run whose transcripts are removed.
+type cleanedRun struct {
+	Run   string `json:"run"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+}
+
+// keptTranscript is an old run whose transcripts stay.
+type keptTranscript struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
+}
+
+// runCleanSessions removes the transcripts of old runs of the epic.
+func runCleanSessions(ctx context.Context, opts cleanOptions) error {
+	age, err := cli.ParseAge(opts.olderThan)
+	if err != nil {
+		return err
+	}
+	p, err := opts.app.Locate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	release, err := opts.hold(p)
+	if err != nil {
+		return err
+	}
+	defer release()
+	runs, err := transcripts.Runs(p.File(attempts.RunsDir))
+	if err != nil {
+		return err
+	}
+	open, err := opts.openRuns(p)
+	if err != nil {
+		return err
+	}
+	answer := cleanedSessions{Version: 1, DryRun: opts.dryRun, Removed: []cleanedRun{}}
+	going, kept := chooseRuns(runs, open, opts.app.Now().Add(-age))
+	answer.Kept = kept
+	if !opts.json {
+		opts.listSessions(going, answer.Kept)
+	}
+	sure, err := opts.sure(len(going))
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, r := range going {
+		if sure {
+			if err := r.Remove(); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
+		answer.Removed = append(answer.Removed, cleanedRun{r.ID, len(r.Files), r.Bytes})
+		answer.Bytes += r.Bytes
+	}
+	if sure {
+		var err error
+		answer.Rows, err = forgetRuns(ctx, p, answer.Removed)
+		failed = errors.Join(failed, err)
+	}
+	return errors.Join(opts.printSessions(answer, sure), failed)
+}
+
+// chooseRuns returns which of the runs that began before a time lose their transcripts. open says why those of others stay.
+func chooseRuns(runs []transcripts.Run, open map[string]string, before time.Time) (going []transcripts.Run, kept []keptTranscript) {
+	kept = []keptTranscript{}
+	for _, r := range runs {
+		switch {
+		case r.Began.IsZero() || r.Began.After(before):
+		case open[r.ID] != "":
+			kept = append(kept, keptTranscript{r.ID, open[r.ID]})
+		default:
+			going = append(going, r)
+		}
+	}
+	return going, kept
+}
+
+// forgetRuns takes the sessions of runs out of the agents ledger, if there is one, and returns how many.
+func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n int, err error) {
+	var ids []string
+	reader, err := sessions.OpenReadOnly(ctx, p.Dir)
+	if errors.Is(err, sessions.ErrMissing) || len(runs) == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs {
+		list, failed := reader.List(ctx, sessions.Filter{Run: r.Run})
+		err = errors.Join(err, failed)
+		for i := range list {
+			ids = append(ids, list[i].ID)
+		}
+	}
+	if err = errors.Join(err, reader.Close()); err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	db, err := sessions.Open(ctx, p.Dir, sessions.Options{Now: time.Now})
+	if err != nil {
+		return 0, err
+	}
+	err = db.Forget(ctx, ids...)
+	if err == nil {
+		n, err = len(ids), db.Shrink(ctx)
+	}
+	return n, errors.Join(err, db.Close())
+}
+
+// openRuns says in words why transcripts of runs stay: attempts that the next run goes on with, plans and forks that are at work.
+func (o cleanOptions) openRuns(p *project.Project) (map[string]string, error) {
+	open, err := remains.AtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
+	if err != nil {
+		return nil, err
+	}
+	pl, err := p.Plan()
+	if err != nil {
+		return open, nil //nolint:nilerr // there may be no epic any more
+	}
+	v, err := p.View(pl)
+	if err != nil {
+		return open, nil //nolint:nilerr // as above
+	}
+	for _, rec := range v.Ledger.Tasks {
+		if a := rec.Running(); a != nil {
+			open[a.Run] = "an attempt of it is still open; relay work brings it to its end"
+		}
+	}
+	return open, nil
+}
+
+func (o cleanOptions) listSessions(going []transcripts.Run, kept []keptTranscript) {
+	if len(going)+len(kept) == 0 {
+		fmt.Fprintln(o.app.Out, "no run that began "+o.olderThan+" ago or earlier has transcripts")
+	}
+	for _, r := range going {
+		fmt.Fprintf(o.app.Out, "run %s  %s, %s\n", r.ID, text.Count(len(r.Files), "file"), text.Bytes(uint64(r.Bytes)))
+	}
+	for _, k := range kept {
+		fmt.Fprintf(o.app.Out, "kept: run %s: %s\n", k.Run, k.Why)
+	}
+}
+
+func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
+	switch freed := text.Bytes(uint64(answer.Bytes)); {
+	case o.json:
+		return o.app.PrintJSON(answer)
+	case sure:
+		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", text.Count(len(answer.Removed), "run"), freed)
+		if answer.Rows > 0 {
+			fmt.Fprintf(o.app.Out, "taken out of the agents ledger: %s\n", text.Count(answer.Rows, "session"))
+		}
+	case len(answer.Removed) == 0:
+	case o.dryRun:
+		fmt.Fprintf(o.app.Out, "this would free %s\n", freed)
+	default:
 		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
 	return nil

@@ -92,13 +92,11 @@ func runInstall(ctx context.Context, opts installOptions) error {
 	if err != nil {
 		return err
 	}
+	var names []string
 	for _, f := range files {
 		if err := opts.install(base, f); err != nil {
 			return err
 		}
-	}
-	var names []string
-	for _, f := range files {
 		if f.Invoke != "" {
 			names = append(names, f.Invoke)
 		}

@@ -65,9 +65,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 		}
 	}
 	p.RelativeOrigins(values)
-	for _, w := range p.Config.Warnings {
-		fmt.Fprintf(opts.app.Err, "relay: warning: %s\n", w)
-	}
+	opts.app.Warn(p.Config.Warnings...)
 	if opts.json {
 		return opts.app.PrintJSON(values)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +17,13 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/report"
 	"relay/orchestrator/runlock"
+	"relay/orchestrator/text"
 )
 
 type finishOptions struct {
@@ -140,7 +144,9 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 		err = errors.Join(err, f.requested(store))
 	case f.pr:
 	case !f.dryRun && f.step.How != finish.NothingToLand:
-		err = f.land(ctx, store)
+		if err = f.step.Land(ctx, func() error { return runlock.Unoccupied(p.Git) }); err == nil {
+			err = f.written(store)
+		}
 	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
 	}
@@ -208,14 +214,6 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 	return false, nil
 }
 
-// land takes the step and writes that down.
-func (f *finishing) land(ctx context.Context, store *attempts.Store) error {
-	if err := f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err != nil {
-		return err
-	}
-	return f.written(store)
-}
-
 // written records that the work is where it belongs.
 func (f *finishing) written(store *attempts.Store) error {
 	a := &f.answer
@@ -237,3 +235,105 @@ func (f *finishing) requested(store *attempts.Store) error {
 
 // maxURL bounds an address that a host's program has printed.
 const maxURL = 2000
+
+func (f *finishing) print() error {
+	if f.json {
+		if err := f.app.PrintJSON(f.answer); err != nil {
+			return err
+		}
+	} else {
+		f.text()
+	}
+	if f.answer.ExitCode != exit.OK {
+		return exit.Code(f.answer.ExitCode)
+	}
+	return nil
+}
+
+// text tells a person what was done, what is missing, and how to take it back.
+func (f *finishing) text() {
+	a, w := &f.answer, f.app.Out
+	if a.Request != nil {
+		a.Request.Write(w)
+	} else {
+		fmt.Fprintln(w, f.headline())
+	}
+	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
+	if len(a.Landed) > 0 {
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(text.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
+	}
+	var in, out []*status.Task
+	for i := range a.Open {
+		if t := &a.Open[i]; slices.Contains(a.Again, t.ID) {
+			in = append(in, t)
+		} else {
+			out = append(out, t)
+		}
+	}
+	l.OpenTasks(w, "included as it was, to be done again:", in)
+	l.OpenTasks(w, "not included:", out)
+	l.EpicReview(w, a.Judged)
+	if a.Untested && a.Request == nil {
+		fmt.Fprintf(w, "%s had changed: the merged result has not been tested%s\n", a.Into, f.checks())
+	}
+	if a.Undo != "" && !f.dryRun {
+		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
+	}
+	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != finish.NothingToLand {
+		fmt.Fprintf(w, "look:  git switch %s\n", text.ShellWord(a.Into))
+	}
+	status.WriteRegressions(w, a.Regressions)
+	a.writeTicked(w)
+}
+
+func (f *finishing) headline() string {
+	a := &f.answer
+	if a.How == finish.NothingToLand {
+		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
+	}
+	verb := "landed"
+	if f.dryRun {
+		verb = "would land"
+	}
+	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
+}
+
+// checks returns the commands that would test the whole.
+func (f *finishing) checks() string {
+	var commands []string
+	for _, c := range f.plan.Epic.Checks {
+		commands = append(commands, text.Line(c.Run, 100))
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	return ": " + text.Some(commands, 3)
+}
+
+// tickSources ticks completed tasks in the plan that they come from, in this checkout.
+func (f *finishing) tickSources(ctx context.Context) error {
+	on, err := f.project.Git.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	if on != f.answer.Into {
+		return &exit.Hinted{
+			Err:  fmt.Errorf("the work is on %s, which is not checked out here: nothing was ticked", f.answer.Into),
+			Hint: "git switch " + text.ShellWord(f.answer.Into) + ", then relay finish --tick",
+		}
+	}
+	f.answer.Ticked, err = planfile.Tick(f.project, f.plan.Epic, f.answer.Landed)
+	return err
+}
+
+// writeTicked says what was ticked, and what could not be.
+func (a *finished) writeTicked(w io.Writer) {
+	for _, t := range a.Ticked {
+		if len(t.Tasks) > 0 {
+			fmt.Fprintf(w, "ticked %s in %s: commit it as you like\n", text.Count(len(t.Tasks), "task"), t.File)
+		}
+		for _, why := range t.Left {
+			fmt.Fprintf(w, "%s: %s\n", t.File, text.Line(why, 200))
+		}
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/text"
 )
@@ -176,7 +175,7 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
-		message += fmt.Sprintf(", and so %s %s that depend on it", terminal.Verb(n, "is", "are"), text.Count(n, "task"))
+		message += fmt.Sprintf(", and so %s %s that depend on it", text.Verb(n, "is", "are"), text.Count(n, "task"))
 	}
 	return events, message + ": relay work" + stays, nil
 }

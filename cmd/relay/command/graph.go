@@ -33,7 +33,6 @@ Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
 	}
 	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(graphFormats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

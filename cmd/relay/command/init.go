@@ -12,9 +12,12 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/planfile"
+	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/replan"
 	"relay/epic"
 	"relay/epic/importer"
+	"relay/orchestrator/planner"
 	"relay/orchestrator/text"
 )
 
@@ -147,22 +150,8 @@ type initAnswer struct {
 	Warnings []project.TaskWarning `json:"warnings"`
 	Format   string                `json:"format,omitempty"` // of another tool
 	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
-	Told     []told                `json:"told,omitempty"`   // lines of which nothing was made
-	Offered  []offered             `json:"offered,omitempty"`
-}
-
-// offered is a command of a plan that may be meant as a check of the epic.
-type offered struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Run  string `json:"run"`
-}
-
-// told is a line of a plan of which nothing was made.
-type told struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Why  string `json:"why"`
+	Told     []importer.Told       `json:"told,omitempty"`   // lines of which nothing was made
+	Offered  []importer.Offered    `json:"offered,omitempty"`
 }
 
 func runInit(ctx context.Context, opts initOptions) error {
@@ -190,13 +179,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	answer := initAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done,
-	}
-	for _, t := range plan.Told {
-		answer.Told = append(answer.Told, told(t))
-	}
-	for _, o := range plan.Offered {
-		answer.Offered = append(answer.Offered, offered(o))
+		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
 	if !opts.dryRun {
 		how := archive.Options{Again: "relay init --force " + opts.blueprint, Force: opts.force}
@@ -222,27 +205,19 @@ func runInit(ctx context.Context, opts initOptions) error {
 	return printInit(a.Out, e, answer)
 }
 
-// takeOffered makes commands that a plan names checks of the epic, when a person wants that.
+// takeOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
 func (o initOptions) takeOffered(plan *importer.Plan) {
-	if !o.takesOffered(plan) {
+	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
 		return
 	}
 	var runs []string
 	for _, c := range plan.Offered {
+		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
 		runs = append(runs, c.Run)
 	}
-	planfile.AddChecks(plan, runs)
-}
-
-// takesOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
-func (o initOptions) takesOffered(plan *importer.Plan) bool {
-	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
-		return false
+	if o.app.Confirm("take " + text.Count(len(runs), "command") + " as checks that all work of the epic has to pass?") {
+		planfile.AddChecks(plan, runs)
 	}
-	for _, c := range plan.Offered {
-		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
-	}
-	return o.app.Confirm("take " + text.Count(len(plan.Offered), "command") + " as checks that all work of the epic has to pass?")
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
@@ -279,3 +254,109 @@ func printArchived(w io.Writer, folder, branch string) {
 
 // nextAfterInit is what to type once there is an epic.
 const nextAfterInit = "next:  relay check    see what could fail\n       relay work     begin\n"
+
+// anyPlanner is the name that stands for the first agent that serves.
+const anyPlanner = "first"
+
+// complete has an agent write the criteria and checks that tasks of a plan lack, and takes them into it when a person wants that. It
+// reports whether the epic is to be written.
+func (o initOptions) complete(ctx context.Context, p *project.Project, plan *importer.Plan) (bool, error) {
+	a := o.app
+	switch {
+	case !planner.Incomplete(plan.Epic):
+		fmt.Fprintln(a.Err, "relay: all tasks have criteria and checks: no agent is asked")
+		return true, nil
+	case !o.yes && !o.dryRun && (o.json || !a.CanAsk()):
+		return false, &exit.UsageError{
+			Message: "stdin is not a terminal: relay cannot ask whether to take what an agent adds", Hint: "pass --yes to take it, or --dry-run to print it",
+		}
+	}
+	encoded, err := plan.Epic.Encode()
+	if err != nil {
+		return false, err
+	}
+	options := planning.Options{App: a, Runner: o.planner, Rounds: planning.DefaultRounds, Force: o.force || o.dryRun}
+	if o.planner == anyPlanner {
+		options.Runner = ""
+	}
+	wanted := planning.Wanted{Text: string(encoded), From: text.FirstOf(o.blueprint, "issues on GitHub"), Fill: plan.Epic}
+	made, err := planning.Make(ctx, options, p, wanted, "relay init --force "+o.blueprint)
+	if err != nil {
+		return false, err
+	}
+	if o.json || o.dryRun {
+		made.ShowFilled(a.Err)
+	} else {
+		made.ShowFilled(a.Out)
+	}
+	if !o.yes && !o.dryRun && !a.Confirm("take this into the epic, and write it?") {
+		fmt.Fprintf(a.Out, "nothing is written; without what the agent adds: relay init %s\n", text.ShellWord(o.blueprint))
+		return false, nil
+	}
+	plan.Epic = made.Epic
+	return true, nil
+}
+
+// runUpdate brings epic.yml up to date with the plan that it was made of, when a person says so.
+func runUpdate(ctx context.Context, opts initOptions, args []string) error {
+	a := opts.app
+	p, pl, err := a.Planned(ctx, nil)
+	if err != nil {
+		return err
+	}
+	r := planfile.Request{From: opts.from, Now: a.Now(), GitHub: opts.github(p)}
+	if len(args) > 0 {
+		r.Written, r.Path = args[0], a.Path(args[0])
+	}
+	u, err := replan.Read(ctx, p, pl, r)
+	if err != nil {
+		return err
+	}
+	if !opts.json {
+		u.Print(a.Out)
+	}
+	sure, err := opts.sureToUpdate(u)
+	if err != nil {
+		return err
+	}
+	if sure {
+		if err := u.Write(p); err != nil {
+			return err
+		}
+	}
+	return opts.printUpdated(p, pl, u)
+}
+
+// sureToUpdate reports whether to write what an update changes.
+func (o initOptions) sureToUpdate(u *replan.Update) (bool, error) {
+	switch {
+	case o.dryRun:
+		return false, nil
+	case o.yes || u.Tasks() == 0:
+		return true, nil
+	case o.json || !o.app.CanAsk():
+		return false, &exit.UsageError{
+			Message: "stdin is not a terminal: relay cannot ask whether to write epic.yml", Hint: "pass --yes to write it, or --dry-run to print what changes",
+		}
+	}
+	return o.app.Confirm("write epic.yml?"), nil
+}
+
+func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *replan.Update) error {
+	a := o.app
+	switch {
+	case o.json:
+		return a.PrintJSON(u)
+	case u.Tasks() == 0:
+		fmt.Fprintf(a.Out, "epic.yml is up to date with %s\n", text.Line(u.Source, 200))
+	case !u.Written:
+		fmt.Fprintln(a.Out, "nothing is written")
+	default:
+		next := "relay work"
+		if view, err := p.View(pl); err == nil && view.Running {
+			next = "relay reload    the run that is on goes by it then"
+		}
+		fmt.Fprintf(a.Out, "written: %s\nnext:  %s\n", p.Rel(p.File("epic.yml")), next)
+	}
+	return nil
+}

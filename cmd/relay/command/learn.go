@@ -1,8 +1,6 @@
 package command
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
@@ -20,22 +18,9 @@ more say is proposed as a patch of the nearest AGENTS.md: that of the deepest
 folder that holds all files of these tasks, or of the repository. What a list
 there has already is not proposed again. It writes nothing unless told to, and
 never commits.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLearn(cmd.Context(), a, opts) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return learn.Run(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.Apply, "apply", false, "write it into AGENTS.md")
 	cmd.Flags().BoolVar(&opts.JSON, "json", false, "print JSON")
 	return cmd
-}
-
-func runLearn(ctx context.Context, a *cli.App, opts learn.Options) error {
-	p, err := a.LocateAnyhow(ctx)
-	if err != nil {
-		return err
-	}
-	pl, view, _, err := p.Read(ctx)
-	if err != nil {
-		return err
-	}
-	opts.View = view
-	return learn.Run(a, p, pl, opts)
 }

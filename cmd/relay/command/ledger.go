@@ -85,16 +85,9 @@ func newLedgerLogCommand(a *cli.App) *cobra.Command {
 
 // ledgerAnswer is what relay ledger validate --json prints.
 type ledgerAnswer struct {
-	OK     bool          `json:"ok"`
-	Faults []ledgerFault `json:"faults"`
-	Copy   string        `json:"copy,omitempty"` // of what was there before the repair
-}
-
-type ledgerFault struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	OK     bool             `json:"ok"`
+	Faults []attempts.Fault `json:"faults"`
+	Copy   string           `json:"copy,omitempty"` // of what was there before the repair
 }
 
 func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
@@ -106,10 +99,7 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 	if err != nil {
 		return err
 	}
-	answer := ledgerAnswer{OK: len(faults) == 0, Faults: []ledgerFault{}}
-	for _, f := range faults {
-		answer.Faults = append(answer.Faults, ledgerFault(f))
-	}
+	answer := ledgerAnswer{OK: len(faults) == 0, Faults: append([]attempts.Fault{}, faults...)}
 	if !answer.OK && opts.repair {
 		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, opts.app.Now())
 		if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,10 +117,7 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 
 // ofTask returns the attempt of the task that is asked for. Of one that a run may still begin there may be none, if it is followed.
 func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Attempt, error) {
-	rec := view.Ledger.Tasks[opts.task]
-	if rec == nil {
-		rec = &attempts.TaskRecord{}
-	}
+	rec := cmp.Or(view.Ledger.Tasks[opts.task], &attempts.TaskRecord{})
 	if opts.follow && len(rec.Attempts) == 0 && project.IsActive(view) {
 		return nil, nil
 	}

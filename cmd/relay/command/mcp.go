@@ -42,7 +42,10 @@ func runMCP(ctx context.Context, a *cli.App) error {
 	if p, err := a.Repository(ctx); err == nil {
 		top, inside := guardian.CheckoutOfRun(ctx, a, p)
 		if inside {
-			served.dir, served.epic = top, epicOfRun(a)
+			served.dir = top
+			if filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
+				served.epic = a.Lookup("RELAY_EPIC")
+			}
 		}
 	}
 	return mcpserver.Serve(ctx, mcpserver.Options{
@@ -50,14 +53,6 @@ func runMCP(ctx context.Context, a *cli.App) error {
 		Run: served.run, Discuss: served.discuss,
 		Redact: a.Secrets.Text, Lookup: a.Lookup, Now: a.Now,
 	})
-}
-
-// epicOfRun returns the id of the epic of a playlist that this process's agent works for; "" when its epic is the one in relay's folder.
-func epicOfRun(a *cli.App) string {
-	if filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
-		return a.Lookup("RELAY_EPIC")
-	}
-	return ""
 }
 
 // unclosed is a stream that stays open.
@@ -70,7 +65,7 @@ type servedApp struct {
 	*cli.App
 
 	dir  string // top folder of the checkout of the run that has started this process; "" : where it was started
-	epic string
+	epic string // of a playlist, that this process's agent works for; "" : it is the one in relay's folder
 }
 
 // heard returns the app with streams of its own.

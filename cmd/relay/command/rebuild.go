@@ -55,7 +55,6 @@ stay as they are.`,
 	f.StringVar(&opts.only, "only", "", "only this `KIND`: "+strings.Join(rebuildKinds(), ", "))
 	f.BoolVar(&opts.dryRun, "dry-run", false, "only say what would be written")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(rebuildKinds(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -70,11 +70,11 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 		return err
 	}
 	went := p.RunPlan(opts.run, pl)
-	events := func(f func(attempts.Event) error) error { return attempts.Replay(p.Dir, f) }
+	rec := replay.RecordedIn(p.Dir, opts.run, went.Epic, went.Graph)
 	if wish != nil {
-		return opts.plan(*wish, went, events)
+		return opts.plan(*wish, rec)
 	}
-	report, err := replay.Decide(ctx, replay.Recorded{Run: opts.run, Epic: went.Epic, Graph: went.Graph, Events: events})
+	report, err := replay.Decide(ctx, rec)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func (o *replayOptions) wish() (*replay.WhatIf, error) {
 }
 
 // plan prints the run planned with other settings.
-func (o *replayOptions) plan(w replay.WhatIf, pl *project.Plan, events func(func(attempts.Event) error) error) error {
-	night, err := replay.ReadNight(o.run, pl.Epic, pl.Graph, events)
+func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded) error {
+	night, err := replay.ReadNight(rec.Run, rec.Epic, rec.Graph, rec.Events)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,6 @@ With --playlist it is about a list: how it stands, and the report of each epic.`
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.StringVar(&opts.list, "playlist", "", "report on the epics of the list `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(runreport.Formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -76,7 +75,14 @@ func runReport(ctx context.Context, opts reportOptions) error {
 func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
 	a := o.app
 	if o.list != "" {
-		return o.ofList(ctx)
+		if o.run != "" {
+			return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
+		}
+		p, list, err := a.Playlist(ctx, o.list)
+		if err != nil {
+			return nil, err
+		}
+		return runreport.ForList(ctx, a, p, list)
 	}
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
@@ -101,18 +107,6 @@ func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
 		r.Warnings = append(r.Warnings, warning)
 	}
 	return r, nil
-}
-
-// ofList makes the report on a playlist.
-func (o *reportOptions) ofList(ctx context.Context) (runreport.Report, error) {
-	if o.run != "" {
-		return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
-	}
-	p, list, err := o.app.Playlist(ctx, o.list)
-	if err != nil {
-		return nil, err
-	}
-	return runreport.ForList(ctx, o.app, p, list)
 }
 
 // noRun says that there is no such run, and which there are.

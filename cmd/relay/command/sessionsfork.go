@@ -222,8 +222,6 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 	if done.Native {
 		fmt.Fprintln(w, "what it knew: all that was said before, from its own session")
 	}
-	for _, what := range done.Stay {
-		fmt.Fprintf(o.app.Err, "relay: warning: %s\n", what)
-	}
+	o.app.Warn(done.Stay...)
 	return failed
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -48,7 +47,6 @@ PATH and below it, and changes nothing there.`,
 	f := cmd.Flags()
 	f.StringVar(&opts.from, "from", "", "read what a `CLI` keeps itself: "+strings.Join(sessionkeeper.KeptKinds(), ", "))
 	f.BoolVar(&opts.json, "json", false, "print JSON")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(sessionkeeper.KeptKinds(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -71,9 +69,12 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 	o := p.SessionOptions(pl)
 	var done sessionkeeper.Imported
 	if opts.from != "" {
-		done, err = sessionkeeper.ImportKept(ctx, o, opts.from, opts.path())
+		done, err = sessionkeeper.ImportKept(ctx, o, opts.from, opts.app.Path(opts.what))
 	} else {
-		done, err = sessionkeeper.Import(ctx, o, opts.wanted())
+		if strings.ContainsAny(opts.what, `/\`) { // else it is a run
+			opts.what = opts.app.Path(opts.what)
+		}
+		done, err = sessionkeeper.Import(ctx, o, opts.what)
 	}
 	for _, path := range done.Aside {
 		fmt.Fprintf(opts.app.Err, "relay: warning: the agents ledger was damaged; it is kept as %s\n", p.Rel(path))
@@ -94,22 +95,6 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 	fmt.Fprintf(opts.app.Out, "%s%s, %s, %s\n", text.Count(int(done.Sessions), "session"), of,
 		text.Count(int(done.Messages), "message"), text.Count(int(done.Calls), "tool call"))
 	return opts.app.Out.Failure()
-}
-
-// path is the path that was named, in the folder that relay was started in.
-func (o *sessionsImportOptions) path() string {
-	if filepath.IsAbs(o.what) || o.app.Dir == "" {
-		return o.what
-	}
-	return filepath.Join(o.app.Dir, o.what)
-}
-
-// wanted is the run or path that was named.
-func (o *sessionsImportOptions) wanted() string {
-	if strings.ContainsAny(o.what, `/\`) {
-		return o.path()
-	}
-	return o.what
 }
 
 // importHint adds what to do about an error.

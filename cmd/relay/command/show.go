@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -17,12 +18,11 @@ import (
 )
 
 type showOptions struct {
-	app                      *cli.App
-	task                     string
-	attempt                  int
-	brief, log, diff, checks bool
-	review                   bool
-	json                     bool
+	app     *cli.App
+	task    string
+	attempt int
+	part    taskview.Part // of an attempt, to be printed; "" : none
+	json    bool
 }
 
 func newShowCommand(a *cli.App) *cobra.Command {
@@ -40,81 +40,71 @@ or pipe is not changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.task = args[0]
+			for part := range shownParts {
+				if given, _ := cmd.Flags().GetBool(string(part)); given {
+					opts.part = part
+				}
+			}
 			return runShow(cmd.Context(), opts)
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.attempt, "attempt", 0, "choose attempt `N`")
-	f.BoolVar(&opts.brief, "brief", false, "print the brief of the next attempt (with --attempt N, of attempt N)")
-	f.BoolVar(&opts.log, "log", false, "print the output of the agent as it is; relay logs TASK shows it for people")
-	f.BoolVar(&opts.diff, "diff", false, "print what the attempt changed")
-	f.BoolVar(&opts.checks, "checks", false, "print the output of its checks")
-	f.BoolVar(&opts.review, "review", false, "print the reviews, and the proof of each criterion")
+	for part, help := range shownParts {
+		f.Bool(string(part), false, help)
+	}
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("brief", "log", "diff", "checks", "review", "json")
 	return cmd
 }
 
-// tried is a task with its place, its plan and what the ledger knows of it.
-type tried struct {
-	project *project.Project
-	plan    *project.Plan
-	view    *attempts.View
-	task    *epic.Task
-	rec     *attempts.TaskRecord
-}
-
-// find looks up the task the user named.
-func (opts showOptions) find(ctx context.Context) (*tried, error) {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t, err := pl.Task(opts.task)
-	if err != nil {
-		return nil, err
-	}
-	view, err := p.View(pl)
-	if err != nil {
-		return nil, err
-	}
-	rec := view.Ledger.Tasks[t.ID]
-	if rec == nil {
-		rec = &attempts.TaskRecord{}
-	}
-	return &tried{project: p, plan: pl, view: view, task: t, rec: rec}, nil
+// shownParts are the parts of an attempt that flags of their names print.
+var shownParts = map[taskview.Part]string{
+	taskview.Brief:  "print the brief of the next attempt (with --attempt N, of attempt N)",
+	taskview.Log:    "print the output of the agent as it is; relay logs TASK shows it for people",
+	taskview.Diff:   "print what the attempt changed",
+	taskview.Checks: "print the output of its checks",
+	taskview.Review: "print the reviews, and the proof of each criterion",
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
-	f, err := opts.find(ctx)
+	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	if opts.brief && opts.attempt == 0 && !f.rec.Completed {
-		return opts.nextBrief(ctx, f.project, f.plan, f.view, f.task)
+	t, err := pl.Task(opts.task)
+	if err != nil {
+		return err
 	}
-	part := opts.part()
-	s := taskview.New(f.task, f.rec, f.view.Ledger, f.plan.Graph)
-	if part != "" || opts.attempt != 0 {
-		at, err := taskview.Pick(f.task.ID, f.rec, opts.attempt)
+	view, err := p.View(pl)
+	if err != nil {
+		return err
+	}
+	rec := cmp.Or(view.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
+	if opts.part == taskview.Brief && opts.attempt == 0 && !rec.Completed {
+		return opts.nextBrief(ctx, p, pl, view, t)
+	}
+	s := taskview.New(t, rec, view.Ledger, pl.Graph)
+	if opts.part != "" || opts.attempt != 0 {
+		at, err := taskview.Pick(t.ID, rec, opts.attempt)
 		if err != nil {
 			return err
 		}
-		if part != "" {
-			left := &taskview.Attempt{App: opts.app, Project: f.project, Task: f.task.ID, Attempt: at}
-			return left.Write(ctx, part)
+		if opts.part != "" {
+			left := &taskview.Attempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
+			return left.Write(ctx, opts.part)
 		}
 		s.Attempts = []attempts.Attempt{*at}
 	}
-	s.AddProgress(f.project)
+	s.AddProgress(p)
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
 	if n := len(s.Attempts); n > 0 {
-		s.Logged = agentlog.New(opts.app, f.project, agentlog.Options{}).Has(agentlog.Attempt{Task: f.task.ID, Attempt: &s.Attempts[n-1]})
+		s.Logged = agentlog.New(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
 	}
 	s.Write(opts.app.Out, status.Printer{
-		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !f.view.Running, Flag: f.project.EpicFlag(),
+		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !view.Running, Flag: p.EpicFlag(),
 	})
 	return nil
 }
@@ -128,16 +118,4 @@ func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *p
 	}
 	_, err = opts.app.Raw().Write(brief)
 	return err
-}
-
-// part returns the part of an attempt that the flags name, or "".
-func (opts showOptions) part() taskview.Part {
-	for part, given := range map[taskview.Part]bool{
-		taskview.Brief: opts.brief, taskview.Log: opts.log, taskview.Diff: opts.diff, taskview.Checks: opts.checks, taskview.Review: opts.review,
-	} {
-		if given {
-			return part
-		}
-	}
-	return ""
 }

@@ -62,17 +62,25 @@ func runStatus(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
 		return watch(ctx, opts, p)
 	}
-	s, err := status.Read(ctx, p, opts.verbose)
+	s, err := opts.read(ctx, p)
 	if err != nil {
 		return err
 	}
-	s.AddCooldowns(opts.app.Now())
-	s.AddForecast(p, opts.app.Now())
 	if opts.json {
 		return opts.app.PrintJSON(s)
 	}
 	status.Write(opts.app.Out, s, opts.printer(p))
 	return nil
+}
+
+// read returns how the epic stands, and when it may be done.
+func (o statusOptions) read(ctx context.Context, p *project.Project) (*status.Report, error) {
+	s, err := status.Read(ctx, p, o.verbose)
+	if err == nil {
+		s.AddCooldowns(o.app.Now())
+		s.AddForecast(p, o.app.Now())
+	}
+	return s, err
 }
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
@@ -111,12 +119,10 @@ func watch(ctx context.Context, opts statusOptions, p *project.Project) error {
 	defer tick.Stop()
 	live := terminal.IsTerminal(opts.app.Out.Dest)
 	for {
-		s, err := status.Read(ctx, p, opts.verbose)
+		s, err := opts.read(ctx, p)
 		if err != nil {
 			return err
 		}
-		s.AddCooldowns(opts.app.Now())
-		s.AddForecast(p, opts.app.Now())
 		if live {
 			// Home, and erase what was there: these bytes are relay's own and go past the scrubber.
 			_, _ = opts.app.Out.Dest.Write([]byte("\x1b[H\x1b[2J"))

@@ -92,7 +92,7 @@ func (v *Viewer) show(streams []*stream, ended bool) error {
 	for _, s := range slices.Backward(streams) {
 		if room == 0 { // what comes later is read on from here
 			more = true
-			s.skip()
+			s.offset, s.size = s.fileSize(), s.fileSize()
 			continue
 		}
 		part, left, err := s.tail(room, ended)

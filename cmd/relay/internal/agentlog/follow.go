@@ -126,7 +126,7 @@ func (f *follower) look(last bool) error {
 		}
 		for _, s := range at.streams {
 			ended := last || at.over
-			if !s.grown() && !ended {
+			if s.fileSize() == s.size && !ended {
 				s.flush(f.print)
 				continue
 			}

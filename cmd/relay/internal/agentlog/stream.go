@@ -77,9 +77,6 @@ func (s *stream) fileSize() int64 {
 	return 0
 }
 
-// skip leaves out what there is.
-func (s *stream) skip() { s.offset, s.size = s.fileSize(), s.fileSize() }
-
 // tail returns the last entries, at most so many, and whether there are more before them. It reads from the end of the file, a larger part
 // each time, until there are enough. A compressed transcript is read from its beginning.
 func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error) {
@@ -89,8 +86,11 @@ func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error)
 		}
 	}
 	size := s.fileSize()
-	if s.at != nil && s.kind == "" {
-		s.detect()
+	if s.at != nil && s.kind == "" { // the first line says whose it is
+		line, _, whole, err := transcripts.NextLine(bufio.NewReader(io.NewSectionReader(s.at, 0, firstWindow)), nil)
+		if err == nil && whole {
+			s.kind = kinds.Printed(line)
+		}
 	}
 	for window := int64(firstWindow); ; window *= widen {
 		from := max(size-min(window, mostWindow), 0)
@@ -99,7 +99,9 @@ func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error)
 		if s.offset = from; from > 0 {
 			s.seeTimes()
 			s.shift = max(s.times.Size()-size, 0)
-			if err := s.toLine(size); err != nil {
+			lines := bufio.NewReaderSize(io.NewSectionReader(s.at, from, size-from), buffer)
+			_, skipped, _, err := transcripts.NextLine(lines, nil)
+			if s.offset += skipped; err != nil {
 				return nil, false, err
 			}
 		}
@@ -114,22 +116,6 @@ func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error)
 			return list, more, nil
 		}
 	}
-}
-
-// detect finds the kind of the CLI by the first line.
-func (s *stream) detect() {
-	line, _, whole, err := transcripts.NextLine(bufio.NewReader(io.NewSectionReader(s.at, 0, firstWindow)), nil)
-	if err == nil && whole {
-		s.kind = kinds.Printed(line)
-	}
-}
-
-// toLine goes on to where the next line begins.
-func (s *stream) toLine(size int64) error {
-	lines := bufio.NewReaderSize(io.NewSectionReader(s.at, s.offset, size-s.offset), buffer)
-	_, skipped, _, err := transcripts.NextLine(lines, nil)
-	s.offset += skipped
-	return err
 }
 
 // readOn reads what has come since the last time, as far as it is whole lines; when the stream has ended, the last one as well.
@@ -157,9 +143,6 @@ func (s *stream) readOn(ended bool, take printer) error {
 		}
 	}
 }
-
-// grown reports whether there is more of the file than was read.
-func (s *stream) grown() bool { return s.fileSize() != s.size }
 
 // line turns a line into entries.
 func (s *stream) line(line []byte, size int64, whole bool, take printer) {

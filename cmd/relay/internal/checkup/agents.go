@@ -1,17 +1,31 @@
 package checkup
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/configs"
+	"relay/epic"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
 	"relay/runners"
+	"relay/runners/kinds"
+	"relay/runners/process"
 	"relay/runners/version"
 )
 
@@ -143,5 +157,266 @@ func (c *checkup) shell() {
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		c.add(Fail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
+	}
+}
+
+// patience is how long an agent may take, which the configuration can shorten.
+func (c *checkup) patience() time.Duration {
+	most := askPatience
+	for _, limit := range []time.Duration{c.project.Config.Relay.Timeout, c.project.Config.Relay.FirstAnswer} {
+		if limit > 0 {
+			most = min(most, limit)
+		}
+	}
+	return most
+}
+
+// askPatience is how long an agent may take for its answer. The slowest that was seen, a CLI in its first run after an update, took 20
+// seconds.
+const askPatience = 60 * time.Second
+
+// question is all that an agent is asked.
+const question = "Answer with the word OK and nothing else. Use no tools, read no files.\n"
+
+// asked is an agent with a model, and what came of asking it.
+type asked struct {
+	name, model string
+	reviewer    bool
+	took        time.Duration
+	report      runners.Report
+	err         error
+}
+
+// label is the name of its point.
+func (a asked) label() string {
+	if a.reviewer {
+		return reviewLabel + a.name
+	}
+	return "runner " + a.name
+}
+
+// ask sends every agent that a run would use one tiny request, all at the same time, each in an empty folder of its own. It is no
+// attempt: nothing is recorded, and nothing in the checkout is read or written.
+func (c *checkup) ask(ctx context.Context) {
+	agents := c.agentsToAsk()
+	if len(agents) == 0 {
+		return
+	}
+	if err := c.programs.start(); err != nil {
+		c.fail("ask", err)
+		return
+	}
+	var wait sync.WaitGroup
+	for i := range agents {
+		a := &agents[i]
+		wait.Go(func() { a.err = c.askOne(ctx, a, filepath.Join(c.programs.dir, "ask-"+strconv.Itoa(i))) })
+	}
+	wait.Wait()
+	able := slices.ContainsFunc(agents, func(a asked) bool { return !a.reviewer && a.answers() })
+	for _, a := range agents {
+		p := c.answered(a)
+		if p.State == Fail && able && !a.reviewer && slices.Contains(c.project.Config.Relay.Runners, a.name) {
+			p.State = Warn // of those to choose from one is enough
+		}
+		c.points = append(c.points, p)
+	}
+}
+
+// agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
+// whose program is missing are told already.
+func (c *checkup) agentsToAsk() (agents []asked) {
+	add := func(name, model string, reviewer bool) {
+		own, ok := c.askable(name)
+		if !ok {
+			return
+		}
+		a := asked{name: name, model: cmp.Or(model, own.Model), reviewer: reviewer}
+		if !slices.ContainsFunc(agents, func(b asked) bool { return b.name == a.name && b.model == a.model && b.reviewer == a.reviewer }) {
+			agents = append(agents, a)
+		}
+	}
+	names, model := c.project.Config.Relay.Runners, c.project.Config.Relay.Model
+	for _, name := range names {
+		add(name, model, false)
+	}
+	var tasks []epic.Task
+	if c.plan != nil {
+		tasks = c.plan.Epic.Tasks
+	}
+	for _, t := range tasks {
+		switch {
+		case t.Runner != "":
+			add(t.Runner, cmp.Or(t.Model, model), false)
+		case t.Model != "":
+			for _, name := range names {
+				add(name, t.Model, false)
+			}
+		}
+	}
+	for _, name := range c.project.Reviewers() {
+		if r, err := c.project.Reviewer(name); err == nil {
+			add(name, r.Model, true)
+		}
+	}
+	return agents
+}
+
+// askable returns an agent that can be asked something: its program is there, and it does not do what it does whatever it is asked.
+func (c *checkup) askable(name string) (configs.Agent, bool) {
+	agent, err := c.project.Agent(name)
+	if err != nil || agent.Type == kinds.Scripted || agent.Type == kinds.Command && agent.Result != "final" {
+		return agent, false
+	}
+	_, err = c.project.Program(name)
+	return agent, err == nil
+}
+
+// askOne asks one agent. The error is a fault of this machine.
+func (c *checkup) askOne(ctx context.Context, a *asked, dir string) error {
+	work := filepath.Join(dir, "work")
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
+		return err
+	}
+	runner, err := c.project.Runner(ctx, a.name, c.programs.guardian)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	a.report, err = runner.Run(ctx, runners.Request{
+		Mark: "check/" + a.name + "/1", Question: true, Unsteered: true, Dir: work, Prompt: in("prompt.md"),
+		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Model: a.model,
+		Env: project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env),
+		Limits: runners.Limits{
+			Wall: c.patience(), FirstAnswer: c.patience(), Linger: 5 * time.Second, StopGrace: 5 * time.Second, TranscriptCap: 1 << 20,
+		},
+	})
+	a.took = time.Since(begin)
+	return err
+}
+
+// answers reports whether the agent has answered, whatever it said.
+func (a asked) answers() bool {
+	return a.err == nil && (a.report.Outcome == runners.Claimed || a.report.Outcome == runners.Failed && a.report.FinalText != "")
+}
+
+// answered returns the point about an agent that was asked.
+func (c *checkup) answered(a asked) Point {
+	p := Point{Name: a.label(), State: Fail, Code: exit.NoRunner}
+	who := ""
+	if a.model != "" {
+		who = " with model " + a.model
+	}
+	r := a.report
+	why := text.Line(plaintext.Escape(r.Detail), 200)
+	switch {
+	case a.err != nil:
+		d := exit.Diagnose(a.err)
+		p.Message, p.Fix = "cannot be asked: "+d.Messages[0], d.Hint
+		return p
+	case a.answers():
+		p.State, p.Code = OK, 0
+		p.Message = "answers"
+		if model := cmp.Or(r.Model, a.model); model != "" {
+			p.Message += " (" + plaintext.Escape(text.Line(model, 60)) + ")"
+		}
+		if p.Message += fmt.Sprintf(" in %.1fs", a.took.Seconds()); r.Usage.Priced {
+			p.Message += fmt.Sprintf(", %.4f USD", r.Usage.CostUSD)
+		}
+		return p
+	}
+	p.Message = map[runners.Outcome]string{
+		runners.Auth: "is not logged in, or may not be used", runners.Quota: "has come to its usage limit", runners.RateLimited: "is throttled",
+		runners.Overloaded: "is refused by a provider without room", runners.Network: "gets no answer from its provider",
+		runners.CannotStart: "cannot be started", runners.WallLimit: "has not answered within " + c.patience().String(),
+		runners.NoResult: "ended without an answer",
+	}[r.Outcome]
+	p.Message = cmp.Or(p.Message, "does not answer ("+string(r.Outcome)+")") + who
+	if !r.ResetAt.IsZero() {
+		p.Message += " until " + r.ResetAt.Local().Format("2006-01-02 15:04")
+	}
+	if why != "" {
+		p.Message += ": " + why
+	}
+	switch r.Outcome {
+	case runners.Auth:
+		p.Fix = status.LoginFix(c.project, a.name, verdict.OutcomeOf(r.Outcome).Outcome)
+		if a.model != "" {
+			p.Fix += "; or correct the model"
+		}
+	case runners.Quota, runners.RateLimited, runners.Overloaded:
+		p.State, p.Code = Warn, 0
+		p.Fix = "a run asks others meanwhile, or waits: relay.runners names them in order"
+	case runners.Network:
+		p.Fix = "look at the network, the proxy and the provider's status page"
+	default:
+		program, _ := c.project.Program(a.name)
+		p.Fix = "try it yourself: " + cmp.Or(program, a.name)
+	}
+	return p
+}
+
+// versionPatience is how long a program may take to tell its version. Some load all of themselves first: on a machine
+// with ten times more to do than it can, gemini took 13 seconds.
+const versionPatience = 20 * time.Second
+
+// programs asks the programs of agents for their versions, each once.
+type programs struct {
+	guard    func() (*process.Guardian, error) // starts one
+	guardian *process.Guardian
+	dir      string // for what they print
+	answers  map[string]programAnswer
+}
+
+type programAnswer struct {
+	version string
+	err     error
+}
+
+// version asks a program, which a guardian starts: one that never ends does not outlive relay check. Argv is the program
+// and its first arguments.
+func (p *programs) version(ctx context.Context, argv, env []string) (string, error) {
+	key := strings.Join(argv, "\x00")
+	if cached, ok := p.answers[key]; ok {
+		return cached.version, cached.err
+	}
+	var answer programAnswer
+	answer.version, answer.err = p.ask(ctx, argv, env)
+	if p.answers == nil {
+		p.answers = map[string]programAnswer{}
+	}
+	p.answers[key] = answer
+	return answer.version, answer.err
+}
+
+func (p *programs) ask(ctx context.Context, argv, env []string) (string, error) {
+	if err := p.start(); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(p.dir, strconv.Itoa(len(p.answers)))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	return version.Of(ctx, p.guardian, version.Request{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
+}
+
+// start starts the guardian, unless it is there.
+func (p *programs) start() (err error) {
+	if p.guardian != nil {
+		return nil
+	}
+	if p.guardian, err = p.guard(); err != nil {
+		return err
+	}
+	p.dir, err = os.MkdirTemp("", "relay-check-")
+	return err
+}
+
+func (p *programs) close() {
+	if p.guardian != nil {
+		_ = p.guardian.Close() // what the programs said is known, whatever became of it
+	}
+	if p.dir != "" {
+		_ = os.RemoveAll(p.dir)
 	}
 }

@@ -3,10 +3,15 @@ package checkup
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/internal/plaintext"
 	"relay/orchestrator"
+	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
@@ -124,5 +129,32 @@ func (c *checkup) all(ctx context.Context) {
 		c.runChecks(ctx)
 	default:
 		c.ignored(ctx)
+	}
+}
+
+// Write prints the points for people, and whether relay work can begin.
+func Write(w *terminal.Writer, points []Point) {
+	counts, widest := map[string]int{}, 0
+	paint := map[string]func(string) string{OK: w.Palette.Good, Warn: w.Palette.Wait, Fail: w.Palette.Bad}
+	for _, p := range points {
+		widest = max(widest, len(p.Name))
+	}
+	for i, p := range points {
+		counts[p.State]++
+		state := paint[p.State](p.State) + strings.Repeat(" ", max(4-len(p.State), 0))
+		fmt.Fprintf(w, "%s  %s  %s\n", state, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
+		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
+			for row := range strings.SplitSeq(p.Fix, "\n") {
+				fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(row))
+			}
+		}
+	}
+	switch {
+	case counts[Fail] > 0:
+		fmt.Fprintf(w, "\n%s\n", paint[Fail](text.Count(counts[Fail], "problem")+" to fix before relay work"))
+	case counts[Warn] > 0:
+		fmt.Fprintf(w, "\n%s: relay work\n", paint[Warn]("ready, with "+text.Count(counts[Warn], "warning")))
+	default:
+		fmt.Fprintf(w, "\n%s: relay work\n", paint[OK]("ready"))
 	}
 }

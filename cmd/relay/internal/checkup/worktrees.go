@@ -44,7 +44,9 @@ func (c *checkup) worktrees(ctx context.Context) {
 		c.fail("worktrees", err)
 		return
 	}
-	c.integrationBranch(ctx)
+	if branch, err := c.project.Git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
+		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
+	}
 	c.commits(ctx)
 	c.copiedFiles(ctx)
 	c.worktreeFolder(ctx)
@@ -53,13 +55,6 @@ func (c *checkup) worktrees(ctx context.Context) {
 // usesWorktrees reports whether tasks get worktrees.
 func (c *checkup) usesWorktrees() bool {
 	return c.project.Config.Relay.Isolation == string(engine.IsolationWorktree)
-}
-
-// integrationBranch warns a user who has the integration branch checked out.
-func (c *checkup) integrationBranch(ctx context.Context) {
-	if branch, err := c.project.Git.Branch(ctx); err == nil && strings.HasPrefix(branch, "relay/") {
-		c.add(OK, "worktrees", branch+" is checked out here and stays where it is; relay goes on beside it", "")
-	}
 }
 
 // slowHooks are those that git runs when somebody commits, or takes a branch up.
@@ -77,7 +72,11 @@ func (c *checkup) commits(ctx context.Context) {
 	}
 	var found, off []string
 	without := func(what, key, value string) {
-		if !c.setByEnv(key) {
+		given := slices.ContainsFunc(c.project.Config.Relay.Env, func(entry string) bool {
+			name, value, _ := strings.Cut(entry, "=")
+			return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, key)
+		})
+		if !given {
 			found, off = append(found, what), append(off, key+"="+value)
 		}
 	}
@@ -106,14 +105,6 @@ func (c *checkup) commits(ctx context.Context) {
 	if state.Sparse && c.usesWorktrees() {
 		c.add(Warn, "worktrees", "this checkout is sparse, and so is every worktree: what an agent changes outside lands as well, but no check sees it", "git sparse-checkout disable, or add what the tasks are about")
 	}
-}
-
-// setByEnv reports whether relay.env gives agents a git setting.
-func (c *checkup) setByEnv(key string) bool {
-	return slices.ContainsFunc(c.project.Config.Relay.Env, func(entry string) bool {
-		name, value, _ := strings.Cut(entry, "=")
-		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, key)
-	})
 }
 
 // boolSetting reports whether a boolean of git's configuration is on for agents.

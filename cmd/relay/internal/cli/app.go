@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
+	"relay/orchestrator/text"
 )
 
 // App is one invocation of relay: streams, environment, clock, and the folder the user is in.
@@ -108,4 +111,50 @@ func (a *App) Raw() io.Writer {
 		return a.Out
 	}
 	return a.Out.Dest
+}
+
+// ParseAge reads the age of --older-than, such as 12h, 30d or 8w. The error is a usage error.
+func ParseAge(words string) (time.Duration, error) {
+	wrong := &exit.UsageError{Message: "--older-than " + text.Line(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
+	day := 24 * time.Hour
+	for unit, each := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		number, ok := strings.CutSuffix(words, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(number, 10, 32)
+		if err != nil || n > uint64(math.MaxInt64/int64(each)) {
+			return 0, wrong
+		}
+		return time.Duration(n) * each, nil
+	}
+	age, err := time.ParseDuration(words)
+	if err != nil || age < 0 {
+		return 0, wrong
+	}
+	return age, nil
+}
+
+// ReportError tells the user of an error and returns the exit code that belongs to it.
+func (a *App) ReportError(err error) int {
+	var code exit.Code
+	switch {
+	case err == nil:
+		return exit.OK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	d := exit.Diagnose(err)
+	for _, m := range d.Messages {
+		for row := range strings.SplitSeq(m, "\n") {
+			fmt.Fprintf(a.Err, "relay: %s %s\n", a.Err.Palette.Bad("error:"), a.Secrets.Text(row))
+		}
+	}
+	for row := range strings.Lines(d.Hint) {
+		if !strings.HasPrefix(row, " ") { // else it belongs to an example
+			row = "relay: hint: " + row
+		}
+		fmt.Fprintln(a.Err, strings.TrimSuffix(row, "\n"))
+	}
+	return d.Code
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
@@ -12,7 +13,7 @@ import (
 // Session returns the user's session for the project that a command works in. It fails when -C names no folder.
 func (a *App) Session() (project.Session, error) {
 	dir, err := a.Folder()
-	return project.Session{Dir: dir, Epic: a.Epic, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.warn([]string{text}) }}, err
+	return project.Session{Dir: dir, Epic: a.Epic, Environ: a.Environ, Now: a.Now, Warn: func(text string) { a.Warn(text) }}, err
 }
 
 // Locate finds the project around the user's folder. See project.Locate.
@@ -52,7 +53,7 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	}
 	pl, err := p.Plan()
 	if err == nil {
-		a.warn(p.Damage)
+		a.Warn(p.Damage...)
 		return p, pl, nil
 	}
 	view, reading := attempts.Read(p.Dir, nil, nil)
@@ -63,8 +64,8 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	if err != nil {
 		return nil, nil, err
 	}
-	a.warn(p.Damage)
-	a.warn([]string{warning})
+	a.Warn(p.Damage...)
+	a.Warn(warning)
 	return p, pl, nil
 }
 
@@ -80,8 +81,8 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	return p, nil
 }
 
-// warn prints each warning on a line of its own.
-func (a *App) warn(warnings []string) {
+// Warn prints each warning on a line of its own.
+func (a *App) Warn(warnings ...string) {
 	for _, text := range warnings {
 		fmt.Fprintf(a.Err, "relay: warning: %s\n", text)
 	}
@@ -92,4 +93,39 @@ func (a *App) WarnKilled(v *attempts.View) {
 	if v.Ledger.Status.State == "running" {
 		fmt.Fprint(a.Err, "relay: warning: the last run was killed before it had saved its work; relay work recovers it\n")
 	}
+}
+
+// Playlist finds the project and reads a playlist, for commands that show what was done, or decide on it; file is as the user typed it.
+// Mistakes in the configuration, and what the list has that relay does not use, are warnings.
+func (a *App) Playlist(ctx context.Context, file string) (*project.Project, *project.List, error) {
+	if a.Epic != "" {
+		return nil, nil, &exit.UsageError{Message: "--playlist and --epic do not go together", Hint: "--epic ID alone is about one epic of the list"}
+	}
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	damage := p.Damage
+	p.Damage = nil // warned of below
+	list, err := a.ReadList(p, file)
+	if err == nil {
+		a.Warn(damage...)
+	}
+	return p, list, err
+}
+
+// ReadList reads a playlist; file is as the user typed it. It warns of entries that relay does not use.
+func (a *App) ReadList(p *project.Project, file string) (*project.List, error) {
+	path, err := filepath.Abs(a.Path(file))
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.ReadList(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range list.Warnings {
+		a.Warn(fmt.Sprintf("%s (%s)", exit.Message(w), w.Hint))
+	}
+	return list, nil
 }

@@ -78,7 +78,9 @@ func FlagMistake(cmd *cobra.Command, err error) error {
 			name = name[1:]
 		}
 		e.Message = cmd.CommandPath() + " has no flag " + name
-		if near, ok := epic.Nearest(name, flagNames(cmd)); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if near, ok := epic.Nearest(name, names); ok {
 			e.Hint = "did you mean " + near + "?"
 		}
 	case errors.As(err, &bare):
@@ -87,12 +89,6 @@ func FlagMistake(cmd *cobra.Command, err error) error {
 		e.Message = fmt.Sprintf("--%s must be %s, not %s", value.GetFlag().Name, kind(value.GetFlag()), terminal.Quote(value.GetValue()))
 	}
 	return e
-}
-
-func flagNames(cmd *cobra.Command) []string {
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return names
 }
 
 // kind returns what a flag's value must be.

@@ -80,7 +80,7 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 		find = c.epics
 	case f.Name == "task":
 		find = c.tasks
-	case f.Name == "isolation" || f.Name == "format" || f.Name == "from" || f.Name == "by" || f.Name == "status":
+	case slices.Contains([]string{"isolation", "format", "from", "by", "status", "only"}, f.Name):
 		choices := choicesOf(usage)
 		find = func(*cobra.Command, []string) []string { return choices }
 	}

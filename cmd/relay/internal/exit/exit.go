@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"relay/attempts"
 	"relay/configs"
@@ -15,6 +17,8 @@ import (
 	"relay/internal/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners/process"
@@ -63,7 +67,12 @@ type Diagnosis struct {
 
 // Diagnose returns the exit code, the messages and the hint of an error. There is no other map from errors to these.
 func Diagnose(err error) Diagnosis {
-	for _, kind := range []func(error) (Diagnosis, bool){diagnoseRefusal, badInput, ledgerTrouble} {
+	if would, ok := errors.AsType[*WouldRefuse](err); ok {
+		d := Diagnose(would.Err)
+		d.Messages[0] = "relay work would refuse: " + d.Messages[0]
+		return d
+	}
+	for _, kind := range []func(error) (Diagnosis, bool){badInput, ledgerTrouble} {
 		if d, ok := kind(err); ok {
 			return d
 		}
@@ -90,7 +99,7 @@ func Diagnose(err error) Diagnosis {
 		d.Hint = "make room on that disk, then type the command again: nothing recorded is lost"
 	case process.NoRoom(err), errors.Is(err, syscall.EMFILE):
 		d.Hint = "end what else runs here, or raise its limits (ulimit -u, ulimit -n), then type the command again: nothing recorded is lost"
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		d.Hint = "relay must be able to write there: run it outside the sandbox of an agent's CLI\nrelay check looks at everything"
 	case errors.Is(err, context.Canceled), errors.Is(err, orchestrator.ErrInterrupted):
 		d = Diagnosis{Code: Interrupted, Messages: []string{"interrupted"}}
@@ -98,17 +107,6 @@ func Diagnose(err error) Diagnosis {
 		d.Hint = "relay check looks at the repository, the disk and the programs"
 	}
 	return d
-}
-
-// diagnoseRefusal diagnoses the error inside a WouldRefuse.
-func diagnoseRefusal(err error) (Diagnosis, bool) {
-	var would *WouldRefuse
-	if !errors.As(err, &would) {
-		return Diagnosis{}, false
-	}
-	d := Diagnose(would.Err)
-	d.Messages[0] = "relay work would refuse: " + d.Messages[0]
-	return d, true
 }
 
 // badInput diagnoses what the user wrote: command line, configuration, epic, blueprint.
@@ -171,8 +169,12 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	case errors.As(err, &edited) && edited.Unreadable != nil:
 		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
+		lines := strings.Split(strings.TrimSpace(plaintext.Escape(edited.Diff)), "\n")
+		if len(lines) > maxProblemsShown {
+			lines = append(lines[:maxProblemsShown], "…")
+		}
 		return Diagnosis{
-			Failure, append([]string{Message(edited)}, differences(edited.Diff)...),
+			Failure, append([]string{Message(edited)}, lines...),
 			"relay ledger accept keeps the edit\nrelay ledger repair discards it",
 		}, true
 	case errors.As(err, &damage):
@@ -189,15 +191,6 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	return Diagnosis{}, false
 }
 
-// differences returns the first lines of a diff.
-func differences(diff string) []string {
-	lines := strings.Split(strings.TrimSpace(plaintext.Escape(diff)), "\n")
-	if len(lines) > maxProblemsShown {
-		lines = append(lines[:maxProblemsShown], "…")
-	}
-	return lines
-}
-
 // Message returns the text of an error, harmless for a terminal.
 func Message(err error) string { return strings.TrimSpace(plaintext.Escape(err.Error())) }
 
@@ -207,3 +200,98 @@ type WouldRefuse struct{ Err error }
 func (e *WouldRefuse) Error() string { return "relay work would refuse: " + e.Err.Error() }
 
 func (e *WouldRefuse) Unwrap() error { return e.Err }
+
+// OfRun returns the exit code of a run: of the error it ended with, else of its summary. sig is the signal that ended it, or nil.
+func OfRun(s ending.Summary, err error, sig os.Signal) int {
+	switch {
+	case err != nil:
+		return Diagnose(err).Code
+	case s.Reason == ending.Interrupted:
+		return OfSignal(sig)
+	case s.Reason == ending.Reload: // the next run says
+		return OK
+	case s.Reason == ending.Deadline, s.Reason == ending.BudgetExhausted:
+		return Stopped
+	case s.Reason == ending.DiskFloor, s.Reason == ending.MemoryFloor: // the machine's fault
+		return Failure
+	case s.Left > 0, s.Reason == ending.EpicRefused, s.Reason == ending.EpicUnjudged,
+		s.Reason == ending.EpicUndone, s.Reason == ending.EpicDoubtful:
+		return Gated
+	}
+	return OK
+}
+
+// OfSignal returns the exit code of a run that INT or TERM ended.
+func OfSignal(sig os.Signal) int {
+	if sig == syscall.SIGTERM {
+		return Terminated
+	}
+	return Interrupted
+}
+
+// ErrTerminated is the cause of a run that was stopped by TERM rather than INT.
+var ErrTerminated = fmt.Errorf("%w by TERM", orchestrator.ErrInterrupted)
+
+// HolderText returns text that says who holds the epic.
+func HolderText(h *attempts.Holder) string {
+	if h == nil || h.PID == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s since %s", h.PID, h.Host, h.Since.UTC().Format(time.RFC3339))
+}
+
+// HolderMessage returns text that says that another relay holds the epic, or else what err is about.
+func HolderMessage(err error, e *attempts.HeldError) string {
+	who, inUse := HolderText(&e.Holder), new(*runlock.InUseError)
+	switch checkout := errors.As(err, inUse); {
+	case checkout && (*inUse).Epic && e.Foreign:
+		return "this epic is held in " + text.Line(e.Holder.Dir, 200) + " by " + who + ", another machine"
+	case checkout && (*inUse).Epic:
+		return "relay is already at work on this epic in " + text.Line(e.Holder.Dir, 200) + ": " + who
+	case checkout && e.Foreign:
+		return "this checkout is held by " + atWork(&e.Holder) + ", another machine"
+	case checkout:
+		return "relay is already at work in this checkout: " + atWork(&e.Holder)
+	case e.Path != "" && e.Foreign:
+		return "this repository is held by " + who + ", another machine"
+	case e.Path != "":
+		return "another relay has been changing the worktrees of this repository for too long: " + who
+	case e.Foreign:
+		return "the epic is held by " + who + ", another machine"
+	}
+	return "relay is already at work on this epic: " + who
+}
+
+// atWork returns text that says who holds a checkout, and for which epic.
+func atWork(h *attempts.Holder) string {
+	shown := HolderText(h)
+	if h.Epic != "" {
+		shown += ", on epic " + text.Line(h.Epic, 80)
+	}
+	if h.Dir != "" {
+		shown += " in " + text.Line(h.Dir, 200)
+	}
+	return shown
+}
+
+// holderHint returns text that says what to type about whoever is in the way.
+func holderHint(err error, e *attempts.HeldError) string {
+	stop := "wait until it ends"
+	if e.Holder.PID > 0 {
+		stop += fmt.Sprintf(", or stop it cleanly: kill %d", e.Holder.PID)
+	}
+	inUse := new(*runlock.InUseError)
+	switch {
+	case e.Foreign && e.Path != "":
+		return "if that run is over: rm " + text.ShellWord(e.Path) + ", then type the command again"
+	case e.Foreign:
+		return "if that run is over, remove the file lock in relay's folder, then type the command again"
+	case errors.As(err, inUse) && (*inUse).Epic:
+		return stop + "\nrelay init BLUEPRINT.md, with another title in it, makes an epic that can be worked here meanwhile"
+	case errors.As(err, inUse):
+		return stop + "\nto work on both, give one a checkout of its own: git worktree add"
+	case e.Path != "":
+		return stop
+	}
+	return "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"
+}

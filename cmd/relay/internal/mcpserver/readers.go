@@ -1,12 +1,16 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"relay/attempts/discussion"
+	"relay/internal/plaintext"
 )
 
 // Questions that tools which read can be asked.
@@ -30,67 +34,62 @@ type (
 	}
 )
 
+func (q statusQuestion) about() (task string, offset int)  { return "", q.Offset }
+func (q taskQuestion) about() (task string, offset int)    { return q.Task, q.Offset }
+func (q attemptQuestion) about() (task string, offset int) { return q.Task, q.Offset }
+func (q searchQuestion) about() (task string, offset int)  { return "", q.Offset }
+
 // addReaders adds the tools that change nothing.
 func (s *server) addReaders(m *mcp.Server) {
-	mcp.AddTool(m, reader("status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q statusQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(string) (string, error) { return s.Run(ctx, "status", "--json") }, "")
+	addReader(s, m, "status", "How the epic stands: its tasks, the run, what needs a person. JSON, as relay status --json prints it.",
+		func(ctx context.Context, _ string, _ statusQuestion) (string, error) {
+			return s.Run(ctx, "status", "--json")
 		})
-	mcp.AddTool(m, reader("task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q taskQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.task(ctx, task) }, q.Task)
+	addReader(s, m, "task", "A task: what is asked, its files, criteria and checks, its gate, and how each of its attempts has ended. JSON.",
+		func(ctx context.Context, task string, _ taskQuestion) (string, error) { return s.task(ctx, task) })
+	addReader(s, m, "receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named.",
+		func(ctx context.Context, task string, q attemptQuestion) (string, error) {
+			fields, err := s.show(ctx, task, q.Attempt)
+			if err != nil {
+				return "", err
+			}
+			return indented(fields["attempts"])
 		})
-	mcp.AddTool(m, reader("receipts", "The attempts of a task with their receipts: what was claimed, checked, reviewed and kept. JSON; one attempt if it is named."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) { return s.receipts(ctx, task, q.Attempt) }, q.Task)
+	addReader(s, m, "brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown.",
+		func(ctx context.Context, task string, q attemptQuestion) (string, error) {
+			return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
 		})
-	mcp.AddTool(m, reader("brief", "The brief that a task's next attempt would be given now, or the brief of an attempt. Markdown."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q attemptQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(task string) (string, error) {
-				return s.Run(ctx, append([]string{"show", "--brief"}, named(task, q.Attempt)...)...)
-			}, q.Task)
-		})
-}
-
-// addSearch adds the tool that searches what agents have said.
-func (s *server) addSearch(m *mcp.Server) {
-	mcp.AddTool(m, reader("sessions_search", "Messages and tool results of agents' sessions that hold all of some words, the newest first. JSON."),
-		func(ctx context.Context, _ *mcp.CallToolRequest, q searchQuestion) (*mcp.CallToolResult, any, error) {
-			return s.read(ctx, q.Offset, func(string) (string, error) {
-				args := []string{"sessions", "search", "--json"}
-				if q.Last != 0 {
-					args = append(args, "--last="+strconv.Itoa(q.Last))
-				}
-				return s.Run(ctx, append(append(args, "--"), q.Words...)...)
-			}, "")
+	addReader(s, m, "sessions_search", "Messages and tool results of agents' sessions that hold all of some words, the newest first. JSON.",
+		func(ctx context.Context, _ string, q searchQuestion) (string, error) {
+			args := []string{"sessions", "search", "--json"}
+			if q.Last != 0 {
+				args = append(args, "--last="+strconv.Itoa(q.Last))
+			}
+			return s.Run(ctx, append(append(args, "--"), q.Words...)...)
 		})
 }
 
-// reader is a tool that changes nothing.
-func reader(name, description string) *mcp.Tool {
+// addReader adds a tool that changes nothing: it answers with what find finds about a task, from an offset on.
+func addReader[Q interface {
+	about() (task string, offset int)
+}](
+	s *server, m *mcp.Server, name, description string, find func(ctx context.Context, task string, q Q) (string, error),
+) {
 	closed := false
-	return &mcp.Tool{
+	mcp.AddTool(m, &mcp.Tool{
 		Name: name, Description: description,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed},
-	}
-}
-
-// read answers with what a tool finds about a task, from an offset on.
-func (s *server) read(
-	ctx context.Context, offset int, find func(task string) (string, error), task string,
-) (answer *mcp.CallToolResult, _ any, err error) {
-	answer, err = s.do(ctx, func() *mcp.CallToolResult {
-		if task == "" {
-			task = s.Lookup("RELAY_TASK")
-		}
-		found, err := find(task)
-		if err != nil {
-			return s.failed(err)
-		}
-		p := cut(s.Redact(found), offset)
-		return s.said(p.text, p.more())
+	}, func(ctx context.Context, _ *mcp.CallToolRequest, q Q) (answer *mcp.CallToolResult, _ any, err error) {
+		answer, err = s.do(ctx, func() *mcp.CallToolResult {
+			task, offset := q.about()
+			found, err := find(ctx, cmp.Or(task, s.Lookup("RELAY_TASK")), q)
+			if err != nil {
+				return s.failed(err)
+			}
+			return s.said(cut(s.Redact(found), offset))
+		})
+		return answer, nil, err
 	})
-	return answer, nil, err
 }
 
 // named are the arguments that name a task, and an attempt unless that is 0. They are no flags, whatever they hold.
@@ -135,15 +134,68 @@ func (s *server) task(ctx context.Context, task string) (string, error) {
 	return indented(fields)
 }
 
-func (s *server) receipts(ctx context.Context, task string, attempt int) (string, error) {
-	fields, err := s.show(ctx, task, attempt)
-	if err != nil {
-		return "", err
-	}
-	return indented(fields["attempts"])
-}
-
 func indented(v any) (string, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return string(text), err
+}
+
+// addDiscussions adds the five actions of the discussion ledger. They check their input themselves, by the schemas that are told here.
+func (s *server) addDiscussions(m *mcp.Server) error {
+	actions, err := discussion.Actions()
+	if err != nil {
+		return err
+	}
+	for _, a := range actions {
+		closed, adds := false, false
+		reads := a.Name == discussion.ActionOpen || a.Name == discussion.ActionReplay
+		m.AddTool(&mcp.Tool{
+			Name: a.Name, Description: a.Description, InputSchema: a.Input, OutputSchema: a.Output,
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: reads, IdempotentHint: reads, DestructiveHint: &adds, OpenWorldHint: &closed},
+		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return s.do(ctx, func() *mcp.CallToolResult { return s.discuss(ctx, a.Name, argumentsOf(req)) })
+		})
+	}
+	return nil
+}
+
+func (s *server) discuss(ctx context.Context, action string, input []byte) *mcp.CallToolResult {
+	text, warnings, err := s.Discuss(ctx, action, input)
+	if err != nil {
+		return s.failed(err)
+	}
+	text = s.Redact(text)
+	answer := json.RawMessage(text)
+	note := ""
+	if len(text) > MaxAnswer {
+		answer, note = shortened(text)
+	}
+	r := s.said(string(answer), warnings, note)
+	r.StructuredContent = answer
+	return r
+}
+
+// shortened returns an answer without what makes it longer than MaxAnswer, and a note that says so.
+func shortened(text string) (answer json.RawMessage, note string) {
+	var open struct {
+		Threads []discussion.Thread `json:"open_threads,omitempty"`
+		ID      string              `json:"entry_id,omitempty"`
+		Told    string              `json:"narrative,omitempty"`
+	}
+	_ = json.Unmarshal([]byte(text), &open) // relay has written it
+	for share := 1.0; ; share *= 0.8 {
+		kept := open
+		kept.Told = plaintext.Head(open.Told, int(share*float64(len(open.Told))))
+		kept.Threads = open.Threads[len(open.Threads)-int(share*float64(len(open.Threads))):] // the oldest stand first
+		if answer, err := json.Marshal(kept); err != nil || len(answer) <= MaxAnswer {
+			return answer, "This is not all. relay discuss open and relay discuss replay print the rest."
+		}
+	}
+}
+
+// argumentsOf returns the arguments of a call, as they came.
+func argumentsOf(req *mcp.CallToolRequest) []byte {
+	if len(req.Params.Arguments) == 0 {
+		return []byte("{}")
+	}
+	return req.Params.Arguments
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"relay/cmd/relay/internal/exit"
+	"relay/internal/plaintext"
 )
 
 // Options say what a server offers, and to whom.
@@ -99,7 +100,6 @@ func newServer(o Options) (*mcp.Server, error) {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	s.addReaders(m)
-	s.addSearch(m)
 	if err := s.addDiscussions(m); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,24 @@ func (s *server) said(texts ...string) *mcp.CallToolResult {
 
 // failed is an answer that says why nothing was done.
 func (s *server) failed(err error) *mcp.CallToolResult {
-	r := s.said(cut(err.Error(), 0).text)
+	r := s.said(plaintext.Head(err.Error(), MaxAnswer))
 	r.IsError = true
 	return r
+}
+
+// MaxAnswer bounds the text of one answer, in bytes.
+const MaxAnswer = 32 << 10
+
+// cut returns what of a text stands from an offset on, at most MaxAnswer bytes and no half of a character, and how to ask for what
+// follows; "" when nothing does.
+func cut(text string, from int) (part, more string) {
+	from = min(max(from, 0), len(text))
+	for from < len(text) && from > 0 && text[from]&0xC0 == 0x80 { // in the middle of a character
+		from--
+	}
+	part = plaintext.Head(text[from:], MaxAnswer)
+	if next := from + len(part); next < len(text) {
+		more = fmt.Sprintf("This is not all: the answer has %d bytes. Call the tool again with \"offset\": %d for what follows.", len(text), next)
+	}
+	return part, more
 }

@@ -114,8 +114,7 @@ func (l linked) issue() importer.Issue {
 // links reads a list of issues. A host that does not know such lists has none.
 func (g *GitHub) links(ctx context.Context, list *[]linked, address string) error {
 	err := g.ask(ctx, list, "api", address+"?per_page=100") // as many as an issue can have
-	var refused *hostprogram.Error
-	if errors.As(err, &refused) && strings.Contains(refused.Said, "HTTP 404") {
+	if refused, ok := errors.AsType[*hostprogram.Error](err); ok && strings.Contains(refused.Said, "HTTP 404") {
 		return nil
 	}
 	return err

@@ -154,14 +154,10 @@ func readOther(p *project.Project, r Request, absolute string) (*importer.Plan, 
 			Hint: "name the file of the plan; relay init --help lists the forms",
 		}
 	}
-	return readData(files, name, shown, r.Now)
-}
-
-// readData reads a file of data that no form claims; nil for any other. Whose form it may be says what is wrong with it, and where.
-func readData(files fs.FS, name, shown string, now time.Time) (*importer.Plan, error) {
+	// Of a file of data that no form claims, the form that it may be says what is wrong with it, and where.
 	form := map[string]string{".json": "taskmaster", ".jsonl": "beads"}[path.Ext(name)]
 	if format, ok := importer.Named(form); ok {
-		return importer.Read(format, files, name, shown, now)
+		return importer.Read(format, files, name, shown, r.Now)
 	}
 	return nil, nil
 }

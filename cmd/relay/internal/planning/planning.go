@@ -3,6 +3,7 @@
 package planning
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"relay/cmd/relay/internal/session"
 	"relay/configs"
 	"relay/epic"
+	"relay/internal/plaintext"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/text"
@@ -75,7 +77,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		var data []byte
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
-	case isPath(named):
+	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
 		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "an idea is told in words: relay plan 'Users can sign up by mail'"}
 	default:
 		w.From, w.Text = "the command line", named
@@ -87,11 +89,6 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		return w, &exit.Hinted{Err: errors.New("what is wanted is empty"), Code: exit.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
 	}
 	return w, nil
-}
-
-// isPath reports whether a word is meant as the path of a file.
-func isPath(named string) bool {
-	return !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != "")
 }
 
 func asYAML(ctx context.Context, p *project.Project, r planfile.Request) (string, error) {
@@ -145,11 +142,9 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", text.Line(names[0], 40))
 	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
 	for _, note := range m.Notes {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text.Line(note.Text, 300))
+		o.App.Warn(text.Line(note.Text, 300))
 	}
-	for _, what := range m.Stay {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", what)
-	}
+	o.App.Warn(m.Stay...)
 	if err == nil && p.Config.Relay.Records.Sessions {
 		if _, err := sessionkeeper.Import(ctx, p.SessionOptions(stub), m.Folder); err != nil {
 			fmt.Fprintf(o.App.Err, "relay: warning: the agents ledger does not have the session: %v\n", err)
@@ -213,4 +208,130 @@ func (m *Made) failure(p *project.Project, o Options) error {
 		Err:  fmt.Errorf("%s has made no plan that can be used, in %s", m.Runner, text.Count(m.Asked, "answer")),
 		Code: exit.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
 	}
+}
+
+// Answer is what relay plan --json prints.
+type Answer struct {
+	Version   int                   `json:"version"`
+	ID        string                `json:"id"`
+	Title     string                `json:"title"`
+	Tasks     int                   `json:"tasks"`
+	Written   string                `json:"written,omitempty"` // epic.yml, when it was written
+	Archived  string                `json:"archived,omitempty"`
+	Blueprint string                `json:"blueprint"`
+	Folder    string                `json:"folder"` // of briefs and transcripts
+	Runner    string                `json:"runner"`
+	Answers   int                   `json:"answers"`
+	Base      string                `json:"base"`
+	CostUSD   float64               `json:"cost_usd,omitempty"`
+	Input     int64                 `json:"input_tokens,omitempty"`
+	Output    int64                 `json:"output_tokens,omitempty"`
+	Checks    []Tried               `json:"checks"`
+	Warnings  []project.TaskWarning `json:"warnings"`
+}
+
+// Tried is what a check came to on the commit.
+type Tried struct {
+	Tasks  []string `json:"tasks,omitempty"` // none: it is the epic's
+	Run    string   `json:"run"`
+	Passed bool     `json:"passed"`
+}
+
+// Answer returns what is told of the plan as JSON.
+func (m *Made) Answer(p *project.Project) Answer {
+	a := Answer{
+		Version: 1, ID: m.Epic.ID, Title: m.Epic.Title, Tasks: len(m.Epic.Tasks), Blueprint: p.Rel(m.Kept), Folder: p.Rel(m.Folder),
+		Runner: m.Runner, Answers: m.Asked, Base: m.Base, CostUSD: m.Usage.CostUSD, Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens,
+		Checks: []Tried{}, Warnings: project.Unproved(m.Epic),
+	}
+	for _, t := range m.Tried {
+		a.Checks = append(a.Checks, Tried{Tasks: t.Tasks, Run: t.Check.Run, Passed: t.Passed})
+	}
+	return a
+}
+
+// Show shows what the plan means: its order, how its checks did, and what nothing would prove.
+func (m *Made) Show(w io.Writer, p *project.Project) error {
+	m.head(w)
+	var drawn bytes.Buffer
+	if err := m.Graph.Write(&drawn, m.Epic, "text"); err != nil {
+		return fmt.Errorf("draw the graph: %w", err)
+	}
+	fmt.Fprintf(w, "\n%s\n", drawn.String())
+	m.showChecks(w)
+	for _, t := range m.Told {
+		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(m.Kept), t.Line, text.Line(t.Why, 300))
+	}
+	project.WriteWarnings(w, project.Unproved(m.Epic))
+	fmt.Fprintf(w, "the plan in full: %s\n", p.Rel(m.Kept))
+	return nil
+}
+
+func (m *Made) head(w io.Writer) {
+	fmt.Fprintf(w, "%s has made this in %s", text.Line(m.Runner, 40), text.Count(m.Asked, "answer"))
+	if used := text.Usage(m.Usage); used != "" {
+		fmt.Fprintf(w, ", %s", used)
+	}
+	fmt.Fprintln(w)
+}
+
+// mostShown is how many checks are shown.
+const mostShown = 40
+
+func (m *Made) showChecks(w io.Writer) {
+	if len(m.Tried) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "checks, on commit %s as it is:\n", plaintext.Head(m.Base, 12))
+	for i, t := range m.Tried {
+		if i == mostShown {
+			fmt.Fprintf(w, "  and %d more\n", len(m.Tried)-i)
+			break
+		}
+		how, whose := "fails before any work, and proves nothing until it passes", "all tasks"
+		if len(t.Tasks) > 0 {
+			how, whose = "fails, as it may before the work", text.Some(t.Tasks, 3)
+		}
+		if t.Passed {
+			how = "passes already"
+		}
+		fmt.Fprintf(w, "  %s: %s: %s\n", whose, text.Line(t.Check.Run, 120), how)
+	}
+}
+
+// ShowFilled shows what a plan has been given, and how the new checks did.
+func (m *Made) ShowFilled(w io.Writer) {
+	m.head(w)
+	for _, a := range m.Added {
+		fmt.Fprintln(w, a.Task)
+		for _, c := range a.Criteria {
+			fmt.Fprintf(w, "  + criterion: %s\n", text.Line(c.Text, 200))
+		}
+		for _, c := range a.Checks {
+			fmt.Fprintf(w, "  + check: %s\n", text.Line(c.Run, 200))
+		}
+	}
+	m.showChecks(w)
+}
+
+// Write makes the plan the epic, in the place of one that may be replaced.
+func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again string) (archived, branch string, err error) {
+	m.Epic.Source = p.Rel(m.Kept)
+	encoded, err := m.Epic.Encode()
+	if err != nil {
+		return "", "", err
+	}
+	if archived, branch, err = archive.Old(ctx, p, archive.Options{Again: again, Force: o.Force}, o.App.Now()); err != nil {
+		return "", "", err
+	}
+	return archived, branch, p.CreateEpic(m.Epic, encoded)
+}
+
+// Type returns the command that makes the plan the epic, for who has not said yes.
+func (m *Made) Type(o Options, p *project.Project) string {
+	words := []string{"relay init"}
+	if o.Force {
+		words = append(words, "--force")
+	}
+	return strings.Join(append(words, text.ShellWord(p.Rel(m.Kept))), " ")
 }

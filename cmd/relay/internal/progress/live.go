@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/text"
@@ -22,10 +21,6 @@ type live struct {
 	panel panel
 	rows  int // lines of the panel on the screen
 	ends  estimator
-}
-
-func newLive(a *cli.App) *live {
-	return &live{w: a.Err.Dest, now: a.Now, panel: panel{paint: a.Err.Palette}}
 }
 
 // quiet are changes that the panel shows and that need no line of their own.
@@ -82,4 +77,41 @@ func (l *live) erase() string {
 	up := l.rows
 	l.rows = 0
 	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)
+}
+
+// How often the end of a run is estimated: soon after a task has ended, and now and then, as what runs takes its time.
+const (
+	estimateSoon = 5 * time.Second
+	estimateLate = time.Minute
+)
+
+// estimator has the end of a run estimated beside the display, which never waits for it.
+type estimator struct {
+	estimate func() *status.Forecast // nil: nobody does
+	result   chan *status.Forecast   // of the one under way; nil: none is
+	last     time.Time               // when it was asked
+	changed  bool                    // a task has ended since
+}
+
+// poll takes a new estimate, if there is one, and has another one made when it is time to.
+func (e *estimator) poll(now time.Time) (f *status.Forecast, isNew bool) {
+	if e.result != nil {
+		select {
+		case f = <-e.result:
+			e.result, isNew = nil, true
+		default:
+			return nil, false
+		}
+	}
+	after := estimateLate
+	if e.changed {
+		after = estimateSoon
+	}
+	if e.estimate != nil && now.Sub(e.last) >= after {
+		e.last, e.changed = now, false
+		result := make(chan *status.Forecast, 1)
+		e.result = result
+		go func() { result <- e.estimate() }()
+	}
+	return f, isNew
 }

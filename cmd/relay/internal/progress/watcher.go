@@ -46,7 +46,7 @@ const (
 func New(a *cli.App) *Watcher {
 	var d display = &lines{w: a.Err}
 	if terminal.IsTerminal(a.Err.Dest) && a.Lookup("TERM") != "dumb" {
-		d = newLive(a)
+		d = &live{w: a.Err.Dest, now: a.Now, panel: panel{paint: a.Err.Palette}}
 	}
 	return watching(d)
 }

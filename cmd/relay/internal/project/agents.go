@@ -1,22 +1,26 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/orchestrator/engine"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/kinds"
 	"relay/runners/process"
+	"relay/runners/version"
 )
 
 // RunnerFactory makes runners for as long as a run goes on.
@@ -173,4 +177,113 @@ func NoRunner(where string, err error) error {
 		e.Hint = named.Hint
 	}
 	return e
+}
+
+// AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
+const AutoReviewer = "auto"
+
+// ReviewVendors returns the agents such a reviewer is looked for among, in this order.
+func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
+
+// Reviewers returns the names of those who judge each change; none when nobody does.
+func (p *Project) Reviewers() []string {
+	c := p.Config
+	names := c.QualityGate.Reviewers
+	if len(names) == 0 {
+		names = []string{c.Relay.Review.Provider}
+	}
+	switch {
+	case !c.Relay.Review.Enabled, names[0] == "none":
+		return nil
+	case names[0] == AutoReviewer:
+		return otherVendor(p)
+	}
+	return names
+}
+
+// otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
+func otherVendor(p *Project) []string {
+	var ours []string
+	for _, name := range p.Config.Relay.Runners {
+		ours = append(ours, p.Config.Relay.Agents[name].Type)
+	}
+	for _, name := range ReviewVendors() {
+		agent, ok := p.Config.Relay.Agents[name]
+		if !ok || slices.Contains(ours, agent.Type) {
+			continue
+		}
+		if _, err := p.Program(name); err == nil {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+// maxInstructions bounds what a user can tell a reviewer: it is cut to a part of that in the prompt.
+const maxInstructions = 1 << 20
+
+// Reviewer returns a reviewer with what the configuration says of it.
+func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
+	r := engine.Reviewer{Name: name}
+	agent, err := p.Agent(name)
+	if err != nil {
+		return r, err
+	}
+	r.Focus = agent.Focus
+	if agent.Instructions == "" {
+		return r, nil
+	}
+	text, err := ReadFile(p.fromRoot(agent.Instructions), maxInstructions)
+	if err != nil {
+		return r, &exit.Hinted{
+			Err: fmt.Errorf("instructions of %s: %w", name, err), Code: exit.Invalid,
+			Hint: "correct relay.agents." + name + ".instructions",
+		}
+	}
+	r.Instructions = string(text)
+	return r, nil
+}
+
+// RelayVersion returns the version of relay's module as the toolchain recorded it, with the commit it was built from if the program
+// belongs to the module.
+func RelayVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, m := range info.Deps {
+		if m.Path != "relay" {
+			continue
+		}
+		for m.Replace != nil {
+			m = m.Replace
+		}
+		return cmp.Or(m.Version, "(devel)")
+	}
+	v := cmp.Or(info.Main.Version, "(devel)")
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return v + " " + s.Value[:12]
+		}
+	}
+	return v
+}
+
+// CLIOf returns the kind of CLI that an agent is, and its version by where it is installed; "" for what is not known. It looks once
+// for each agent.
+func (p *Project) CLIOf(name string) (kind, installed string) {
+	kind = p.Config.Relay.Agents[name].Type
+	if kind == "scripted" {
+		return "script", ""
+	}
+	known, ok := p.versions.Load(name)
+	if !ok {
+		program, err := p.Program(name)
+		if err != nil {
+			return kind, ""
+		}
+		known, _ = p.versions.LoadOrStore(name, version.Installed(program))
+	}
+	installed, _ = known.(string)
+	return kind, installed
 }

@@ -1,9 +1,12 @@
 package project
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
@@ -11,6 +14,9 @@ import (
 	"relay/epic"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/text"
+	"relay/runners"
+	"relay/runners/kinds"
+	"relay/runners/process"
 )
 
 const budgetKey = "relay.budget_usd"
@@ -124,10 +130,11 @@ func (c *Caps) list() []budgetCap {
 
 // Check fails when a cap applies to an agent that does not tell its usage, or whose price is unknown: the cap could not be kept.
 func (c *Caps) Check() error {
-	var wrong []error
 	for _, l := range c.list() {
 		for _, h := range c.allAgents() {
-			wrong = append(wrong, c.check(h, l))
+			if err := c.check(h, l); err != nil {
+				return err // others are of the same kind, and have the same remedy
+			}
 		}
 	}
 	for i := range c.plan.Epic.Tasks {
@@ -136,12 +143,9 @@ func (c *Caps) Check() error {
 			continue
 		}
 		for _, h := range c.agentsFor(t) {
-			wrong = append(wrong, c.check(h, budgetCap{"budget_usd of task " + t.ID, true}))
-		}
-	}
-	for _, err := range wrong {
-		if err != nil {
-			return err // the others are of the same kind, and have the same remedy
+			if err := c.check(h, budgetCap{"budget_usd of task " + t.ID, true}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -184,11 +188,8 @@ func (c *Caps) UncountedWarning() []string {
 	if len(names) == 0 {
 		return nil
 	}
-	whose := "it costs"
-	if len(names) > 1 {
-		whose = "they cost"
-	}
-	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known", run, text.Some(names, 5), whose)}
+	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known",
+		run, text.Some(names, 5), text.Verb(len(names), "it costs", "they cost"))}
 }
 
 // RaiseEpicBudget is the hint for an epic whose budget is used up.
@@ -213,4 +214,150 @@ func (c *Caps) Text() string {
 		return "no caps"
 	}
 	return strings.Join(all, ", ")
+}
+
+// Runner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
+func (p *Project) Runner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+	r, err := bareRunner(ctx, p, name, sup)
+	if err != nil {
+		return nil, err
+	}
+	agent := p.Config.Relay.Agents[name]
+	pricing := runners.Pricing{Prices: prices(p), Model: cmp.Or(agent.Model, ownSettings(p, agentModel{name: name, model: agent.Model}).Model)}
+	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
+	return runners.WithPrices(r, pricing), nil
+}
+
+// unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
+// codex and gemini choose a model of their own vendor when nobody names one.
+func unknownModel(kind, model string) string {
+	switch {
+	case kind == "claude":
+		return "claude"
+	case kind == "codex" && model == "":
+		return "gpt-"
+	case kind == "gemini" && model == "":
+		return "gemini"
+	}
+	return ""
+}
+
+// ownSettings reads the model and its price from the settings of an agent's CLI.
+func ownSettings(p *Project, h agentModel) runners.OwnSettings {
+	agent, err := p.Agent(h.name)
+	if err != nil {
+		return runners.OwnSettings{}
+	}
+	env := append(CommonEnvironment(p.Session.Environ, p.Config.Relay.Env), agent.Env...)
+	return kinds.OwnSettings(agent.Type, env, p.Root, h.model)
+}
+
+func prices(p *Project) runners.Prices {
+	prices := make(runners.Prices, len(p.Config.Relay.Prices))
+	for glob, price := range p.Config.Relay.Prices {
+		prices[glob] = runners.Price{Input: price.Input, CachedInput: price.CachedInput, Output: price.Output}
+	}
+	return prices
+}
+
+// accuracy says how exactly a cap is kept on an agent.
+type accuracy string
+
+const (
+	perRequest accuracy = "enforced to within one request"
+	atItsEnd   accuracy = "enforced at the end of an attempt only"
+	notHeld    accuracy = "cannot be enforced"
+)
+
+// accuracyOn reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
+func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
+	agent, err := c.project.Agent(h.name)
+	if _, missing := c.project.Program(h.name); err != nil || missing != nil {
+		return perRequest // it is said elsewhere that it is not there
+	}
+	switch {
+	case agent.Type == "scripted":
+		return perRequest
+	case agent.Type == "command", money && c.priceSource(h) == "":
+		return notHeld
+	case agent.Type == "codex" && slices.Contains(agent.Argv, "--ephemeral"): // it keeps no file of its session
+		return atItsEnd
+	}
+	return perRequest
+}
+
+// priceSource returns text that says by whose prices an agent's cost is known; "": by nobody's.
+func (c *Caps) priceSource(h agentModel) string {
+	agent, err := c.project.Agent(h.name)
+	if err != nil {
+		return ""
+	}
+	if _, ok := prices(c.project).Of(h.model); ok {
+		return "relay.prices"
+	}
+	if agent.Type == "opencode" && ownSettings(c.project, h).Priced {
+		return "its own prices"
+	}
+	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
+		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
+		if agent.Type == "claude" || agent.Type == "opencode" {
+			return public + ", until it tells its own"
+		}
+		return public
+	}
+	return ""
+}
+
+// Reports say of each agent how well each cap is held on it.
+func (c *Caps) Reports() []string {
+	caps := c.list()
+	if b := c.project.Config.Relay.Budget.USD; b > 0 && !c.project.budgetChosen() {
+		caps = append([]budgetCap{{budgetKey, true}}, caps...)
+	}
+	if slices.ContainsFunc(c.plan.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
+		caps = append(caps, budgetCap{"budget_usd of tasks", true})
+	}
+	var all []string
+	for _, h := range c.allAgents() {
+		if _, missing := c.project.Program(h.name); missing != nil {
+			continue
+		}
+		held := map[accuracy][]string{}
+		for _, l := range caps {
+			held[c.accuracyOn(h, l.money)] = append(held[c.accuracyOn(h, l.money)], l.key)
+		}
+		var parts []string
+		for _, how := range []accuracy{perRequest, atItsEnd, notHeld} {
+			if keys := held[how]; len(keys) > 0 {
+				parts = append(parts, string(how)+": "+strings.Join(keys, ", "))
+			}
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		text := strings.TrimSpace(h.name+" "+text.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
+		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
+			text += " (money by " + by + ")"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// Deadline returns when a run that begins now ends: at the next such time of day, or after such a duration. The
+// configuration has refused everything else; "" is no deadline.
+func Deadline(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if of, err := time.Parse("15:04", text); err == nil {
+		now = now.Local()
+		at := time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), 0, 0, time.Local)
+		if !at.After(now) {
+			at = time.Date(now.Year(), now.Month(), now.Day()+1, of.Hour(), of.Minute(), 0, 0, time.Local)
+		}
+		return at, nil
+	}
+	rest, err := time.ParseDuration(text)
+	return now.Add(rest), err
 }

@@ -56,16 +56,14 @@ func regular(path string, info fs.FileInfo) error {
 }
 
 // ReplaceFile writes a file atomically: readers see the old content or the new one, also after a crash.
-func ReplaceFile(path string, data []byte) error {
-	return ReplaceWith(path, 0o644, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
+func ReplaceFile(path string, data []byte) error { return Replace(path, 0o644, data) }
 
 // ReplacePrivate replaces a file with one that only the user can read.
-func ReplacePrivate(path string, data []byte) error {
-	return ReplaceWith(path, 0o600, func(w io.Writer) error {
+func ReplacePrivate(path string, data []byte) error { return Replace(path, 0o600, data) }
+
+// Replace is ReplaceFile with another mode.
+func Replace(path string, mode fs.FileMode, data []byte) error {
+	return ReplaceWith(path, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -10,6 +10,9 @@ import (
 	"relay/configs"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/records"
+	"relay/orchestrator/sessionkeeper"
 )
 
 // View reads what the ledger knows. An epic that was written by hand and never run has none yet.
@@ -144,3 +147,43 @@ func ErrNoRun() error {
 
 // Reloading is the reason of a run that goes on as another one.
 const Reloading = string(ending.Reload)
+
+// Records returns what is written for other programs, as the configuration has it.
+func (p *Project) Records() recordkeeper.Settings {
+	c := &p.Config.Relay.Records
+	return recordkeeper.Settings{
+		LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Discussions: c.Discussions,
+		Checkpoints: records.Checkpoints(c.Checkpoints), Listed: p.EpicFlag() != "",
+	}
+}
+
+// RecordOptions returns what the records of an epic are made from.
+func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
+	return recordkeeper.Options{
+		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
+		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
+	}
+}
+
+// SessionOptions returns whose agents ledger is kept, and where.
+func (p *Project) SessionOptions(pl *Plan) sessionkeeper.Options {
+	c := &p.Config.Relay
+	return sessionkeeper.Options{
+		Enabled: c.Records.Sessions, Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Cap: int64(c.TranscriptMiB) << 20,
+		Kind: func(name string) string { return c.Agents[name].Type },
+	}
+}
+
+// Close brings the records for other programs up to date with a ledger that a person's command has changed, and closes it.
+func (p *Project) Close(store *attempts.Store, pl *Plan) error {
+	if _, err := recordkeeper.CatchUp(p.RecordOptions(pl)); err != nil {
+		p.Session.Warn("the records for other programs are not up to date: " + err.Error())
+	}
+	return store.Close()
+}
+
+// How long a run that follows another waits for whoever was quicker to take the epic's lock: a command, most likely.
+const (
+	ReloadPause = 20 * time.Millisecond
+	ReloadWait  = 10 * time.Second
+)

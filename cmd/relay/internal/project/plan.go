@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -33,7 +35,12 @@ func (p *Project) Plan() (*Plan, error) {
 	var odd *irregularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errNoEpic(p, path)
+		hint := "make one from a blueprint: relay init BLUEPRINT.md"
+		if ids := p.Listed(); len(ids) > 0 {
+			hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
+				"\nrelay status --playlist FILE shows how the list stands"
+		}
+		return nil, &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 	case errors.As(err, &odd):
 		return nil, &exit.Hinted{
 			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
@@ -56,16 +63,6 @@ func ParsePlan(name string, src []byte) (*Plan, error) {
 		return nil, err
 	}
 	return &Plan{Source: src, Epic: e, Graph: g}, nil
-}
-
-// errNoEpic returns the error for an epic.yml that is not there, with the epics of playlists that are.
-func errNoEpic(p *Project, path string) error {
-	hint := "make one from a blueprint: relay init BLUEPRINT.md"
-	if ids := p.Listed(); len(ids) > 0 {
-		hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
-			"\nrelay status --playlist FILE shows how the list stands"
-	}
-	return &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 }
 
 // Task finds a task by the id a user typed.
@@ -160,4 +157,208 @@ func AndMore(n int) string {
 		return ""
 	}
 	return fmt.Sprintf("; and %d more", n)
+}
+
+// PlanChanges are the tasks in which two plans differ.
+type PlanChanges struct {
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+}
+
+// String names the tasks in words; "" when there are none.
+func (c PlanChanges) String() string {
+	var parts []string
+	for _, part := range []struct {
+		ids       []string
+		one, many string
+	}{{c.Added, "is new", "are new"}, {c.Changed, "has changed", "have changed"}, {c.Removed, "is gone", "are gone"}} {
+		if len(part.ids) > 0 {
+			parts = append(parts, text.Some(part.ids, 5)+" "+text.Verb(len(part.ids), part.one, part.many))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ComparePlans returns the tasks in which after differs from before; none when before is nil, for a plan that could not be read.
+func ComparePlans(before, after *Plan) PlanChanges {
+	c := PlanChanges{Added: []string{}, Changed: []string{}, Removed: []string{}}
+	if before == nil {
+		return c
+	}
+	for i := range after.Epic.Tasks {
+		now := after.Epic.Tasks[i]
+		was, ok := before.Epic.Task(now.ID)
+		if !ok {
+			c.Added = append(c.Added, now.ID)
+			continue
+		}
+		if now.Line = was.Line; !reflect.DeepEqual(*was, now) { // a task may move in the file
+			c.Changed = append(c.Changed, now.ID)
+		}
+	}
+	for i := range before.Epic.Tasks {
+		if id := before.Epic.Tasks[i].ID; !after.Has(id) {
+			c.Removed = append(c.Removed, id)
+		}
+	}
+	return c
+}
+
+// Downstream returns the ids of all tasks that depend on a task, directly or not, in file order.
+func (p *Plan) Downstream(id string) []string {
+	g := p.Graph
+	start, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	seen := make([]bool, g.Len())
+	for stack := []int{start}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, d := range g.Dependants(i) {
+			if !seen[d] {
+				seen[d] = true
+				stack = append(stack, d)
+			}
+		}
+	}
+	var ids []string
+	for i, found := range seen {
+		if found {
+			ids = append(ids, g.ID(i))
+		}
+	}
+	return ids
+}
+
+// Waiting returns how many tasks depend on a task, directly or not, and are not completed.
+func (p *Plan) Waiting(l *attempts.Ledger, id string) int {
+	n := 0
+	for _, d := range p.Downstream(id) {
+		if rec := l.Tasks[d]; rec == nil || !rec.Completed {
+			n++
+		}
+	}
+	return n
+}
+
+// TaskWarning records what a task lacks.
+type TaskWarning struct {
+	Task    string `json:"task"`
+	Message string `json:"message"`
+}
+
+// Unproved lists the tasks whose work nothing would prove.
+func Unproved(e *epic.Epic) []TaskWarning {
+	warnings := []TaskWarning{}
+	for i := range e.Tasks {
+		t := &e.Tasks[i]
+		var what string
+		switch {
+		case len(t.Criteria) == 0 && len(t.Checks) == 0:
+			what = "has no acceptance criteria and no checks"
+		case len(t.Checks) == 0:
+			what = "has no checks: only the agent's word and a reviewer would prove it"
+		case len(t.Criteria) == 0:
+			what = NoCriteria
+		default:
+			continue
+		}
+		warnings = append(warnings, TaskWarning{t.ID, what})
+	}
+	return warnings
+}
+
+// NoCriteria is the warning of a task that has checks and no acceptance criteria.
+const NoCriteria = "has no acceptance criteria"
+
+// MaxWarnings is the number of warnings of one kind that are listed.
+const MaxWarnings = 10
+
+// WriteWarnings prints the first warnings, and what to do about them.
+func WriteWarnings(w io.Writer, warnings []TaskWarning) {
+	for i, warning := range warnings {
+		if i == MaxWarnings {
+			fmt.Fprintf(w, "relay: warning: and %s more\n", text.Count(len(warnings)-i, "task"))
+			break
+		}
+		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
+	}
+	unchecked := func(w TaskWarning) bool { return w.Message != NoCriteria }
+	switch {
+	case slices.ContainsFunc(warnings, unchecked):
+		fmt.Fprintln(w, "relay: hint: write the commands that prove a task under its checks: in the epic or blueprint")
+	case len(warnings) > 0:
+		fmt.Fprintln(w, "relay: hint: say what must be true under the task's acceptance criteria in the epic or blueprint")
+	}
+}
+
+// CreateEpic writes a new epic, whose epic.yml is text. The ledger comes first: an epic.yml means that everything else is there.
+// A kill leaves the epic.yml that is there, or the new one.
+func (p *Project) CreateEpic(e *epic.Epic, text []byte) error {
+	fault := FaultPoints(Lookup(p.Session.Environ, FaultVariable))
+	if fault == nil {
+		fault = func(string) error { return nil }
+	}
+	if err := fault("create.begin"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		return err
+	}
+	if err := ReplaceFile(p.File(".gitignore"), []byte("*\n")); err != nil {
+		return err
+	}
+	if err := attempts.Create(p.Dir, e, LedgerSettings(p.Config), p.Session.Now()); err != nil {
+		return err
+	}
+	if err := fault("create.epic"); err != nil {
+		return err
+	}
+	return errors.Join(ReplacePrivate(p.File("epic.yml"), text), ReplacePrivate(p.File(importedFile), text))
+}
+
+// importedFile is the epic as its plan made it last, beside epic.yml, which people edit.
+const importedFile = "imported.yml"
+
+// Imported returns the epic as its plan made it last. It fails for epics that were made without that being kept.
+func (p *Project) Imported(e *epic.Epic) (*epic.Epic, error) {
+	path := p.File(importedFile)
+	src, err := ReadFile(path, MaxPlan)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var made *epic.Epic
+	if err == nil {
+		if made, err = epic.Read(p.Rel(path), src); err != nil {
+			return nil, err
+		}
+	}
+	if made == nil || made.ID != e.ID {
+		return nil, &exit.Hinted{
+			Err: fmt.Errorf("what relay made of the plan of epic %s is not known: there is no %s", e.ID, p.Rel(path)), Code: exit.Invalid,
+			Hint: "edit " + p.Rel(p.File("epic.yml")) + " itself; relay reload applies that to a run",
+		}
+	}
+	return made, nil
+}
+
+// UpdateEpic writes an epic that is up to date with its plan, and what the plan makes by now. It fails when epic.yml is not what pl was
+// read from any more, as after an edit.
+func (p *Project) UpdateEpic(pl *Plan, text, made []byte) error {
+	path := p.File("epic.yml")
+	if now, err := ReadFile(path, MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
+		return errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing is written"), Hint: "relay init --update"})
+	}
+	if bytes.Equal(text, pl.Source) {
+		return ReplacePrivate(p.File(importedFile), made)
+	}
+	if err := ReplacePrivate(p.File("epic.yml.old"), pl.Source); err != nil {
+		return err
+	}
+	if err := ReplacePrivate(path, text); err != nil { // first: what it has more is found again, after a kill
+		return err
+	}
+	return ReplacePrivate(p.File(importedFile), made)
 }

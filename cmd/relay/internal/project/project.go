@@ -4,15 +4,20 @@ package project
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"gopkg.in/yaml.v3"
 
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
@@ -185,3 +190,87 @@ func (p *Project) WorktreeDir() string {
 
 // Rel returns a file's path as messages show it: from the root of the repository.
 func (p *Project) Rel(path string) string { return Rel(p.Root, path) }
+
+// BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
+// share a checkout. Without a home it stays in relay's own folder.
+func (p *Project) BackupDir() string {
+	all := backupDirs(p.Session.Environ, p.Root)
+	if all == "" {
+		return ""
+	}
+	return filepath.Join(all, pathHash(p.Dir))
+}
+
+// backupDirs returns the folder with the copies of .git of all runs in a checkout: outside of it, where rm -rf . does
+// not reach them.
+func backupDirs(environ []string, root string) string {
+	state := Lookup(environ, "XDG_STATE_HOME")
+	if home := Lookup(environ, "HOME"); state == "" && home != "" {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if runtime.GOOS == "windows" {
+		state = Lookup(environ, "LOCALAPPDATA")
+	}
+	if !filepath.IsAbs(state) {
+		return ""
+	}
+	return filepath.Join(state, "relay", "git-copy", pathHash(root))
+}
+
+// newestBackup returns the newest copy of .git that a killed run in this checkout has left, or "".
+func newestBackup(environ []string, root string) string {
+	folder := backupDirs(environ, root)
+	entries, err := os.ReadDir(folder)
+	if folder == "" || err != nil {
+		return ""
+	}
+	newest, kept := time.Time{}, ""
+	for _, e := range entries {
+		copied := filepath.Join(folder, e.Name())
+		if head, err := os.Lstat(filepath.Join(copied, "HEAD")); err == nil && head.ModTime().After(newest) {
+			newest, kept = head.ModTime(), copied
+		}
+	}
+	return kept
+}
+
+// pathHash returns a hash of a repository's path, for names.
+func pathHash(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:8])
+}
+
+// RelativeOrigins names the files that settings come from by their paths below the repository.
+func (p *Project) RelativeOrigins(values []configs.Value) {
+	for i := range values {
+		file, line, _ := strings.Cut(values[i].Origin, ":")
+		if filepath.IsAbs(file) {
+			values[i].Origin = p.Rel(file) + ":" + line
+		}
+	}
+}
+
+// EffectiveYAML returns every setting with its value and where it comes from, without secrets: a list with key, value and origin.
+// It is nil if they have no such form.
+func (p *Project) EffectiveYAML() []byte {
+	type setting struct {
+		Key    string `yaml:"key"`
+		Value  any    `yaml:"value"`
+		Origin string `yaml:"origin"`
+	}
+	values := p.Config.Explain()
+	p.RelativeOrigins(values)
+	list := make([]setting, len(values))
+	redact := p.Redactor().Text
+	for i, v := range values {
+		list[i] = setting{redact(v.Key), v.Value, redact(v.Origin)}
+		if shown := v.String(); redact(shown) != shown {
+			list[i].Value = redact(shown)
+		}
+	}
+	text, err := yaml.Marshal(list)
+	if err != nil {
+		return nil
+	}
+	return append([]byte("# Every setting as it was when this run began, and where it came from: relay config shows those of now.\n"), text...)
+}

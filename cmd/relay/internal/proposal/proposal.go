@@ -35,12 +35,9 @@ type Proposal struct {
 // of what they say. It fails when there is no review and nothing else to propose.
 func New(e *epic.Epic, l *attempts.Ledger, redact func(string) string) (Proposal, error) {
 	p, err := Reviewed(e, l)
-	found := learnings.Discovered(learnings.Source{Epic: e, Redact: redact, Record: func(id string) attempts.TaskRecord {
-		if rec := l.Tasks[id]; rec != nil {
-			return *rec
-		}
-		return attempts.TaskRecord{}
-	}})
+	source := learnings.Of(e, l)
+	source.Redact = redact
+	found := learnings.Discovered(source)
 	for _, t := range p.Tasks {
 		found = slices.DeleteFunc(found, func(f learnings.Found) bool { return f.Says(t.Title) })
 	}
@@ -74,7 +71,8 @@ func Reviewed(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
 	tasks := review.Propose(last.Findings, func(id string) bool { return taken(e, l, id) })
 	for _, t := range tasks {
 		at := slices.IndexFunc(e.Tasks, func(o epic.Task) bool {
-			return o.Title == t.Title && o.Description == t.Description && !earlier(l, o.ID)
+			earlier := slices.ContainsFunc(l.EpicReviews, func(r attempts.EpicReview) bool { return slices.Contains(r.Added, o.ID) })
+			return o.Title == t.Title && o.Description == t.Description && !earlier // the next review may find the same, in the same words
 		})
 		if at < 0 {
 			p.Tasks = append(p.Tasks, t)
@@ -83,11 +81,6 @@ func Reviewed(e *epic.Epic, l *attempts.Ledger) (Proposal, error) {
 		}
 	}
 	return p, nil
-}
-
-// earlier reports whether a task was added for a review: the next one may find the same again, in the same words.
-func earlier(l *attempts.Ledger, id string) bool {
-	return slices.ContainsFunc(l.EpicReviews, func(r attempts.EpicReview) bool { return slices.Contains(r.Added, id) })
 }
 
 // Allowed fails when the tasks may not be added unless a person says so. rounds is how often they may.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"os/exec"
 	"strings"
 
@@ -121,8 +120,7 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 // bodyFile returns where the text of the request is, as a person types it where they are.
 func (o *Opener) bodyFile() string {
 	path := o.Project.File("pull-request.md")
-	here, err := os.Stat(".")
-	if root, rootErr := os.Stat(o.Project.Root); err == nil && rootErr == nil && os.SameFile(here, root) {
+	if project.SameFile(".", o.Project.Root) {
 		return o.Project.Rel(path)
 	}
 	return path

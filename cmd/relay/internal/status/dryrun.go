@@ -1,12 +1,15 @@
 package status
 
 import (
+	"fmt"
+	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/epic"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
 )
@@ -59,7 +62,11 @@ type DryRunOptions struct {
 // configuration is none.
 func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
 	r := &DryRun{Unit: "minutes", now: o.Now}
-	ledger, wanted := view.Ledger, upstream(pl.Graph, o.Tasks)
+	ledger := view.Ledger
+	wanted, err := schedule.Select(pl.Graph, o.Tasks)
+	if err != nil {
+		return nil, err
+	}
 	if o.AskNow {
 		forgetful := *ledger
 		forgetful.Cooldowns = nil
@@ -155,25 +162,80 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 	return left
 }
 
-// upstream marks tasks and everything they depend on; nil when no task is named.
-func upstream(g *epic.Graph, ids []string) []bool {
-	if len(ids) == 0 {
-		return nil
+// Write writes the dry run as text, in lines of at most width columns.
+func (r *DryRun) Write(w io.Writer, width int) {
+	say := func(text string) {
+		head, rest := text[:12], terminal.Wrap(text[12:], width, "            ")
+		fmt.Fprintln(w, head+rest[12:])
 	}
-	seen := make([]bool, g.Len())
-	var stack []int
-	for _, id := range ids {
-		if i, ok := g.Index(id); ok {
-			stack = append(stack, i)
+	if wait := r.Wait; wait != nil {
+		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + text.After(wait.Why))
+	}
+	r.rows(w, width)
+	for _, item := range r.Left {
+		fmt.Fprintf(w, "would leave %s: %s\n", item.Task, item.Why)
+	}
+	switch {
+	case len(r.Run) > 0:
+		say("would take  " + r.sum())
+	case len(r.Left) == 0:
+		fmt.Fprintln(w, "nothing would run: "+r.done)
+	default:
+		fmt.Fprintln(w, "nothing would run")
+	}
+	if len(r.Reviewers) > 0 {
+		say("would ask   " + text.Some(r.Reviewers, 5) + " about the whole epic, when every task is completed")
+	}
+}
+
+// rows lists the tasks that would run.
+func (r *DryRun) rows(w io.Writer, width int) {
+	times := make([]string, len(r.Run))
+	widest, longest := 0, 0
+	for k, item := range r.Run {
+		times[k] = r.at(item.Start) + "-" + r.at(item.End)
+		if r.BasedOn == 0 {
+			times[k] += " points"
 		}
+		widest, longest = max(widest, len(times[k])), max(longest, len(fmt.Sprint(item.Job)))
 	}
-	for len(stack) > 0 {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !seen[i] {
-			seen[i] = true
-			stack = append(stack, g.Deps(i)...)
+	for k, item := range r.Run {
+		job := ""
+		if r.Jobs > 1 {
+			job = fmt.Sprintf("  job %-*d", longest, item.Job)
 		}
+		head := fmt.Sprintf("would run   %-*s%s  %s (%s): ", widest, times[k], job, item.Task, item.Runner)
+		fmt.Fprintln(w, head+text.Line(item.Title, max(width-len(head), 20)))
 	}
-	return seen
+}
+
+// sum returns text that says how long it would take.
+func (r *DryRun) sum() string {
+	jobs, least := text.Count(r.Jobs, "job"), ""
+	if r.BasedOn == 0 {
+		if r.Jobs > 1 {
+			least = ", at least " + r.at(r.Chain) + " with more jobs"
+		}
+		points := r.at(r.Makespan) + " points"
+		if r.Makespan == 1 {
+			points = "1 point"
+		}
+		return points + " with " + jobs + least + "; no task is done yet that would tell how long a point takes"
+	}
+	if r.Jobs > 1 {
+		least = "; with more jobs at least " + r.at(min(r.Chain, r.P50))
+	}
+	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, text.Count(r.BasedOn, "task"))
+	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
+		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
+	}
+	return text
+}
+
+// at shows a time since the start.
+func (r *DryRun) at(t float64) string {
+	if r.BasedOn == 0 {
+		return strconv.FormatFloat(math.Round(t*100)/100, 'f', -1, 64)
+	}
+	return formatEstimate(schedule.Minutes(t))
 }

@@ -39,13 +39,8 @@ func (l Printer) long(s *Report) bool { return !l.Verbose && !l.All && len(s.Tas
 // by what they wait for.
 func (l Printer) grouped(w io.Writer, s *Report, completed bool) {
 	l.brief = true
-	own, widest := ownLine(s), 0
-	for _, t := range own {
-		widest = max(widest, len(t.ID))
-	}
-	for _, t := range own {
-		l.task(w, t, widest)
-	}
+	own := ownLine(s)
+	l.rows(w, own)
 	var groups []group
 	for _, g := range s.states(own) {
 		if completed || g.word != string(attempts.Completed) {
@@ -106,27 +101,18 @@ func (l Printer) groupColour(g group) func(string) string {
 
 // ownLine returns the tasks of a long epic that have a line each: of the gated ones those first that most tasks wait for.
 func ownLine(s *Report) []*Task {
-	own := s.gatedFirst()
-	own = own[:min(len(own), mostGated)]
-	running := 0
-	for i := range s.Tasks {
-		if s.Tasks[i].Status == attempts.InProgress && running < mostRunning {
-			own, running = append(own, &s.Tasks[i]), running+1
-		}
-	}
-	return own
+	gated := s.gatedFirst()
+	running := s.pick(func(t *Task) bool { return t.Status == attempts.InProgress })
+	return append(gated[:min(len(gated), mostGated)], running[:min(len(running), mostRunning)]...)
 }
 
 // gatedFirst returns the gated tasks, in a long epic those first that most tasks wait for, which it counts.
 func (s *Report) gatedFirst() []*Task {
-	var gated []*Task
+	gated := s.pick(func(t *Task) bool { return t.Status == attempts.Gated })
 	plan := &project.Plan{Epic: s.outlook.Epic, Graph: s.outlook.Graph}
-	for i := range s.Tasks {
-		if t := &s.Tasks[i]; t.Status == attempts.Gated {
-			if len(s.Tasks) > shortEpic {
-				t.holds = plan.Waiting(s.outlook.Ledger, t.ID)
-			}
-			gated = append(gated, t)
+	for _, t := range gated {
+		if len(s.Tasks) > shortEpic {
+			t.holds = plan.Waiting(s.outlook.Ledger, t.ID)
 		}
 	}
 	slices.SortStableFunc(gated, func(a, b *Task) int { return cmp.Compare(b.holds, a.holds) })
@@ -175,7 +161,7 @@ func (s *Report) waiting() []group {
 		groups[at].tasks = append(groups[at].tasks, s.Tasks[i].ID)
 	}
 	for key, at := range index {
-		groups[at].after = " " + terminal.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
+		groups[at].after = " " + text.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
 		switch {
@@ -250,7 +236,11 @@ func (h holder) join(other holder) holder {
 // ranges names tasks with those that follow each other by number as one, as T1-T6, T9; at most so many, and how many more there are.
 func ranges(ids []string, most int) string {
 	ids = slices.Clone(ids)
-	slices.SortStableFunc(ids, compareIDs)
+	slices.SortStableFunc(ids, func(a, b string) int { // as people count: T2 before T10
+		beforeA, _, nA := numbered(a)
+		beforeB, _, nB := numbered(b)
+		return cmp.Or(cmp.Compare(beforeA, beforeB), cmp.Compare(nA, nB), cmp.Compare(a, b))
+	})
 	var shown []string
 	for len(ids) > 0 && len(shown) < most {
 		n := 1
@@ -284,13 +274,6 @@ func numbered(id string) (before, digits string, n int) {
 		return id, "", -1
 	}
 	return before, digits, n
-}
-
-// compareIDs orders ids as people count: T2 before T10.
-func compareIDs(a, b string) int {
-	beforeA, _, nA := numbered(a)
-	beforeB, _, nB := numbered(b)
-	return cmp.Or(cmp.Compare(beforeA, beforeB), cmp.Compare(nA, nB), cmp.Compare(a, b))
 }
 
 // follows reports whether b is the id that is counted after a.

@@ -4,22 +4,36 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	_ "embed" // of the schema
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/verdict"
+	"relay/review"
 )
+
+// Schema is the JSON Schema of Report.
+//
+//go:embed status.schema.json
+var Schema []byte
 
 // Report is the state of an epic: relay status --json prints it, and relay status writes it as text. Its JSON Schema is
 // status.schema.json.
 type Report struct {
 	Version     int               `json:"version"`
-	Epic        Epic              `json:"epic"`
+	Epic        report.Epic       `json:"epic"`
 	Run         Run               `json:"run"`
 	Branch      string            `json:"branch,omitempty"`   // the epic's integration branch
 	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
@@ -41,13 +55,6 @@ type Report struct {
 	Warnings    []string `json:"warnings"`
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
-}
-
-// Epic names the epic of a report.
-type Epic struct {
-	ID     string `json:"id"`
-	Title  string `json:"title"`
-	Source string `json:"source,omitempty"`
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -101,7 +108,7 @@ type Task struct {
 // New puts an epic and its ledger together.
 func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Report {
 	s := &Report{
-		Version: 1, Epic: Epic{p.Epic.ID, p.Epic.Title, p.Epic.Source}, Run: runOf(v),
+		Version: 1, Epic: report.Epic{ID: p.Epic.ID, Title: p.Epic.Title, Source: p.Epic.Source}, Run: runOf(v),
 		Tasks: make([]Task, len(p.Epic.Tasks)), Edited: v.Edit != "", Branch: v.Ledger.Integration.Branch, From: v.Ledger.Integration.From,
 		Finished: v.Ledger.Integration.Finished, Regressions: v.Ledger.Regressed, Warnings: append([]string{}, v.Warnings...),
 		outlook: schedule.Estimator{Epic: p.Epic, Graph: p.Graph, Ledger: v.Ledger, Jobs: v.Jobs},
@@ -112,10 +119,7 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	causes := attempts.AllRootCauses(v.Ledger, p.Graph)
 	for i := range p.Epic.Tasks {
 		t := &p.Epic.Tasks[i]
-		rec := v.Ledger.Tasks[t.ID]
-		if rec == nil {
-			rec = &attempts.TaskRecord{}
-		}
+		rec := cmp.Or(v.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
 		state := taskOf(t, rec, maxAttempts)
 		state.Status = v.Ledger.StatusOf(p.Graph, t.ID)
 		if state.Status == attempts.BlockedOn {
@@ -137,11 +141,33 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 	return s
 }
 
+// addUsage adds a task's attempts to what each agent has used.
+func (s *Report) addUsage(rec *attempts.TaskRecord) {
+	for i := range rec.Attempts {
+		if u := rec.Attempts[i].Usage; u != nil {
+			s.Usage.Add(*u)
+			s.Spenders.Add(&rec.Attempts[i])
+		}
+	}
+}
+
+// pick returns the tasks that fit.
+func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
+	for i := range s.Tasks {
+		if fits(&s.Tasks[i]) {
+			list = append(list, &s.Tasks[i])
+		}
+	}
+	return list
+}
+
 // hasWork reports whether there is something left to do, for a run or a person.
 func (s *Report) hasWork() bool {
-	doubtful := func(t Task) bool { return len(t.Doubtful) > 0 }
-	return s.Counts.Completed < s.Counts.Total || len(s.Refused) > 0 || slices.ContainsFunc(s.Tasks, doubtful)
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).doubtful)) > 0
 }
+
+func (t *Task) open() bool     { return t.Status != attempts.Completed }
+func (t *Task) doubtful() bool { return len(t.Doubtful) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
@@ -241,4 +267,112 @@ func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s
+}
+
+// EpicReview is the result of the newest review of the whole epic.
+type EpicReview struct {
+	Decision review.Decision `json:"decision,omitempty"` // "": none, for what Why says
+	Why      string          `json:"why,omitempty"`
+	Summary  string          `json:"summary,omitempty"`
+	Rounds   int             `json:"rounds"` // reviews whose findings became tasks
+	Base     string          `json:"base"`
+	Head     string          `json:"head"` // judged was base..head
+	Findings []review.Raised `json:"findings,omitempty"`
+	Added    []string        `json:"added,omitempty"` // tasks made of them
+
+	text string
+}
+
+// addEpicReview adds the reviews of the whole epic, and what they have used.
+func (s *Report) addEpicReview(l *attempts.Ledger) {
+	for i := range l.EpicReviews {
+		if u := l.EpicReviews[i].Usage; u != nil {
+			s.Usage.Add(*u)
+			s.Spenders.Add(&attempts.Attempt{Runner: "review of the epic", Usage: u})
+		}
+	}
+	r := l.LastEpicReview()
+	if r == nil {
+		return
+	}
+	s.Judged = &EpicReview{
+		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
+		Findings: r.Findings, Added: r.Added, text: ending.EpicVerdict(r),
+	}
+}
+
+// EpicReview prints the reviewers' verdict on the whole epic.
+func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
+	if j == nil {
+		return
+	}
+	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
+	switch {
+	case j.Decision == "" || len(j.Added) > 0:
+		fmt.Fprintln(w, "       "+report.Next(ending.EpicUnjudged))
+	case len(j.Findings) > 0:
+		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
+	}
+}
+
+// Refusal is a runner that would not work when it was last asked.
+type Refusal struct {
+	Runner  string           `json:"runner"`
+	Outcome attempts.Outcome `json:"outcome"`
+	Why     string           `json:"why,omitempty"`
+	Since   time.Time        `json:"since"`
+	Fix     string           `json:"fix"` // what to type
+
+	what string // what is wrong, in words
+}
+
+// login has, by type of agent, what the user types after the name of the program to log in.
+var login = map[string]string{
+	"claude":   ", then /login (or %s setup-token)",
+	"codex":    " login",
+	"gemini":   ", then /auth",
+	"opencode": " auth login",
+}
+
+// LoginFix returns text that says what to type for a runner that would not work.
+func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
+	agent := p.Config.Relay.Agents[name]
+	how, ok := login[agent.Type]
+	switch {
+	case !verdict.ClassOf(o).Login:
+		return "relay check"
+	case !ok:
+		return "relay config relay.agents." + name
+	}
+	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
+	return program + strings.ReplaceAll(how, "%s", program)
+}
+
+// Refusing returns the runners of this configuration that would not work when they were last asked.
+func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	for i := range pl.Epic.Tasks {
+		used = append(used, pl.Epic.Tasks[i].Runner)
+	}
+	var list []Refusal
+	for _, r := range l.Refusing() {
+		if !slices.Contains(used, r.Runner) {
+			continue
+		}
+		what := r.Runner + " is not logged in, or may not be used"
+		if !verdict.ClassOf(r.Outcome).Login {
+			what = r.Runner + " could not be started"
+		}
+		list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, LoginFix(p, r.Runner, r.Outcome), what})
+	}
+	return list
+}
+
+// ForReport returns the same as a report has them.
+func ForReport(list []Refusal) []report.Refused {
+	var all []report.Refused
+	for _, r := range list {
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what, Why: r.Why, Since: r.Since, Type: r.Fix})
+	}
+	return all
 }

@@ -70,10 +70,8 @@ func suspendedSeconds(suspends []suspend.Period) (seconds float64) {
 // TasksLeft returns the tasks that are not completed, at most MaxTasks.
 func TasksLeft(s *Report) []Task {
 	var left []Task
-	for i := range s.Tasks {
-		if s.Tasks[i].Status != attempts.Completed && len(left) < MaxTasks {
-			left = append(left, s.Tasks[i])
-		}
+	for _, t := range s.pick((*Task).open)[:min(s.Counts.Total-s.Counts.Completed, MaxTasks)] {
+		left = append(left, *t)
 	}
 	return left
 }
@@ -122,14 +120,7 @@ func (l Printer) left(w io.Writer, now *Report) {
 		l.grouped(w, now, false)
 		return
 	}
-	open := slices.DeleteFunc(slices.Clone(now.Tasks), func(t Task) bool { return t.Status == attempts.Completed })
-	widest := 0
-	for i := range open {
-		widest = max(widest, len(open[i].ID))
-	}
-	for i := range open {
-		l.task(w, &open[i], widest)
-	}
+	l.rows(w, now.pick((*Task).open))
 }
 
 // WriteRegressions names the checks that fail on all that has landed.

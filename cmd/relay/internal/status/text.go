@@ -61,7 +61,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	for _, warning := range s.Warnings {
 		l.note(w, warning)
 	}
-	if n := unverified(s); n > 0 {
+	if n := len(s.pick(func(t *Task) bool { return t.Unverified })); n > 0 {
 		fmt.Fprintf(w, l.Paint.Wait("note")+"   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
 	}
 	if s.Edited {
@@ -87,23 +87,38 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 		l.grouped(w, s, true)
 		return
 	}
+	l.rows(w, s.pick(func(*Task) bool { return true }))
+}
+
+// rows writes the tasks one by one, their states below each other.
+func (l Printer) rows(w io.Writer, tasks []*Task) {
 	widest := 0
-	for i := range s.Tasks {
-		widest = max(widest, len(s.Tasks[i].ID))
+	for _, t := range tasks {
+		widest = max(widest, len(t.ID))
 	}
-	for i := range s.Tasks {
-		l.task(w, &s.Tasks[i], widest)
+	for _, t := range tasks {
+		l.task(w, t, widest)
 	}
 }
 
-func unverified(s *Report) int {
-	n := 0
-	for i := range s.Tasks {
-		if s.Tasks[i].Unverified {
-			n++
+// usage prints what all attempts have used and, where there are several, each agent and model; unpriced is what nobody
+// knows.
+func (l Printer) usage(w io.Writer, s *Report) {
+	if s.Usage == (attempts.Usage{}) {
+		return
+	}
+	fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
+	unpriced := 0
+	for _, one := range s.Spenders {
+		unpriced += one.Unpriced
+		if len(s.Spenders) > 1 || l.Verbose {
+			who := strings.TrimSpace(text.Line(one.Runner, 20) + " " + text.Line(one.Model, 40))
+			fmt.Fprintf(w, "       %s: %s, %s\n", who, text.Usage(one.Usage), text.Count(one.Attempts, "attempt"))
 		}
 	}
-	return n
+	if unpriced > 0 && s.Usage.CostUSD > 0 {
+		fmt.Fprintf(w, "       not included: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
+	}
 }
 
 func (l Printer) task(w io.Writer, t *Task, widest int) {
@@ -122,7 +137,7 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	case t.StartedAt != nil:
 		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
 	case t.holds > 0:
-		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), terminal.Verb(t.holds, "waits", "wait"))
+		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), text.Verb(t.holds, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -264,20 +279,84 @@ func (l Printer) CountsText(c ending.Counts) string {
 }
 
 // OpenTasks lists tasks that are not completed.
-func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []Task) {
+func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []*Task) {
 	if len(tasks) == 0 {
 		return
 	}
 	fmt.Fprintln(w, head)
-	widest := 0
-	for i := range tasks {
-		widest = max(widest, len(tasks[i].ID))
+	l.rows(w, tasks[:min(len(tasks), MaxTasks)])
+	if more := len(tasks) - MaxTasks; more > 0 {
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(more, "task"))
 	}
-	for i := range tasks {
-		if i == MaxTasks {
-			fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(len(tasks)-i, "task"))
-			return
-		}
-		l.task(w, &tasks[i], widest)
+}
+
+// needsYou prints what a person should type, and for what.
+func (l Printer) needsYou(w io.Writer, s *Report) {
+	first := l.gated(w, s)
+	c := s.Counts
+	switch {
+	case s.Run.State == Running:
+	case c.Completed == c.Total:
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Good("all tasks are completed"))
+	case c.Pending+c.InProgress > 0:
+		fmt.Fprintf(w, "\n%s  %srelay work%s\n", l.Paint.Strong("next:"), first, l.Flag)
+	}
+}
+
+// gated prints what a person should type for gated tasks, weakened tests and runners that would not work, and returns what comes
+// before relay work.
+func (l Printer) gated(w io.Writer, s *Report) (first string) {
+	tasks, most := s.gatedFirst(), 10
+	if l.long(s) {
+		most = mostGated
+	}
+	shown, widest := tasks[:min(len(tasks), most)], 0
+	for _, t := range shown {
+		show, _ := l.show(t)
+		widest = max(widest, len(show))
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
+	}
+	for _, t := range shown {
+		show, what := l.show(t)
+		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
+	}
+	if more := len(tasks) - len(shown); more > 0 {
+		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
+	}
+	doubtful := s.pick((*Task).doubtful)
+	if len(shown) == 0 && len(s.Refused)+len(doubtful) > 0 {
+		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
+	}
+	l.doubtful(w, doubtful)
+	for _, r := range s.Refused {
+		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
+		first += r.Fix + "; then "
+	}
+	return first
+}
+
+// show returns the command that shows the whole of what a gated task failed by, and what that is.
+func (l Printer) show(t *Task) (command, what string) {
+	whole := report.Untried(t.ID)
+	if t.last != nil {
+		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
+	}
+	return whole.Type + l.Flag, whole.For
+}
+
+// doubtful names the completed tasks whose tests prove less than before, and what to type for each.
+func (l Printer) doubtful(w io.Writer, tasks []*Task) {
+	const most = 10
+	for _, t := range tasks[:min(len(tasks), most)] {
+		id := t.ID + l.Flag
+		said := fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
+			t.ID, text.Line(strings.Join(t.Doubtful, "; "), maxWhy), id, id, id)
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
+	}
+	if rest := len(tasks) - most; rest > 0 {
+		fmt.Fprintf(w, "  and %d more tasks with weakened tests\n", rest)
 	}
 }

@@ -59,9 +59,15 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 	case Brief:
 		return copyFile(out, filepath.Join(folder, "brief.md"))
 	case Log:
-		err := copyTranscript(out, filepath.Join(folder, transcripts.Name))
-		var none *exit.Hinted
-		if errors.As(err, &none) && len(a.Receipt.Checks) > 0 {
+		path := filepath.Join(folder, transcripts.Name)
+		f, err := transcripts.Open(path)
+		if err == nil {
+			_, err = io.Copy(out, f)
+			_ = f.Close() // it was read only
+		} else {
+			err = noFile(path, err)
+		}
+		if none, ok := errors.AsType[*exit.Hinted](err); ok && len(a.Receipt.Checks) > 0 {
 			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
 		}
 		return err
@@ -84,17 +90,6 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 		return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", a.ID, a.Task), Hint: "relay show " + a.Task}
 	}
 	return nil
-}
-
-// copyTranscript writes out what an agent printed, compressed or not.
-func copyTranscript(w io.Writer, path string) error {
-	f, err := transcripts.Open(path)
-	if err != nil {
-		return noFile(path, err)
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
 }
 
 // noFile explains why a file cannot be opened.
@@ -120,4 +115,48 @@ func copySummed(w io.Writer, path string) (sum string, err error) {
 	hash := sha256.New()
 	_, err = io.Copy(io.MultiWriter(w, hash), f)
 	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// diff prints what the attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
+// of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
+func (a *Attempt) diff(ctx context.Context, out io.Writer) error {
+	p, task, at := a.Project, a.Task, a.Attempt
+	if at.Base != "" && at.Base == at.Head {
+		return nothingChanged(task, at)
+	}
+	if hasCommit(ctx, p, at.Base) {
+		kept := ""
+		if at.Receipt.Salvage != "" {
+			kept, _ = p.Git.Ref(ctx, at.Receipt.Salvage) // a name that git does not take keeps nothing
+		}
+		for _, head := range []string{at.Head, kept} {
+			if hasCommit(ctx, p, head) {
+				return p.Git.Patch(ctx, at.Base, head, out)
+			}
+		}
+	}
+	if hasCommit(ctx, p, at.Landed) {
+		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
+		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out)
+	}
+	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
+		return copyFile(out, patch)
+	}
+	if at.Head != "" {
+		return &exit.Hinted{Err: fmt.Errorf("the commits of attempt %d of %s are gone, and there is no patch of them", at.ID, task), Hint: "relay show " + task}
+	}
+	return nothingChanged(task, at)
+}
+
+func nothingChanged(task string, at *attempts.Attempt) error {
+	return &exit.Hinted{Err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), Hint: "relay show " + task}
+}
+
+// hasCommit reports whether the repository has a commit.
+func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
+	if commit == "" {
+		return false
+	}
+	_, err := p.Git.Commit(ctx, commit)
+	return err == nil
 }

@@ -52,13 +52,5 @@ func WrapLines(s string, width int, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Verb returns the form of a verb for n things: one or many.
-func Verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // Quote returns text in double quotes, cut to one line of 60 columns.
 func Quote(s string) string { return fmt.Sprintf("%q", text.Line(s, 60)) }

@@ -4,6 +4,7 @@ package terminal
 
 import (
 	"errors"
+	"io"
 	"syscall"
 )
 
@@ -11,3 +12,6 @@ import (
 func isClosed(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO)
 }
+
+// obeys reports whether a terminal obeys escape sequences: TERM says so already.
+func obeys(io.Writer) bool { return true }

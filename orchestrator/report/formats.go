@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html"
+	"io"
+	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+
+	"relay/orchestrator/text"
+)
+
+//go:embed report.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of what JSON writes.
+func Schema() json.RawMessage { return bytes.Clone(schema) }
+
+// JSON writes the report as one JSON object. It goes task by task: of a long epic the whole would take more memory than all
+// of relay may have.
+func (r *Report) JSON(w io.Writer) error {
+	head := *r
+	head.Tasks = []Task{}
+	text, err := marshal(head, "")
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimSuffix(text, []byte("[]\n}")) // the tasks come last
+	if _, err := w.Write(append(text, '[')); err != nil {
+		return err
+	}
+	for i := range r.Tasks {
+		text, err := marshal(&r.Tasks[i], "    ")
+		if err != nil {
+			return err
+		}
+		comma := ","
+		if i == 0 {
+			comma = ""
+		}
+		if _, err := io.WriteString(w, comma+"\n    "+string(text)); err != nil {
+			return err
+		}
+	}
+	end := "]\n}\n"
+	if len(r.Tasks) > 0 {
+		end = "\n  " + end
+	}
+	_, err = io.WriteString(w, end)
+	return err
+}
+
+// marshal returns one value over several lines, of which all but the first begin with prefix.
+func marshal(v any, prefix string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, "  ")
+	err := enc.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
+}
+
+const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,sans-serif;color:#222}` +
+	`code,pre{font:14px/1.4 ui-monospace,monospace;background:#f4f4f4}pre{padding:.6em;overflow:auto}` +
+	`table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left;vertical-align:top}` +
+	`@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}code,pre{background:#262626}td,th{border-color:#444}}`
+
+// HTML writes the report as a page that loads nothing: the markdown, in which nothing is taken for HTML.
+func (r *Report) HTML(w io.Writer, zone *time.Location) error {
+	return writePage(w, r.Epic.Title, func(to io.Writer) error { return r.Markdown(to, zone) })
+}
+
+// writePage writes markdown as a page with a title.
+func writePage(w io.Writer, title string, write func(io.Writer) error) error {
+	var markdown bytes.Buffer
+	if err := write(&markdown); err != nil {
+		return err
+	}
+	title = html.EscapeString(text.Line(title, columnsWide))
+	head := "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n" +
+		"<title>" + title + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n"
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert(markdown.Bytes(), w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "</body>\n</html>\n")
+	return err
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/text"
+	"relay/review"
+)
+
+// Said is what an agent says of one kind besides its summary.
+type Said struct {
+	Label   string // begins each entry; "" : what is said is relay's own words
+	Entries []string
+}
+
+// StatementOf lists what an agent says besides its summary, in the order in which it is shown. Entries may be empty.
+func StatementOf(s *attempts.Statement) (list []Said) {
+	add := func(label string, entries ...string) { list = append(list, Said{label, entries}) }
+	var decided, found []string
+	for _, what := range slices.Sorted(maps.Keys(s.Decisions)) {
+		decided = append(decided, what+text.After(s.Decisions[what]))
+	}
+	for _, d := range s.Discovered {
+		found = append(found, d.Title+text.After(d.Why))
+	}
+	add("decided: ", decided...)
+	if i := s.Implementation; i != nil {
+		add("built so: ", i.DesignDecisions...)
+		add("breaks: ", i.BreakingChanges...)
+	}
+	if f := s.Bugfix; f != nil {
+		add("symptom: ", f.Symptom)
+		add("cause: ", f.RootCause)
+		add("fix: ", f.Fix)
+		add("risk: ", f.RegressionRisk)
+	}
+	if i := s.Inspection; i != nil {
+		var findings []string
+		for _, f := range i.Findings {
+			findings = append(findings, strings.TrimSpace(f.Severity+" "+f.Location)+text.After(f.Issue+text.After(f.Recommendation)))
+		}
+		add(LookedAt, i.Scope...)
+		add("finding: ", findings...)
+		add("assessment: ", i.Assessment)
+	}
+	add("asks: ", s.Questions...)
+	add("found, and left: ", found...)
+	if s.Confident != nil && !*s.Confident {
+		add("", "the agent is not sure of it")
+	}
+	return list
+}
+
+// LookedAt is the label of what an inspection has looked at.
+const LookedAt = "looked at: "
+
+// mostSaid is how many entries are shown of each list that an agent gives.
+const mostSaid = 5
+
+// said returns what an agent of a task says besides its summary, as a list.
+func said(task, indent string, s *attempts.Statement) string {
+	var b strings.Builder
+	more := 0
+	for _, one := range StatementOf(s) {
+		if one.Label == LookedAt {
+			continue
+		}
+		more += max(len(one.Entries)-mostSaid, 0)
+		for _, entry := range one.Entries[:min(len(one.Entries), mostSaid)] {
+			if one.Label != "" {
+				entry = code(entry, columnsWide)
+			}
+			if entry != "" {
+				fmt.Fprintf(&b, "%s- %s%s\n", indent, one.Label, entry)
+			}
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "%s- and %d more: `relay show %s`\n", indent, more, task)
+	}
+	return b.String()
+}
+
+// CountsText returns text that says how many tasks are in which state. On a run that is over nothing is under way.
+func CountsText(c ending.Counts, over bool) string {
+	var text strings.Builder
+	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
+	underway := "in progress" // and not running: what is proved and waits to land has no job any more
+	if over {
+		underway = "interrupted"
+	}
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.InProgress, underway}, {c.Pending, "pending"}, {c.Blocked, "blocked"}, {c.Gated, "gated"}} {
+		if part.n > 0 {
+			text.WriteString(fmt.Sprintf(", %d %s", part.n, part.word))
+		}
+	}
+	return text.String()
+}
+
+// headlines say how a run ended, by its reason.
+var headlines = map[ending.Reason]string{
+	ending.EpicComplete:     "done: every task is completed",
+	ending.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
+	ending.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
+	ending.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
+	ending.EpicDoubtful:     "completed, but tests were weakened: that needs you",
+	ending.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
+	ending.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
+	ending.CircuitBreaker:   "stopped early; nothing is lost",
+	ending.UnchargedRetries: "stopped early; nothing is lost",
+	ending.DiskFloor:        "stopped early; nothing is lost",
+	ending.MemoryFloor:      "stopped early; nothing is lost",
+	ending.NoRunner:         "stopped because no agent can work; nothing is lost",
+	ending.BudgetExhausted:  "stopped by its budget; nothing is lost",
+	ending.NoRunnableTasks:  "finished what could be done; some tasks need you",
+}
+
+// Headline returns text that says how a run ended; left is how many of its tasks are not completed.
+func Headline(reason ending.Reason, left int) string {
+	if reason == ending.NoRunnableTasks && left == 0 {
+		return "done: the tasks you named are completed"
+	}
+	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
+}
+
+// Next returns text that says what to do after a limit of the run; "" when there is nothing to say.
+func Next(reason ending.Reason) string { return next[reason] }
+
+var next = map[ending.Reason]string{
+	ending.Deadline:         "relay work goes on from here; --until and relay.until set the deadline",
+	ending.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
+	ending.UnchargedRetries: "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit",
+	ending.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
+	ending.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
+	ending.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
+	ending.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
+	ending.EpicUnjudged:     "relay work asks the reviewers again",
+	ending.BudgetExhausted:  "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
+}
+
+// ProofText returns text that says how a criterion was proved; covering are the names of the task's checks.
+func ProofText(p review.Proof, covering []string) string {
+	switch {
+	case p.By == review.ByCheck:
+		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, text.Exit(p.ExitCode), p.Commit)
+		if p.LogSHA256 != "" {
+			text += fmt.Sprintf(", log %s (sha256 %.12s)", p.Log, p.LogSHA256)
+		}
+		return text
+	case p.By == review.ByReview:
+		met := "not met"
+		if p.Met {
+			met = "met"
+		}
+		return fmt.Sprintf("%s at %.12s: %s%s", strings.Join(p.Reviewers, ", "), p.Commit, met, text.After(p.Evidence))
+	case len(covering) == 0:
+		return "unproven: " + CoverText(nil)
+	}
+	return CoverText(covering)
+}
+
+// CriterionText returns text that says what is to prove a criterion of a task with these checks.
+func CriterionText(c epic.Criterion, checks []epic.Check) string {
+	if c.Check != "" {
+		return "its check: " + c.Check
+	}
+	return CoverText(CheckNames(checks))
+}
+
+// CoverText returns text that says what stands for a criterion that no command and no reviewer proves; covering are the names of the
+// task's checks.
+func CoverText(covering []string) string {
+	if len(covering) > 0 {
+		return "covered by the task's checks: " + text.Some(covering, mostCovering)
+	}
+	return "no check proves it; write a command that does under the task's checks, as in - **Checks:** `COMMAND`"
+}
+
+// mostCovering is how many checks are named for a criterion.
+const mostCovering = 5
+
+// Covering returns the names of the task's own checks in a receipt.
+func Covering(r *attempts.Receipt) (names []string) {
+	for i := range r.Checks {
+		if r.Checks[i].Phase == attempts.PhaseTask {
+			names = append(names, r.Checks[i].Name)
+		}
+	}
+	return names
+}
+
+// CheckNames returns the names of checks.
+func CheckNames(checks []epic.Check) (names []string) {
+	for _, c := range checks {
+		names = append(names, c.Name)
+	}
+	return names
+}
