@@ -116,7 +116,7 @@ func (e *Event) bound() {
 // bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
 // lists) of a field say of it and of all that is in it.
 func bound(v reflect.Value, text, list int) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // values of other kinds are small
 	case reflect.String:
 		v.SetString(Clean(v.String(), text))
 	case reflect.Pointer:

@@ -108,11 +108,9 @@ func (d *document) checkBytes(raw []byte) {
 		d.problem(lineOf(at), "the line ends with a carriage return", unseen+"save it with LF line ends")
 	}
 	if !utf8.Valid(raw) {
-		at := 0
-		for r, size := utf8.DecodeRune(raw); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRune(raw[at:]) {
-			at += size
-		}
-		d.problem(lineOf(at), "the file is not UTF-8", "save it as UTF-8")
+		const never = "\xff" // stands in no text of UTF-8
+		valid, _, _ := strings.Cut(strings.ToValidUTF8(string(raw), never), never)
+		d.problem(lineOf(len(valid)), "the file is not UTF-8", "save it as UTF-8")
 	}
 	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }
 	if at := bytes.IndexFunc(raw, control); at >= 0 {

@@ -41,14 +41,7 @@ func read(v any, to reflect.Value) {
 		}
 		return
 	case *[]Note:
-		if !isMap {
-			for i, text := range listOf(v, textOf) {
-				m = append(m, Field{strconv.Itoa(i + 1), text})
-			}
-		}
-		for _, f := range m {
-			*into = append(*into, Note{f.Key, textOf(f.Value)})
-		}
+		*into = notesOf(v)
 		return
 	case *[]Decision:
 		if isMap {
@@ -78,6 +71,20 @@ func read(v any, to reflect.Value) {
 	default:
 		readFields(v, to)
 	}
+}
+
+// notesOf reads notes from a mapping, or from a list, whose notes are numbered.
+func notesOf(v any) (notes []Note) {
+	m, isMap := v.(Map)
+	if !isMap {
+		for i, text := range listOf(v, textOf) {
+			m = append(m, Field{strconv.Itoa(i + 1), text})
+		}
+	}
+	for _, f := range m {
+		notes = append(notes, Note{f.Key, textOf(f.Value)})
+	}
+	return notes
 }
 
 // readFields reads the keys of a mapping, or what stands in its place.

@@ -56,7 +56,8 @@ func hold(t *testing.T, v *Validator, text string) {
 		alike(t, &tree)
 	}
 	for key := range maps.Keys(keys) {
-		if _, isText := keys[key].(string); !isText || !slices.ContainsFunc(fieldsOf(reflect.ValueOf(&Artifact{}).Elem())[:frontFields], func(f field) bool { return f.key == key }) {
+		front := fieldsOf(reflect.ValueOf(&Artifact{}).Elem())[:frontFields]
+		if _, isText := keys[key].(string); !isText || !slices.ContainsFunc(front, func(f field) bool { return f.key == key }) {
 			t.Errorf("front matter has %s: %v", key, keys[key])
 		}
 	}

@@ -121,18 +121,9 @@ func syntaxError(err error) error {
 }
 
 func lineOfInvalid(raw []byte) int {
-	line := 1
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		if r == '\n' {
-			line++
-		}
-		raw = raw[size:]
-	}
-	return line
+	const never = "\xff" // stands in no text of UTF-8
+	valid, _, _ := strings.Cut(strings.ToValidUTF8(string(raw), never), never)
+	return 1 + strings.Count(valid, "\n")
 }
 
 // entry returns what the file says.

@@ -85,7 +85,8 @@ func mayBeWanted(line []byte, needles [][]byte) bool {
 	return true
 }
 
-// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and little more than it needs.
+// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and little more than it
+// needs.
 // A ledger that is not there has none.
 func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 	file, err := OpenFile(path)

@@ -1,6 +1,7 @@
 package sessions
 
-// Queries, in which {s}, {m}, {t} and {c} are the columns of rows. What they return is in the order of the conversation, and of ids where that does not decide.
+// Queries, in which {s}, {m}, {t} and {c} are the columns of rows. Their results are in the order of the conversation, and of ids where
+// that does not decide.
 const (
 	querySession = "SELECT {s} FROM agent_sessions AS s WHERE s.id = ?"
 

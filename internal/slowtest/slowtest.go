@@ -12,19 +12,19 @@ import (
 const Variable = "TEST_SLOW"
 
 // Skip skips a test unless the slow ones run.
-func Skip(t testing.TB) {
-	t.Helper()
-	if os.Getenv(Variable) == "" {
-		t.Skip("it takes long; it runs with " + Variable + "=1")
+func Skip(tb testing.TB) {
+	tb.Helper()
+	if os.Getenv(Variable) == "" { //nolint:forbidigo // it is not part of the program
+		tb.Skip("it takes long; it runs with " + Variable + "=1")
 	}
 }
 
 // OneIn skips a case of a large table unless the slow ones run, or its name is among the one in n that always do.
-func OneIn(t testing.TB, n uint32) {
-	t.Helper()
+func OneIn(tb testing.TB, n uint32) {
+	tb.Helper()
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(t.Name()))
+	_, _ = h.Write([]byte(tb.Name()))
 	if h.Sum32()%n != 0 {
-		Skip(t)
+		Skip(tb)
 	}
 }

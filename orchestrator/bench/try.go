@@ -81,7 +81,8 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List) (tried Tri
 		group.Go(func() error {
 			var tr Trouble
 			list.Attempt.Base = base
-			in := slotBench{b: b, q: checks.Question{Attempt: list.Attempt, Logs: attemptfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks, Commit: base, Checks: list.Checks}}
+			logs := attemptfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
+			in := slotBench{b: b, q: checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks}}
 			defer in.leave()
 			_, _, err := in.run(working, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))

@@ -1,12 +1,12 @@
 package readback
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 )
 
@@ -41,13 +41,7 @@ func (c *config) documents(top string) (there []string) {
 
 // requiredIn returns the list philosophy.required of a configuration.
 func requiredIn(path string) []string {
-	const most = 256 << 10
-	file, err := ledgersync.OpenFile(path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most))
+	text, err := artifact.ReadText(path)
 	if err != nil {
 		return nil
 	}

@@ -39,7 +39,11 @@ var unchecked = []struct {
 	kind   Decision
 	plural string
 }{
-	{Start, "starts of tasks"}, {Wait, "waits"}, {End, "ends of attempts"}, {Ruling, "rulings on attempts"}, {Landing, "landings"},
+	{Start, "starts of tasks"},
+	{Wait, "waits"},
+	{End, "ends of attempts"},
+	{Ruling, "rulings on attempts"},
+	{Landing, "landings"},
 	{Group, "groups of landings"},
 }
 

@@ -342,11 +342,9 @@ func rule(r *replayer) {
 		}
 		r.report.Made(Ruling)
 		then := rulingText(verdict.Cause(event.Ended.Cause), event.Ended.Outcome)
-		ruling, lacks := verdict.Ruling{}, verdict.Nothing
+		ruling, lacks := verdict.Decide(e)
 		if e.Landing != nil {
-			ruling = verdict.DecideLanding(e)
-		} else {
-			ruling, lacks = verdict.Decide(e)
+			ruling, lacks = verdict.DecideLanding(e), verdict.Nothing
 		}
 		now := rulingText(ruling.Cause, ruling.Outcome)
 		if lacks == verdict.Nothing {

@@ -20,7 +20,7 @@ type epilogue struct {
 	span    func(ctx context.Context) (from, tip string)
 	commit  func(a attempts.Attempt) string
 	clean   func(ctx context.Context, head string, s *guard.Sightings) error // puts back what checks and reviewers did
-	mark    func(head string) error                                          // notes, for a run after a kill, where they begin; nil: nothing is left
+	mark    func(head string) error                                          // notes for a run after a kill where they begin; nil: none
 	merged  bool                                                             // the epic's checks are run as well
 }
 

@@ -255,7 +255,7 @@ func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error)
 	stay = slices.Concat(s.stay, s.branches.Stay())
 	for _, name := range names {
 		why, failure := "", error(nil)
-		if !strings.HasPrefix(name, slot.ForBench) && !strings.HasPrefix(name, slot.ForReview) { // there is nothing but a commit and what the set-up made
+		if !strings.HasPrefix(name, slot.ForBench) && !strings.HasPrefix(name, slot.ForReview) { // else there is only a commit, and the set-up's
 			why, failure = s.pool.Unsaved(ctx, name)
 		}
 		if failure == nil && why == "" {

@@ -192,7 +192,8 @@ func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	if err := y.l.attempt(a).gather(t.Context(), verdict.Readied); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.UntrackedName)); err != nil { // which is written last
+	list := filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.UntrackedName) // which is written last
+	if err := os.Remove(list); err != nil {
 		t.Fatal(err)
 	}
 	y.Write(".agents-os/relay/worktrees/1/made-ready", "x")

@@ -326,7 +326,9 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 func (p *userPlace) Quiet() bool { return true }
 
 // Again believes what was said before: the base is not checked out any more.
-func (p *userPlace) Again(_ context.Context, _ checks.Question, _ checks.Check, before checks.Result, _ *bench.Trouble) (checks.Result, error) {
+func (p *userPlace) Again(
+	_ context.Context, _ checks.Question, _ checks.Check, before checks.Result, _ *bench.Trouble,
+) (checks.Result, error) {
 	return before, nil
 }
 
@@ -350,7 +352,9 @@ func (p *userPlace) Ask(ctx context.Context, q checks.Question, tr *bench.Troubl
 	return nil
 }
 
-func (p *userPlace) askList(ctx context.Context, q checks.Question, tree string, tr *bench.Trouble, visit checks.Visit) (more bool, err error) {
+func (p *userPlace) askList(
+	ctx context.Context, q checks.Question, tree string, tr *bench.Trouble, visit checks.Visit,
+) (more bool, err error) {
 	run := func() (results []checks.Result, whole bool, err error) {
 		results, more, err = p.runList(ctx, q, tr, visit)
 		return results, more, err

@@ -66,7 +66,7 @@ func (y *Writer) fieldsOf(t reflect.Type) []field {
 }
 
 func (y *Writer) value(indent int, name string, v reflect.Value) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // records have no other kinds
 	case reflect.String:
 		if y.entry {
 			y.Line(indent, name, ": ", Scalar(v.String()))

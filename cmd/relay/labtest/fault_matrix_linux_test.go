@@ -139,7 +139,8 @@ const (
 
 var isolations = []string{"none", "shared", "worktree"}
 
-// cuts are the cases of this run. Without -more these are a third of those with it. Without -full every point is cut by each action in one or two of the isolations; under the
+// cuts are the cases of this run. Without -more these are a third of those with it. Without -full every point is cut by each action in
+// one or two of the isolations; under the
 // race detector, which makes a run several times as long, every point is cut by a kill only.
 func cuts() []cut {
 	var list []cut

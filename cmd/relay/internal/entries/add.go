@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
@@ -101,12 +102,7 @@ func readInput(a *cli.App, from string) ([]byte, error) {
 	if from == "-" {
 		return io.ReadAll(io.LimitReader(a.In, ledgersync.MaxLine))
 	}
-	file, err := ledgersync.OpenFile(a.Path(from))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, ledgersync.MaxLine))
+	return artifact.ReadText(a.Path(from))
 }
 
 // apply puts what the flags say into the entry.

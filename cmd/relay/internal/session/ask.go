@@ -101,7 +101,8 @@ func (c *call) wait(ctx context.Context) (message string, err error) {
 	defer look.Stop()
 	defer again.Stop()
 	defer late.Stop()
-	if err := askError(c.holder, sendRequest(c.run)); err != nil {
+	_, request := userSignals()
+	if err := askError(c.holder, send(c.run, request)); err != nil {
 		return "", err
 	}
 	for {
@@ -114,7 +115,7 @@ func (c *call) wait(ctx context.Context) (message string, err error) {
 			return "", context.Cause(ctx)
 		case <-look.C:
 		case <-again.C:
-			if err := sendRequest(c.run); errors.Is(err, os.ErrProcessDone) {
+			if err := send(c.run, request); errors.Is(err, os.ErrProcessDone) {
 				return "", c.unanswered()
 			}
 		case <-late.C:

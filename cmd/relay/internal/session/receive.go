@@ -27,7 +27,7 @@ type receiver struct {
 
 // receive begins to take requests, and returns where runs get them. A system without such a signal has none.
 func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
-	if len(requestSignals()) == 0 {
+	if _, request := userSignals(); request == nil {
 		return nil, func() {}
 	}
 	r := &receiver{dir: requestDir(s.project, os.Getpid()), asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.stop}

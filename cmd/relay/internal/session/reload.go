@@ -25,7 +25,16 @@ func AskReload(h *attempts.Holder) error {
 			Hint: "type relay reload on " + text.Line(h.Host, 80) + "\nor stop the run there, and relay work goes on with the new plan",
 		}
 	}
-	return signalError(h, sendReload(run))
+	reload, _ := userSignals()
+	return signalError(h, send(run, reload))
+}
+
+// send sends a signal that not every system has.
+func send(run *os.Process, sig os.Signal) error {
+	if sig == nil {
+		return errors.ErrUnsupported
+	}
+	return run.Signal(sig)
 }
 
 // signalError returns the error for the user of a run that could not be told, nil when err is.

@@ -1,23 +1,9 @@
 package session
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
-// isReload reports the signal with which relay reload tells a run. There is none on Windows.
-func isReload(os.Signal) bool { return false }
-
-func reloadSignals() []os.Signal { return nil }
-
-func sendReload(*os.Process) error { return errors.ErrUnsupported }
-
-// isRequest reports the signal that tells a run to look for requests. There is none on Windows.
-func isRequest(os.Signal) bool { return false }
-
-func requestSignals() []os.Signal { return nil }
-
-func sendRequest(*os.Process) error { return errors.ErrUnsupported }
+// userSignals returns the signal of relay reload, and the one that tells a run to look for requests. There are none on Windows.
+func userSignals() (reload, request os.Signal) { return nil, nil }
 
 // probe does nothing: a process that is gone cannot be found.
 func probe(*os.Process) error { return nil }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,7 +35,10 @@ type stopper struct {
 func listen(ctx context.Context, kill func(), notify func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, notify: notify, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
-	signals := slices.Concat(reloadSignals(), requestSignals(), []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE})
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+	if reload, request := userSignals(); reload != nil {
+		signals = append(signals, reload, request)
+	}
 	signal.Notify(s.ch, signals...)
 	s.done.Go(s.serve)
 	return ctx, s
@@ -47,11 +49,12 @@ func CatchPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func (s *stopper) serve() {
 	count := 0
+	reload, request := userSignals()
 	for sig := range s.ch {
-		if isReload(sig) && count == 0 {
+		if sig == reload && count == 0 {
 			s.reload()
 		}
-		if isRequest(sig) {
+		if sig == request {
 			s.wakes.ring()
 		}
 		if sig != syscall.SIGINT && sig != syscall.SIGTERM {

@@ -131,18 +131,23 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 			fmt.Fprintln(w, "  ruled by: "+text.Line(cause, 60))
 		}
 	}
+	s.writeProgress(w, l)
+	if len(s.Attempts) > 0 {
+		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
+		if s.Logged {
+			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
+		}
+	}
+}
+
+// writeProgress prints what the agent has said of its progress.
+func (s *Task) writeProgress(w io.Writer, l status.Printer) {
 	for _, said := range s.Progress {
 		done := ""
 		if said.Percent > 0 {
 			done = fmt.Sprintf(" (%d%%)", said.Percent)
 		}
 		fmt.Fprintln(w, terminal.Wrap(status.FormatTime(said.At, l.Now)+" it said: "+said.Message+done, l.Width, "  "))
-	}
-	if len(s.Attempts) > 0 {
-		fmt.Fprintf(w, "\nmore:  relay show %s --brief, --log, --diff, --checks or --review\n", s.ID+l.Flag)
-		if s.Logged {
-			fmt.Fprintf(w, "       relay logs %s\n", s.ID+l.Flag)
-		}
 	}
 }
 
