@@ -13,7 +13,7 @@ func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	if rec == nil {
 		rec = &TaskRecord{}
 	}
-	return rec.status(l.waits(g, id))
+	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
 }
 
 // Doubtful reports which tests prove less since a task was completed, in words, when no reviewer has approved that, and no
@@ -24,23 +24,6 @@ func (rec *TaskRecord) Doubtful() []string {
 		return nil
 	}
 	return rec.Attempts[last].Receipt.WeakerTests
-}
-
-// waits reports whether a dependency of the task is not completed.
-func (l *Ledger) waits(g *epic.Graph, id string) bool {
-	if g == nil {
-		return false
-	}
-	i, ok := g.Index(id)
-	if !ok {
-		return false
-	}
-	for _, d := range g.Deps(i) {
-		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
-			return true
-		}
-	}
-	return false
 }
 
 // RootCauses names the gated tasks that keep a blocked task from running, in file order. It is empty when the task

@@ -115,66 +115,55 @@ func cycleThrough(next [][]int, part []int, root int) []int {
 	return []int{root}
 }
 
-// components numbers the strongly connected parts: Tarjan's algorithm with its own stack.
+// components numbers the strongly connected parts, from 1: Kosaraju's algorithm with its own stack.
 func components(next [][]int) []int {
-	size := len(next)
-	t := tarjan{next: next, part: make([]int, size), number: make([]int, size), low: make([]int, size), edge: make([]int, size)}
-	for n := range next {
-		if t.low[n] == 0 {
-			t.walk(n)
+	back := make([][]int, len(next))
+	for n, list := range next {
+		for _, m := range list {
+			back[m] = append(back[m], n)
 		}
 	}
-	return t.part
-}
-
-type tarjan struct {
-	next   [][]int
-	part   []int // number of the part, from 1; 0 while it is open
-	number []int // order of the first visit, from 1
-	low    []int // lowest number reachable; 0 before the first visit
-	edge   []int // the edge of a node that is looked at next
-	stack  []int
-	count  int
-	parts  int
-}
-
-func (t *tarjan) walk(root int) {
-	path := []int{root}
-	for len(path) > 0 {
-		n := path[len(path)-1]
-		if t.low[n] == 0 {
-			t.count++
-			t.low[n], t.number[n] = t.count, t.count
-			t.stack = append(t.stack, n)
-		}
-		if t.edge[n] < len(t.next[n]) {
-			m := t.next[n][t.edge[n]]
-			switch {
-			case t.low[m] == 0:
-				path = append(path, m)
-				continue // the edge is looked at again when m is done
-			case t.part[m] == 0:
-				t.low[n] = min(t.low[n], t.low[m])
-			}
-			t.edge[n]++
+	part, parts := make([]int, len(next)), 0
+	for _, root := range slices.Backward(leaving(next)) {
+		if part[root] > 0 {
 			continue
 		}
-		if t.low[n] == t.number[n] {
-			t.close(n)
+		parts++
+		part[root] = parts
+		for open := []int{root}; len(open) > 0; {
+			n := open[len(open)-1]
+			open = open[:len(open)-1]
+			for _, m := range back[n] {
+				if part[m] == 0 {
+					part[m] = parts
+					open = append(open, m)
+				}
+			}
 		}
-		path = path[:len(path)-1]
 	}
+	return part
 }
 
-// close takes a finished part off the stack.
-func (t *tarjan) close(root int) {
-	t.parts++
-	for {
-		n := t.stack[len(t.stack)-1]
-		t.stack = t.stack[:len(t.stack)-1]
-		t.part[n] = t.parts
-		if n == root {
-			return
+// leaving returns the nodes in the order in which a walk, depth first, leaves them.
+func leaving(next [][]int) []int {
+	left, seen := make([]int, 0, len(next)), make([]int, len(next)) // of each node: edges looked at, from 1; 0 before it is reached
+	for root := range next {
+		if seen[root] > 0 {
+			continue
+		}
+		seen[root] = 1
+		for path := []int{root}; len(path) > 0; {
+			n := path[len(path)-1]
+			if seen[n] > len(next[n]) {
+				left, path = append(left, n), path[:len(path)-1]
+				continue
+			}
+			m := next[n][seen[n]-1]
+			if seen[n]++; seen[m] == 0 {
+				seen[m] = 1
+				path = append(path, m)
+			}
 		}
 	}
+	return left
 }

@@ -2,6 +2,7 @@ package epic
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -11,22 +12,29 @@ import (
 )
 
 // The keys of epic.yml, in the order in which Encode writes them.
+//
+//nolint:gochecknoglobals // tables
 var (
-	epicKeys = []string{
-		"version", "id", "source", "created_at", "title", "description", "parallelization", "checks", "protected", "bead", "tasks",
-	}
-	taskKeys = []string{
-		"title", "description", "kind", "priority", "points", "files", "depends_on", "acceptance_criteria", "checks",
-		"protected", "runner", "model", "timeout_minutes", "max_attempts", "budget_usd", "allow_no_change", "source",
-	}
-	groupKeys     = []string{"group", "tasks", "blocked_by"}
-	checkKeys     = []string{"name", "run", "timeout_minutes", "expect"}
-	criterionKeys = []string{"text", "check"}
+	epicKeys      = keysOf[Epic]()
+	taskKeys      = keysOf[Task]()
+	groupKeys     = keysOf[Group]()
+	checkKeys     = keysOf[Check]()
+	criterionKeys = keysOf[Criterion]()
 
 	kinds        = []string{string(KindFeature), string(KindBugfix), string(KindReview), string(KindChore)}
 	expectations = []string{string(ExpectPass), string(ExpectRedThenGreen)}
 	priorities   = []string{"p0", "p1", "p2", "p3"}
 )
+
+// keysOf returns the keys of the fields of a struct.
+func keysOf[T any]() (keys []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		if key := f.Tag.Get("yaml"); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 // defaultPriority is that of a task whose file does not say.
 const defaultPriority = 2

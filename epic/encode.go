@@ -3,6 +3,7 @@ package epic
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,17 +17,10 @@ import (
 // the line numbers.
 func (e *Epic) Encode() ([]byte, error) {
 	var out bytes.Buffer
+	whole := *e
+	whole.Tasks = nil
 	head := &mapping{}
-	head.number("version", strconv.Itoa(e.Version))
-	head.text("id", e.ID)
-	head.text("source", e.Source)
-	head.text("created_at", e.CreatedAt)
-	head.text("title", e.Title)
-	head.text("description", e.Description)
-	head.list("parallelization", groupNodes(e.Groups))
-	head.list("checks", checkNodes(e.Checks))
-	head.list("protected", textNodes(e.Protected))
-	head.text("bead", e.Bead)
+	head.fields(reflect.ValueOf(whole))
 	if err := encode(&out, &head.Node, ""); err != nil {
 		return nil, err
 	}
@@ -69,94 +63,68 @@ func encode(out *bytes.Buffer, n *yaml.Node, indent string) error {
 	return nil
 }
 
-func taskNode(t *Task) *yaml.Node {
-	m := &mapping{}
-	m.text("title", t.Title)
-	m.text("description", t.Description)
-	if t.Kind != KindFeature {
-		m.text("kind", string(t.Kind))
-	}
-	if t.Priority >= 0 && t.Priority < len(priorities) {
-		m.text("priority", priorities[t.Priority])
-	}
-	if t.Points != 0 {
-		m.number("points", number(t.Points))
-	}
-	m.list("files", textNodes(t.Files))
-	m.list("depends_on", textNodes(t.DependsOn))
-	m.list("acceptance_criteria", criterionNodes(t.Criteria))
-	m.list("checks", checkNodes(t.Checks))
-	m.list("protected", textNodes(t.Protected))
-	m.text("runner", t.Runner)
-	m.text("model", t.Model)
-	m.minutes(t.Timeout)
-	if t.MaxAttempts != 0 {
-		m.number("max_attempts", strconv.Itoa(t.MaxAttempts))
-	}
-	if t.BudgetUSD != 0 {
-		m.number("budget_usd", number(t.BudgetUSD))
-	}
-	if t.AllowNoChange {
-		m.put("allow_no_change", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
-	}
-	m.text("source", t.Source)
-	return m.node()
-}
+func taskNode(t *Task) *yaml.Node { return nodeOf("", reflect.ValueOf(*t)) }
 
-func groupNodes(groups []Group) []*yaml.Node {
-	nodes := make([]*yaml.Node, 0, len(groups))
-	for _, g := range groups {
+// nodeOf returns the node of a value below a key; nil when it is left out: it is empty, or what a file means that does not say.
+func nodeOf(key string, v reflect.Value) *yaml.Node {
+	switch x := v.Interface().(type) {
+	case Check:
+		if x.Name == x.Run {
+			x.Name = ""
+		}
+		if x == (Check{Run: x.Run, Expect: ExpectPass}) {
+			return textNode(x.Run)
+		}
+		v = reflect.ValueOf(x)
+	case Criterion:
+		if x.Check == "" {
+			return textNode(x.Text)
+		}
+	case time.Duration:
+		v = reflect.ValueOf(x.Minutes())
+	}
+	switch {
+	case v.Kind() == reflect.Struct:
 		m := &mapping{}
-		m.text("group", g.Name)
-		m.list("tasks", textNodes(g.Tasks))
-		m.list("blocked_by", textNodes(g.BlockedBy))
-		nodes = append(nodes, m.node())
+		m.fields(v)
+		return m.node()
+	case key == "priority" && v.Int() >= 0 && v.Int() < int64(len(priorities)):
+		return textNode(priorities[v.Int()])
+	case v.IsZero() && key != "version", key == "priority", v.Interface() == KindFeature, v.Interface() == ExpectPass:
+		return nil
+	default:
+		return plainNode(v)
 	}
-	return nodes
 }
 
-func checkNodes(checks []Check) []*yaml.Node {
-	nodes := make([]*yaml.Node, 0, len(checks))
-	for _, c := range checks {
-		if c.Name == c.Run && c.Timeout == 0 && c.Expect == ExpectPass {
-			nodes = append(nodes, textNode(c.Run))
-			continue
-		}
-		m := &mapping{}
-		if c.Name != c.Run {
-			m.text("name", c.Name)
-		}
-		m.text("run", c.Run)
-		m.minutes(c.Timeout)
-		if c.Expect != ExpectPass {
-			m.text("expect", string(c.Expect))
-		}
-		nodes = append(nodes, m.node())
+// plainNode returns the node of a list, a text or a number.
+func plainNode(v reflect.Value) *yaml.Node {
+	switch v.Kind() { //nolint:exhaustive // other kinds are numbers and booleans
+	case reflect.Slice:
+		return listNode(v)
+	case reflect.String:
+		return textNode(v.String())
+	case reflect.Float64: // 1e+21 has no dot, which only some readers take for a number
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
+	default:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
 	}
-	return nodes
 }
 
-func criterionNodes(criteria []Criterion) []*yaml.Node {
-	nodes := make([]*yaml.Node, 0, len(criteria))
-	for _, c := range criteria {
-		if c.Check == "" {
-			nodes = append(nodes, textNode(c.Text))
-			continue
+// listNode returns the node of a list, nil for an empty one.
+func listNode(v reflect.Value) *yaml.Node {
+	if v.Len() == 0 {
+		return nil
+	}
+	n := &yaml.Node{Kind: yaml.SequenceNode}
+	for i := range v.Len() {
+		if v.Index(i).Kind() == reflect.String {
+			n.Content = append(n.Content, textNode(v.Index(i).String()))
+		} else {
+			n.Content = append(n.Content, nodeOf("", v.Index(i)))
 		}
-		m := &mapping{}
-		m.text("text", c.Text)
-		m.text("check", c.Check)
-		nodes = append(nodes, m.node())
 	}
-	return nodes
-}
-
-func textNodes(texts []string) []*yaml.Node {
-	nodes := make([]*yaml.Node, len(texts))
-	for i, s := range texts {
-		nodes[i] = textNode(s)
-	}
-	return nodes
+	return n
 }
 
 // mapping is a YAML mapping under construction. What is empty is left out.
@@ -171,30 +139,16 @@ func (m *mapping) put(key string, value *yaml.Node) {
 	m.Content = append(m.Content, textNode(key), value)
 }
 
-func (m *mapping) text(key, value string) {
-	if value != "" {
-		m.put(key, textNode(value))
+// fields puts the fields of a struct that have a key.
+func (m *mapping) fields(v reflect.Value) {
+	for f, value := range v.Fields() {
+		if key := f.Tag.Get("yaml"); key != "" {
+			if n := nodeOf(key, value); n != nil {
+				m.put(key, n)
+			}
+		}
 	}
 }
-
-func (m *mapping) number(key, value string) {
-	m.put(key, &yaml.Node{Kind: yaml.ScalarNode, Value: value})
-}
-
-func (m *mapping) minutes(d time.Duration) {
-	if d != 0 {
-		m.number("timeout_minutes", number(d.Minutes()))
-	}
-}
-
-func (m *mapping) list(key string, nodes []*yaml.Node) {
-	if len(nodes) > 0 {
-		m.put(key, &yaml.Node{Kind: yaml.SequenceNode, Content: nodes})
-	}
-}
-
-// number writes a float so that YAML reads a number again: 1e+21 has no dot, which only some readers take for one.
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // textNode chooses a style that gives back exactly the text.
 func textNode(s string) *yaml.Node {

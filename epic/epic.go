@@ -8,47 +8,47 @@ import "time"
 
 // Epic is one validated epic.yml (schema version 2; version 1 files have the same keys).
 type Epic struct {
-	Version     int
-	ID          string // YYYYMMDD-slug, at most 64 characters
-	Source      string // the blueprint it was made from, as written
-	CreatedAt   string // RFC 3339, as written
-	Title       string
-	Description string
-	Groups      []Group
-	Tasks       []Task // in file order, which breaks ties in scheduling
-	Checks      []Check
-	Protected   []string // globs no task may change
-	Bead        string
+	Version     int      `yaml:"version"`
+	ID          string   `yaml:"id"`         // YYYYMMDD-slug, at most 64 characters
+	Source      string   `yaml:"source"`     // the blueprint it was made from, as written
+	CreatedAt   string   `yaml:"created_at"` // RFC 3339, as written
+	Title       string   `yaml:"title"`
+	Description string   `yaml:"description"`
+	Groups      []Group  `yaml:"parallelization"`
+	Checks      []Check  `yaml:"checks"`
+	Protected   []string `yaml:"protected"` // globs no task may change
+	Bead        string   `yaml:"bead"`
+	Tasks       []Task   `yaml:"tasks"` // in file order, which breaks ties in scheduling
 }
 
 // Group is one row of the parallelization matrix. Its BlockedBy adds dependencies to every task of the group.
 type Group struct {
-	Name      string
-	Tasks     []string
-	BlockedBy []string // names of other groups
+	Name      string   `yaml:"group"`
+	Tasks     []string `yaml:"tasks"`
+	BlockedBy []string `yaml:"blocked_by"` // names of other groups
 }
 
 // Task is one unit of work, given to one agent at a time.
 type Task struct {
-	ID            string // [A-Za-z][A-Za-z0-9_-]*, at most 32 characters
-	Title         string
-	Description   string
-	Kind          Kind
-	Priority      int // 0 (most urgent) to 3; 2 when the file does not say
-	Points        float64
-	Files         []string // repository-relative paths and globs
-	DependsOn     []string // as written; Graph adds what groups imply
-	Criteria      []Criterion
-	Checks        []Check
-	Protected     []string
-	Runner        string
-	Model         string
-	Timeout       time.Duration // 0: the configured limit
-	MaxAttempts   int           // 0: the configured limit
-	BudgetUSD     float64       // 0: none
-	AllowNoChange bool
-	Source        string // where an imported task stands in the plan it came from: FILE:LINE (ID)
-	Line          int    // where the task begins in the file, from 1; 0 when it came from elsewhere
+	ID            string        // [A-Za-z][A-Za-z0-9_-]*, at most 32 characters
+	Title         string        `yaml:"title"`
+	Description   string        `yaml:"description"`
+	Kind          Kind          `yaml:"kind"`
+	Priority      int           `yaml:"priority"` // 0 (most urgent) to 3; 2 when the file does not say
+	Points        float64       `yaml:"points"`
+	Files         []string      `yaml:"files"`      // repository-relative paths and globs
+	DependsOn     []string      `yaml:"depends_on"` // as written; Graph adds what groups imply
+	Criteria      []Criterion   `yaml:"acceptance_criteria"`
+	Checks        []Check       `yaml:"checks"`
+	Protected     []string      `yaml:"protected"`
+	Runner        string        `yaml:"runner"`
+	Model         string        `yaml:"model"`
+	Timeout       time.Duration `yaml:"timeout_minutes"` // 0: the configured limit
+	MaxAttempts   int           `yaml:"max_attempts"`    // 0: the configured limit
+	BudgetUSD     float64       `yaml:"budget_usd"`      // 0: none
+	AllowNoChange bool          `yaml:"allow_no_change"`
+	Source        string        `yaml:"source"` // where an imported task stands in the plan it came from: FILE:LINE (ID)
+	Line          int           // where the task begins in the file, from 1; 0 when it came from elsewhere
 }
 
 // Kind says what sort of work a task is.
@@ -64,16 +64,16 @@ const (
 
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.
 type Criterion struct {
-	Text  string
-	Check string
+	Text  string `yaml:"text"`
+	Check string `yaml:"check"`
 }
 
 // Check is one acceptance command: the user's own shell text, run by relay, never by an agent.
 type Check struct {
-	Name    string        // unique in its list; the command itself when the file gives none
-	Run     string        // for sh -c
-	Timeout time.Duration // 0: the configured limit
-	Expect  Expect
+	Name    string        `yaml:"name"`            // unique in its list; the command itself when the file gives none
+	Run     string        `yaml:"run"`             // for sh -c
+	Timeout time.Duration `yaml:"timeout_minutes"` // 0: the configured limit
+	Expect  Expect        `yaml:"expect"`
 }
 
 // Expect says what a check must do to count as proof.
