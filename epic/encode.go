@@ -99,7 +99,7 @@ func nodeOf(key string, v reflect.Value) *yaml.Node {
 
 // plainNode returns the node of a list, a text or a number.
 func plainNode(v reflect.Value) *yaml.Node {
-	switch v.Kind() { //nolint:exhaustive // other kinds are numbers and booleans
+	switch v.Kind() {
 	case reflect.Slice:
 		return listNode(v)
 	case reflect.String:
