@@ -60,7 +60,7 @@ func (ac *acceptance) checkBase(ctx context.Context) error {
 		return nil
 	}
 	if verdict.Stands(&t.ev) {
-		t.a.BriefInput.Red, t.a.BriefInput.Passing = t.f.onBase.Red(t.run.o.Epic.Checks), t.ev.Base.Early
+		t.a.BriefInput.Red, t.a.BriefInput.Passing = t.f.OnBase.Red(t.run.o.Epic.Checks), t.ev.Base.Early
 		return ac.askBrokenHook(ctx, t.ev.Base)
 	}
 	return nil
@@ -70,12 +70,12 @@ func (ac *acceptance) checkBase(ctx context.Context) error {
 func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	t := ac.t
 	f, r := &t.f, t.run.checks
-	f.onBase = make(checks.Baseline)
+	f.OnBase = make(checks.Baseline)
 	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.ofEpic())))
 	q.Before = true
 	var tr bench.Trouble
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
-		f.onBase[check.Key()] = s
+		f.OnBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
 		if note != "" {
 			f.Note("check", note)
@@ -91,9 +91,9 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	if err != nil || tr.Any() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
 		return err
 	}
-	b.Early = f.onBase.Early(&t.a.Task)
+	b.Early = f.OnBase.Early(&t.a.Task)
 	for _, check := range checks.MustFail(&t.a.Task) {
-		s := f.onBase[check.Key()]
+		s := f.OnBase[check.Key()]
 		run := s.Run
 		run.Phase = attempts.PhaseBaseline
 		f.Receipt.Checks = append(f.Receipt.Checks, run)
@@ -113,13 +113,13 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 func (ac *acceptance) check(ctx context.Context) error {
 	t := ac.t
 	f := &t.f
-	t.ev.Checks, f.ofEpic = &verdict.Runs{}, make(checks.Baseline)
-	if f.onBase == nil { // the agent has ended under a run that was killed
+	t.ev.Checks, f.OfEpic = &verdict.Runs{}, make(checks.Baseline)
+	if f.OnBase == nil { // the agent has ended under a run that was killed
 		if err := ac.baseline(ctx, t.ev.Base); err != nil || !verdict.Stands(&t.ev) {
 			return err
 		}
 	}
-	f.written = append(f.written, f.onBase.Changed()...)
+	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
 	q.From = t.a.Base
 	if len(q.Checks) > 0 {
@@ -127,13 +127,13 @@ func (ac *acceptance) check(ctx context.Context) error {
 	}
 	var tr bench.Trouble
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
-		f.written = append(f.written, after.Changed...)
+		f.Written = append(f.Written, after.Changed...)
 		run, err := ac.see(ctx, check, &after, &tr)
 		if err != nil {
 			return false, err
 		}
 		if check.OfEpic {
-			f.ofEpic[check.Key()] = after
+			f.OfEpic[check.Key()] = after
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
 		t.ev.Checks.Runs, t.ev.Checks.Mishap = append(t.ev.Checks.Runs, run), tr.Mishap
@@ -151,13 +151,13 @@ func (ac *acceptance) check(ctx context.Context) error {
 func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *bench.Trouble) (verdict.Run, error) {
 	t := ac.t
 	f, r := &t.f, t.run.checks
-	base, known := f.onBase[check.Key()]
+	base, known := f.OnBase[check.Key()]
 	if known && check.OfEpic && !after.Passed() {
 		var err error
 		if base, err = ac.bench.Again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
 			return verdict.Run{}, err
 		}
-		f.onBase[check.Key()] = base
+		f.OnBase[check.Key()] = base
 	}
 	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet()}
 	if known {
@@ -285,7 +285,7 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 	for try := 0; try == 0 || try < 2 && red != nil && !tr.Any(); try++ {
 		red = nil
 		err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
-			if s.Red() && !(check.OfEpic && f.onBase[check.Key()].Red()) {
+			if s.Red() && !(check.OfEpic && f.OnBase[check.Key()].Red()) {
 				red = &s
 				red.Run.Name = check.Name
 			}

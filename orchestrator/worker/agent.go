@@ -75,8 +75,9 @@ func (u turn) sum(now runners.Usage) attempts.Usage {
 }
 
 // later is a further turn in the session of the attempt so far.
-func (f *state) later(sup process.Supervisor) turn {
-	return turn{sup: sup, session: f.Session, used: f.used, before: f.Usage}
+func (ag *agent) later(sup process.Supervisor) turn {
+	f := &ag.t.f
+	return turn{sup: sup, session: f.Session, used: f.Used, before: f.Usage}
 }
 
 // turn runs the agent once, with the files p.

@@ -316,7 +316,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 	y := newSlotLab(t)
 	w := y.l.attemptAt("", y.l.run.home, engine.Attempt{})
 	y.l.benches.Busy.Add(3)
-	w.f.onBase = checks.Baseline{}
+	w.f.OnBase = checks.Baseline{}
 	run, err := w.checks.see(t.Context(), checks.Check{Check: epic.Check{Name: "unit"}}, &checks.Result{Changed: []string{"tests/verify.sh"}}, &bench.Trouble{})
 	if err != nil || run.Changed != "tests/verify.sh" || run.Alone {
 		t.Errorf("beside others: got %+v, %v", run, err)

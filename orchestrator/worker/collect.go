@@ -89,11 +89,11 @@ func (wk *work) findHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.f.agentHead = head
+	t.f.AgentHead = head
 	if !t.a.Ended || head == t.a.Base {
 		return nil
 	}
-	if t.f.agentHead, err = worktree.Peel(ctx, tree.Repo, head, merge.LeftMessage(t.run.o, t.a)); err != nil {
+	if t.f.AgentHead, err = worktree.Peel(ctx, tree.Repo, head, merge.LeftMessage(t.run.o, t.a)); err != nil {
 		return err
 	}
 	t.ev.Work.Theirs, err = t.place.theirs(ctx, t)
@@ -209,7 +209,7 @@ func (wk *work) commitLeft(ctx context.Context) (head string, err error) {
 	t := wk.t
 	f, tree := &t.f, t.c.tree
 	message := merge.LeftMessage(t.run.o, t.a)
-	f.left, f.putBack = nil, nil
+	f.Left, f.PutBack = nil, nil
 	if !verdict.Stands(&t.ev) {
 		return tree.CommitLeftovers(ctx, message, nil)
 	}
@@ -219,13 +219,13 @@ func (wk *work) commitLeft(ctx context.Context) (head string, err error) {
 	}
 	protected, hasProtected := wk.protects(), len(wk.protected()) > 0
 	takes := func(p string) bool {
-		return claims(f.claimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
+		return claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
 	}
 	if hasProtected {
-		f.putBack, err = tree.Differing(ctx, f.agentHead, protected)
+		f.PutBack, err = tree.Differing(ctx, f.AgentHead, protected)
 	}
 	if err == nil && (committed || hasProtected) {
-		f.left, err = tree.Untracked(ctx, func(p string) bool { return !takes(p) })
+		f.Left, err = tree.Untracked(ctx, func(p string) bool { return !takes(p) })
 	}
 	if err == nil {
 		err = wk.keepLeft(ctx)
@@ -233,22 +233,22 @@ func (wk *work) commitLeft(ctx context.Context) (head string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if len(f.putBack) > 0 {
-		if _, err := tree.PutBack(ctx, f.agentHead, protected); err != nil {
+	if len(f.PutBack) > 0 {
+		if _, err := tree.PutBack(ctx, f.AgentHead, protected); err != nil {
 			return "", err
 		}
 	}
-	t.ev.Work.Left = f.left
+	t.ev.Work.Left = f.Left
 	return tree.CommitLeftovers(ctx, message, takes)
 }
 
 // committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
 func (wk *work) committed(ctx context.Context) (bool, error) {
 	t := wk.t
-	if t.f.agentHead == t.a.Base || t.ev.Work.Theirs {
+	if t.f.AgentHead == t.a.Base || t.ev.Work.Theirs {
 		return false, nil
 	}
-	names, err := t.c.repo.Names(ctx, t.a.Base, t.f.agentHead)
+	names, err := t.c.repo.Names(ctx, t.a.Base, t.f.AgentHead)
 	var many *reanchor.TooManyError
 	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
 		return true, nil
@@ -260,7 +260,7 @@ func (wk *work) committed(ctx context.Context) (bool, error) {
 func (wk *work) keepLeft(ctx context.Context) error {
 	t := wk.t
 	f := &t.f
-	all := slices.Concat(f.left, f.putBack)
+	all := slices.Concat(f.Left, f.PutBack)
 	if len(all) == 0 {
 		return nil
 	}
@@ -269,20 +269,20 @@ func (wk *work) keepLeft(ctx context.Context) error {
 		return err
 	}
 	ref := wk.ref() + "-left/files"
-	if f.rounds > 0 {
-		ref += fmt.Sprintf("-%d", f.rounds+1)
+	if f.Rounds > 0 {
+		ref += fmt.Sprintf("-%d", f.Rounds+1)
 	}
 	if err := wk.salvage(ctx, ref, commit); err != nil {
 		return err
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
-	if len(f.left) > 0 {
-		f.Note("left", text.Listed(f.left)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+	if len(f.Left) > 0 {
+		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
 	}
 	if t.c.ceiling != "" { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil
 	}
-	return t.c.tree.Discard(f.left)
+	return t.c.tree.Discard(f.Left)
 }
 
 // protected returns the patterns of paths that the attempt must not change; protects tells whether it must not change one.
@@ -311,7 +311,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	w.Protected = changes.ProtectedHits(wk.protected(), names)
 	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool { return gitcmd.Converted(ctx, t.c.tree.Repo, p, t.a.Base, f.Head) })
 	if len(w.Protected) > 0 {
-		w.LeftProtected = f.putBack
+		w.LeftProtected = f.PutBack
 		ctx, cancel := uninterrupted(ctx)
 		defer cancel()
 		head, err := t.c.tree.Withdraw(ctx, t.a.Base, merge.LeftMessage(t.run.o, t.a), wk.protects())
@@ -327,7 +327,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		}
 		return nil
 	}
-	if missing := unchanged(f.claimedFiles, names); len(missing) > 0 {
+	if missing := unchanged(f.ClaimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
 	wk.recordLinks(names)
@@ -340,13 +340,13 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests = diff.Found, diff.Deleted
-	if f.rounds == 0 || !verdict.Stands(&t.ev) {
+	if f.Rounds == 0 || !verdict.Stands(&t.ev) {
 		return nil
 	}
-	since, err := t.c.repo.Names(ctx, f.judged, f.Head)
+	since, err := t.c.repo.Names(ctx, f.Judged, f.Head)
 	if err == nil && len(since) == 0 { // the reviewers would say the same again
-		f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.earlier
-		w.AsJudged = f.before[0].InShort()
+		f.Receipt.Verdict, f.Receipt.Findings = review.NeedsChanges, f.Earlier
+		w.AsJudged = f.Before[0].InShort()
 	}
 	return err
 }
@@ -355,9 +355,9 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 // agent that has run it, as it is asked to, has left them.
 func (wk *work) leftProtected() {
 	t := wk.t
-	own := slices.DeleteFunc(slices.Clone(t.f.putBack), func(p string) bool { return slices.Contains(t.f.written, p) })
-	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.putBack) > 0 {
-		t.f.Note("tamper", text.Listed(t.f.putBack)+", which is protected, was left changed, as by the checks; relay put it back")
+	own := slices.DeleteFunc(slices.Clone(t.f.PutBack), func(p string) bool { return slices.Contains(t.f.Written, p) })
+	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.PutBack) > 0 {
+		t.f.Note("tamper", text.Listed(t.f.PutBack)+", which is protected, was left changed, as by the checks; relay put it back")
 	}
 }
 

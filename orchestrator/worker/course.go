@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"relay/epic"
+	"relay/orchestrator/account"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -28,7 +29,7 @@ type attempt struct {
 	panel  reviewing
 
 	ev   verdict.Evidence
-	f    state
+	f    account.State
 	seen guard.Sightings
 
 	end   func()    // of the time in which the agent's code runs; nil: it has not begun
@@ -40,7 +41,7 @@ type attempt struct {
 // snapshot is what is known of an attempt before its work is collected.
 type snapshot struct {
 	ev verdict.Evidence
-	f  state
+	f  account.State
 }
 
 // place is where an attempt works: a slot, or the user's checkout.
@@ -86,7 +87,7 @@ func (t *attempt) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.f.record(&t.ev, ruling)
+	t.f.Record(&t.ev, ruling)
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
 	return t.place.keep(ctx, t, ruling.Lands())
@@ -220,9 +221,9 @@ func (t *attempt) regained(ctx context.Context, cause error) (again bool, err er
 	if err != nil || !cleared && (cause == nil || t.tries > 1) {
 		return false, err
 	}
-	notes, onBase := t.f.Notes, t.f.onBase
+	notes, onBase := t.f.Notes, t.f.OnBase
 	t.ev, t.f = t.saved.ev, t.saved.f
-	t.f.Notes, t.f.onBase = slices.Clone(notes), onBase
+	t.f.Notes, t.f.OnBase = slices.Clone(notes), onBase
 	if cleared {
 		t.f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/review"
@@ -49,16 +50,16 @@ func TestRoundsAreRecalled(t *testing.T) {
 		{Number: 2, Head: "two", Verdict: review.NeedsChanges, Wanted: found("second")},
 	}}
 	for number, want := range map[int]string{1: "first", 2: "second"} {
-		var f state
-		if !f.recall(heard, number) || f.wanted[0].Issue != want ||
-			f.Receipt.Verdict != review.NeedsChanges || f.judged != heard.Rounds[number-1].Head {
+		var f account.State
+		if !f.Recall(heard, number) || f.Wanted[0].Issue != want ||
+			f.Receipt.Verdict != review.NeedsChanges || f.Judged != heard.Rounds[number-1].Head {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}
 	for name, h := range map[string]*attempts.ReviewProgress{"nothing": nil, "another round": heard} {
-		var f state
+		var f account.State
 		const want = "relay ended while the agent fixed what reviewers had found"
-		if f.recall(h, 3) || f.end.Is != runners.Stopped || f.end.Said != want {
+		if f.Recall(h, 3) || f.End.Is != runners.Stopped || f.End.Said != want {
 			t.Errorf("%s is known of the round: got %+v, want it stopped", name, f)
 		}
 	}

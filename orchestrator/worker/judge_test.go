@@ -5,27 +5,28 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
 )
 
 // judged is the state of an attempt that left some work, after a turn that a runner reports so.
-func judged(r runners.Report) state {
-	t := attempt{f: stateOf(r)}
+func judged(r runners.Report) account.State {
+	t := attempt{f: account.Of(r)}
 	t.ruled()
 	return t.f
 }
 
 // ruled records the ruling on an attempt whose work is well in all but the way its last turn ended.
 func (t *attempt) ruled(runs ...verdict.Run) {
-	end := t.f.end
+	end := t.f.End
 	t.ev = verdict.Evidence{
 		Ready: &verdict.Ready{}, Base: &verdict.Before{}, Leave: &verdict.Leave{}, End: &end, Guard: &verdict.Guard{}, Work: &verdict.Work{},
 		Mark: &verdict.Mark{}, Checks: &verdict.Runs{Runs: runs}, Hook: &verdict.Hook{}, Old: &verdict.Old{}, Panel: &verdict.Panel{},
 	}
 	ruling, _ := verdict.Decide(&t.ev)
-	t.f.record(&t.ev, ruling)
+	t.f.Record(&t.ev, ruling)
 }
 
 func TestJudge(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/account"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
@@ -96,7 +97,7 @@ func (l *lab) begin() *lab {
 }
 
 // try carries out an attempt at a task.
-func (l *lab) try(task epic.Task, change func(*engine.Attempt)) state {
+func (l *lab) try(task epic.Task, change func(*engine.Attempt)) account.State {
 	l.Helper()
 	if task.ID == "" {
 		task.ID, task.Title = "T1", "One"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 )
@@ -31,8 +32,8 @@ func TestAskedForItsResult(t *testing.T) {
 		"a usage limit":           {runners.Report{Outcome: runners.Quota, Detail: "limit", ResetAt: reset}, attempts.Quota, "limit", false},
 		"Ctrl-C":                  {runners.Report{Outcome: runners.Stopped, Detail: "stopped"}, attempts.Stopped, "stopped", false},
 	} {
-		a := attempt{f: stateOf(runners.Report{Outcome: runners.NoResult, Detail: once, FinalText: "words", Session: "s", Usage: runners.Usage{InputTokens: 3}})}
-		if !a.f.end.Undecided() || a.f.Receipt.Summary != "words" {
+		a := attempt{f: account.Of(runners.Report{Outcome: runners.NoResult, Detail: once, FinalText: "words", Session: "s", Usage: runners.Usage{InputTokens: 3}})}
+		if !a.f.End.Undecided() || a.f.Receipt.Summary != "words" {
 			t.Fatalf("%s: an agent without a result is %+v", name, a.f)
 		}
 		a.agent.t = &a
@@ -43,8 +44,8 @@ func TestAskedForItsResult(t *testing.T) {
 		if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.words || !f.ResetAt.Equal(c.report.ResetAt) {
 			t.Errorf("%s: got %s, %q; want %s, %q", name, f.Outcome, f.Receipt.ErrorSummary, c.outcome, c.words)
 		}
-		if asked := f.Receipt.ResultFrom == attempts.ResultAsked; asked != c.answered || f.end.Undecided() || f.Usage.InputTokens != 7 {
-			t.Errorf("%s: the result is from %q, open is %v, %d tokens", name, f.Receipt.ResultFrom, f.end.Undecided(), f.Usage.InputTokens)
+		if asked := f.Receipt.ResultFrom == attempts.ResultAsked; asked != c.answered || f.End.Undecided() || f.Usage.InputTokens != 7 {
+			t.Errorf("%s: the result is from %q, open is %v, %d tokens", name, f.Receipt.ResultFrom, f.End.Undecided(), f.Usage.InputTokens)
 		}
 	}
 }
@@ -52,8 +53,8 @@ func TestAskedForItsResult(t *testing.T) {
 // An agent whose mode denied it a tool is not charged for a check that fails.
 func TestDeniedWithoutResult(t *testing.T) {
 	t.Parallel()
-	a := attempt{f: stateOf(runners.Report{Outcome: runners.PermissionDenied, Detail: "not allowed to use Bash"})}
-	a.f.presume(attempts.ResultChecks)
+	a := attempt{f: account.Of(runners.Report{Outcome: runners.PermissionDenied, Detail: "not allowed to use Bash"})}
+	a.f.Presume(attempts.ResultChecks)
 	a.ruled(verdict.Run{Name: "test", Is: verdict.Passed})
 	if a.f.Outcome != attempts.Success || a.f.Receipt.ResultFrom != attempts.ResultChecks {
 		t.Errorf("got %s, by %q", a.f.Outcome, a.f.Receipt.ResultFrom)

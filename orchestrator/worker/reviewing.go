@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
@@ -32,7 +33,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 		return nil
 	}
 	t.ev.Guard = nil // reviewers run code, too
-	s := t.c.panelSession(t.a, f.folder(t.files.Review))
+	s := t.c.panelSession(t.a, f.Folder(t.files.Review))
 	s.Attempt.Closed = slices.Concat(t.a.Closed, panel.Limits(f.Unable))
 	if rv.rooms != nil {
 		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return rv.rooms(ctx, f.Head) }
@@ -45,12 +46,12 @@ func (rv *reviewing) review(ctx context.Context) error {
 		return err
 	}
 	j := panel.Judge(answers.Opinions, rv.scope(), t.run.o.Review.Strictness)
-	f.Receipt.Review = &attempts.Reviewed{Rounds: f.rounds, Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
+	f.Receipt.Review = &attempts.Reviewed{Rounds: f.Rounds, Split: j.Split, Opinions: answers.Opinions, Deferred: j.Deferred, Noted: j.Noted}
 	panel.RecordProofs(&f.Result, t.a, answers.Opinions)
 	answers.RecordMissing(&f.Result)
 	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
 		t.ev.Panel.Missing = answers.Absent()
-		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = about.EarlierFindings, f.answered
+		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = about.EarlierFindings, f.Answered
 		return nil
 	}
 	rv.recordDecision(j)
@@ -61,7 +62,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 func (rv *reviewing) recordDecision(j review.Judgement) {
 	t := rv.t
 	f, p := &t.f, t.ev.Panel
-	f.Receipt.Verdict, f.wanted, f.judged = j.Decision, j.Counted, f.Head
+	f.Receipt.Verdict, f.Wanted, f.Judged = j.Decision, j.Counted, f.Head
 	if j.Decision == review.Approved {
 		return
 	}
@@ -70,10 +71,10 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 	if len(j.Counted) > 0 {
 		p.First = j.Counted[0].InShort()
 	}
-	if p.Blocked || f.rounds >= t.run.o.Review.Rounds {
+	if p.Blocked || f.Rounds >= t.run.o.Review.Rounds {
 		return
 	}
-	again := repeated(f.before, f.wanted)
+	again := account.Repeated(f.Before, f.Wanted)
 	if p.MayMend = again == ""; !p.MayMend {
 		f.Note("review", "the same finding twice, so no further round: "+again)
 	}
@@ -96,7 +97,7 @@ func (rv *reviewing) subject() review.Subject {
 	s := review.Subject{
 		EpicTitle: o.Epic.Title, TaskID: t.a.Task.ID, TaskTitle: t.a.Task.Title, Description: t.a.Task.Description,
 		Criteria: rv.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
-		EarlierFindings: text.FirstOf(f.earlier, t.a.EarlierFindings), Answer: f.answered,
+		EarlierFindings: text.FirstOf(f.Earlier, t.a.EarlierFindings), Answer: f.Answered,
 	}
 	s.DiffStat = redact.Redactor{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)
 	for _, w := range f.Weakened {

@@ -286,7 +286,7 @@ func (p *slotPlace) theirs(context.Context, *attempt) (bool, error) { return fal
 func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, error) {
 	ctx, cancel := uninterrupted(ctx)
 	defer cancel()
-	t.f.written = append(t.f.written, t.f.onBase.Changed()...)
+	t.f.Written = append(t.f.Written, t.f.OnBase.Changed()...)
 	if t.gone {
 		head, err := p.e.run.home.Ref(ctx, t.c.tree.Branch)
 		t.f.Head = head
@@ -380,7 +380,7 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 			return err
 		}
 	}
-	if err := t.c.tree.Discard(t.f.left); err != nil {
+	if err := t.c.tree.Discard(t.f.Left); err != nil {
 		return err
 	}
 	// From here on HEAD says nothing of the agent: a run after a kill looks at the branch.
@@ -397,7 +397,7 @@ const mostUnreachable = 20
 // keepUnreachable keeps commits that the agent made and left where nothing leads to them.
 func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
 	tips, err := slot.Unreachable(ctx, t.c.tree.Repo, slot.UnreachableOptions{
-		Branch: t.c.tree.Branch, Most: mostUnreachable, Rewritten: !lands, Kept: t.f.agentHead,
+		Branch: t.c.tree.Branch, Most: mostUnreachable, Rewritten: !lands, Kept: t.f.AgentHead,
 	})
 	if err != nil || len(tips) == 0 {
 		return err

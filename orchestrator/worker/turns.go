@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +11,12 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/facts"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
-	"relay/review"
 	"relay/runners"
 )
 
@@ -30,7 +27,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
-		ag.begun(resultOf(t.a.Previous))
+		ag.begun(account.OfEarlier(t.a.Previous))
 		if t.files.Round(1).Used() { // an agent was given what the reviewers have found
 			return ag.followUp(ctx)
 		}
@@ -43,19 +40,19 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	t.f.Notes = append(t.f.Notes, notes...)
 	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
-		ag.begun(resultOf(t.a.Previous))
+		ag.begun(account.OfEarlier(t.a.Previous))
 		return nil
 	}
 	report, err := ag.ask(ctx)
 	if err != nil {
 		return err
 	}
-	f := stateOf(report)
-	if f.end.OfRunner() {
+	f := account.Of(report)
+	if f.End.OfRunner() {
 		t.run.emit(engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindFault})
 	}
 	if len(t.a.Task.Checks) > 0 {
-		f.presume(attempts.ResultChecks)
+		f.Presume(attempts.ResultChecks)
 	}
 	ag.begun(f)
 	if !t.a.Ended {
@@ -68,9 +65,9 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 }
 
 // begun makes f the state of the attempt after its first turn.
-func (ag *agent) begun(f state) {
+func (ag *agent) begun(f account.State) {
 	t := ag.t
-	f.Receipt.Checks, f.onBase = t.f.Receipt.Checks, t.f.onBase
+	f.Receipt.Checks, f.OnBase = t.f.Receipt.Checks, t.f.OnBase
 	f.Notes = append(t.f.Notes, f.Notes...)
 	t.f = f
 	t.turned()
@@ -78,19 +75,9 @@ func (ag *agent) begun(f state) {
 
 // turned has the evidence begin again at the end of a turn.
 func (t *attempt) turned() {
-	end := t.f.end
+	end := t.f.End
 	t.ev = verdict.Evidence{Task: t.ev.Task, Ready: t.ev.Ready, Base: t.ev.Base, Leave: t.ev.Leave, End: &end}
 	t.tries, t.saved = 0, nil
-}
-
-// resultOf returns the state after an earlier attempt whose work lacks nothing but its review: that it is done.
-func resultOf(of attempts.Attempt) state {
-	in := of.Receipt
-	f := state{Result: engine.Result{Model: of.Model}, earlier: in.Review.Earlier, answered: in.Review.Answer}
-	f.end.Is = runners.Claimed
-	f.Receipt.Claimed, f.Receipt.Summary, f.Receipt.Suggestion = in.Claimed, in.Summary, in.Suggestion
-	f.Receipt.Learning, f.Receipt.PatternTags, f.Receipt.Statement = in.Learning, in.PatternTags, in.Statement
-	return f
 }
 
 // resumeWork puts what an earlier attempt has left into the checkout again, not committed, so that this one continues from there.
@@ -125,18 +112,18 @@ func (ag *agent) followUp(ctx context.Context) error {
 	for n := 1; n <= last; n++ {
 		again := t.files.Round(n)
 		sup, cut := afterwards(again)
-		u := t.f.later(sup)
+		u := ag.later(sup)
 		u.ended, u.cut = true, cut
 		report, err := ag.turn(ctx, again, u)
 		if err != nil {
 			return err
 		}
-		next := t.f.turned(report)
-		if !t.f.end.Claims() || !t.f.recall(t.a.ReviewProgress, n) {
-			t.f.spent(next.Result)
+		next := t.f.Turned(report)
+		if !t.f.End.Claims() || !t.f.Recall(t.a.ReviewProgress, n) {
+			t.f.Spend(next.Result)
 			continue
 		}
-		t.f.follow(next)
+		t.f.Follow(next)
 	}
 	t.turned()
 	return nil
@@ -146,7 +133,7 @@ func (ag *agent) followUp(ctx context.Context) error {
 // for the review as before.
 func (ag *agent) stillMissing(ctx context.Context) (err error) {
 	t := ag.t
-	t.f.end = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the work was reviewed"}
+	t.f.End = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the work was reviewed"}
 	before := *t.a.Previous.Receipt.Review
 	if t.a.ReviewProgress != nil {
 		before.Opinions = slices.Concat(before.Opinions, t.a.ReviewProgress.Opinions)
@@ -155,22 +142,6 @@ func (ag *agent) stillMissing(ctx context.Context) (err error) {
 	t.f.Usage, err = ag.answersLeft(ctx)
 	t.turned()
 	return err
-}
-
-// recall restores what the reviewers wanted before a round. When the log does not say, for it was damaged, the attempt ends.
-func (f *state) recall(h *attempts.ReviewProgress, number int) bool {
-	if h != nil {
-		for _, r := range slices.Backward(h.Rounds) {
-			if r.Number == number {
-				f.Receipt.Review = &attempts.Reviewed{Rounds: number - 1, Opinions: h.Opinions}
-				f.Receipt.Verdict, f.Receipt.Findings = r.Verdict, review.Markdown(r.Wanted)
-				f.wanted, f.judged = r.Wanted, r.Head
-				return true
-			}
-		}
-	}
-	f.end = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the agent fixed what reviewers had found"}
-	return false
 }
 
 // answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
@@ -224,11 +195,11 @@ func (ag *agent) askResult(ctx context.Context) error {
 	}
 	found := t.a.BriefInput
 	found.Base = t.a.Base
-	brief := reanchor.ResultQuestion{Why: t.f.end.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
+	brief := reanchor.ResultQuestion{Why: t.f.End.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
 	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
 		return err
 	}
-	u := t.f.later(t.run.o.Supervisor)
+	u := ag.later(t.run.o.Supervisor)
 	u.wall = true
 	report, err := ag.turn(ctx, q, u)
 	if err != nil {
@@ -246,14 +217,14 @@ func (ag *agent) answerLeft(ctx context.Context) error {
 		return nil
 	}
 	sup, cut := afterwards(q)
-	u := t.f.later(sup)
+	u := ag.later(sup)
 	u.ended, u.cut = true, cut
 	report, err := ag.turn(ctx, q, u)
 	if err != nil {
 		return err
 	}
-	if !t.f.end.Undecided() {
-		t.f.spent(stateOf(report).Result)
+	if !t.f.End.Undecided() {
+		t.f.Spend(account.Of(report).Result)
 		return nil
 	}
 	ag.recordAnswer(report)
@@ -264,22 +235,22 @@ func (ag *agent) answerLeft(ctx context.Context) error {
 // attempt, at no cost; its work is there for the next one.
 func (ag *agent) recordAnswer(report runners.Report) {
 	t := ag.t
-	f, next := &t.f, t.f.turned(report)
-	f.used = next.used
+	f, next := &t.f, t.f.Turned(report)
+	f.Used = next.Used
 	f.Notes = append(f.Notes, next.Notes...)
-	f.spent(next.Result)
+	f.Spend(next.Result)
 	switch {
 	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
-		f.claimedFiles, f.end = next.claimedFiles, next.end
+		f.ClaimedFiles, f.End = next.ClaimedFiles, next.End
 		changed := f.Receipt
 		f.Receipt = next.Receipt
 		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked again
 		f.Receipt.ResultFrom = attempts.ResultAsked
-	case next.end.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
-		f.end.Asked, f.end.By = true, ""
+	case next.End.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
+		f.End.Asked, f.End.By = true, ""
 	default:
-		f.end, f.ResetAt = next.end, next.ResetAt
-		f.end.NoResult = false
+		f.End, f.ResetAt = next.End, next.ResetAt
+		f.End.NoResult = false
 	}
 	t.turned()
 }
@@ -292,7 +263,7 @@ func (ag *agent) rework(ctx context.Context) error {
 			return err
 		}
 	}
-	round := attempts.Round{Number: t.f.rounds + 1, Head: t.f.judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.wanted}
+	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
 	shared := t.run.panel()
 	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return err
@@ -301,67 +272,34 @@ func (ag *agent) rework(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.f.follow(next)
+	t.f.Follow(next)
 	t.turned()
 	return nil
 }
 
-// follow makes f what it is after the agent's next turn.
-func (f *state) follow(next state) {
-	if next.end.NoResult && next.end.OfAgent() {
-		next.presume(attempts.ResultReviewers) // who look at it again
-	}
-	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
-	next.rounds, next.before, next.judged = f.rounds+1, f.wanted, f.judged
-	next.end.Round = next.rounds
-	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
-	next.spent(f.Result)
-	next.answered, next.onBase = next.Receipt.Summary, f.onBase
-	next.Receipt.Summary = text.JoinSummaries(f.Receipt.Summary, next.Receipt.Summary, next.rounds)
-	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
-	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
-	next.earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
-	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),
-		func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
-	if !next.end.Claims() { // the findings are still open, and what it has done in this turn is collected all the same
-		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
-	}
-	*f = next
-}
-
-// repeated returns a finding that was there in the round before.
-func repeated(before, now []review.Raised) string {
-	for _, one := range now {
-		if slices.ContainsFunc(before, func(other review.Raised) bool { return review.Same(one.Finding, other.Finding) }) {
-			return one.Issue
-		}
-	}
-	return ""
-}
-
 // nextTurn runs the agent again: in its session when there is one that can continue, else a fresh one with the brief.
-func (ag *agent) nextTurn(ctx context.Context) (state, error) {
+func (ag *agent) nextTurn(ctx context.Context) (account.State, error) {
 	t := ag.t
 	report, err := ag.giveFindings(ctx)
 	if err != nil {
-		return state{}, err
+		return account.State{}, err
 	}
-	next := t.f.turned(report)
+	next := t.f.Turned(report)
 	if t.f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
 		return next, nil
 	}
-	t.f.Session, t.f.used = "", runners.Usage{}
-	t.f.spent(next.Result)
+	t.f.Session, t.f.Used = "", runners.Usage{}
+	t.f.Spend(next.Result)
 	if report, err = ag.giveFindings(ctx); err != nil {
-		return state{}, err
+		return account.State{}, err
 	}
-	return t.f.turned(report), nil
+	return t.f.Turned(report), nil
 }
 
 // giveFindings gives the agent the findings of the last review.
 func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	t := ag.t
-	number, rounds := t.f.rounds+1, t.run.o.Review.Rounds
+	number, rounds := t.f.Rounds+1, t.run.o.Review.Rounds
 	again := t.files.Round(number)
 	facts, err := t.c.state(ctx)
 	if err != nil {
@@ -379,16 +317,5 @@ func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	t.run.emit(engine.Event{
 		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
 	})
-	return ag.turn(ctx, again, t.f.later(t.run.o.Supervisor))
-}
-
-// turned is what a further turn of the agent came to, by what it reports.
-func (f *state) turned(report runners.Report) state {
-	next := stateOf(report)
-	if next.Session == f.Session {
-		next.used = f.used.Plus(report.Usage)
-	}
-	next.Session = text.FirstOf(next.Session, f.Session)
-	next.end.Session = next.Session != ""
-	return next
+	return ag.turn(ctx, again, ag.later(t.run.o.Supervisor))
 }

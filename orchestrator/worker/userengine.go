@@ -226,7 +226,7 @@ func (e *userEngine) attempt(a engine.Attempt) *attempt {
 	t.place, t.checks.bench, t.c = p, p, e.c
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
-		t.f.onBase = checks.Baseline{}
+		t.f.OnBase = checks.Baseline{}
 	}
 	return t
 }
@@ -279,7 +279,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 
 // theirs reports whether a person has committed since the run was killed: their commits stay where they are.
 func (p *userPlace) theirs(ctx context.Context, t *attempt) (bool, error) {
-	head := t.f.agentHead
+	head := t.f.AgentHead
 	if kept, err := t.c.tree.Contains(ctx, t.a.Base, head); err != nil || !kept {
 		return true, err
 	}
@@ -306,12 +306,12 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		var err error
 		if lands {
 			p.e.run.recordScope(&t.a.Task, &t.f.Result)
-			p.e.epic = t.f.ofEpic
+			p.e.epic = t.f.OfEpic
 			err = tree.Restore(ctx, t.f.Head)
 		} else if err = t.work.keepWork(ctx); err == nil {
 			to := t.a.Base
 			if t.ev.Work.Theirs {
-				to = t.f.agentHead
+				to = t.f.AgentHead
 			}
 			err = tree.Restore(ctx, to)
 		}
@@ -438,7 +438,7 @@ func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks
 	if len(changed) > 0 {
 		p.t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
-	p.t.f.written = append(p.t.f.written, changed...)
+	p.t.f.Written = append(p.t.f.Written, changed...)
 	return p.mended(ctx, err)
 }
 
