@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -12,8 +13,10 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
+	"relay/reanchor"
 )
 
 // TriedCheck is what an acceptance command came to on the commit that a run would begin from.
@@ -107,4 +110,35 @@ func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, 
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
 	}
 	return c
+}
+
+// TryHere runs lists of checks in the user's own checkout, one at a time. Their changes stay there: a person may be at
+// work.
+func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []List) (tried Tried, err error) {
+	before, err := repo.Changes(ctx)
+	if err != nil {
+		return tried, err
+	}
+	head, err := repo.Head(ctx)
+	if err != nil {
+		return tried, err
+	}
+	for _, list := range lists {
+		for _, check := range list.Checks {
+			list.Attempt.Base = head
+			at := checks.Location{Attempt: list.Attempt, Logs: attemptfiles.Of(r.Options.Dir, list.Attempt).Checks, Dir: repo.Root()}
+			s, err := r.Run(ctx, at, check)
+			if err != nil || ctx.Err() != nil {
+				return tried, errors.Join(err, ctx.Err())
+			}
+			tried.Checks = append(tried.Checks, list.Result(ctx, r, check, s, head))
+		}
+	}
+	after, err := repo.Changes(ctx)
+	for _, change := range recordfiles.Others(ctx, repo, after) {
+		if change.Code != "??" && !slices.Contains(before, change) {
+			tried.Changed = append(tried.Changed, change.Path)
+		}
+	}
+	return tried, err
 }

@@ -1,9 +1,12 @@
 package briefing
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 
 	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/reanchor"
@@ -46,4 +49,20 @@ func Held(o *engine.LocalOptions, in reanchor.Input) ([]byte, attempts.Briefed) 
 // WithoutSecrets blanks in a prompt all but what the user wrote into the plan.
 func WithoutSecrets(o *engine.LocalOptions, prompt []byte) []byte {
 	return []byte(o.Secrets.Except(string(prompt), o.Plan))
+}
+
+// FilesIn returns which of some files, named from the top of a checkout, are there.
+func FilesIn(root string, names []string) (found []string) {
+	for _, name := range names {
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil && !info.IsDir() {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// ExistsIn reports whether a checkout has a file or folder, named from its top.
+func ExistsIn(root, name string) bool {
+	name = filepath.FromSlash(name)
+	return filepath.IsLocal(name) && attemptfiles.Exists(filepath.Join(root, name))
 }

@@ -175,9 +175,9 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.F
 	if err := c.run.makeRoom(p.Output()...); err != nil {
 		return err
 	}
-	in.Documents, in.Required = filesIn(c.repo.Root(), reanchor.Instructions()), filesIn(c.repo.Root(), in.Required)
+	in.Documents, in.Required = briefing.FilesIn(c.repo.Root(), reanchor.Instructions()), briefing.FilesIn(c.repo.Root(), in.Required)
 	in.Epic.Whole = filepath.Join(o.Dir, attempts.RunsDir, a.Run, "epic.yml")
-	if !existsIn(c.repo.Root(), in.Epic.Source) {
+	if !briefing.ExistsIn(c.repo.Root(), in.Epic.Source) {
 		in.Epic.Source = "" // not committed, or elsewhere: the agent would look for it in vain
 	}
 	prompt, holds := briefing.WithoutSecrets(o, []byte(a.Prompt)), attempts.Briefed{Bytes: len(a.Prompt)}
@@ -190,20 +190,4 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.F
 	holds.Dir = c.repo.Root()
 	c.run.record(ctx, engine.Event{Task: a.Task.ID, Attempt: a.Number, Kind: engine.KindBriefed, Briefed: &holds})
 	return nil
-}
-
-// filesIn returns which of some files, named from the top of a checkout, are there.
-func filesIn(root string, names []string) (found []string) {
-	for _, name := range names {
-		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil && !info.IsDir() {
-			found = append(found, name)
-		}
-	}
-	return found
-}
-
-// existsIn reports whether a checkout has a file or folder, named from its top.
-func existsIn(root, name string) bool {
-	name = filepath.FromSlash(name)
-	return filepath.IsLocal(name) && attemptfiles.Exists(filepath.Join(root, name))
 }

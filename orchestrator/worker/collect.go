@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/epic/globs"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/facts"
@@ -219,7 +215,7 @@ func (wk *work) commitLeft(ctx context.Context) (head string, err error) {
 	}
 	protected, hasProtected := wk.protects(), len(wk.protected()) > 0
 	takes := func(p string) bool {
-		return claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
+		return changes.Claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&t.a.Task, p))
 	}
 	if hasProtected {
 		f.PutBack, err = tree.Differing(ctx, f.AgentHead, protected)
@@ -327,11 +323,11 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		}
 		return nil
 	}
-	if missing := unchanged(f.ClaimedFiles, names); len(missing) > 0 {
+	if missing := changes.Unchanged(f.ClaimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	wk.recordLinks(names)
-	wk.recordSettings(names)
+	changes.NoteLinks(&f.Result, t.c.repo.Root(), names)
+	changes.NoteSettings(&f.Result, t.run.o, names)
 	diff := changes.Diff{
 		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches,
 		Result: &f.Result,
@@ -358,62 +354,5 @@ func (wk *work) leftProtected() {
 	own := slices.DeleteFunc(slices.Clone(t.f.PutBack), func(p string) bool { return slices.Contains(t.f.Written, p) })
 	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.PutBack) > 0 {
 		t.f.Note("tamper", text.Listed(t.f.PutBack)+", which is protected, was left changed, as by the checks; relay put it back")
-	}
-}
-
-// unchanged returns the claimed paths that git does not list.
-func unchanged(files []string, names []reanchor.Change) []string {
-	var missing []string
-	for _, p := range files {
-		clean := cleanClaim(p) // an agent may give whole paths: what it says is compared, not trusted
-		if !slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == clean || strings.HasSuffix(clean, "/"+n.Path) }) {
-			missing = append(missing, p)
-		}
-	}
-	return missing
-}
-
-// claims reports whether an agent lists a path among the files it has changed. It may give whole paths.
-func claims(claimed []string, p string) bool {
-	return slices.ContainsFunc(claimed, func(files string) bool {
-		files = cleanClaim(files)
-		return files == p || strings.HasSuffix(files, "/"+p)
-	})
-}
-
-func cleanClaim(p string) string { return path.Clean(filepath.ToSlash(p)) }
-
-// recordSettings notes work that changes how relay works where it lands.
-func (wk *work) recordSettings(names []reanchor.Change) {
-	t := wk.t
-	var changed []string
-	for _, path := range t.run.o.Files {
-		rel, err := filepath.Rel(t.run.o.Root, path)
-		if err == nil && slices.ContainsFunc(names, func(n reanchor.Change) bool {
-			return n.Path == filepath.ToSlash(rel) || n.From == filepath.ToSlash(rel)
-		}) {
-			changed = append(changed, rel)
-		}
-	}
-	if len(changed) > 0 {
-		t.f.Note("settings", "the agent changed "+text.Listed(changed)+", which configures relay wherever that lands")
-	}
-}
-
-// recordLinks notes new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
-func (wk *work) recordLinks(names []reanchor.Change) {
-	t := wk.t
-	for _, n := range names {
-		if n.Code == "D" {
-			continue
-		}
-		target, err := os.Readlink(filepath.Join(t.c.repo.Root(), filepath.FromSlash(n.Path)))
-		if err != nil { // it is not a link
-			continue
-		}
-		to := filepath.ToSlash(target)
-		if filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(n.Path), to))) {
-			t.f.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
-		}
 	}
 }

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"path/filepath"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/attemptfiles"
-	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
-	"relay/orchestrator/verdict"
 )
 
 // mergeWork is what a [merge.Merger] needs of the slot engine.
@@ -32,55 +29,8 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 	}
 	g.guard.Enter()
 	defer g.guard.Leave()
-	proof, err := w.check(ctx, q)
+	proof, err := merge.Checked(ctx, w.s.benches, q)
 	return proof, errors.Join(err, g.guard.Rules.MendSilently(ctx))
-}
-
-func (w mergeWork) check(ctx context.Context, q checks.Question) (proof merge.Proof, err error) {
-	var tr bench.Trouble
-	err = w.s.benches.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
-		after.Run.Phase = attempts.PhaseMerged
-		run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State()}
-		if run.Is != verdict.Passed && check.OfEpic {
-			before, err := w.onHead(ctx, checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: q.From}, check, &tr)
-			if err != nil || tr.Any() {
-				return false, err
-			}
-			run.Before = before.State()
-			if worse := checks.Difference(before, after); run.Excused() && worse != "" {
-				proof.Note = check.Name + " fails on what " + q.Attempt.Task.ID + " lands on too" + worse + "; it is not held against the task"
-			}
-		}
-		switch {
-		case run.Is == verdict.Passed:
-		case run.Excused():
-			after.Run.Attribution = attempts.BrokenBefore
-		default:
-			after.Run.Attribution = attempts.BrokenByTask
-			run.How, run.Short = w.s.run.checks.Why(check, after), w.s.run.checks.Briefly(check, after)
-		}
-		proof.Checks, proof.Seen.Runs = append(proof.Checks, after.Run), append(proof.Seen.Runs, run)
-		return run.Is == verdict.Passed || run.Excused(), nil
-	})
-	proof.Seen.Mishap = tr.Mishap
-	proof.Checks = append(proof.Checks, tr.Runs...)
-	return proof, err
-}
-
-// onHead returns the result of a check of the epic on the head of the integration branch, without this landing.
-func (w mergeWork) onHead(ctx context.Context, q checks.Question, check checks.Check, tr *bench.Trouble) (before checks.Result, err error) {
-	all := q
-	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, w.s.run.o.Epic.Checks))
-	err = w.s.benches.Ask(ctx, all, tr, func(one checks.Check, result checks.Result) (bool, error) {
-		if one.Index == check.Index {
-			before = result
-		}
-		return true, nil
-	})
-	if err != nil || tr.Any() {
-		return before, err
-	}
-	return w.s.benches.Again(ctx, q, check, before, tr)
 }
 
 // Keep keeps the work of an attempt that was proved and does not land, and drops its branch.

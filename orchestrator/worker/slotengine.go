@@ -12,6 +12,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
@@ -21,6 +22,7 @@ import (
 	"relay/orchestrator/git/support"
 	"relay/orchestrator/git/taskbranch"
 	"relay/orchestrator/merge"
+	"relay/orchestrator/precheck"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/usercheckout"
 	"relay/reanchor"
@@ -53,7 +55,9 @@ func newSlotEngine(g *workspace) *slotEngine {
 	if g.o.Sign {
 		branch.Sign()
 	}
-	guard := &integration.TipGuard{Branch: branch, Describe: g.notableChanges}
+	guard := &integration.TipGuard{Branch: branch, Describe: func(ctx context.Context, from, to string) string {
+		return changes.Notable(ctx, g.home, g.o.Epic, from, to)
+	}}
 	s := &slotEngine{
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
@@ -116,7 +120,7 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 	if err := s.integration.RefuseForeign(ctx, s.run.origin.Base, view); err != nil {
 		return err
 	}
-	here, err := refuseOtherIsolation(ctx, s.run.o, ledger, open)
+	here, err := precheck.RefuseOtherIsolation(ctx, s.run.o, ledger, open)
 	if err != nil || here {
 		return err
 	}

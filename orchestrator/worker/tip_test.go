@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/internal/slowtest"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 )
 
@@ -163,7 +164,7 @@ func TestAgentsWorktreeIsNoPersons(t *testing.T) {
 	if got := texts(f.Notes); got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
-	if got, want := y.l.run.notableChanges(t.Context(), "no", "where"), "; what they change git does not say"; got != want {
+	if got, want := changes.Notable(t.Context(), y.l.run.home, y.l.run.o.Epic, "no", "where"), "; what they change git does not say"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

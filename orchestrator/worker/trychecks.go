@@ -3,14 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 )
 
@@ -19,7 +16,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried ben
 	o := l.run.o
 	lists := bench.ListsOf(o, done)
 	if l.user != nil {
-		return l.tryInCheckout(ctx, lists)
+		return bench.TryHere(ctx, l.run.checks, l.user.c.repo, lists)
 	}
 	defer func() {
 		ctx, cancel := uninterrupted(context.WithoutCancel(ctx))
@@ -36,36 +33,4 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried ben
 		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
 	}
 	return l.slots.benches.Try(ctx, base, lists)
-}
-
-// tryInCheckout runs lists of checks in the user's own checkout, one at a time. Their changes stay there: a person may be at
-// work.
-func (l *Local) tryInCheckout(ctx context.Context, lists []bench.List) (tried bench.Tried, err error) {
-	c, g := l.user.c, l.run
-	before, err := c.repo.Changes(ctx)
-	if err != nil {
-		return tried, err
-	}
-	head, err := c.repo.Head(ctx)
-	if err != nil {
-		return tried, err
-	}
-	for _, list := range lists {
-		for _, check := range list.Checks {
-			list.Attempt.Base = head
-			at := checks.Location{Attempt: list.Attempt, Logs: attemptfiles.Of(g.o.Dir, list.Attempt).Checks, Dir: c.repo.Root()}
-			s, err := g.checks.Run(ctx, at, check)
-			if err != nil || ctx.Err() != nil {
-				return tried, errors.Join(err, ctx.Err())
-			}
-			tried.Checks = append(tried.Checks, list.Result(ctx, g.checks, check, s, head))
-		}
-	}
-	after, err := c.repo.Changes(ctx)
-	for _, change := range recordfiles.Others(ctx, c.repo, after) {
-		if change.Code != "??" && !slices.Contains(before, change) {
-			tried.Changed = append(tried.Changed, change.Path)
-		}
-	}
-	return tried, err
 }

@@ -21,6 +21,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
@@ -97,7 +98,7 @@ func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
 // Admit refuses a run that cannot work as things are. What a killed run with the same isolation left does not count: that is recovered
 // first.
 func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
-	here, err := refuseOtherIsolation(ctx, e.run.o, l, open)
+	here, err := precheck.RefuseOtherIsolation(ctx, e.run.o, l, open)
 	if err != nil || here {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/steering"
-	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -151,35 +150,6 @@ func (g *workspace) recordSteering(files []string) {
 // useTrusted gives a reviewer's checkout the steering files that the user had when the run began: see [steering.UseTrusted].
 func (g *workspace) useTrusted(ctx context.Context, repo *reanchor.Git, head string) (back func() error, err error) {
 	return steering.UseTrusted(ctx, repo, g.trusted, head)
-}
-
-// notableChanges describes, as a suffix for a message, the protected files and tests that commits change which no check has seen.
-func (g *workspace) notableChanges(ctx context.Context, from, to string) string {
-	names, err := g.home.Names(ctx, from, to)
-	if err != nil {
-		return "; what they change git does not say"
-	}
-	globs := slices.Clone(g.o.Epic.Protected)
-	for i := range g.o.Epic.Tasks {
-		globs = append(globs, g.o.Epic.Tasks[i].Protected...)
-	}
-	var protected, tests []string
-	for _, n := range names {
-		switch was := text.FirstOf(n.From, n.Path); {
-		case len(changes.ProtectedHits(globs, []reanchor.Change{n})) > 0:
-			protected = append(protected, was)
-		case changes.IsTest(was) && n.Code != "A":
-			tests = append(tests, was)
-		}
-	}
-	message := ""
-	if len(protected) > 0 {
-		message += "; that changes " + text.Listed(protected) + ", which is protected"
-	}
-	if len(tests) > 0 {
-		message += "; that changes the tests in " + text.Listed(tests)
-	}
-	return message
 }
 
 // uninterrupted returns a context for relay's own git work: the run may be stopping, and what the agent left must be kept all the same.

@@ -1,4 +1,4 @@
-package worker
+package precheck
 
 import (
 	"context"
@@ -23,9 +23,9 @@ func workedIn(dir string, a engine.Attempt) engine.Isolation {
 	return ""
 }
 
-// refuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
+// RefuseOtherIsolation refuses a run that would look for work where it was not done: what a killed run left in slots is not in
 // the checkout, and the other way round. here reports whether any is left where this run works.
-func refuseOtherIsolation(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
+func RefuseOtherIsolation(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger, left []engine.Attempt) (here bool, err error) {
 	for _, open := range left {
 		switch was := workedIn(o.Dir, open); was {
 		case "":
