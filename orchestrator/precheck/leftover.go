@@ -2,13 +2,18 @@ package precheck
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
+	"relay/reanchor"
 )
 
 // workedIn returns the isolation of an attempt that a killed run left open: "" when nothing had been prepared for its agent yet,
@@ -63,4 +68,29 @@ func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.
 		Reason: "tasks of this epic have landed on " + at.Branch + ", and this checkout lacks their work",
 		Hint:   "relay work --isolation worktree goes on there\nor type relay finish, then relay work",
 	}
+}
+
+// RefuseUncommitted refuses a checkout in which something is half done, or with uncommitted changes: they would be mixed up with an agent's.
+func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
+	if half := gitcmd.Halfway(repo); half != "" {
+		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
+	}
+	changes, err := repo.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	var dirty []string
+	for _, ch := range recordfiles.Others(ctx, repo, changes) {
+		if ch.Code != "??" {
+			dirty = append(dirty, attempts.Clean(ch.Path, 80))
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	shown := strings.Join(dirty[:min(3, len(dirty))], ", ")
+	if len(dirty) > 3 {
+		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
+	}
+	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
 }

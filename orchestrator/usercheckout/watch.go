@@ -12,9 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -209,4 +212,54 @@ func gitLine(args ...string) string {
 		line.WriteString(" " + text.ShellWord(arg))
 	}
 	return line.String()
+}
+
+// View is what one checkout has seen of the changes in the user's.
+type View struct {
+	Turned bool // an agent has worked since the last report
+	Seen   int  // of the changes
+}
+
+// Report reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
+// What gates the task is git's own record of what the attempt's agent had it do there.
+func (w *Watch) Report(ctx context.Context, v *View, did []gittrace.Command, seen *guard.Sightings) error {
+	var own []string
+	cleaned := ""
+	for _, cmd := range did {
+		if cmd.Worktree == w.home.Root() && cmd.ChangesCheckout() {
+			own = append(own, cmd.String())
+			if cmd.Name == "clean" {
+				cleaned = cmd.String()
+			}
+		}
+	}
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	before, err := w.Check(ctx, v.Turned)
+	v.Turned = false
+	if err != nil {
+		return gitcmd.Unasked(err) // whoever looks next may see more
+	}
+	changes := w.Changes()
+	since := changes[min(v.Seen, len(changes)):]
+	switch {
+	case len(own) > 0 && len(since) > 0:
+		seen.ByAgent("the agent worked in your own checkout: " + strings.Join(own[:min(len(own), 3)], "; "))
+		w.KeepCopy()
+		for _, change := range since {
+			seen.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
+		}
+	case cleaned != "":
+		seen.ByAgent("the agent worked in your own checkout: " + cleaned)
+		seen.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
+	default:
+		for _, change := range changes[before:] {
+			if !change.Quiet {
+				w.KeepCopy()
+				seen.Note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
+			}
+		}
+	}
+	v.Seen = len(changes)
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/steering"
+	"relay/orchestrator/usercheckout"
 	"relay/reanchor"
 	"relay/runners"
 )
@@ -32,10 +33,9 @@ type checkout struct {
 	alone   func() bool // whether no other agent or check is at work now; nil: see isAlone
 	config  string      // the configuration of agent CLIs before any agent; see steered
 
-	traces      string             // folder in which git writes down what the agent has it do; "" : it does not
-	did         []gittrace.Command // by the agent, since the guard looked before
-	turned      bool               // the agent has worked since the user's checkout was looked at
-	changesSeen int                // of the user's checkout
+	traces string             // folder in which git writes down what the agent has it do; "" : it does not
+	did    []gittrace.Command // by the agent, since the guard looked before
+	view   usercheckout.View  // of the user's checkout
 
 	clearing sync.Mutex
 	cleared  time.Time // when unblock last looked
@@ -137,7 +137,7 @@ func (c *checkout) traced(folder string, env []string) []string {
 	if c.tree == nil {
 		return env
 	}
-	c.traces, c.turned = folder, true
+	c.traces, c.view.Turned = folder, true
 	if os.MkdirAll(c.traces, 0o700) != nil {
 		return env
 	}

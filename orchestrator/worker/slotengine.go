@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
@@ -255,22 +254,10 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.
 func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error) {
-	names, err := s.pool.Names(ctx)
+	kept, err := s.pool.Clear(ctx)
 	stay = slices.Concat(s.stay, s.branches.Stay())
-	for _, name := range names {
-		why, failure := "", error(nil)
-		if !strings.HasPrefix(name, slot.ForBench) && !strings.HasPrefix(name, slot.ForReview) { // else there is only a commit, and the set-up's
-			why, failure = s.pool.Unsaved(ctx, name)
-		}
-		if failure == nil && why == "" {
-			failure = s.pool.Remove(ctx, name)
-		}
-		if failure != nil {
-			why = failure.Error()
-		}
-		if why != "" {
-			stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, name))+" was not removed: "+why)
-		}
+	for _, k := range kept {
+		stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, k.Name))+" was not removed: "+k.Why)
 	}
 	return stay, err
 }

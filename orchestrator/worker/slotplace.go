@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
@@ -168,7 +167,7 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 		if p.e.alone() {
 			_, err = watch.Check(ctx, false)
 		}
-		t.c.changesSeen = len(watch.Changes())
+		t.c.view.Seen = len(watch.Changes())
 		if err := gitcmd.Unasked(err); err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 // look reports what has changed in the user's checkout, and puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 	if p.e.userCheckout != nil {
-		if err := p.e.reportCheckout(ctx, t.c, &t.seen); err != nil {
+		if err := p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen); err != nil {
 			return err
 		}
 	}
@@ -203,51 +202,6 @@ func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Si
 		seen.Tampering(c.site(), gitconfig.Tampering(found))
 	}
 	return err
-}
-
-// reportCheckout reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
-// What gates the task is git's own record of what the attempt's agent had it do there.
-func (s *slotEngine) reportCheckout(ctx context.Context, c *checkout, seen *guard.Sightings) error {
-	watch := s.userCheckout
-	var own []string
-	cleaned := ""
-	for _, cmd := range c.did {
-		if cmd.Worktree == s.run.home.Root() && cmd.ChangesCheckout() {
-			own = append(own, cmd.String())
-			if cmd.Name == "clean" {
-				cleaned = cmd.String()
-			}
-		}
-	}
-	ctx, cancel := uninterrupted(ctx)
-	defer cancel()
-	before, err := watch.Check(ctx, c.turned)
-	c.turned = false
-	if err != nil {
-		return gitcmd.Unasked(err) // whoever looks next may see more
-	}
-	changes := watch.Changes()
-	since := changes[min(c.changesSeen, len(changes)):]
-	switch {
-	case len(own) > 0 && len(since) > 0:
-		seen.ByAgent("the agent worked in your own checkout: " + strings.Join(own[:min(len(own), 3)], "; "))
-		watch.KeepCopy()
-		for _, change := range since {
-			seen.Note("checkout", change.Text+"; to bring it back, there: "+change.Undo)
-		}
-	case cleaned != "":
-		seen.ByAgent("the agent worked in your own checkout: " + cleaned)
-		seen.Note("checkout", "what git ignores in your checkout may be gone, and relay has no copy of it")
-	default:
-		for _, change := range changes[before:] {
-			if !change.Quiet {
-				watch.KeepCopy()
-				seen.Note("checkout", change.Text+"; if that was not you, there: "+change.Undo)
-			}
-		}
-	}
-	c.changesSeen = len(changes)
-	return nil
 }
 
 // reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
@@ -267,7 +221,7 @@ func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err erro
 	}
 	p.use(t, p.name, repo)
 	t.c.tree.User.Inherit(&before.tree.User)
-	t.c.config, t.c.traces, t.c.changesSeen, t.c.turned = before.config, before.traces, before.changesSeen, before.turned
+	t.c.config, t.c.traces, t.c.view = before.config, before.traces, before.view
 	if remade {
 		t.f.Note("worktree", "the repository that "+id+" worked in was damaged or removed: its files are committed again")
 	}
@@ -444,48 +398,17 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 	return nil
 }
 
-// Where what an attempt has altered is kept, and how much of it.
-const (
-	alteredName = "altered"
-	alteredMost = 8 << 20
-)
-
-// keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought:
-// they are in no commit, and are removed.
+// keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought: they are in no
+// commit, and are removed.
 func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
 	listed, err := os.Lstat(filepath.Join(t.files.Folder, attemptfiles.UntrackedName))
 	if err != nil {
 		return nil // what was there is not known
 	}
-	names, err := t.c.tree.User.Altered(ctx, t.c.tree.Runner(), listed.ModTime())
+	to := filepath.Join(t.files.Folder, "altered")
+	names, tooLarge, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, p.e.run.makeRoom)
 	if err != nil || len(names) == 0 {
 		return err
-	}
-	root, err := os.OpenRoot(t.c.repo.Root())
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	to, tooLarge := filepath.Join(t.files.Folder, alteredName), []string{}
-	left := int64(alteredMost)
-	for _, name := range names {
-		info, err := root.Lstat(filepath.FromSlash(name))
-		if err != nil || info.Size() > left {
-			tooLarge = append(tooLarge, name)
-			continue
-		}
-		left -= info.Size()
-		content, err := root.ReadFile(filepath.FromSlash(name))
-		if err != nil {
-			return err
-		}
-		copied := filepath.Join(to, filepath.FromSlash(name))
-		if err := errors.Join(p.e.run.makeRoom(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
-			return err
-		}
-		if err := os.WriteFile(copied, content, 0o600); err != nil {
-			return err
-		}
 	}
 	message := text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + p.e.run.relative(to)
 	if len(tooLarge) > 0 {

@@ -2,17 +2,13 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/account"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
@@ -100,7 +96,7 @@ func (ag *agent) resumeWork(ctx context.Context) (notes []attempts.Note, err err
 // turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
 func (ag *agent) followUp(ctx context.Context) error {
 	t := ag.t
-	reviews, err := ag.answersLeft(ctx)
+	reviews, err := t.c.panelSession(t.a, t.files.Review).UsedBefore(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,48 +135,9 @@ func (ag *agent) stillMissing(ctx context.Context) (err error) {
 		before.Opinions = slices.Concat(before.Opinions, t.a.ReviewProgress.Opinions)
 	}
 	t.f.Receipt.Review = &before
-	t.f.Usage, err = ag.answersLeft(ctx)
+	t.f.Usage, err = t.c.panelSession(t.a, t.files.Review).UsedBefore(ctx)
 	t.turned()
 	return err
-}
-
-// answersLeft is what the reviewers of a killed run have used, by what they have left of their answers.
-func (ag *agent) answersLeft(ctx context.Context) (sum attempts.Usage, err error) {
-	t := ag.t
-	walked := filepath.WalkDir(t.files.Review, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil || d.IsDir() || d.Name() != "transcript.jsonl" {
-			return err
-		}
-		folder := filepath.Dir(path)
-		used, err := ag.usedFor(ctx, folder, filepath.Base(filepath.Dir(folder)))
-		sum.Add(used)
-		return err
-	})
-	return sum, walked
-}
-
-// usedFor is what a reviewer of a killed run has used for the answer in a folder.
-func (ag *agent) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
-	t := ag.t
-	in := func(name string) string { return filepath.Join(folder, name) }
-	sup, _ := afterwards(attemptfiles.Files{End: in("end.json")})
-	runner, err := t.run.o.NewRunner(reviewer, sup)
-	if err != nil {
-		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: its answers cannot be read
-	}
-	report, err := runner.Run(ctx, runners.Request{
-		Mark: t.a.Mark() + "/review", Question: true, Ended: true, Dir: t.c.repo.Root(),
-		Env: t.run.env(t.a, ""), Prompt: in("prompt.md"), Result: in("result.json"),
-		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"),
-		End: in("end.json"), Limits: runners.Limits{TranscriptCap: t.run.o.Limits.OutputCap},
-	})
-	if err != nil {
-		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)
-	}
-	return engine.UsageOf(report.Usage), nil
 }
 
 // resultWall bounds the turn in which an agent is asked for its result.

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
@@ -128,35 +126,6 @@ func (e *userEngine) refuseUnread(ctx context.Context) error {
 		Hint: "git reset --hard " + from + " if they are not yours\n" +
 			"rm " + text.ShellWord(e.run.relative(e.readingFile())) + ", then relay work",
 	}
-}
-
-// CheckReady refuses a checkout with uncommitted changes: they would be mixed up with an agent's.
-func (e *userEngine) CheckReady(ctx context.Context) error {
-	tree := e.c.tree
-	if tree == nil {
-		return nil
-	}
-	if half := gitcmd.Halfway(tree.Repo); half != "" {
-		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
-	}
-	changes, err := e.c.repo.Changes(ctx)
-	if err != nil {
-		return err
-	}
-	var dirty []string
-	for _, ch := range recordfiles.Others(ctx, tree.Repo, changes) {
-		if ch.Code != "??" {
-			dirty = append(dirty, attempts.Clean(ch.Path, 80))
-		}
-	}
-	if len(dirty) == 0 {
-		return nil
-	}
-	shown := strings.Join(dirty[:min(3, len(dirty))], ", ")
-	if len(dirty) > 3 {
-		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
-	}
-	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
 }
 
 // Awake reads relay's own .gitignore.
@@ -464,4 +433,12 @@ func (p *userPlace) mended(ctx context.Context, err error) error {
 		return errors.Join(err, looking)
 	}
 	return nil
+}
+
+// CheckReady refuses a checkout with uncommitted changes: they would be mixed up with an agent's.
+func (e *userEngine) CheckReady(ctx context.Context) error {
+	if e.c.tree == nil {
+		return nil
+	}
+	return precheck.RefuseUncommitted(ctx, e.c.repo)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -79,4 +80,28 @@ func (n *Names) RemoveAll(ctx context.Context) error {
 		failed = errors.Join(failed, n.pool.Remove(ctx, name))
 	}
 	return failed
+}
+
+// Kept is a slot that was not removed.
+type Kept struct{ Name, Why string }
+
+// Clear removes the slots but for those in which something is nowhere else.
+func (p *Pool) Clear(ctx context.Context) (kept []Kept, err error) {
+	names, err := p.Names(ctx)
+	for _, name := range names {
+		why, failure := "", error(nil)
+		if !strings.HasPrefix(name, ForBench) && !strings.HasPrefix(name, ForReview) { // else there is only a commit, and the set-up's
+			why, failure = p.Unsaved(ctx, name)
+		}
+		if failure == nil && why == "" {
+			failure = p.Remove(ctx, name)
+		}
+		if failure != nil {
+			why = failure.Error()
+		}
+		if why != "" {
+			kept = append(kept, Kept{name, why})
+		}
+	}
+	return kept, err
 }

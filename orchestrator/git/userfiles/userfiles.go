@@ -272,3 +272,43 @@ func (u *Set) Altered(ctx context.Context, run gitcmd.Runner, since time.Time) (
 	slices.Sort(altered)
 	return altered, err
 }
+
+// alteredMost bounds how much KeepAltered keeps, in bytes.
+const alteredMost = 8 << 20
+
+// KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns all of them, and those that
+// are too large to be kept.
+func (u *Set) KeepAltered(
+	ctx context.Context, run gitcmd.Runner, since time.Time, to string, room func(files ...string) error,
+) (names, tooLarge []string, err error) {
+	names, err = u.Altered(ctx, run, since)
+	if err != nil || len(names) == 0 {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(run.Repo.Root())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	left := int64(alteredMost)
+	for _, name := range names {
+		info, err := root.Lstat(filepath.FromSlash(name))
+		if err != nil || info.Size() > left {
+			tooLarge = append(tooLarge, name)
+			continue
+		}
+		left -= info.Size()
+		content, err := root.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			return nil, nil, err
+		}
+		copied := filepath.Join(to, filepath.FromSlash(name))
+		if err := errors.Join(room(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
+			return nil, nil, err
+		}
+		if err := os.WriteFile(copied, content, 0o600); err != nil {
+			return nil, nil, err
+		}
+	}
+	return names, tooLarge, nil
+}
