@@ -151,14 +151,28 @@ func (g *Git) StatLines(ctx context.Context, base, head string, most int) (strin
 	return string(cut.part), scan.lines, nil // the summary stands behind the last record
 }
 
-// Patch writes the difference of two commits in a form git apply takes, binary files included.
-func (g *Git) Patch(ctx context.Context, base, head string, w io.Writer) error {
+// Patch writes the difference of two commits in a form git apply takes, binary files included. It fails beyond so many bytes.
+func (g *Git) Patch(ctx context.Context, base, head string, w io.Writer, most int) error {
 	args, err := g.between(base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
 	if err != nil {
 		return err
 	}
-	_, err = g.Run(ctx, Call{Args: args, Stdout: w})
+	_, err = g.Run(ctx, Call{Args: args, Stdout: &limited{to: w, left: most}})
 	return err
+}
+
+// limited takes no more than so many bytes.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+// Write refuses what does not fit, so that git stops.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, ErrTooMuch
+	}
+	return l.to.Write(p)
 }
 
 // between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.

@@ -258,7 +258,7 @@ func TestNamesStatPatch(t *testing.T) {
 		t.Errorf("StatLines() = %v, %v", lines, err)
 	}
 	var patch strings.Builder
-	if err := g.Patch(t.Context(), base, "HEAD", &patch); err != nil {
+	if err := g.Patch(t.Context(), base, "HEAD", &patch, 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	git(t, dir, "config", "--unset", "diff.noprefix")

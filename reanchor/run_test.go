@@ -96,7 +96,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	_, diffErr := g.Run(ctx, Call{Args: []string{"diff", "HEAD", "--", "."}})
 	_, addErr := g.Run(ctx, Call{Args: []string{"add", "-A", "--", "."}, Writes: true})
 	_, commitErr := g.Run(ctx, Call{Args: []string{"commit", "-q", "-m", "x"}, Writes: true})
-	err = errors.Join(factsErr, changesErr, namesErr, statErr, logErr, stateErr, diffErr, addErr, commitErr, g.Patch(ctx, "HEAD~1", "HEAD", &patch))
+	err = errors.Join(factsErr, changesErr, namesErr, statErr, logErr, stateErr, diffErr, addErr, commitErr, g.Patch(ctx, "HEAD~1", "HEAD", &patch, 1<<20))
 	if err != nil {
 		t.Error(err)
 	}

@@ -121,3 +121,6 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+// RecentCommits is how many commits a brief shows.
+const RecentCommits = 5

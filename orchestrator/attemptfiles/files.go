@@ -10,6 +10,7 @@ import (
 
 	"relay/orchestrator/engine"
 	"relay/runners"
+	"relay/runners/process"
 )
 
 // Files names the files of one attempt.
@@ -110,3 +111,22 @@ const (
 	UntrackedName = "untracked"          // which files the set-up had made before its agent began
 	KeptName      = "kept"               // the commit in which its work is kept: a ref of its name may be another ledger's
 )
+
+// Note writes one line into a file of the attempt, below the folder of its epic.
+func (p Files) Note(dir, file, line string) error {
+	path := filepath.Join(p.Folder, file)
+	if err := MakeRoom(dir, path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(line+"\n"), 0o600)
+}
+
+// Ended stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
+// next run ends what is left of this one, and may be faster at it than the guardian, who then knows nothing of it.
+func (p Files) Ended() (sup process.Supervisor, cut bool) {
+	exit, err := process.ReadExit(p.End)
+	if err != nil {
+		exit = process.Exit{Lost: true}
+	}
+	return process.Ended(exit), exit.Stopped || exit.Lost || exit.Signal != ""
+}

@@ -142,3 +142,25 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []
 	}
 	return tried, err
 }
+
+// TryPlan runs all checks of a plan on the commit, each list in a clean checkout. A check that could run once a task has made what it lacks is
+// told to be one that cannot run unless a task names that under its files.
+func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *epic.Graph) (Tried, error) {
+	o := b.Checks.Options
+	was, graph := o.Epic, o.Graph
+	tried := *plan
+	tried.ID = was.ID
+	o.Epic, o.Graph = &tried, g
+	defer func() { o.Epic, o.Graph = was, graph }()
+	done, err := b.Try(ctx, base, ListsOf(o, &attempts.Ledger{}))
+	if ctx.Err() != nil {
+		return done, errors.Join(err, context.Cause(ctx))
+	}
+	for i := range done.Checks {
+		t := &done.Checks[i]
+		if !t.Passed && t.CannotRun == "" {
+			t.CannotRun = b.Checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, base)
+		}
+	}
+	return done, err
+}

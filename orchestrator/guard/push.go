@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
@@ -101,5 +103,22 @@ func (w *Guard) reportPushes(at Site, s *Sightings) {
 	}
 }
 
-// GitSettings are settings of agents' git, NAME=VALUE, with which a push fails.
-func (w *Guard) GitSettings() []string { return w.noPush.settings }
+// Env is the agents' environment plus relay's own variables.
+func (w *Guard) Env(a engine.Attempt, result string) []string {
+	env := append(make([]string, 0, len(w.Options.Env)+4), w.Options.Env...)
+	env = append(env, "RELAY_EPIC="+w.Options.Epic.ID, "RELAY_TASK="+a.Task.ID, "RELAY_DIR="+w.Options.Dir)
+	if result != "" {
+		env = append(env, "RELAY_RESULT="+result)
+	}
+	return append(env, runners.GitSettings(env, w.noPush.settings...)...)
+}
+
+// CommandEnv is the environment of a command. One that is about the whole epic does not see for which task it runs: its result holds
+// for others as well.
+func (w *Guard) CommandEnv(a engine.Attempt, ofEpic bool) []string {
+	env := append(w.Env(a, ""), w.Options.CommandEnv...)
+	if ofEpic {
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "RELAY_TASK=") })
+	}
+	return env
+}

@@ -14,6 +14,7 @@ import (
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
+	"relay/runners"
 )
 
 // workedIn returns the isolation of an attempt that a killed run left open: "" when nothing had been prepared for its agent yet,
@@ -93,4 +94,27 @@ func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
 		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
 	}
 	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
+}
+
+// RefuseUnread refuses a checkout in which a run was killed while reviewers read, if somebody has committed since: whose doing that is
+// only a person can tell.
+func RefuseUnread(ctx context.Context, repo *reanchor.Git, reading string) error {
+	began, err := runners.ReadResultFile(reading)
+	if err != nil {
+		return nil //nolint:nilerr // no run was killed then
+	}
+	from := strings.TrimSpace(string(began))
+	head, err := repo.Head(ctx)
+	if err != nil || head == from {
+		return err
+	}
+	shown := reading
+	if rel, err := filepath.Rel(repo.Root(), reading); err == nil {
+		shown = filepath.ToSlash(rel)
+	}
+	return &text.RefusedError{
+		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
+		Hint: "git reset --hard " + from + " if they are not yours\n" +
+			"rm " + text.ShellWord(shown) + ", then relay work",
+	}
 }

@@ -3,10 +3,14 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/account"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/engine"
@@ -23,7 +27,7 @@ type agent struct{ t *attempt }
 func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	t := ag.t
 	if t.a.Ended {
-		sup, cut := afterwards(t.files)
+		sup, cut := t.files.Ended()
 		return ag.turn(ctx, t.files, turn{sup: sup, begin: t.a.NewSession, ended: true, cut: cut})
 	}
 	if t.a.Fork == nil {
@@ -35,7 +39,7 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	if err != nil || report.Outcome != runners.NoSession {
 		return report, err
 	}
-	t.run.record(ctx, engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail}})
+	t.run.events.Record(ctx, engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail}})
 	return ag.briefAndRun(ctx, t.a, nil)
 }
 
@@ -110,13 +114,13 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 		},
 		Observe: func(e runners.Event) {
 			if e.Kind == runners.EventUsage {
-				t.run.emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(e.Usage)})
+				t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(e.Usage)})
 				return
 			}
 			if e.Kind == runners.EventText || e.Kind == runners.EventTool {
 				doing = e.Text
 			}
-			t.run.emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
+			t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
 	report.Detail = verdict.EndedWhile(report, doing)
@@ -143,16 +147,6 @@ func (ag *agent) turnEnv(p attemptfiles.Files, u turn) []string {
 		return env
 	}
 	return append(env, attemptfiles.TokenVariable+"="+token)
-}
-
-// afterwards stands in for an agent that ran under a relay that was killed. Cut means that it was cut short, also by a signal: the
-// next run ends what is left of this one, and may be faster at it than the guardian, who then knows nothing of it.
-func afterwards(p attemptfiles.Files) (sup process.Supervisor, cut bool) {
-	exit, err := process.ReadExit(p.End)
-	if err != nil {
-		exit = process.Exit{Lost: true}
-	}
-	return process.Ended(exit), exit.Stopped || exit.Lost || exit.Signal != ""
 }
 
 // cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
@@ -188,6 +182,267 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.F
 		return err
 	}
 	holds.Dir = c.repo.Root()
-	c.run.record(ctx, engine.Event{Task: a.Task.ID, Attempt: a.Number, Kind: engine.KindBriefed, Briefed: &holds})
+	c.run.events.Record(ctx, engine.Event{Task: a.Task.ID, Attempt: a.Number, Kind: engine.KindBriefed, Briefed: &holds})
 	return nil
+}
+
+// firstTurn runs the agent from what an earlier attempt has left, if there is anything.
+func (ag *agent) firstTurn(ctx context.Context) error {
+	t := ag.t
+	if err := t.place.begin(ctx, t); err != nil {
+		return err
+	}
+	if t.a.Ended && t.a.Previous.AwaitsReview() {
+		ag.begun(account.OfEarlier(t.a.Previous))
+		if t.files.Round(1).Used() { // an agent was given what the reviewers have found
+			return ag.followUp(ctx)
+		}
+		return ag.stillMissing(ctx)
+	}
+	notes, err := ag.resumeWork(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.Notes = append(t.f.Notes, notes...)
+	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
+		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
+		ag.begun(account.OfEarlier(t.a.Previous))
+		return nil
+	}
+	report, err := ag.ask(ctx)
+	if err != nil {
+		return err
+	}
+	f := account.Of(report)
+	if f.End.OfRunner() {
+		t.run.events.Emit(engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindFault})
+	}
+	if len(t.a.Task.Checks) > 0 {
+		f.Presume(attempts.ResultChecks)
+	}
+	ag.begun(f)
+	if !t.a.Ended {
+		return nil
+	}
+	if err := ag.answerLeft(ctx); err != nil {
+		return err
+	}
+	return ag.followUp(ctx)
+}
+
+// begun makes f the state of the attempt after its first turn.
+func (ag *agent) begun(f account.State) {
+	t := ag.t
+	f.Receipt.Checks, f.OnBase = t.f.Receipt.Checks, t.f.OnBase
+	f.Notes = append(t.f.Notes, f.Notes...)
+	t.f = f
+	t.turned()
+}
+
+// turned has the evidence begin again at the end of a turn.
+func (t *attempt) turned() {
+	end := t.f.End
+	t.ev = verdict.Evidence{Task: t.ev.Task, Ready: t.ev.Ready, Base: t.ev.Base, Leave: t.ev.Leave, End: &end}
+	t.tries, t.saved = 0, nil
+}
+
+// resumeWork puts what an earlier attempt has left into the checkout again, not committed, so that this one continues from there.
+// That is done only if it began where this one begins and nothing is in its way; else the brief says where it is kept.
+func (ag *agent) resumeWork(ctx context.Context) (notes []attempts.Note, err error) {
+	t := ag.t
+	before := &t.a.Previous
+	if before.ID == 0 || t.c.tree == nil || ctx.Err() != nil {
+		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
+	}
+	done, err := t.c.tree.ResumeWork(ctx, t.a.Base, before.Head)
+	if err != nil || !done {
+		return nil, err
+	}
+	t.a.BriefInput.TakenUp = before.ID
+	return []attempts.Note{{Kind: "salvage", Text: verdict.GoesOnFrom(before)}}, nil
+}
+
+// followUp takes an attempt of a killed run beyond its agent's first turn, as far as it had come: what reviews and further
+// turns have used is counted, and a turn that was cut short ends the attempt, with its findings for the next one.
+func (ag *agent) followUp(ctx context.Context) error {
+	t := ag.t
+	reviews, err := t.c.panelSession(t.a, t.files.Review).UsedBefore(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.Usage.Add(reviews)
+	last := 0
+	for t.files.Round(last + 1).Used() {
+		last++
+	}
+	for n := 1; n <= last; n++ {
+		again := t.files.Round(n)
+		sup, cut := again.Ended()
+		u := ag.later(sup)
+		u.ended, u.cut = true, cut
+		report, err := ag.turn(ctx, again, u)
+		if err != nil {
+			return err
+		}
+		next := t.f.Turned(report)
+		if !t.f.End.Claims() || !t.f.Recall(t.a.ReviewProgress, n) {
+			t.f.Spend(next.Result)
+			continue
+		}
+		t.f.Follow(next)
+	}
+	t.turned()
+	return nil
+}
+
+// stillMissing is what came of an attempt that was nothing but a review, when relay was killed meanwhile: its work waits
+// for the review as before.
+func (ag *agent) stillMissing(ctx context.Context) (err error) {
+	t := ag.t
+	t.f.End = verdict.TurnEnd{Is: runners.Stopped, Said: "relay ended while the work was reviewed"}
+	before := *t.a.Previous.Receipt.Review
+	if t.a.ReviewProgress != nil {
+		before.Opinions = slices.Concat(before.Opinions, t.a.ReviewProgress.Opinions)
+	}
+	t.f.Receipt.Review = &before
+	t.f.Usage, err = t.c.panelSession(t.a, t.files.Review).UsedBefore(ctx)
+	t.turned()
+	return err
+}
+
+// resultWall bounds the turn in which an agent is asked for its result.
+const resultWall = 5 * time.Minute
+
+// askResult asks the session of an agent without a result for the result alone, once.
+func (ag *agent) askResult(ctx context.Context) error {
+	t := ag.t
+	q := t.files.Question()
+	if err := t.run.makeRoom(q.Output()...); err != nil {
+		return err
+	}
+	found := t.a.BriefInput
+	found.Base = t.a.Base
+	brief := reanchor.ResultQuestion{Why: t.f.End.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
+	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
+		return err
+	}
+	u := ag.later(t.run.o.Supervisor)
+	u.wall = true
+	report, err := ag.turn(ctx, q, u)
+	if err != nil {
+		return err
+	}
+	ag.recordAnswer(report)
+	return nil
+}
+
+// answerLeft reads what an agent answered that was asked for its result by a relay that was killed.
+func (ag *agent) answerLeft(ctx context.Context) error {
+	t := ag.t
+	q := t.files.Question()
+	if !q.Used() {
+		return nil
+	}
+	sup, cut := q.Ended()
+	u := ag.later(sup)
+	u.ended, u.cut = true, cut
+	report, err := ag.turn(ctx, q, u)
+	if err != nil {
+		return err
+	}
+	if !t.f.End.Undecided() {
+		t.f.Spend(account.Of(report).Result)
+		return nil
+	}
+	ag.recordAnswer(report)
+	return nil
+}
+
+// recordAnswer makes the state what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
+// attempt, at no cost; its work is there for the next one.
+func (ag *agent) recordAnswer(report runners.Report) {
+	t := ag.t
+	f, next := &t.f, t.f.Turned(report)
+	f.Used = next.Used
+	f.Notes = append(f.Notes, next.Notes...)
+	f.Spend(next.Result)
+	switch {
+	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
+		f.ClaimedFiles, f.End = next.ClaimedFiles, next.End
+		changed := f.Receipt
+		f.Receipt = next.Receipt
+		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked again
+		f.Receipt.ResultFrom = attempts.ResultAsked
+	case next.End.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
+		f.End.Asked, f.End.By = true, ""
+	default:
+		f.End, f.ResetAt = next.End, next.ResetAt
+		f.End.NoResult = false
+	}
+	t.turned()
+}
+
+// rework gives the findings of a review back to the agent.
+func (ag *agent) rework(ctx context.Context) error {
+	t := ag.t
+	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
+			return err
+		}
+	}
+	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
+	shared := t.run.panel()
+	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
+		return err
+	}
+	next, err := ag.nextTurn(ctx)
+	if err != nil {
+		return err
+	}
+	t.f.Follow(next)
+	t.turned()
+	return nil
+}
+
+// nextTurn runs the agent again: in its session when there is one that can continue, else a fresh one with the brief.
+func (ag *agent) nextTurn(ctx context.Context) (account.State, error) {
+	t := ag.t
+	report, err := ag.giveFindings(ctx)
+	if err != nil {
+		return account.State{}, err
+	}
+	next := t.f.Turned(report)
+	if t.f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+		return next, nil
+	}
+	t.f.Session, t.f.Used = "", runners.Usage{}
+	t.f.Spend(next.Result)
+	if report, err = ag.giveFindings(ctx); err != nil {
+		return account.State{}, err
+	}
+	return t.f.Turned(report), nil
+}
+
+// giveFindings gives the agent the findings of the last review.
+func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
+	t := ag.t
+	number, rounds := t.f.Rounds+1, t.run.o.Review.Rounds
+	again := t.files.Round(number)
+	facts, err := t.c.state(ctx)
+	if err != nil {
+		return runners.Report{}, err
+	}
+	known := t.a.BriefInput
+	known.Facts, known.Base = facts, t.a.Base
+	brief := reanchor.Rework{Findings: t.f.Receipt.Findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
+	if err := t.run.makeRoom(again.Output()...); err != nil {
+		return runners.Report{}, err
+	}
+	if err := os.WriteFile(again.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
+		return runners.Report{}, err
+	}
+	t.run.events.Emit(engine.Event{
+		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
+	})
+	return ag.turn(ctx, again, ag.later(t.run.o.Supervisor))
 }

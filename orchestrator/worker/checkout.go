@@ -117,7 +117,7 @@ func factsAge(i engine.Isolation) time.Duration {
 // agentEnv is the environment of an agent. A commit must not ask for a signature, nor git for a password; and in a slot of
 // relay's an agent that loses its .git must not find the user's. Who may not push is not logged in anywhere either.
 func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
-	env := append(c.run.env(a, result), "GIT_TERMINAL_PROMPT=0")
+	env := append(c.run.guard.Env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
 	}

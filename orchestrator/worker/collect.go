@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"relay/epic/globs"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/changes"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/facts"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/nested"
@@ -154,34 +157,14 @@ func (wk *work) withoutRecords(ctx context.Context, names []reanchor.Change) []r
 	})
 }
 
-// findRepositories sees whether another repository was put into the commits: they have its name only, and what is in it
-// would be in this checkout alone, or nowhere. Submodules that others can get are as they should be.
+// findRepositories sees whether another repository was put into the commits, or a commit of a submodule that only this checkout has.
 func (wk *work) findRepositories(ctx context.Context, names []reanchor.Change) error {
 	t := wk.t
-	var declared []string
 	tree, w := t.c.tree, t.ev.Work
-	for _, n := range names {
-		if n.Link == "" {
-			continue
-		}
-		if declared == nil {
-			var err error
-			if declared, err = nested.Declared(ctx, tree.Repo, t.f.Head); err != nil {
-				return err
-			}
-		}
-		switch {
-		case !slices.Contains(declared, n.Path):
-			w.Repository = text.FirstOf(w.Repository, n.Path)
-			if nested.At(tree.Repo, n.Path) {
-				tree.Leave(n.Path + "/")
-			}
-		case t.c.ceiling != "" && nested.MadeCommit(ctx, tree.Repo, n.Path, n.Link): // a user's own submodule stays with the user
-			w.Submodule = text.FirstOf(w.Submodule, n.Path)
-			tree.Leave(n.Path + "/")
-		}
-	}
-	return nil
+	repository, submodule, leave, err := nested.Foreign(ctx, tree.Repo, t.f.Head, names, !t.inUsers())
+	w.Repository, w.Submodule = text.FirstOf(w.Repository, repository), text.FirstOf(w.Submodule, submodule)
+	tree.Leave(leave...)
+	return err
 }
 
 // recordUserFiles records files of the user's own that an agent has put into its commits.
@@ -308,7 +291,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool { return gitcmd.Converted(ctx, t.c.tree.Repo, p, t.a.Base, f.Head) })
 	if len(w.Protected) > 0 {
 		w.LeftProtected = f.PutBack
-		ctx, cancel := uninterrupted(ctx)
+		ctx, cancel := gitcmd.Uninterrupted(ctx)
 		defer cancel()
 		head, err := t.c.tree.Withdraw(ctx, t.a.Base, merge.LeftMessage(t.run.o, t.a), wk.protects())
 		if err == nil {
@@ -355,4 +338,79 @@ func (wk *work) leftProtected() {
 	if t.ev.Work.LeftProtected = own; len(own) == 0 && len(t.f.PutBack) > 0 {
 		t.f.Note("tamper", text.Listed(t.f.PutBack)+", which is protected, was left changed, as by the checks; relay put it back")
 	}
+}
+
+// salvageRef is where the work of an attempt is kept that did not succeed.
+func salvageRef(epicID string, a engine.Attempt) string {
+	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Number)
+}
+
+func (wk *work) ref() string { return salvageRef(wk.t.run.o.Epic.ID, wk.t.a) }
+
+// salvage points a ref at what is kept of the attempt. Another ledger of the epic may have used its name: one that was
+// removed, or that of another checkout.
+func (wk *work) salvage(ctx context.Context, ref, commit string) error {
+	t := wk.t
+	aside, err := t.c.tree.Salvage(ctx, ref, commit)
+	if aside != "" {
+		t.f.Note("salvage", ref+" was there from elsewhere: what it led to is kept as "+aside)
+	}
+	return err
+}
+
+// keepWork keeps the work of an attempt that does not land as a ref and a patch.
+func (wk *work) keepWork(ctx context.Context) error {
+	t := wk.t
+	f := &t.f
+	if f.Head != "" && f.Head != t.a.Base {
+		// For a relay that finds the attempt open and put back: without it the work is where it was kept, and no more.
+		_ = t.files.Note(t.run.o.Dir, attemptfiles.KeptName, f.Head)
+		if err := wk.salvage(ctx, wk.ref(), f.Head); err == nil {
+			f.Receipt.Salvage = wk.ref()
+		} else { // an agent can stand in the way of a name; the patch has the work too
+			f.Note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
+		}
+		if err := wk.writePatch(ctx); err != nil {
+			f.Note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
+			if f.Receipt.Salvage == "" {
+				return err
+			}
+		}
+	}
+	return wk.keepBranch(ctx)
+}
+
+// keepBranch keeps commits that an agent left on the run's branch when it continued elsewhere: the branch is put back.
+func (wk *work) keepBranch(ctx context.Context) error {
+	t := wk.t
+	f, tree := &t.f, t.c.tree
+	tip, err := t.c.repo.Ref(ctx, tree.Branch)
+	if err != nil || tip == "" || tip == t.a.Base || tip == f.Head {
+		return err
+	}
+	if kept, err := tree.Contains(ctx, tip, f.Head); err != nil || kept {
+		return err
+	}
+	ref := wk.ref() + "-branch"
+	if err := wk.salvage(ctx, ref, tip); err != nil {
+		return err
+	}
+	f.Receipt.Kept = append(f.Receipt.Kept, ref)
+	f.Note("salvage", "what the agent had committed on the branch before it left it is kept in "+ref)
+	return nil
+}
+
+// patchCap bounds changes.patch, which is there to be read; the ref has everything.
+const patchCap = 64 << 20
+
+func (wk *work) writePatch(ctx context.Context) error {
+	t := wk.t
+	if err := t.run.makeRoom(t.files.Patch); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(t.files.Patch, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.c.repo.Patch(ctx, t.a.Base, t.f.Head, file, patchCap), file.Close())
 }

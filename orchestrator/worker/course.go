@@ -88,7 +88,7 @@ func (t *attempt) carryOut(ctx context.Context) error {
 		return err
 	}
 	t.f.Record(&t.ev, ruling)
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	return t.place.keep(ctx, t, ruling.Lands())
 }
@@ -215,7 +215,7 @@ func (t *attempt) regained(ctx context.Context, cause error) (again bool, err er
 	if t.saved == nil || t.gone || cause != nil && !gitcmd.Refused(ctx, cause) || t.tries >= maxObjectTries {
 		return false, nil
 	}
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	cleared, err := t.place.regain(ctx, t)
 	if err != nil || !cleared && (cause == nil || t.tries > 1) {

@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/guard"
 	"relay/reanchor"
 )
@@ -73,7 +74,7 @@ func (e *userEngine) epilogue() *epilogue {
 		},
 		mark: func(head string) error { return os.WriteFile(e.readingFile(), []byte(head+"\n"), 0o600) },
 		clean: func(ctx context.Context, head string, seen *guard.Sightings) error {
-			ctx, cancel := uninterrupted(ctx)
+			ctx, cancel := gitcmd.Uninterrupted(ctx)
 			defer cancel()
 			if err := e.c.look(ctx, seen); err != nil {
 				return err
@@ -115,35 +116,34 @@ func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (f
 	t := p.attempt(a)
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
 	for _, q.Anew = range []bool{false, true} {
-		found = nil
-		var tr bench.Trouble
-		err = t.checks.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
-			if !s.Passed() {
-				found = &engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)}
-			}
-			return s.Passed(), nil
-		})
-		if err != nil || found == nil {
-			break
+		failed, err := p.failing(ctx, t, q, 1)
+		if err != nil || len(failed) == 0 {
+			return nil, err
 		}
+		found = &failed[0]
 	}
-	return found, err
+	return found, nil
 }
 
 // RecheckEpic returns the checks of the epic that fail on tip. In the user's checkout they have passed on every task's work.
-func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) (failed []engine.FailedCheck, err error) {
+func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string) ([]engine.FailedCheck, error) {
 	if !p.merged {
 		return nil, nil
 	}
 	t := p.attempt(a)
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
 	q.Before = true
+	return p.failing(ctx, t, q, len(q.Checks))
+}
+
+// failing returns the first checks that fail, so many at most.
+func (p *epilogue) failing(ctx context.Context, t *attempt, q checks.Question, most int) (failed []engine.FailedCheck, err error) {
 	var tr bench.Trouble
 	err = t.checks.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		if !s.Passed() {
 			failed = append(failed, engine.FailedCheck{Run: s.Run, Why: p.run.checks.Why(check, s)})
 		}
-		return true, nil
+		return len(failed) < most, nil
 	})
 	return failed, err
 }

@@ -40,7 +40,7 @@ type Local struct {
 }
 
 // SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
-func (l *Local) SetLedger(ledger ledger, lock lock) {
+func (l *Local) SetLedger(ledger engine.Ledger, lock engine.Lock) {
 	l.run.ledger, l.run.guard.Ledger, l.run.guard.Lock = ledger, ledger, lock
 }
 
@@ -65,13 +65,13 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		return nil, err
 	}
 	g.checks = &checks.Runner{
-		Options: o, Home: g.home, Emit: g.emit, Now: func() time.Time { return g.now() },
+		Options: o, Home: g.home, Emit: g.events.Emit, Now: func() time.Time { return g.now() },
 		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
-			return g.guard.Tools.Point(g.commandEnv(a, ofEpic))
+			return g.guard.Tools.Point(g.guard.CommandEnv(a, ofEpic))
 		},
 	}
 	c := &checkout{run: g, repo: g.home, config: steering.Digest(g.home.Root())}
-	c.facts = reanchor.NewCached(g.home, RecentCommits, factsAge(o.Isolation), time.Now)
+	c.facts = reanchor.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)
 	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
@@ -102,6 +102,3 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	c.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(g.home.Root(), p) }
 	return inCheckout(user), nil
 }
-
-// RecentCommits is how many commits a brief shows.
-const RecentCommits = 5

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
@@ -62,7 +63,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
 	s.benches = &bench.Benches{
-		Checks: g.checks, Pool: pool, Slots: s.slots, Files: provision.New(g.home, g.o), Tools: g.guard.Tools, Env: g.commandEnv,
+		Checks: g.checks, Pool: pool, Slots: s.slots, Files: provision.New(g.home, g.o), Tools: g.guard.Tools, Env: g.guard.CommandEnv,
 		Results: checks.NewCache(),
 	}
 	s.merger = &merge.Merger{
@@ -242,7 +243,7 @@ func (s *slotEngine) Reserve(a engine.Attempt) {
 
 // Close removes the slots: everything in them has landed, or is kept elsewhere. It returns in words what stays, and why.
 func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	var watching error
 	if s.userCheckout != nil {
@@ -260,4 +261,62 @@ func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error)
 		stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, k.Name))+" was not removed: "+k.Why)
 	}
 	return stay, err
+}
+
+// mergeWork is what a [merge.Merger] needs of the slot engine.
+type mergeWork struct{ s *slotEngine }
+
+// Check runs the checks of one landing on the merged tree. They have passed on the work alone: one that fails now fails for what has
+// landed since, unless it is of the epic and fails on the head of the integration branch too.
+func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Step, ofEpic bool) (merge.Proof, error) {
+	g := w.s.run
+	var epicChecks []epic.Check
+	if ofEpic {
+		epicChecks = g.o.Epic.Checks
+	}
+	q := checks.Question{
+		Attempt: p.Attempt, Logs: attemptfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
+		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
+	}
+	g.guard.Enter()
+	defer g.guard.Leave()
+	proof, err := merge.Checked(ctx, w.s.benches, q)
+	return proof, errors.Join(err, g.guard.Rules.MendSilently(ctx))
+}
+
+// Keep keeps the work of an attempt that was proved and does not land, and drops its branch.
+func (w mergeWork) Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
+	t := w.s.attemptAt("", w.s.run.home, a)
+	t.f.Result = *r
+	err := t.work.keepWork(ctx)
+	if *r = t.f.Result; err != nil {
+		return err
+	}
+	return w.s.branches.Drop(ctx, w.s.branch(a), r.Head)
+}
+
+// KeepCommit keeps the commit of an attempt that lands as another one.
+func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit string) error {
+	_, err := w.s.attemptAt("", w.s.run.home, a).c.tree.Salvage(ctx, salvageRef(w.s.run.o.Epic.ID, a), commit)
+	return err
+}
+
+// Contain gives up an attempt whose commits git cannot read.
+func (w mergeWork) Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error) {
+	t := w.s.attempt(p.Attempt)
+	t.f.Result = p.Result
+	err := (&slotPlace{e: w.s}).contain(ctx, t, cause)
+	return t.f.Result, err
+}
+
+// Lands notes that a task's changes land: of the configuration of agent CLIs, and of files that belong to other tasks.
+func (w mergeWork) Lands(a engine.Attempt, r *engine.Result) {
+	w.s.run.recordSteering(r.Receipt.FilesChanged)
+	w.s.run.recordScope(&a.Task, r)
+}
+
+// LogFile returns a file in the folder of an attempt's checks, and makes room for it.
+func (w mergeWork) LogFile(a engine.Attempt, name string) (string, error) {
+	log := filepath.Join(attemptfiles.Of(w.s.run.o.Dir, a).Checks, name)
+	return log, w.s.run.makeRoom(log)
 }

@@ -217,7 +217,7 @@ func TestSlotsRemoveHalfRecovery(t *testing.T) {
 	}
 	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
 	for file, name := range map[string]string{attemptfiles.SlotFile: "1", attemptfiles.MakingFile: "recovery-1"} {
-		if err := y.l.run.recordSlot(a, file, name); err != nil {
+		if err := attemptfiles.Of(y.l.run.o.Dir, a).Note(y.l.run.o.Dir, file, name); err != nil {
 			t.Fatal(err)
 		}
 	}

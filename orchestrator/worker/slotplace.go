@@ -56,7 +56,7 @@ func (p *slotPlace) use(t *attempt, name string, repo *reanchor.Git) {
 	p.name = name
 	t.c = &checkout{
 		run: s.run, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(t.a)},
-		facts: reanchor.NewCached(repo, RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
+		facts: reanchor.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
 	}
 	if name != "" {
 		base := t.a.Base
@@ -84,7 +84,7 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := p.e.run.recordSlot(t.a, attemptfiles.SlotFile, name); err != nil {
+	if err := t.files.Note(p.e.run.o.Dir, attemptfiles.SlotFile, name); err != nil {
 		return err
 	}
 	repo, err := p.e.pool.Acquire(ctx, name, t.a.Base, p.e.branch(t.a))
@@ -207,7 +207,7 @@ func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Si
 // reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
 // destroyed it, what had been committed is all there is.
 func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err error) {
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	before, id := t.c, t.a.Task.ID
 	repo, remade, err := p.e.pool.Open(ctx, p.name, t.a.Base, p.e.branch(t.a))
@@ -238,7 +238,7 @@ func (p *slotPlace) theirs(context.Context, *attempt) (bool, error) { return fal
 // commit commits what the agent has left, and sees which files it has committed that relay had brought and that the user has in no
 // commit: they would land, and be pushed with the rest.
 func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, error) {
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	t.f.Written = append(t.f.Written, t.f.OnBase.Changed()...)
 	if t.gone {
@@ -345,30 +345,21 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 	return slot.DropRefs(t.c.tree.Repo)
 }
 
-// mostUnreachable bounds how many commits are kept that an attempt left behind.
-const mostUnreachable = 20
-
 // keepUnreachable keeps commits that the agent made and left where nothing leads to them.
 func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
-	tips, err := slot.Unreachable(ctx, t.c.tree.Repo, slot.UnreachableOptions{
-		Branch: t.c.tree.Branch, Most: mostUnreachable, Rewritten: !lands, Kept: t.f.AgentHead,
-	})
-	if err != nil || len(tips) == 0 {
-		return err
-	}
 	folder := t.work.ref() + "-left/"
-	for _, tip := range tips {
-		if err := t.c.tree.Keep(ctx, folder+tip[:12], tip); err != nil {
-			return err
-		}
-		t.f.Receipt.Kept = append(t.f.Receipt.Kept, folder+tip[:12])
-	}
-	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(tips))
-	if len(tips) == 1 {
+	kept, err := slot.KeepUnreachable(ctx, t.c.tree, folder, slot.UnreachableOptions{
+		Branch: t.c.tree.Branch, Rewritten: !lands, Kept: t.f.AgentHead,
+	})
+	t.f.Receipt.Kept = append(t.f.Receipt.Kept, kept...)
+	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(kept))
+	if len(kept) == 1 {
 		what = "a commit that the agent left on no branch is kept"
 	}
-	t.f.Note("salvage", what+" below "+folder)
-	return nil
+	if len(kept) > 0 {
+		t.f.Note("salvage", what+" below "+folder)
+	}
+	return err
 }
 
 // release frees the slot, unless something in it is in no commit: then it stays for a person.

@@ -81,14 +81,14 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	if err != nil {
 		return err
 	}
-	if err := s.run.recordSlot(t.a, attemptfiles.MakingFile, name); err != nil {
+	if err := t.files.Note(s.run.o.Dir, attemptfiles.MakingFile, name); err != nil {
 		return err
 	}
 	repo, err := s.pool.Acquire(ctx, name, head, s.branch(t.a))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.Remove(making), s.run.recordSlot(t.a, attemptfiles.SlotFile, name)); err != nil {
+	if err := errors.Join(os.Remove(making), t.files.Note(s.run.o.Dir, attemptfiles.SlotFile, name)); err != nil {
 		return err
 	}
 	p.use(t, name, repo)
@@ -103,7 +103,7 @@ func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error 
 	if !s.ownFault(ctx, cause) {
 		return cause
 	}
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	t.ev.Damage = cause.Error()
 	ruling, _ := verdict.Decide(&t.ev)
@@ -167,7 +167,7 @@ func (s *slotEngine) ownFault(ctx context.Context, err error) bool {
 	if !unreadable && !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
 		return false
 	}
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	return gitcmd.Whole(ctx, s.run.home, s.headGuard.Tip())
 }

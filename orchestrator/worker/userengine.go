@@ -23,7 +23,6 @@ import (
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
-	"relay/runners"
 )
 
 // userEngine is the [engine.Engine] of the user's own checkout: of isolation none, and of shared, where changes belong to no task.
@@ -100,33 +99,16 @@ func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engin
 	if err != nil || here {
 		return err
 	}
-	if err := e.refuseUnread(ctx); err != nil {
-		return err
+	if e.c.tree != nil {
+		if err := precheck.RefuseUnread(ctx, e.c.repo, e.readingFile()); err != nil {
+			return err
+		}
 	}
 	return e.CheckReady(ctx)
 }
 
 // readingFile is there while reviewers read, or checks of completed tasks run, in the checkout: it has the commit that they began from.
 func (e *userEngine) readingFile() string { return filepath.Join(e.run.o.Dir, "reading") }
-
-// refuseUnread refuses a checkout in which a run was killed while reviewers read, if somebody has committed since: whose doing that is
-// only a person can tell.
-func (e *userEngine) refuseUnread(ctx context.Context) error {
-	began, err := runners.ReadResultFile(e.readingFile())
-	if err != nil || e.c.tree == nil {
-		return nil //nolint:nilerr // no run was killed then
-	}
-	from := strings.TrimSpace(string(began))
-	head, err := e.c.repo.Head(ctx)
-	if err != nil || head == from {
-		return err
-	}
-	return &text.RefusedError{
-		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
-		Hint: "git reset --hard " + from + " if they are not yours\n" +
-			"rm " + text.ShellWord(e.run.relative(e.readingFile())) + ", then relay work",
-	}
-}
 
 // Awake reads relay's own .gitignore.
 func (e *userEngine) Awake(context.Context) error { return e.run.guard.KeepIgnore() }
@@ -225,7 +207,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 		t.ev.Work.Unattributed = true
 		return nil, nil
 	}
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	err = tree.Records.Do(ctx, func() (err error) {
 		names, err = t.work.commit(ctx)
@@ -363,7 +345,7 @@ func (p *userPlace) runList(
 ) (list []checks.Result, more bool, err error) {
 	tree := p.e.c.tree
 	if tree != nil && (p.t.ev.End == nil || len(q.Lay) > 0) {
-		back, cancel := uninterrupted(ctx)
+		back, cancel := gitcmd.Uninterrupted(ctx)
 		defer cancel()
 		defer func() { err = errors.Join(err, p.restore(back, q)) }()
 		if err := (&worktree.Tree{Repo: tree.Repo}).Lay(ctx, q.LayFrom, q.Lay); err != nil {
@@ -402,7 +384,7 @@ func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks
 	if tree == nil || q.Before || len(p.t.work.protected()) == 0 {
 		return nil
 	}
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	changed, err := tree.PutBack(ctx, q.Commit, p.t.work.protects())
 	if len(changed) > 0 {

@@ -2,10 +2,12 @@
 package nested
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
@@ -122,3 +124,33 @@ func MadeCommit(ctx context.Context, repo *reanchor.Git, path, commit string) bo
 
 // AgentsGit is the folder in a slot for the repository that an agent has made of it.
 const AgentsGit = "agents-git"
+
+// Foreign returns the first repository that was put into a commit and is no submodule, and the first submodule with a commit that only
+// this checkout has, when such are asked for: a user's own stays with the user. A commit has only their names, and what is in them would
+// be nowhere else: leave lists the folders, ending in a slash.
+func Foreign(
+	ctx context.Context, repo *reanchor.Git, head string, names []reanchor.Change, submodules bool,
+) (repository, submodule string, leave []string, err error) {
+	var declared []string
+	for _, n := range names {
+		if n.Link == "" {
+			continue
+		}
+		if declared == nil {
+			if declared, err = Declared(ctx, repo, head); err != nil {
+				return repository, submodule, leave, err
+			}
+		}
+		switch {
+		case !slices.Contains(declared, n.Path):
+			repository = cmp.Or(repository, n.Path)
+			if At(repo, n.Path) {
+				leave = append(leave, n.Path+"/")
+			}
+		case submodules && MadeCommit(ctx, repo, n.Path, n.Link):
+			submodule = cmp.Or(submodule, n.Path)
+			leave = append(leave, n.Path+"/")
+		}
+	}
+	return repository, submodule, leave, nil
+}

@@ -10,6 +10,7 @@ import (
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
 )
 
@@ -115,3 +116,19 @@ func leftBehind(repo *reanchor.Git) []string {
 
 // leftMost bounds how many places of HEAD are looked at.
 const leftMost = 1000
+
+// mostUnreachable bounds how many commits are kept that an attempt left behind.
+const mostUnreachable = 20
+
+// KeepUnreachable keeps the commits that [Unreachable] lists as refs in a folder, and returns their names.
+func KeepUnreachable(ctx context.Context, tree *worktree.Tree, folder string, o UnreachableOptions) (kept []string, err error) {
+	o.Most = mostUnreachable
+	tips, err := Unreachable(ctx, tree.Repo, o)
+	for _, tip := range tips {
+		if err := tree.Keep(ctx, folder+tip[:12], tip); err != nil {
+			return kept, err
+		}
+		kept = append(kept, folder+tip[:12])
+	}
+	return kept, err
+}

@@ -18,7 +18,6 @@ import (
 	"relay/epic"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
 	"relay/reanchor"
 )
 
@@ -49,7 +48,7 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 	if err := s.check(); err != nil {
 		return err
 	}
-	facts, err := p.Git.Facts(ctx, worker.RecentCommits)
+	facts, err := p.Git.Facts(ctx, reanchor.RecentCommits)
 	if err != nil {
 		return err
 	}

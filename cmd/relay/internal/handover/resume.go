@@ -13,7 +13,6 @@ import (
 	"relay/cmd/relay/internal/status"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/readback"
-	"relay/orchestrator/worker"
 	"relay/reanchor"
 )
 
@@ -25,7 +24,7 @@ type ResumeOptions struct {
 
 // Resume prints what a session has to know that goes on, and answers the last handoff in the ledger with a transition.
 func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions) error {
-	facts, err := p.Git.Facts(ctx, worker.RecentCommits)
+	facts, err := p.Git.Facts(ctx, reanchor.RecentCommits)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/readback"
 	"relay/orchestrator/text"
-	"relay/orchestrator/worker"
+	"relay/reanchor"
 )
 
 // NextBrief returns the prompt that the agent would be given if the task's next attempt began now. It fails if the repository
 // cannot be read.
 func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View, task *epic.Task) ([]byte, error) {
-	facts, err := o.Repo.Facts(ctx, worker.RecentCommits)
+	facts, err := o.Repo.Facts(ctx, reanchor.RecentCommits)
 	if err != nil {
 		return nil, err
 	}

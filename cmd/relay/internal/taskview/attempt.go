@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 
 	"relay/attempts"
@@ -131,13 +132,13 @@ func (a *Attempt) diff(ctx context.Context, out io.Writer) error {
 		}
 		for _, head := range []string{at.Head, kept} {
 			if hasCommit(ctx, p, head) {
-				return p.Git.Patch(ctx, at.Base, head, out)
+				return p.Git.Patch(ctx, at.Base, head, out, math.MaxInt)
 			}
 		}
 	}
 	if hasCommit(ctx, p, at.Landed) {
 		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
-		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out)
+		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out, math.MaxInt)
 	}
 	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
 		return copyFile(out, patch)

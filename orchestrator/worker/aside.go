@@ -10,8 +10,10 @@ import (
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/guard"
+	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
 
@@ -35,7 +37,7 @@ func (l *Local) Study(
 	}
 	var seen guard.Sightings
 	err = l.study(ctx, a, &seen, use)
-	ctx, cancel := uninterrupted(ctx)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
 	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
@@ -64,24 +66,50 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightin
 	return errors.Join(err, s.clean(ctx, seen))
 }
 
-// Try runs all checks of a plan on the commit, each list in a clean checkout. A check that could run once a task has made what it lacks is
-// told to be one that cannot run unless a task names that under its files.
+// Try runs all checks of a plan on the commit, each list in a clean checkout: see [bench.Benches.TryPlan].
 func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (bench.Tried, error) {
-	o := s.engine.run.o
-	was, graph := o.Epic, o.Graph
-	tried := *plan
-	tried.ID = was.ID
-	o.Epic, o.Graph = &tried, g
-	defer func() { o.Epic, o.Graph = was, graph }()
-	done, err := s.engine.benches.Try(ctx, s.a.Base, bench.ListsOf(o, &attempts.Ledger{}))
-	if ctx.Err() != nil {
-		return done, errors.Join(err, context.Cause(ctx))
+	return s.engine.benches.TryPlan(ctx, s.a.Base, plan, g)
+}
+
+// Fork has an agent work on the prompt of an attempt that is none of a plan's, in a repository of its own at the attempt's base, and
+// keeps what it makes below refs/relay: nothing of it lands. The engine must be one of slots. The result's receipt names the ref; stay says
+// in words what could not be removed afterwards.
+func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error) {
+	s := l.slots
+	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
+		return r, nil, err
 	}
-	for i := range done.Checks {
-		t := &done.Checks[i]
-		if !t.Passed && t.CannotRun == "" {
-			t.CannotRun = s.engine.run.checks.Unready(ctx, checks.Check{Check: t.Check}, t.Run, s.a.Base)
-		}
+	r, err = s.Run(ctx, a)
+	if err == nil && r.Succeeded() {
+		err = mergeWork{s}.Keep(ctx, a, &r)
 	}
-	return done, err
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	stay, closing := s.removeSlots(ctx)
+	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	return r, stay, err
+}
+
+// TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from.
+func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried bench.Tried, err error) {
+	o := l.run.o
+	lists := bench.ListsOf(o, done)
+	if l.user != nil {
+		return bench.TryHere(ctx, l.run.checks, l.user.c.repo, lists)
+	}
+	defer func() {
+		ctx, cancel := gitcmd.Uninterrupted(context.WithoutCancel(ctx))
+		defer cancel()
+		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
+	}()
+	base, err := l.run.home.Ref(ctx, l.slots.integration.Ref())
+	if err != nil {
+		return tried, err
+	}
+	base = text.FirstOf(base, l.run.origin.Base)
+	if o.Hook != "" {
+		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
+		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
+	}
+	return l.slots.benches.Try(ctx, base, lists)
 }
