@@ -71,7 +71,8 @@ func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.
 	}
 }
 
-// RefuseUncommitted refuses a checkout in which something is half done, or with uncommitted changes: they would be mixed up with an agent's.
+// RefuseUncommitted refuses a checkout in which a merge or the like is half done, or changes are not committed: they would be mixed up
+// with an agent's.
 func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
 	if half := gitcmd.Halfway(repo); half != "" {
 		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}

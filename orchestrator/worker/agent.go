@@ -39,7 +39,9 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	if err != nil || report.Outcome != runners.NoSession {
 		return report, err
 	}
-	t.run.events.Record(ctx, engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail}})
+	t.run.events.Record(ctx, engine.Event{
+		Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail},
+	})
 	return ag.briefAndRun(ctx, t.a, nil)
 }
 

@@ -66,7 +66,7 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightin
 	return errors.Join(err, s.clean(ctx, seen))
 }
 
-// Try runs all checks of a plan on the commit, each list in a clean checkout: see [bench.Benches.TryPlan].
+// Try runs all checks of a plan on the commit: see [bench.Benches.TryPlan].
 func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (bench.Tried, error) {
 	return s.engine.benches.TryPlan(ctx, s.a.Base, plan, g)
 }

@@ -255,7 +255,7 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.
 func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error) {
-	kept, err := s.pool.Clear(ctx)
+	kept, err := slot.Clear(ctx, s.pool)
 	stay = slices.Concat(s.stay, s.branches.Stay())
 	for _, k := range kept {
 		stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, k.Name))+" was not removed: "+k.Why)

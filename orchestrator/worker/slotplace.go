@@ -389,12 +389,11 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 	return nil
 }
 
-// keepAltered keeps, in the attempt's folder, what it has changed of files that the set-up had made or relay had brought: they are in no
-// commit, and are removed.
+// keepAltered keeps what the attempt has changed of files that the set-up had made or relay had brought: they are in no commit.
 func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
 	listed, err := os.Lstat(filepath.Join(t.files.Folder, attemptfiles.UntrackedName))
 	if err != nil {
-		return nil // what was there is not known
+		return nil //nolint:nilerr // what was there is not known
 	}
 	to := filepath.Join(t.files.Folder, "altered")
 	names, tooLarge, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, p.e.run.makeRoom)

@@ -125,8 +125,8 @@ func MadeCommit(ctx context.Context, repo *reanchor.Git, path, commit string) bo
 // AgentsGit is the folder in a slot for the repository that an agent has made of it.
 const AgentsGit = "agents-git"
 
-// Foreign returns the first repository that was put into a commit and is no submodule, and the first submodule with a commit that only
-// this checkout has, when such are asked for: a user's own stays with the user. A commit has only their names, and what is in them would
+// Foreign returns the first repository in a commit that is not a submodule, and the first submodule with a commit that only this checkout
+// has, when such are asked for: a user's own stays with the user. A commit has only their names, and what is in them would
 // be nowhere else: leave lists the folders, ending in a slash.
 func Foreign(
 	ctx context.Context, repo *reanchor.Git, head string, names []reanchor.Change, submodules bool,

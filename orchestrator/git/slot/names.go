@@ -85,8 +85,8 @@ func (n *Names) RemoveAll(ctx context.Context) error {
 // Kept is a slot that was not removed.
 type Kept struct{ Name, Why string }
 
-// Clear removes the slots but for those in which something is nowhere else.
-func (p *Pool) Clear(ctx context.Context) (kept []Kept, err error) {
+// Clear removes the slots of a pool, but for those in which something is nowhere else.
+func Clear(ctx context.Context, p *Pool) (kept []Kept, err error) {
 	names, err := p.Names(ctx)
 	for _, name := range names {
 		why, failure := "", error(nil)
