@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
+	"relay/runners/process"
 )
 
 // askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
