@@ -18,7 +18,7 @@ import (
 	"relay/cmd/relay/internal/project"
 )
 
-// rounds is how many random nights TestLandingProperties makes. CI makes 200, .ci/long 1,000, a soak thousands:
+// rounds is how many random nights TestLandingProperties makes. CI makes 40, .ci/long 1,000, a soak thousands:
 // go test ./cmd/relay/labtest -run TestLandingProperties -timeout 0 -args -rounds 3000 -seed 7
 var (
 	rounds = flag.Int("rounds", 1, "random nights of TestLandingProperties")
