@@ -23,7 +23,6 @@ import (
 	"relay/reanchor"
 	"relay/review"
 	"relay/runners"
-	"relay/runners/process"
 )
 
 // askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
@@ -288,11 +287,8 @@ func (s *Session) UsedBefore(ctx context.Context) (sum attempts.Usage, err error
 // usedFor is what a reviewer of a killed run has used for the answer in a folder.
 func (s *Session) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
 	in := func(name string) string { return filepath.Join(folder, name) }
-	exit, err := process.ReadExit(in("end.json"))
-	if err != nil {
-		exit = process.Exit{Lost: true}
-	}
-	runner, err := s.Options.NewRunner(reviewer, process.Ended(exit))
+	sup, _ := attemptfiles.Files{End: in("end.json")}.Ended()
+	runner, err := s.Options.NewRunner(reviewer, sup)
 	if err != nil {
 		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: its answers cannot be read
 	}
