@@ -50,7 +50,7 @@ var clis = []agentCLI{
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},
 "privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false,"maxAttempts":2}}`}
 	}},
-	{name: "opencode", model: "local/model", writes: "write", starting: 60, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
+	{name: "opencode", model: "local/model", writes: "write", starting: 120, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
 		return []string{
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","provider":{"local":{"npm":"@ai-sdk/openai-compatible",
