@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
@@ -214,6 +215,7 @@ func TestBrokenBefore(t *testing.T) {
 		"it takes too long":               {"touch ready; sleep 60", "echo x > x", attempts.Environment, "", "check took longer than 50ms, and in the same way before the work", 2, 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 2)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.l.run.o.Supervisor = runnertest.WhenReady{Supervisor: y.l.run.o.Supervisor}
@@ -300,6 +302,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 		"the index is gone": {[]string{`test ! -e x || echo rubbish > "$(git rev-parse --git-dir)/relay-index"`}, attempts.Environment, "what git knows of the checkout was changed while the checks ran; they prove nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("echo good > verify.sh; echo true > unit.sh; git add -A; git commit -qm verify; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")

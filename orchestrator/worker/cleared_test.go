@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 )
@@ -56,6 +57,7 @@ func TestCommitsOfAgentsThatAreClearedAway(t *testing.T) {
 		"nothing":          {two + "true", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			r := y.proved("T1", c.script, "test -e one")

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 // What decides a check is told of when it was changed, unless that is the task.
@@ -34,6 +35,7 @@ func TestChangedChecks(t *testing.T) {
 		"moved away":            {"git mv other.sh old.sh", "test -f old.sh || sh other.sh", nil, says("other.sh", "test -f old.sh || sh other.sh")},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l := newLab(t, c.agent)
 			l.Write("tests/smoke.sh", "exit 0 # smoke\n")

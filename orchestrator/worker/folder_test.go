@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 )
 
 // Whatever an agent or a check has put in the place of a file of an attempt's: nobody waits for it, the attempt comes to its
@@ -24,6 +25,7 @@ func TestNothingInTheFolderIsInTheWay(t *testing.T) {
 		"no way inside it": `mkdir -p $(dirname FILE); echo x > FILE; chmod 0 FILE`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.l.run.o.Worktree.Setup = []string{"true"}

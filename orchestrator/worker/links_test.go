@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 )
@@ -23,6 +24,7 @@ func TestRepositoriesInCommits(t *testing.T) {
 		"and it failed": {dep + "git add -A; git commit -qm all; exit 3", "exit status 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			f := y.does("T1", c.script).Result
@@ -57,6 +59,7 @@ func TestSubmodulesInWorktrees(t *testing.T) {
 		"on a branch":         {fill + "cd lib; git switch -qc own; echo v2 > v; git commit -qam v2; git checkout -q -; cd ..; echo ok > ok.txt", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLab(t, "true")
 			up := l.TempDir()
@@ -96,6 +99,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 		"half a bisect":  {two + "git bisect start -q HEAD HEAD~1; exit 3", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.proved("T0", two+"git reset -q --hard HEAD~1; echo 0 > zero") // its log is not the next one's

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 )
 
 // Files of the user's that nobody has committed do not land, whatever an agent adds: its git does not see them, and work
@@ -22,6 +23,7 @@ func TestProvisionedFilesDoNotLand(t *testing.T) {
 		"an odd name, all": {"echo x > 'a[1]'; echo x > x; git add -A; git commit -qm x; test -z \"$(git ls-files 'a*')\"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Write(".gitignore", "node/\n") // as most have it: that is a folder, and no link

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
@@ -67,6 +68,7 @@ func TestRecovery(t *testing.T) {
 		"another history":               {claimed, plain, []func(*lab){move}, attempts.Stopped, "Else", "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			l := newLab(t, "exit 99")
 			l.Write("mine.txt", "mine\n")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 )
 
 // Agents may do with branches and tags what they like: those of the user stay where the user has them.
@@ -26,6 +27,7 @@ func TestBranchesAreTheUsers(t *testing.T) {
 		"makes some":               "git branch side; git tag v9",
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("git switch -q -c feature; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
@@ -58,6 +60,7 @@ func TestBranchesByPath(t *testing.T) {
 		"makes some":       {"git branch side; git tag v9", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("git branch old; echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1; git pack-refs --all")
@@ -100,6 +103,7 @@ func TestUserGoesOnWorking(t *testing.T) {
 		"fetches to a branch of none": "git fetch -q . main:fetched",
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("echo s >> seed.txt; git commit -qam s; git switch -q -c feature HEAD~1; echo f > f; git add f; git commit -qm f; git switch -q main; git tag v1")

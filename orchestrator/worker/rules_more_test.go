@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/internal/slowtest"
 )
 
 // What an agent tells git for all repositories of the user's does not decide what checks see either.
@@ -23,6 +24,7 @@ func TestGlobalRulesAreTheUsers(t *testing.T) {
 		"one more file": {`git config -f ~/.config/git/config core.autocrlf true 2>/dev/null || { mkdir -p ~/.config/git; git config -f ~/.config/git/config core.autocrlf true; }`, "the settings core.autocrlf in HOME/.config/git/config were changed during the attempt; relay put them back"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Write("app.sh", "exit 1\n")
@@ -65,6 +67,7 @@ func TestHistoryIsTheUsers(t *testing.T) {
 		"back again":          {"git replace -d $(git rev-parse HEAD:tests/a.txt) >/dev/null", replaced, attempts.Tamper},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 2)
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Git("commit", "-q", "--allow-empty", "-m", "Second")

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 )
 
@@ -184,6 +185,7 @@ func TestUndeclaredOverlap(t *testing.T) {
 		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and does not declare it: add it to its files"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			if c.together {

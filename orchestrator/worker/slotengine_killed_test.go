@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
@@ -74,6 +75,7 @@ func TestSlotsKeepWorkWhenKilled(t *testing.T) {
 		"what was there, as well": work + `rm "$RELAY_PROMPT" "$(dirname "$RELAY_PROMPT")/untracked"`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			a := y.killed(engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, script, 0)

@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/schedule"
@@ -322,6 +323,7 @@ func TestAttribution(t *testing.T) {
 		"red in another way":        {task: "ls; false", script: "echo x > x", outcome: attempts.Check, want: attempts.BrokenBefore},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t, list(c.epic)...)
 			f := y.does("T1", c.script, list(c.task)...).Result

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/slowtest"
 )
 
 // Whatever an agent destroys: its attempt fails, what it had committed is kept, and the next one works and lands.
@@ -34,6 +35,7 @@ func TestSlotsSurviveAgents(t *testing.T) {
 		"the user's .git":           committed + `rm -rf "$(git rev-parse --path-format=absolute --git-common-dir)"; exit 3`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			f := y.does("T1", script).Result
@@ -91,6 +93,7 @@ func TestSlotsKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 		"a folder, and no change": {"cd tests; git init -q; " + deep, "tests"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			y := newSlotLab(t)
 			f := y.does("T1", c.script).Result
@@ -210,6 +213,7 @@ func TestSlotsMakeWayForTheirRefs(t *testing.T) {
 		"every task's, packed": "git branch relay-tasks/20260101-lab; git pack-refs --all",
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 4)
 			t.Parallel()
 			y := newSlotLab(t)
 			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
@@ -259,6 +263,7 @@ func TestCheckoutsThatAreNeverClean(t *testing.T) {
 		"pointers": `printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 0 > odd; git add odd; git commit -qm odd; echo 'odd filter=lfs diff=lfs merge=lfs -text' > .gitattributes`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			slowtest.OneIn(t, 3)
 			t.Parallel()
 			l := newLab(t, "true")
 			l.Sh(given + `; git add .gitattributes; git commit -qm attributes`)
