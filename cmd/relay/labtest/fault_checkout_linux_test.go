@@ -162,6 +162,7 @@ func TestFaultSharedCheckout(t *testing.T) {
 
 // Each of two runs in one checkout has its own copy of .git: the end of one does not take the other's away.
 func TestFaultCopyOfEachRun(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 touch "$HOME/up-$RELAY_EPIC"

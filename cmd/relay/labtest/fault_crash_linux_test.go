@@ -107,6 +107,7 @@ func TestFaultKilledWhileAnAgentWorks(t *testing.T) {
 
 // An agent that has ended when relay is killed is not run again: what it left is judged.
 func TestFaultKilledAfterTheAgentEnded(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 if [ "$RELAY_TASK" = T1 ]; then touch "$HOME/up"; while [ ! -e "$HOME/go" ]; do sleep 0.01; done; fi
@@ -220,6 +221,7 @@ func TestFaultGuardianKilled(t *testing.T) {
 
 // Relay and guardian killed in one stroke: the next run ends what they left.
 func TestFaultBothKilled(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l, r := held(t, hangingAgent)
 	l.halt(r.cmd.Process.Pid)

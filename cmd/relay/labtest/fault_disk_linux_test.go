@@ -177,6 +177,7 @@ func TestFaultOutputFails(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"stdout", "stderr", "both"} {
 		t.Run(name, func(t *testing.T) {
+			onlyFirst(t, name, "both", "stderr", "stdout")
 			t.Parallel()
 			l := newLab(t, matrixPlan, matrixAgent)
 			nowhere, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

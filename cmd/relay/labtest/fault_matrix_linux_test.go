@@ -160,7 +160,7 @@ func cuts() []cut {
 					}
 					continue
 				}
-				if !runsMore() && (p+a)%3 != i {
+				if !runsMore() && (p+a)%6 != i {
 					continue
 				}
 				if action == "kill" && (i+p)%2 == 0 || action != "kill" && !raceEnabled && (p+a+i)%len(isolations) == 0 {

@@ -145,6 +145,7 @@ func TestFaultOddPaths(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"with space", "überall 日本", "-rf", "quote'\"$(touch x)`", "new\nline", "*"} {
 		t.Run(name, func(t *testing.T) {
+			onlyFirst(t, name, "quote'\"$(touch x)`", "new\nline", "-rf", "with space", "überall 日本", "*")
 			t.Parallel()
 			l := newLabAt(t, filepath.Join(t.TempDir(), name), crashPlan, committing)
 			l.work(exit.OK)
@@ -193,6 +194,7 @@ func TestFaultUntrackedFilesOfTheUser(t *testing.T) {
 
 // The same when the agent succeeds: what it staged is not committed by relay; what it committed itself is told of.
 func TestFaultUntrackedFilesCommitted(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, hostilePlan, `
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"; git add -A

@@ -43,6 +43,7 @@ func TestFaultSignals(t *testing.T) {
 
 // Control-C in a terminal reaches the whole group: relay, its guardian, and no agent, for agents have groups of their own.
 func TestFaultInterruptOfTheGroup(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, hangingAgent)
 	l.write(l.inHome("hold"), "")
@@ -130,6 +131,7 @@ ok
 
 // Neither does a terminal that is closed.
 func TestFaultTerminalCloses(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, `
 touch "$HOME/up"
@@ -265,6 +267,7 @@ ok
 
 // The lock of another host is respected, whatever the operating system says, and relay says how to force it.
 func TestFaultLockOfAnotherHost(t *testing.T) {
+	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, "ok\n")
 	text, err := json.Marshal(map[string]any{"pid": 4711, "host": "elsewhere", "epic": "20260101-crash", "since": "2026-01-01T00:00:00Z"})

@@ -49,7 +49,7 @@ func needsFull(t *testing.T) {
 func onlyFirst(t *testing.T, name string, first ...string) {
 	t.Helper()
 	if !runsMore() {
-		first = first[:min(len(first), 3)]
+		first = first[:min(len(first), 2)]
 	}
 	if !*full && !slices.Contains(first, name) {
 		t.Skip("with -args -full it runs")

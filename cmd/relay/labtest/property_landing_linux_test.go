@@ -29,6 +29,9 @@ var (
 // own line, holds exactly the tasks that are completed, every byte an agent wrote is reachable, and nothing is left in
 // the user's way.
 func TestLandingProperties(t *testing.T) {
+	if *rounds == 1 {
+		needsMore(t)
+	}
 	t.Parallel()
 	n := *rounds
 	if raceEnabled || testing.Short() {

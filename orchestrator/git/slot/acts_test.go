@@ -41,7 +41,7 @@ func TestActsStayInTheSlot(t *testing.T) {
 	}
 	for name, act := range acts {
 		t.Run(name, func(t *testing.T) {
-			slowtest.OneIn(t, 4)
+			slowtest.OneIn(t, 8)
 			t.Parallel()
 			l, p := newPool(t)
 			l.Sh(`echo precious > n; git stash -q; git branch feature one; git branch relay/lab; git branch relay-tasks/lab/T2 one; git update-ref refs/relay-tip/lab HEAD

@@ -126,7 +126,7 @@ func TestSlotIsExactlyItsCommit(t *testing.T) {
 	for name, agent := range leftByAgents {
 		for _, next := range []string{"one", "two"} {
 			t.Run(name+", then "+next, func(t *testing.T) {
-				slowtest.OneIn(t, 8)
+				slowtest.OneIn(t, 24)
 				t.Parallel()
 				exactly(t, agent, next)
 			})
