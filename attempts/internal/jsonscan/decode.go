@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,12 +25,15 @@ type field struct {
 	rare  bool // encoding/json reads its type
 }
 
-// fields returns those of a struct type, with those of the structs embedded in it.
-func (s *Scanner) fields(t reflect.Type) []field {
-	list, known := s.types[t]
-	if known {
-		return list
+// known has the fields of each struct type that was asked for: a reflect.Type's []field.
+var known sync.Map
+
+// fieldsOf returns those of a struct type, with those of the structs embedded in it.
+func fieldsOf(t reflect.Type) []field {
+	if list, ok := known.Load(t); ok {
+		return list.([]field) //nolint:forcetypeassert // it is ours
 	}
+	var list []field
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
@@ -40,10 +44,7 @@ func (s *Scanner) fields(t reflect.Type) []field {
 		}
 		list = append(list, field{name, f.Index, rare(f.Type) || strings.Contains(options, "string")})
 	}
-	if s.types == nil {
-		s.types = map[reflect.Type][]field{}
-	}
-	s.types[t] = list
+	known.Store(t, list)
 	return list
 }
 
@@ -96,7 +97,7 @@ func (s *Scanner) value(v reflect.Value) {
 
 // object reads an object into a struct. Fields mostly come in the order in which the struct has them.
 func (s *Scanner) object(v reflect.Value) {
-	fields := s.fields(v.Type())
+	fields := fieldsOf(v.Type())
 	var seen uint64
 	next := 0
 	s.want('{')
