@@ -26,7 +26,7 @@ type field struct {
 }
 
 // known has the fields of each struct type that was asked for: a reflect.Type's []field.
-var known sync.Map
+var known sync.Map //nolint:gochecknoglobals // a table, of types that never change
 
 // fieldsOf returns those of a struct type, with those of the structs embedded in it.
 func fieldsOf(t reflect.Type) []field {

@@ -49,7 +49,7 @@ func (y *Writer) fields(indent int, v reflect.Value) {
 }
 
 // known has the fields of each struct type that was asked for: a reflect.Type's []field.
-var known sync.Map
+var known sync.Map //nolint:gochecknoglobals // a table, of types that never change
 
 func fieldsOf(t reflect.Type) []field {
 	if list, ok := known.Load(t); ok {
