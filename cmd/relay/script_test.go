@@ -61,9 +61,14 @@ var full = flag.Bool("full", false, "run every script")
 // TestScript runs relay as a user does: every file below testdata/script is one claim about it.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	ruled := causes{seen: map[string]bool{}}
+	t.Cleanup(func() { ruled.wanted(t) })
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		Setup:               setUp,
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Defer(func() { ruled.collect(env.WorkDir) })
+			return setUp(env)
+		},
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
