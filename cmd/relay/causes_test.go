@@ -27,8 +27,8 @@ func (c *causes) collect(dir string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !slices.Contains([]string{"events.jsonl", "attempt-ledger.yml"}, d.Name()) {
-			return nil //nolint:nilerr // a script may leave what cannot be read
+		if err != nil || !d.Type().IsRegular() || !slices.Contains([]string{"events.jsonl", "attempt-ledger.yml"}, d.Name()) {
+			return nil //nolint:nilerr // a script may leave what cannot be read, and named pipes
 		}
 		data, _ := os.ReadFile(path)
 		for _, m := range causeText.FindAllStringSubmatch(string(data), -1) {
