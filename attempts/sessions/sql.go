@@ -61,6 +61,9 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 	}
 	defer db.Close()
 	conn, err := db.Conn(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
 	if err != nil {
 		return nil, named(File, err)
 	}

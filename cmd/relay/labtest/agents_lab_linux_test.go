@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"relay/runners/process"
@@ -36,11 +35,7 @@ type agentCLI struct {
 	open     bool   // its commands run without its sandbox
 	mcp      bool   // it gets relay's MCP server
 	form     bool   // another form of an API, which need only work
-	heavy    bool   // it computes for ten seconds before it asks its model
 }
-
-// heavyTurn is held by a lab with a heavy CLI: several at once would need minutes to begin.
-var heavyTurn sync.Mutex
 
 // The CLIs ask their provider again for minutes; here they are told not to, as far as they can be.
 var clis = []agentCLI{
@@ -55,7 +50,7 @@ var clis = []agentCLI{
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},
 "privacy":{"usageStatisticsEnabled":false},"general":{"enableAutoUpdate":false,"maxAttempts":2}}`}
 	}},
-	{name: "opencode", model: "local/model", writes: "write", starting: 60, limit: "nothing", server: quietServer, blurred: true, heavy: true, env: func(url string) []string {
+	{name: "opencode", model: "local/model", writes: "write", starting: 120, limit: "nothing", server: quietServer, blurred: true, env: func(url string) []string {
 		return []string{
 			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			`OPENCODE_CONFIG_CONTENT={"autoupdate":false,"share":"disabled","provider":{"local":{"npm":"@ai-sdk/openai-compatible",
@@ -164,10 +159,6 @@ func newAgentLab(t *testing.T, firstAnswer float64, used ...agentCLI) *agentLab 
 			t.Logf("%s was answered: %s; asked in vain for: %s", c.name,
 				strings.Join(l.model.Asked(c.name), ", "), strings.Join(l.model.Unknown(c.name), ", "))
 		})
-	}
-	if slices.ContainsFunc(used, func(c agentCLI) bool { return c.heavy }) {
-		heavyTurn.Lock()
-		t.Cleanup(heavyTurn.Unlock)
 	}
 	l.lab = newLab(t, agentPlan, "")
 	l.settings(fmt.Sprintf(agentSettings, yamlText(t, names), firstAnswer, 1.5*firstAnswer, yamlText(t, agents)))
