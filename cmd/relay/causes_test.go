@@ -38,8 +38,16 @@ func (c *causes) collect(dir string) {
 	})
 }
 
-// withoutScript says how the rows are tested that no script brings about.
-var withoutScript = map[string]string{}
+// withoutScript says of the rows that no script brings about why that is so, or what tests them.
+var withoutScript = map[string]string{
+	"broken before":              "worker.TestBrokenBefore",
+	"cannot run on the work":     "worker.TestCannotRun",
+	"changed beside":             "the table alone: another task has to be at work in the moment in which the check ends",
+	"changes wanted, and mended": "a step on the way: no attempt ends with it",
+	"landed":                     "a landing that succeeds is an event without a cause",
+	"no result, yet":             "a step on the way: no attempt ends with it",
+	"too large":                  "the table alone: a change of more files than git lists in 64 MiB",
+}
 
 // wanted fails when all scripts have run and one of the rows of docs/verdicts.md has not ruled in any.
 func (c *causes) wanted(t *testing.T) {
