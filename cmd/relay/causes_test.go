@@ -67,6 +67,9 @@ func (c *causes) wanted(t *testing.T) {
 			rows[m[1]] = m[1] != "cause" && m[1] != "---"
 		}
 	}
+	if !rows["check failed"] || !rows["red on the merged tree"] {
+		t.Fatalf("docs/verdicts.md is not read: %v", rows)
+	}
 	for _, row := range slices.Sorted(maps.Keys(rows)) {
 		if why := withoutScript[row]; rows[row] && c.seen[row] == (why != "") {
 			t.Errorf("row %q of docs/verdicts.md: it ruled in a script: %v; said to be tested elsewhere: %q", row, c.seen[row], why)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -25,15 +24,12 @@ type field struct {
 	rare  bool // encoding/json reads its type
 }
 
-// known has the fields of each struct type that was asked for: a reflect.Type's []field.
-var known sync.Map //nolint:gochecknoglobals // a table, of types that never change
-
-// fieldsOf returns those of a struct type, with those of the structs embedded in it.
-func fieldsOf(t reflect.Type) []field {
-	if list, ok := known.Load(t); ok {
-		return list.([]field) //nolint:forcetypeassert // it is ours
+// fields returns those of a struct type, with those of the structs embedded in it.
+func (s *Scanner) fields(t reflect.Type) []field {
+	list, known := s.types[t]
+	if known {
+		return list
 	}
-	var list []field
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
@@ -44,7 +40,10 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		list = append(list, field{name, f.Index, rare(f.Type) || strings.Contains(options, "string")})
 	}
-	known.Store(t, list)
+	if s.types == nil {
+		s.types = map[reflect.Type][]field{}
+	}
+	s.types[t] = list
 	return list
 }
 
@@ -97,7 +96,7 @@ func (s *Scanner) value(v reflect.Value) {
 
 // object reads an object into a struct. Fields mostly come in the order in which the struct has them.
 func (s *Scanner) object(v reflect.Value) {
-	fields := fieldsOf(v.Type())
+	fields := s.fields(v.Type())
 	var seen uint64
 	next := 0
 	s.want('{')

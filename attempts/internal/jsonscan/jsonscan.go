@@ -7,6 +7,7 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ type Scanner struct {
 	at     int
 	gaveUp bool
 	words  map[string]string
+	types  map[reflect.Type][]field
 }
 
 // What is kept of one file's words: names and ids of tasks, runners and models, and no hashes.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -41,28 +40,28 @@ func (y *Writer) Fields(indent int, v any) { y.fields(indent, reflect.ValueOf(v)
 func (y *Writer) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
 
 func (y *Writer) fields(indent int, v reflect.Value) {
-	for _, f := range fieldsOf(v.Type()) {
+	for _, f := range y.fieldsOf(v.Type()) {
 		if in := v.FieldByIndex(f.index); !f.optional || !in.IsZero() {
 			y.value(indent, f.name, in)
 		}
 	}
 }
 
-// known has the fields of each struct type that was asked for: a reflect.Type's []field.
-var known sync.Map //nolint:gochecknoglobals // a table, of types that never change
-
-func fieldsOf(t reflect.Type) []field {
-	if list, ok := known.Load(t); ok {
-		return list.([]field) //nolint:forcetypeassert // it is ours
+func (y *Writer) fieldsOf(t reflect.Type) []field {
+	list, known := y.types[t]
+	if known {
+		return list
 	}
-	var list []field
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if name != "" && name != "-" {
 			list = append(list, field{name, f.Index, options == "omitempty"})
 		}
 	}
-	known.Store(t, list)
+	if y.types == nil {
+		y.types = map[reflect.Type][]field{}
+	}
+	y.types[t] = list
 	return list
 }
 

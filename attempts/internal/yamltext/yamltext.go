@@ -4,6 +4,7 @@ package yamltext
 import (
 	"bufio"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type Writer struct {
 	w     *bufio.Writer
 	entry bool      // the next line begins an entry of a list
 	open  []section // that the next line is in
+	types map[reflect.Type][]field
 }
 
 // NewWriter makes a Writer on w.
