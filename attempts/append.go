@@ -10,15 +10,11 @@ import (
 
 // Append makes events durable, in this order, and folds them in. Callers that come together share one sync.
 // After a failed write or sync every call returns that error: nothing more may be started then.
-func (s *Store) Append(events ...Event) error { return s.AppendWhile(nil, events...) }
-
-// AppendWhile appends events as Append does and calls do while they are synced to disk. It returns when both are done.
-// do must not rely on the events; it is not called when they cannot be written.
-func (s *Store) AppendWhile(do func(), events ...Event) error {
-	if len(events) == 0 && do == nil {
+func (s *Store) Append(events ...Event) error {
+	if len(events) == 0 {
 		return nil
 	}
-	if err := s.append(do, events); err != nil {
+	if err := s.append(events); err != nil {
 		return err
 	}
 	if s.log.Displaced() { // acknowledged means: on the disk, under its name
@@ -31,20 +27,12 @@ func (s *Store) AppendWhile(do func(), events ...Event) error {
 	return nil
 }
 
-func (s *Store) append(do func(), events []Event) error {
+func (s *Store) append(events []Event) error {
 	last, err := s.write(events)
 	if err != nil {
 		return err
 	}
-	if do == nil {
-		err = s.log.Wait(last)
-	} else {
-		synced := make(chan error, 1)
-		go func() { synced <- s.log.Wait(last) }()
-		do()
-		err = <-synced
-	}
-	if err != nil {
+	if err := s.log.Wait(last); err != nil {
 		return s.fail(err)
 	}
 	s.foldIn(last)

@@ -106,7 +106,7 @@ func (s *Store) replaceLedger(last func()) error {
 		},
 		Before: func() error {
 			hash = hex.EncodeToString(sum.Sum(nil))
-			if err := s.append(nil, []Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}}); err != nil {
+			if err := s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}}); err != nil {
 				return err
 			}
 			info, err := s.fsys.Lstat(durable.TempName(LedgerFile))

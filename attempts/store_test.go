@@ -218,30 +218,27 @@ func TestConcurrentAppendsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// What is done while the disk works is done before it is through, and is waited for; after a failure nothing is done.
-func TestAppendWhile(t *testing.T) {
+// What could not be made durable is not folded in, and nothing is written after it.
+func TestAppendAfterAFailure(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2)
 	o := b.options(run1)
-	done := make(chan struct{})
 	broken := errors.New("broken")
 	o.Fault = func(point string) error {
-		if point != durable.AfterSync {
-			return nil
+		if point == durable.AfterSync {
+			return broken
 		}
-		<-done
-		return broken
+		return nil
 	}
 	s, err := Open(o)
 	must(t, err)
 	defer s.Close()
-	if err := s.AppendWhile(func() { close(done) }, started("T1", 1)); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
-	if len(s.Task("T1").Attempts) > 0 {
-		t.Error("what is not durable was folded in")
-	}
-	if err := s.AppendWhile(func() { t.Error("done after a failure") }, started("T2", 1)); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
+	for _, id := range []string{"T1", "T2"} {
+		if err := s.Append(started(id, 1)); !errors.Is(err, broken) {
+			t.Errorf("%s: got %v", id, err)
+		}
+		if len(s.Task(id).Attempts) > 0 {
+			t.Errorf("%s: what is not durable was folded in", id)
+		}
 	}
 }

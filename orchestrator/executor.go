@@ -41,7 +41,7 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 		return x.unlessStopped(ctx, j, fmt.Errorf("prepare %s: %w", task.ID, err))
 	}
 	a.Base = base
-	if err := x.recordStart(ctx, a, j.SwitchReason); err != nil {
+	if err := x.recordStart(a, j.SwitchReason); err != nil {
 		return err
 	}
 	began := x.state.Ran()
@@ -65,14 +65,8 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 	return x.recorder.end(j, a, record, f, began)
 }
 
-// recordStart writes the event attempt_started, and meanwhile the brief if the engine can. switchReason says why another runner has the
-// task than before; "" if it is the same.
-func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReason string) error {
-	var brief func()
-	var failed error
-	if x.state.engine.Briefer != nil {
-		brief = func() { failed = x.state.engine.Briefer.Brief(ctx, a) }
-	}
+// recordStart writes the event attempt_started. switchReason says why another runner has the task than before; "" if it is the same.
+func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 	started := x.started(a)
 	events := []attempts.Event{{Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number, Started: &started}}
 	if switchReason != "" {
@@ -83,11 +77,7 @@ func (x *executor) recordStart(ctx context.Context, a engine.Attempt, switchReas
 		})
 	}
 	x.state.CarrySteps(events)
-	err := x.state.store.AppendWhile(brief, events...)
-	if err == nil && failed != nil && ctx.Err() == nil { // the attempt of a run that stops says so itself
-		err = fmt.Errorf("%s: %w", a.Task.ID, failed)
-	}
-	return err
+	return x.state.store.Append(events...)
 }
 
 // started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.

@@ -28,7 +28,6 @@ type ledger interface {
 	View(func(*attempts.Ledger))
 	Append(...attempts.Event) error
 	AppendLater(...attempts.Event) error
-	AppendWhile(func(), ...attempts.Event) error
 	Close() error
 }
 

@@ -39,7 +39,6 @@ type State struct {
 	Written []string        // protected files that checks have changed, on the base or on the work
 	PutBack []string        // protected files left uncommitted, which relay has put back
 	OnBase  checks.Baseline // what the checks said before the agent; nil: they were not asked
-	OfEpic  checks.Baseline // what the checks of the epic said of the work
 
 	ClaimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }

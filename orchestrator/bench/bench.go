@@ -1,5 +1,5 @@
-// Package bench runs acceptance checks on commits, in clean checkouts that are set up as those of agents are. It observes and classifies:
-// what a result means is for package verdict.
+// Package bench runs acceptance checks on commits, in clean checkouts that are set up as those of agents are, or in the user's checkout. It
+// observes and classifies: what a result means is for package verdict.
 package bench
 
 import (
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/epic/globs"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
@@ -22,7 +21,6 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/userconfig"
-	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/runners"
 	"relay/runners/shell"
@@ -45,48 +43,11 @@ func (b *Benches) Quiet() bool { return b.Busy.Load() <= 2 } // the attempt, and
 
 // Ask runs checks, one after another. When all is known there is no checkout either.
 func (b *Benches) Ask(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) error {
-	tree, err := b.Checks.Home.Tree(ctx, q.Commit)
-	if err != nil {
-		return err
-	}
-	for _, list := range q.Lists() {
-		if more, err := b.askList(ctx, list, tree, tr, visit); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return b.asker().Ask(ctx, q, tr, visit)
 }
 
-func (b *Benches) askList(ctx context.Context, q checks.Question, tree string, tr *Trouble, visit checks.Visit) (more bool, err error) {
-	on := slotBench{b: b, q: q}
-	defer on.leave()
-	run := func() (list []checks.Result, whole bool, err error) {
-		list, more, err = on.run(ctx, tr, visit)
-		return list, more, err
-	}
-	if q.Anew {
-		_, _, err := run()
-		return more, err
-	}
-	own, shared := b.Checks.Key(q, tree, q.Attempt.Task.ID), b.Checks.Key(q, tree, "")
-	key := own
-	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
-		key = shared // whose doing a failure is may be told by what another task's checks have said
-	}
-	list, cached, err := b.Results.Get(ctx, key, q.Believed, run)
-	switch {
-	case err != nil:
-		return false, err
-	case ctx.Err() != nil && !tr.Any():
-		tr.StoppedAt(q.Checks[0].Name)
-		return false, nil
-	case cached:
-		return q.Replay(list, visit)
-	case !q.OfEpic():
-		b.Results.Copy(key, own)
-		b.Results.Copy(key, shared)
-	}
-	return more, nil
+func (b *Benches) asker() *Asker {
+	return &Asker{Checks: b.Checks, Results: b.Results, Room: func(q checks.Question) Room { return &slotBench{b: b, q: q} }}
 }
 
 // Again asks a check of the epic again what it says of the commit that a work is put on, when it fails on the work.
@@ -118,85 +79,44 @@ func (b *Benches) Again(
 	return before, err
 }
 
-// Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
-type Trouble struct {
-	verdict.Mishap
-	Runs []attempts.CheckRun
-}
-
-// Any reports whether there was any.
-func (tr *Trouble) Any() bool { return tr.Mishap != verdict.Mishap{} }
-
-// StoppedAt notes that the run was stopped while a command ran.
-func (tr *Trouble) StoppedAt(command string) { tr.Stopped = "while " + command + " ran" }
-
 // slotBench is a clean checkout of a commit to run a list of checks in.
 type slotBench struct {
 	b    *Benches
 	q    checks.Question
 	name string
-	at   checks.Location
 }
 
-// run runs the list from its first check, until visit wants no more; more is false then.
-func (s *slotBench) run(ctx context.Context, tr *Trouble, visit checks.Visit) (list []checks.Result, more bool, err error) {
-	if err := s.enter(ctx, tr); err != nil || tr.Any() {
-		return nil, false, err
-	}
-	for _, check := range s.q.Checks {
-		r, err := s.b.Checks.Run(ctx, s.at, check)
-		switch {
-		case ctx.Err() != nil:
-			tr.StoppedAt(check.Name)
-			return list, false, nil //nolint:nilerr // the attempt ends as stopped
-		case err != nil:
-			return list, false, err
-		case r.Unknown:
-			tr.Unseen = check.Name
-			return list, false, nil
-		}
-		if r.Changed, err = s.putBack(ctx, tr); err != nil || tr.Any() {
-			return list, false, err
-		}
-		list = append(list, r)
-		if more, err := visit(check, r); err != nil || !more {
-			return list, false, err
-		}
-	}
-	return list, true, nil
-}
-
-// enter makes the checkout. Where it cannot be set up, it sees whether the set-up succeeds without the work.
-func (s *slotBench) enter(ctx context.Context, tr *Trouble) error {
+// Enter makes the checkout. Where it cannot be set up, it sees whether the set-up succeeds without the work.
+func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location, err error) {
 	s.name, _ = s.b.Slots.Take(slot.ForBench)
 	s.b.Busy.Add(1)
 	repo, err := s.b.Pool.Acquire(ctx, s.name, s.q.Commit, "")
 	if err != nil {
-		return err
+		return at, err
 	}
 	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, s.q.LayFrom, s.q.Lay); err != nil {
-		return err
+		return at, err
 	}
-	s.at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: repo.Root()}
-	if err := s.b.Provision(ctx, s.at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
-		return err
+	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: repo.Root()}
+	if err := s.b.Provision(ctx, at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
+		return at, err
 	}
 	without := slotBench{b: s.b, q: s.q}
 	without.q.Commit, without.q.From, without.q.Logs = s.q.From, "", filepath.Join(s.q.Logs, "without")
-	defer without.leave()
 	var alone Trouble
-	if err := without.enter(ctx, &alone); err != nil || alone.Any() {
-		return err
+	_, err = without.Enter(ctx, &alone)
+	if err = errors.Join(err, without.Leave(ctx)); err != nil || alone.Any() {
+		return at, err
 	}
 	tr.ByWork = true
 	for i := range tr.Runs {
 		tr.Runs[i].Phase, tr.Runs[i].Attribution = attempts.PhaseTask, attempts.BrokenByTask
 	}
-	return nil
+	return at, nil
 }
 
-// putBack puts protected files back that were changed while a check ran: the next ones would depend on them.
-func (s *slotBench) putBack(ctx context.Context, tr *Trouble) ([]string, error) {
+// PutBack puts protected files back.
+func (s *slotBench) PutBack(ctx context.Context, _ checks.Check, tr *Trouble) ([]string, error) {
 	patterns := s.q.Protected(s.b.Checks.Options.Epic)
 	if len(patterns) == 0 {
 		return nil, nil
@@ -213,11 +133,13 @@ func (s *slotBench) putBack(ctx context.Context, tr *Trouble) ([]string, error) 
 	return changed, err
 }
 
-func (s *slotBench) leave() {
+// Leave frees the slot.
+func (s *slotBench) Leave(context.Context) error {
 	if s.name != "" {
 		s.b.Slots.Release(s.name)
 		s.b.Busy.Add(-1)
 	}
+	return nil
 }
 
 // Provision makes a fresh slot ready for work: it puts the untracked files there that are configured and runs the set-up commands.

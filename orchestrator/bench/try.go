@@ -85,9 +85,8 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List) (tried Tri
 			var tr Trouble
 			list.Attempt.Base = base
 			logs := attemptfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
-			in := slotBench{b: b, q: checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks}}
-			defer in.leave()
-			_, _, err := in.run(working, &tr, func(check checks.Check, result checks.Result) (bool, error) {
+			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks}
+			_, _, err := b.asker().run(working, q, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
 				return true, nil
 			})

@@ -28,7 +28,6 @@ type Engine interface {
 // Abilities are what else an engine can do for a run. A field is nil when it lacks that.
 type Abilities struct {
 	Engine
-	Briefer   Briefer
 	Merger    Merger       // nil: attempts end landed
 	Lifecycle Lifecycle    // nil: nothing is to be done before the first attempt and after the last
 	Rechecker Rechecker    // nil: checks of completed tasks are not run again
@@ -43,12 +42,6 @@ type Wire interface {
 	Options(o *Options) *Options
 	Engine(of Abilities) Abilities
 	Event(e Event) Event
-}
-
-// Briefer writes the brief of an attempt before the attempt has begun: its start is made durable meanwhile. Run then finds
-// it there.
-type Briefer interface {
-	Brief(ctx context.Context, a Attempt) error
 }
 
 // Merger puts the work of proved attempts onto the integration branch, one step at a time.

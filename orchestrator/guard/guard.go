@@ -176,8 +176,12 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 
 // mendGit puts .git back where agents work in the user's own checkout, and says in words what was wrong with it.
 func (w *Guard) mendGit(ctx context.Context, at Site, s *Sightings) (string, error) {
-	if w.Options.Isolation == engine.IsolationWorktree || at.Shared && !w.Backup.Gone() {
+	gone := w.Backup.Gone()
+	if w.Options.Isolation == engine.IsolationWorktree || at.Shared && !gone {
 		return "", nil
+	}
+	if !gone { // without its configuration git can read nothing; whatever else keeps it from that is put right next
+		_ = w.mendConfig(ctx, at, s)
 	}
 	repaired, err := w.Backup.Mend(context.WithoutCancel(ctx), w.Home)
 	if err == nil && repaired != "" {
@@ -194,16 +198,21 @@ func (w *Guard) mendRepository(ctx context.Context, at Site, s *Sightings) error
 	}
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
-	found, err := w.Rules.Mend(ctx)
-	for _, m := range found {
-		s.Tampering(at, m)
-	}
+	err := w.mendConfig(ctx, at, s)
 	if err != nil || w.Options.Isolation != engine.IsolationNone {
 		return err
 	}
 	notes, err := w.Stash.Mend(ctx, slices.ContainsFunc(at.Did, gittrace.Command.TakesStash))
 	for _, text := range notes {
 		s.Note("stash", text)
+	}
+	return err
+}
+
+func (w *Guard) mendConfig(ctx context.Context, at Site, s *Sightings) error {
+	found, err := w.Rules.Mend(ctx)
+	for _, m := range found {
+		s.Tampering(at, m)
 	}
 	return err
 }

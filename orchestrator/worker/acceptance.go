@@ -113,7 +113,7 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 func (ac *acceptance) check(ctx context.Context) error {
 	t := ac.t
 	f := &t.f
-	t.ev.Checks, f.OfEpic = &verdict.Runs{}, make(checks.Baseline)
+	t.ev.Checks = &verdict.Runs{}
 	if f.OnBase == nil { // the agent has ended under a run that was killed
 		if err := ac.baseline(ctx, t.ev.Base); err != nil || !verdict.Stands(&t.ev) {
 			return err
@@ -131,9 +131,6 @@ func (ac *acceptance) check(ctx context.Context) error {
 		run, err := ac.see(ctx, check, &after, &tr)
 		if err != nil {
 			return false, err
-		}
-		if check.OfEpic {
-			f.OfEpic[check.Key()] = after
 		}
 		f.Receipt.Checks = append(f.Receipt.Checks, after.Run)
 		t.ev.Checks.Runs, t.ev.Checks.Mishap = append(t.ev.Checks.Runs, run), tr.Mishap

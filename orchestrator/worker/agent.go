@@ -46,13 +46,10 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 }
 
 // briefAndRun writes the brief and runs the agent, in a session that continues from a place in another one or, without, in a fresh one.
-// Side by side the brief is there already.
 func (ag *agent) briefAndRun(ctx context.Context, a engine.Attempt, from *runners.Fork) (runners.Report, error) {
 	t := ag.t
-	if t.c.tree != nil {
-		if err := t.c.brief(ctx, a, t.files); ctx.Err() == nil && err != nil {
-			return runners.Report{}, err
-		}
+	if err := t.c.brief(ctx, a, t.files); ctx.Err() == nil && err != nil {
+		return runners.Report{}, err
 	}
 	if ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped

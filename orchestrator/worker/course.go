@@ -72,6 +72,9 @@ type place interface {
 func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	t := &attempt{run: g, a: a, files: attemptfiles.Of(g.o.Dir, a)}
 	t.agent.t, t.work.t, t.checks.t, t.panel.t = t, t, t, t
+	if a.Ended { // what came before its agent is over
+		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
+	}
 	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t
 }

@@ -82,7 +82,7 @@ func (l *lab) open(agent string) {
 	l.c = c
 	l.Write(".agents-os/relay/epic.yml", "plan")
 	l.Write(".agents-os/relay/runs/"+o.Run+"/epic.yml", "plan")
-	if err := os.MkdirAll(filepath.Dir(c.untrackedFile(o.Run)), 0o755); err != nil {
+	if err := os.MkdirAll(l.Path(".agents-os/relay/runs/"+o.Run), 0o755); err != nil {
 		l.Fatal(err)
 	}
 }

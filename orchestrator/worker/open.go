@@ -46,7 +46,7 @@ func (l *Local) SetLedger(ledger engine.Ledger, lock engine.Lock) {
 
 func inCheckout(e *userEngine) *Local {
 	after := e.epilogue()
-	return &Local{run: e.run, user: e, Abilities: engine.Abilities{Engine: e, Briefer: e, Lifecycle: e, Rechecker: after, Reviewer: after}}
+	return &Local{run: e.run, user: e, Abilities: engine.Abilities{Engine: e, Lifecycle: e, Rechecker: after, Reviewer: after}}
 }
 
 func inSlots(s *slotEngine) *Local {

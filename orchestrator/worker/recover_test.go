@@ -93,7 +93,8 @@ func TestRecovery(t *testing.T) {
 			if name == "another history" {
 				l.c.c.tree.Branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), l.c.untrackedFile(a.Run)); err != nil {
+			untracked, _ := l.c.before(a.Run)
+			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), untracked); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *engine.Attempt) { *to = a })

@@ -25,9 +25,6 @@ func TestSharedGuard(t *testing.T) {
 	for _, id := range []string{"T1", "T2", "T3", "T4"} {
 		all.Go(func() {
 			a := engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: id, Title: id}, Number: 1, Runner: "sh"}
-			if err := l.c.Brief(t.Context(), a); err != nil {
-				t.Error(err)
-			}
 			f, err := l.c.Run(t.Context(), a)
 			if err != nil || f.Gate != "" {
 				t.Errorf("%s: %s %q, gate %q (%v)", id, f.Outcome, f.Receipt.ErrorSummary, f.Gate, err)
@@ -43,7 +40,7 @@ func TestSharedGuard(t *testing.T) {
 // A run that is stopped before its agent begins leaves nothing open and charges nobody.
 func TestStoppedBeforeTheAgent(t *testing.T) {
 	t.Parallel()
-	said := map[string]string{"brief": "stopped before the agent began", "baseline": "the run was stopped before the agent began"}
+	said := map[string]string{"brief": "stopped before the agent began", "baseline": "the run was stopped while check ran"}
 	for name, checks := range map[string][]epic.Check{"brief": nil, "baseline": {{Name: "check", Run: "sleep 60", Expect: epic.ExpectRedThenGreen}}} {
 		l := newLab(t, "echo x > work.txt").begin()
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -37,9 +37,6 @@ type slotPlace struct {
 func (s *slotEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(s.run, a)
 	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.Review
-	if a.Ended { // what came before its agent is over
-		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
-	}
 	return t
 }
 

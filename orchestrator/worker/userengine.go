@@ -3,14 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
@@ -27,12 +24,10 @@ import (
 
 // userEngine is the [engine.Engine] of the user's own checkout: of isolation none, and of shared, where changes belong to no task.
 type userEngine struct {
-	run  *workspace
-	c    *checkout
-	from string // where the branch ended when the run began
-
+	run   *workspace
+	c     *checkout
+	from  string // where the branch ended when the run began
 	known *checks.Cache
-	epic  checks.Baseline // what the epic's checks said of the commit that the next attempt begins from
 }
 
 // Prepare names the commit the attempt begins from.
@@ -59,30 +54,6 @@ func (e *userEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 	return t.f.Result, err
 }
 
-// Brief writes the brief, if nothing that an attempt begins with could change what it says.
-func (e *userEngine) Brief(ctx context.Context, a engine.Attempt) error {
-	if e.c.tree != nil {
-		return nil
-	}
-	p := attemptfiles.Of(e.run.o.Dir, a)
-	if err := e.c.brief(ctx, a, p); err != nil {
-		return err
-	}
-	for _, output := range []string{p.Transcript, p.Stderr} { // new files take a disk a while, opening them does not
-		f, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue // the supervisor looks at what it is
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Origin returns nothing: attempts end on the user's branch.
 func (e *userEngine) Origin() attempts.Integration { return e.run.Origin() }
 
@@ -96,13 +67,11 @@ func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
 // first.
 func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
 	here, err := precheck.RefuseOtherIsolation(ctx, e.run.o, l, open)
+	if err == nil && !here && e.c.tree != nil {
+		err = precheck.RefuseUnread(ctx, e.c.repo, e.readingFile())
+	}
 	if err != nil || here {
 		return err
-	}
-	if e.c.tree != nil {
-		if err := precheck.RefuseUnread(ctx, e.c.repo, e.readingFile()); err != nil {
-			return err
-		}
 	}
 	return e.CheckReady(ctx)
 }
@@ -121,30 +90,22 @@ func (e *userEngine) Begin(ctx context.Context) error {
 		return err
 	}
 	if tree == nil {
-		var copying errgroup.Group
-		copying.Go(w.Backup.Save)
-		_, err := e.c.state(ctx) // asked now, while the disk is busy, for the first attempts
-		return errors.Join(err, copying.Wait())
+		return w.Backup.Save()
 	}
 	head, err := tree.Head(ctx)
 	e.from = text.FirstOf(e.from, head) // unless an attempt of a killed run has said
 	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner()), tree.Records.Record(ctx)); err != nil {
 		return err
 	}
-	if err := errors.Join(tree.User.Save(e.untrackedFile(e.run.o.Run)), tree.Records.Save(e.entriesFile(e.run.o.Run))); err != nil {
-		return err
-	}
-	return errors.Join(w.Stash.Record(), w.Backup.Save())
+	untracked, entries := e.before(e.run.o.Run)
+	return errors.Join(tree.User.Save(untracked), tree.Records.Save(entries), w.Stash.Record(), w.Backup.Save())
 }
 
-// entriesFile has the lines of the ledger of LedgerSync that were in no commit before a run, and are the user's.
-func (e *userEngine) entriesFile(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, "entries-before")
-}
-
-// untrackedFile lists what was not tracked before a run, and is the user's.
-func (e *userEngine) untrackedFile(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, attemptfiles.UntrackedName)
+// before returns the files of a run that say what is the user's: what was not tracked when it began, and the lines of the ledger of
+// LedgerSync that were in no commit.
+func (e *userEngine) before(run string) (untracked, entries string) {
+	folder := filepath.Join(e.run.o.Dir, "runs", run)
+	return filepath.Join(folder, attemptfiles.UntrackedName), filepath.Join(folder, "entries-before")
 }
 
 // Reserve does nothing: there is one checkout.
@@ -157,7 +118,8 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 		return nil, nil
 	}
 	e.from = text.FirstOf(e.from, a.Base) // its commits can be there already
-	return nil, errors.Join(tree.User.Load(ctx, tree.Runner(), e.untrackedFile(a.Run)), tree.Records.Load(ctx, e.entriesFile(a.Run)))
+	untracked, entries := e.before(a.Run)
+	return nil, errors.Join(tree.User.Load(ctx, tree.Runner(), untracked), tree.Records.Load(ctx, entries))
 }
 
 // Close forgets the copies of what is the user's.
@@ -176,8 +138,7 @@ func (e *userEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(e.run, a)
 	p := &userPlace{e, t}
 	t.place, t.checks.bench, t.c = p, p, e.c
-	if a.Ended { // what came before its agent is over
-		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
+	if a.Ended { // the base is not there any more
 		t.f.OnBase = checks.Baseline{}
 	}
 	return t
@@ -219,8 +180,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 		if mending != nil {
 			return errors.Join(err, mending)
 		}
-		t.seen.Note("tamper", why)
-		t.seen.IfAlone(t.c.site(), why)
+		t.seen.ByAgent(why)
 		t.f.Note("tamper", why)
 		t.ev.Guard = &verdict.Guard{Why: t.seen.Why}
 		names, err = t.work.commit(ctx)
@@ -258,7 +218,6 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		var err error
 		if lands {
 			p.e.run.recordScope(&t.a.Task, &t.f.Result)
-			p.e.epic = t.f.OfEpic
 			err = tree.Restore(ctx, t.f.Head)
 		} else if err = t.work.keepWork(ctx); err == nil {
 			to := t.a.Base
@@ -284,126 +243,63 @@ func (p *userPlace) Again(
 	return before, nil
 }
 
-// Ask runs checks in the checkout as it is, which must have the commit, and puts back what they change. Before the work each list is run
-// once for a tree; the epic's once for the run, after which what it said of the last success counts.
-func (p *userPlace) Ask(ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit) (err error) {
-	tree, key := p.e.c.tree, ""
-	if tree != nil {
-		if key, err = p.e.c.repo.Tree(ctx, q.Commit); err != nil {
-			return err
-		}
+// Ask runs checks in the checkout as it is, which must have the commit. Side by side no commit says what is there: what checks say before
+// the work counts for the run, and after it they run each time.
+func (p *userPlace) Ask(ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit) error {
+	if p.e.c.tree == nil {
+		q.Commit, q.Anew = "", q.Anew || !q.Before
 	}
-	for _, list := range q.Lists() {
-		if list.OfEpic() {
-			key = ""
-		}
-		if more, err := p.askList(ctx, list, key, tr, visit); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	asker := bench.Asker{Checks: p.e.run.checks, Results: p.e.known, Room: func(q checks.Question) bench.Room { return userRoom{p, q} }}
+	return asker.Ask(ctx, q, tr, visit)
 }
 
-func (p *userPlace) askList(
-	ctx context.Context, q checks.Question, tree string, tr *bench.Trouble, visit checks.Visit,
-) (more bool, err error) {
-	run := func() (results []checks.Result, whole bool, err error) {
-		results, more, err = p.runList(ctx, q, tr, visit)
-		return results, more, err
-	}
-	if !q.Before || q.Anew {
-		_, _, err = run()
-		return more, err
-	}
-	results, cached, err := p.e.known.Get(ctx, p.e.run.checks.Key(q, tree, ""), q.Believed, run)
-	switch {
-	case err != nil:
-		return false, err
-	case results == nil && !tr.Any() && ctx.Err() != nil: // another task waited for it
-		tr.Stopped = "before the agent began"
-		return false, nil //nolint:nilerr // the attempt ends as stopped
-	case cached:
-		return q.Replay(p.e.lastOf(q, results), visit)
-	}
-	return more, nil
+// userRoom is the [bench.Room] of the user's checkout.
+type userRoom struct {
+	p *userPlace
+	q checks.Question
 }
 
-// lastOf returns what the epic's checks said of the last success, in place of what they said when the run began.
-func (e *userEngine) lastOf(list checks.Question, results []checks.Result) []checks.Result {
-	results = slices.Clone(results)
-	for i, check := range list.Checks {
-		if last, ok := e.epic[check.Key()]; ok && check.OfEpic {
-			results[i] = last
-		}
-	}
-	return results
+// Enter lays the files that the question wants otherwise.
+func (r userRoom) Enter(ctx context.Context, _ *bench.Trouble) (checks.Location, error) {
+	return checks.Location{Attempt: r.q.Attempt, Logs: r.q.Logs, Dir: r.p.e.c.repo.Root()}, r.lay(ctx, r.q.LayFrom)
 }
 
-// runList runs a list of checks, and takes back what they change: all of it before the work, and after it what no check may change.
-func (p *userPlace) runList(
-	ctx context.Context, q checks.Question, tr *bench.Trouble, visit checks.Visit,
-) (list []checks.Result, more bool, err error) {
-	tree := p.e.c.tree
-	if tree != nil && (p.t.ev.End == nil || len(q.Lay) > 0) {
-		back, cancel := gitcmd.Uninterrupted(ctx)
-		defer cancel()
-		defer func() { err = errors.Join(err, p.restore(back, q)) }()
-		if err := (&worktree.Tree{Repo: tree.Repo}).Lay(ctx, q.LayFrom, q.Lay); err != nil {
-			return nil, false, err
-		}
-	}
-	for _, check := range q.Checks {
-		r, err := p.e.run.checks.Run(ctx, checks.Location{Attempt: q.Attempt, Logs: q.Logs, Dir: p.e.c.repo.Root()}, check)
-		switch {
-		case ctx.Err() != nil && q.Before:
-			tr.Stopped = "before the agent began"
-			return list, false, nil
-		case ctx.Err() != nil:
-			tr.StoppedAt(check.Name)
-			return list, false, nil
-		case err != nil:
-			return list, false, err
-		case r.Unknown:
-			tr.Unseen = check.Name
-			return list, false, nil
-		}
-		if err := p.putBack(ctx, q, check); err != nil {
-			return list, false, err
-		}
-		list = append(list, r)
-		if more, err := visit(check, r); err != nil || !more {
-			return list, false, err
-		}
-	}
-	return list, true, nil
-}
-
-// putBack puts protected files back that were changed while a check ran on the work: the next one would depend on them.
-func (p *userPlace) putBack(ctx context.Context, q checks.Question, check checks.Check) error {
-	tree := p.e.c.tree
-	if tree == nil || q.Before || len(p.t.work.protected()) == 0 {
+func (r userRoom) lay(ctx context.Context, from string) error {
+	if len(r.q.Lay) == 0 {
 		return nil
+	}
+	return (&worktree.Tree{Repo: r.p.e.c.tree.Repo}).Lay(ctx, from, r.q.Lay)
+}
+
+// PutBack puts protected files back, and notes it.
+func (r userRoom) PutBack(ctx context.Context, check checks.Check, _ *bench.Trouble) ([]string, error) {
+	tree, t := r.p.e.c.tree, r.p.t
+	if tree == nil || r.q.Before || len(t.work.protected()) == 0 {
+		return nil, nil
 	}
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
-	changed, err := tree.PutBack(ctx, q.Commit, p.t.work.protects())
+	changed, err := tree.PutBack(ctx, r.q.Commit, t.work.protects())
 	if len(changed) > 0 {
-		p.t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
+		t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
-	p.t.f.Written = append(p.t.f.Written, changed...)
-	return p.mended(ctx, err)
+	t.f.Written = append(t.f.Written, changed...)
+	return nil, r.p.mended(ctx, err)
 }
 
-// restore puts the checkout back to a commit: what checks left there would be taken for the agent's work.
-func (p *userPlace) restore(ctx context.Context, q checks.Question) error {
-	if len(q.Lay) > 0 {
-		return (&worktree.Tree{Repo: p.e.c.tree.Repo}).Lay(ctx, q.Commit, q.Lay)
+// Leave puts the checkout back to the commit where that is not the work itself: what checks left there would be taken for the agent's.
+func (r userRoom) Leave(ctx context.Context) error {
+	tree := r.p.e.c.tree
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	if tree == nil || r.p.t.ev.End != nil {
+		return r.lay(ctx, r.q.Commit)
 	}
-	err := p.e.c.tree.Restore(ctx, q.Commit)
-	if err == nil || p.mended(ctx, err) != nil {
+	err := tree.Restore(ctx, r.q.Commit)
+	if err == nil || r.p.mended(ctx, err) != nil {
 		return err
 	}
-	return p.e.c.tree.Restore(ctx, q.Commit)
+	return tree.Restore(ctx, r.q.Commit)
 }
 
 // mended puts right what a check may have done to .git, when git refuses; it returns nil if that was serious and is seen.

@@ -24,9 +24,6 @@ func (JSON) Event(e engine.Event) engine.Event { return sent(e) }
 // Engine returns an engine whose every question and answer has gone through JSON.
 func (JSON) Engine(of engine.Abilities) engine.Abilities {
 	a := engine.Abilities{Engine: remote{of.Engine}}
-	if of.Briefer != nil {
-		a.Briefer = briefer{of.Briefer}
-	}
 	if of.Merger != nil {
 		a.Merger = merger{of.Merger}
 	}
@@ -72,12 +69,6 @@ func (r remote) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
 func (r remote) Run(ctx context.Context, a engine.Attempt) (engine.Result, error) {
 	result, err := r.Engine.Run(ctx, sent(a))
 	return sent(result), err
-}
-
-type briefer struct{ engine.Briefer }
-
-func (b briefer) Brief(ctx context.Context, a engine.Attempt) error {
-	return b.Briefer.Brief(ctx, sent(a))
 }
 
 type merger struct{ engine.Merger }

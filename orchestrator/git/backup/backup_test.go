@@ -29,6 +29,8 @@ func TestVault(t *testing.T) {
 		"bad HEAD":     `echo nonsense > .git/HEAD`,
 		"no refs":      `rm -rf .git/refs .git/packed-refs`,
 		"a config":     `echo '[x' > .git/config`,
+		"bare":         `git config core.bare true`,
+		"elsewhere":    `git config core.worktree /`,
 		"not harmed":   `true`,
 		"only touched": `git commit -q --allow-empty -m more`,
 	} {
@@ -49,6 +51,9 @@ func TestVault(t *testing.T) {
 					t.Errorf("round %d: HEAD and tags are %s", round, got)
 				}
 				l.Git("fsck", "--strict")
+				if got := l.Git("rev-parse", "--show-toplevel"); got != l.Root {
+					t.Errorf("round %d: the checkout is in %s", round, got)
+				}
 				l.Wants(map[string]string{".git/lfs/objects/ab/cd/abcd": "big\n", ".git/modules/objects/config": "conf\n"})
 			}
 			if err := v.Close(); err != nil {

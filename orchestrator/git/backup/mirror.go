@@ -6,23 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"relay/orchestrator/git/gitcmd"
 )
 
-// copyAll copies a .git. HEAD comes last: a copy that has none was cut short, and is not put back.
-func copyAll(from, to string) error {
-	err := mirror(from, to, gitcmd.CopyFile)
-	if err == nil {
-		err = gitcmd.CopyFile(filepath.Join(from, gitcmd.HeadFile), filepath.Join(to, gitcmd.HeadFile))
-	}
-	return err
-}
-
-// mirror copies folder from to folder to, but for HEAD; objects are linked where the file system can. What vanishes
-// meanwhile, and git's lock files, are left out: an editor's git may be at work beside us. So are the samples of hooks,
-// which nothing uses: they are half the files of a small repository.
-func mirror(from, to string, copy func(from, to string) error) error {
+// mirror copies a .git to another folder with a function for each file. It leaves out git's lock files and files that somebody removes
+// meanwhile: an editor's git may be at work beside us. It leaves out the samples of hooks too, which nothing uses: they are half the files
+// of a small repository.
+func mirror(from, to string, copy func(path, rel, target string) error) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, path)
 		if err = errors.Join(err, relErr); err == nil {
@@ -38,32 +27,26 @@ func mirror(from, to string, copy func(from, to string) error) error {
 	})
 }
 
-func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(from, to string) error) error {
+func mirrorOne(path, rel, target string, d fs.DirEntry, copy func(path, rel, target string) error) error {
 	switch {
+	case rel == ".":
+		return os.MkdirAll(target, 0o755)
 	case d.IsDir():
 		info, err := d.Info()
-		if err == nil && rel == "." {
-			err = os.MkdirAll(filepath.Dir(target), 0o755)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = os.Mkdir(target, info.Mode().Perm()|0o700)
-		}
-		if errors.Is(err, fs.ErrExist) {
-			return nil
-		}
-		return err
+		return os.Mkdir(target, info.Mode().Perm()|0o700)
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(path)
 		if err != nil {
 			return err
 		}
 		return os.Symlink(dest, target)
-	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel), rel == gitcmd.HeadFile:
+	case !d.Type().IsRegular() || strings.HasSuffix(rel, ".lock"), sampleHook(rel):
 		return nil // a socket of git's fsmonitor, for one
-	case inObjects(rel):
-		return linkFile(path, target)
 	}
-	return copy(path, target)
+	return copy(path, rel, target)
 }
 
 func sampleHook(rel string) bool {
@@ -86,13 +69,4 @@ func inObjects(rel string) bool {
 		}
 	}
 	return false
-}
-
-// linkFile links a file whose bytes never change; an existing target is already the same.
-func linkFile(from, to string) error {
-	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	part := to + ".part" // half an object, after a crash, would be taken for a whole one
-	return errors.Join(gitcmd.CopyFile(from, part), os.Rename(part, to))
 }

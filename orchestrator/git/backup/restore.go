@@ -20,10 +20,12 @@ func (b *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) 
 		return false
 	}
 	head, err := repo.Head(ctx)
-	if err != nil {
-		return gitcmd.Unasked(err) != nil
+	if err == nil && head != "" {
+		var found *reanchor.Git
+		found, err = reanchor.OpenGit(ctx, repo.Root())
+		sound = err == nil && found.Root() == repo.Root() && found.GitDir() == repo.GitDir()
 	}
-	return head != ""
+	return sound || ctx.Err() != nil || gitcmd.Unasked(err) != nil
 }
 
 // Restore replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted: what it has that
@@ -63,9 +65,11 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 	}
 	// Made beside it and then renamed: half a .git, after a crash, would be taken for no repository at all.
 	half := b.Aside + ".new"
-	err = errors.Join(os.RemoveAll(half), os.MkdirAll(filepath.Dir(half), 0o755))
-	if err == nil {
-		err = b.copyBack(half)
+	if err = os.RemoveAll(half); err == nil {
+		err = mirror(b.Store, half, b.take)
+	}
+	if err == nil && b.mode != 0 {
+		err = os.Chmod(half, b.mode)
 	}
 	if err == nil {
 		err = os.Rename(half, b.GitDir)
@@ -74,13 +78,4 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
 	return why, nil
-}
-
-// copyBack makes a .git of the copy, as open to others as it was.
-func (b *Backup) copyBack(to string) error {
-	err := copyAll(b.Store, to)
-	if err == nil && b.mode != 0 {
-		err = os.Chmod(to, b.mode)
-	}
-	return err
 }

@@ -1,0 +1,119 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/verdict"
+)
+
+// Asker runs lists of checks, each in a room of its own. It does not repeat checks whose result on a tree is known.
+type Asker struct {
+	Checks  *checks.Runner
+	Results *checks.Cache
+	Room    func(q checks.Question) Room
+}
+
+// Room is where a list of checks runs: a clean checkout, or the user's own.
+type Room interface {
+	// Enter readies it for the checks.
+	Enter(ctx context.Context, tr *Trouble) (checks.Location, error)
+	// PutBack puts protected files back that were changed while a check ran: the next ones would depend on them. It returns those that
+	// count as changed by the check.
+	PutBack(ctx context.Context, check checks.Check, tr *Trouble) ([]string, error)
+	// Leave gives it up, also when it could not be readied.
+	Leave(ctx context.Context) error
+}
+
+// Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
+type Trouble struct {
+	verdict.Mishap
+	Runs []attempts.CheckRun
+}
+
+// Any reports whether there was any.
+func (tr *Trouble) Any() bool { return tr.Mishap != verdict.Mishap{} }
+
+// StoppedAt notes that the run was stopped while a command ran.
+func (tr *Trouble) StoppedAt(command string) { tr.Stopped = "while " + command + " ran" }
+
+// Ask runs checks, one after another, until visit wants no more. A question about no commit is about the files as they are during the run.
+func (k *Asker) Ask(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) (err error) {
+	tree := ""
+	if q.Commit != "" {
+		if tree, err = k.Checks.Home.Tree(ctx, q.Commit); err != nil {
+			return err
+		}
+	}
+	for _, list := range q.Lists() {
+		if more, err := k.askList(ctx, list, tree, tr, visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr *Trouble, visit checks.Visit) (more bool, err error) {
+	run := func() (list []checks.Result, whole bool, err error) {
+		list, more, err = k.run(ctx, q, tr, visit)
+		return list, more, err
+	}
+	if q.Anew {
+		_, _, err := run()
+		return more, err
+	}
+	own, shared := k.Checks.Key(q, tree, q.Attempt.Task.ID), k.Checks.Key(q, tree, "")
+	key := own
+	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
+		key = shared // whose doing a failure is may be told by what another task's checks have said
+	}
+	list, cached, err := k.Results.Get(ctx, key, q.Believed, run)
+	switch {
+	case err != nil:
+		return false, err
+	case ctx.Err() != nil && !tr.Any():
+		tr.StoppedAt(q.Checks[0].Name)
+		return false, nil
+	case cached:
+		return q.Replay(list, visit)
+	case !q.OfEpic():
+		k.Results.Copy(key, own)
+		k.Results.Copy(key, shared)
+	}
+	return more, nil
+}
+
+// run runs a list from its first check, until visit wants no more; more is false then.
+func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) (list []checks.Result, more bool, err error) {
+	room := k.Room(q)
+	defer func() { err = errors.Join(err, room.Leave(ctx)) }()
+	at, err := room.Enter(ctx, tr)
+	if err != nil || tr.Any() {
+		return nil, false, err
+	}
+	for _, check := range q.Checks {
+		r, err := k.Checks.Run(ctx, at, check)
+		switch {
+		case ctx.Err() != nil:
+			tr.StoppedAt(check.Name)
+			return list, false, nil
+		case err != nil:
+			return list, false, err
+		case r.Unknown:
+			tr.Unseen = check.Name
+			return list, false, nil
+		}
+		if r.Changed, err = room.PutBack(ctx, check, tr); err != nil || tr.Any() {
+			return list, false, err
+		}
+		list = append(list, r)
+		if more, err := visit(check, r); err != nil || !more {
+			return list, false, err
+		}
+	}
+	return list, true, nil
+}
