@@ -85,8 +85,11 @@ type Budget struct {
 type Worktree struct {
 	Setup []string `mapstructure:"setup"` // shell commands, run in each fresh worktree
 	Copy  []string `mapstructure:"copy"`  // paths and globs of untracked files, with slashes
-	Link  []string `mapstructure:"link"`
-	Dir   string   `mapstructure:"dir"` // absolute, or relative to the repository; "": below relay's folder
+	Share []string `mapstructure:"share"` // the same, of dependencies; "auto": those there are
+	Link  []string `mapstructure:"link"`  // as share; earlier versions made links
+
+	ShareMaxMiB int    `mapstructure:"share_max_mib"` // that auto copies, for all worktrees together
+	Dir         string `mapstructure:"dir"`           // absolute, or relative to the repository; "": outside of the checkout
 }
 
 // Records holds what stands under `relay.records:`.

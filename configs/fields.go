@@ -108,6 +108,8 @@ var fields = []field{
 	{key: "relay.hooks", kind: boolean},
 	{key: "relay.worktree.setup", kind: list, form: &shellForm},
 	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
+	{key: "relay.worktree.share", kind: list, form: &untrackedForm},
+	{key: "relay.worktree.share_max_mib", kind: integer, min: 0, max: 1e9},
 	{key: "relay.worktree.link", kind: list, form: &untrackedForm},
 	{key: "relay.worktree.dir", kind: text, form: &anywhereForm},
 	{key: "relay.setup_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},

@@ -99,6 +99,7 @@ func setUp(env *testscript.Env) error {
 	}
 	for name, value := range map[string]string{
 		"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
+		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com",
@@ -161,6 +162,7 @@ var fleeting = []struct {
 // plain writes an output without what differs from run to run to a file: plain stdout got.
 func plain(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile(args[0])
+	text = slots.ReplaceAllString(text, "$$SLOTS$1")
 	text = strings.ReplaceAll(text, ts.Getenv("WORK"), "$WORK")
 	for _, f := range fleeting {
 		text = f.pattern.ReplaceAllString(text, f.name)
@@ -171,6 +173,9 @@ func plain(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
+
+// slots is the folder of a repository's worktrees.
+var slots = regexp.MustCompile(`/[^\s"]*-state/relay/worktrees/[^\s/"]*-[0-9a-f]{16}(-plans|-forks|)`)
 
 type backgroundName struct{}
 

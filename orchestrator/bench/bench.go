@@ -98,6 +98,7 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: repo.Root()}
+	at.Env = func(env []string) []string { return slot.Env(at.Dir, env) }
 	if err := s.b.Provision(ctx, at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err
 	}
@@ -168,7 +169,7 @@ func (b *Benches) setUp(ctx context.Context, at checks.Location, ofEpic bool, tr
 		}
 		b.Checks.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
 		report, err := shell.Run(ctx, o.Supervisor, shell.Request{
-			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: b.Env(at.Attempt, ofEpic),
+			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: slot.Env(at.Dir, b.Env(at.Attempt, ofEpic)),
 			Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 		})
 		switch {

@@ -133,7 +133,7 @@ func (f finder) ignored(in string) string {
 	case f.users(in):
 		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, f.advice(folder))
 	}
-	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
+	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
 }
 
 // topIgnored returns the path itself or the highest folder above it that git ignores, or "".

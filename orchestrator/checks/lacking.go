@@ -75,8 +75,7 @@ type dependency struct {
 	set              string   // makes it
 }
 
-// dependencies are those that the programs find that use them. node and npm look in the folders above as well, so in a task checkout they
-// find those of the user.
+// dependencies are those that the programs find that use them.
 var dependencies = []dependency{
 	{"node_modules", "package.json", []string{"pnpm"}, "pnpm install --frozen-lockfile"},
 	{"node_modules", "package.json", []string{"yarn"}, "yarn install --frozen-lockfile"},
@@ -168,7 +167,7 @@ func (f finder) lacks(in string) bool {
 func (f finder) provided(in string) bool {
 	w := f.r.Options.Worktree
 	for at := in; at != "."; at = path.Dir(at) {
-		for _, glob := range slices.Concat(w.Copy, w.Link) {
+		for _, glob := range slices.Concat(w.Copy, w.Share) {
 			if ok, err := doublestar.Match(path.Clean(glob), at); ok && err == nil {
 				return true
 			}
@@ -179,7 +178,7 @@ func (f finder) provided(in string) bool {
 
 // advice says what gives task checkouts a path.
 func (f finder) advice(in string) string {
-	key := "relay.worktree.link"
+	key := "relay.worktree.share"
 	if path.Base(in) == ".env" {
 		key = "relay.worktree.copy"
 	}

@@ -35,8 +35,9 @@ type Runner struct {
 // Location is where checks are run, and for which attempt.
 type Location struct {
 	Attempt engine.Attempt
-	Logs    string // folder
-	Dir     string // root of the checkout
+	Logs    string                      // folder
+	Dir     string                      // root of the checkout
+	Env     func(env []string) []string // adds variables of the checkout's own; nil: it has none
 }
 
 // Run runs one check, the user's own text. The error is a fault of relay's own machine.
@@ -54,6 +55,9 @@ func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, err
 	env, err := r.Env(at.Attempt, check.OfEpic)
 	if err != nil {
 		return Result{}, err
+	}
+	if at.Env != nil {
+		env = at.Env(env)
 	}
 	start := r.Now()
 	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{

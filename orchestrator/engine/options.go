@@ -54,7 +54,7 @@ const (
 type Worktree struct {
 	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
 	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
-	Link      []string      // the same, linked
+	Share     []string      // the same, of dependencies: what names the checkout in them names the worktree in the copy
 	Dir       string        // where worktrees are, absolute
 	SetupWall time.Duration // for one setup command
 }

@@ -162,7 +162,7 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 		s.IfAlone(at, why)
 	}
 	for _, change := range w.Tools.Mend() {
-		s.Tampering(at, gitconfig.Tampering{Text: change.Text, Serious: change.Serious})
+		s.Note("tamper", change)
 	}
 	if err := w.mendRepository(ctx, at, s); err != nil {
 		return err

@@ -1,6 +1,7 @@
 // Package provision brings what a fresh slot lacks from the user's checkout: the untracked files that relay.worktree.copy and
-// relay.worktree.link name. It finds them once for a run, copies and links them into slots, has agents' git ignore them, and says of
-// a path whether it is one of them: they are in no commit, and must not land.
+// relay.worktree.share name. It finds them once for a run, copies them into slots, has agents' git ignore them, and says of
+// a path whether it is one of them: they are in no commit, and must not land. Nothing in a slot leads to the user's checkout: a write there
+// would be one into the user's file.
 package provision
 
 import (
@@ -35,25 +36,15 @@ type Files struct {
 
 // names are paths below the user's checkout, with slashes.
 type names struct {
-	copy, link []string
-	tracked    map[string]bool // of these and what is below them, what is in commits: a slot that lacks it is to lack it
+	copy, share []string
+	tracked     map[string]bool // of these and what is below them, what is in commits: a slot that lacks it is to lack it
 }
 
 // New returns the files of a checkout that the options name. It does not look for them.
 func New(home *reanchor.Git, o *engine.LocalOptions) *Files { return &Files{home: home, o: o} }
 
 // Configured reports whether the options name any files.
-func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Link) > 0 }
-
-// Names returns the files that are copied and those that are linked; none before they were looked for.
-func (f *Files) Names() (copied, linked []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.found == nil {
-		return nil, nil
-	}
-	return f.found.copy, f.found.link
-}
+func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Share) > 0 }
 
 // find looks for the files, once: to look through a large checkout for each slot takes longer than most checks.
 func (f *Files) find(ctx context.Context) (*names, error) {
@@ -63,21 +54,21 @@ func (f *Files) find(ctx context.Context) (*names, error) {
 		return f.found, nil
 	}
 	found := names{tracked: make(map[string]bool)}
-	var err, linking error
+	var err, sharing error
 	found.copy, err = f.match(f.o.Worktree.Copy)
-	found.link, linking = f.match(f.o.Worktree.Link)
+	found.share, sharing = f.match(f.o.Worktree.Share)
 	out, listing := f.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
-	if err := errors.Join(err, linking, listing); err != nil {
+	if err := errors.Join(err, sharing, listing); err != nil {
 		return nil, err
 	}
-	copied, linked := setOf(found.copy), setOf(found.link)
+	copied, shared := setOf(found.copy), setOf(found.share)
 	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name != "" && (copied[name] || linked[name] || isBelow(name, copied) || isBelow(name, linked)) {
+		if name != "" && (copied[name] || shared[name] || isBelow(name, copied) || isBelow(name, shared)) {
 			found.tracked[name] = true
 		}
 	}
 	found.copy = slices.DeleteFunc(found.copy, func(name string) bool { return isBelow(name, copied) }) // comes with its folder
-	found.link = slices.DeleteFunc(found.link, func(name string) bool { return found.tracked[name] })
+	found.share = slices.DeleteFunc(found.share, func(name string) bool { return isBelow(name, shared) })
 	f.found = &found
 	return f.found, nil
 }
@@ -150,7 +141,7 @@ func (f *Files) Has(name string) bool {
 		return false
 	}
 	for at := name; at != "."; at = path.Dir(at) {
-		for _, glob := range slices.Concat(f.o.Worktree.Copy, f.o.Worktree.Link) {
+		for _, glob := range slices.Concat(f.o.Worktree.Copy, f.o.Worktree.Share) {
 			if ok, err := doublestar.Match(path.Clean(glob), at); err == nil && ok {
 				_, err := os.Lstat(filepath.Join(f.home.Root(), filepath.FromSlash(name)))
 				return err == nil
@@ -161,7 +152,7 @@ func (f *Files) Has(name string) bool {
 }
 
 // WriteExcludes writes a file of patterns for agents' git to ignore: what slots get, and what the user has git ignore everywhere. An
-// agent that adds all there is would commit an .env, or a link that the .gitignore has as a folder.
+// agent that adds all there is would commit an .env.
 func (f *Files) WriteExcludes(ctx context.Context, file string) error {
 	var list bytes.Buffer
 	if users, err := os.ReadFile(f.usersExcludes(ctx)); err == nil {
@@ -172,7 +163,7 @@ func (f *Files) WriteExcludes(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(found.copy, found.link) {
+	for _, name := range slices.Concat(found.copy, found.share) {
 		if !found.tracked[name] && !strings.Contains(name, "\n") {
 			list.WriteString("/" + pattern(name) + "\n")
 		}

@@ -7,14 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"relay/attempts"
 )
 
-// Put copies and links the files into the slot in dir. What is tracked there stays as it is. why says which file cannot be put there;
+// Put copies the files into the slot in dir. What is tracked there stays as it is. why says which file cannot be put there;
 // err is a fault of git or of the disk.
 func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	found, err := f.find(ctx)
@@ -29,11 +29,11 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	for _, list := range []struct {
 		key   string
 		names []string
-		put   func(to *os.Root, name string) error
-	}{{"copy", found.copy, f.copyIn}, {"link", found.link, f.linkIn}} {
+		copy  func(to *os.Root, rel, full string, d fs.DirEntry) error
+	}{{"copy", found.copy, copyFile}, {"share", found.share, f.shareFile}} {
 		for _, name := range list.names {
-			err := list.put(to, name)
-			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
+			err := f.copyIn(ctx, to, name, list.copy)
+			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) || ctx.Err() != nil {
 				return "", fmt.Errorf("%s: %w", name, err)
 			}
 			if err != nil {
@@ -44,24 +44,13 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	return "", nil
 }
 
-func (f *Files) linkIn(to *os.Root, name string) error {
-	if _, err := to.Lstat(filepath.FromSlash(name)); err == nil {
-		return nil
-	}
-	if _, err := os.Lstat(filepath.Join(f.home.Root(), filepath.FromSlash(name))); err != nil {
-		return unlessGone(err)
-	}
-	if err := to.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
-		return err
-	}
-	return to.Symlink(filepath.Join(f.home.Root(), filepath.FromSlash(name)), filepath.FromSlash(name))
-}
-
-func (f *Files) copyIn(to *os.Root, name string) error {
+func (f *Files) copyIn(
+	ctx context.Context, to *os.Root, name string, file func(to *os.Root, rel, full string, d fs.DirEntry) error,
+) error {
 	from := f.home.Root()
 	return filepath.WalkDir(filepath.Join(from, filepath.FromSlash(name)), func(full string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, full)
-		if err = errors.Join(unlessGone(err), relErr); err != nil || d == nil {
+		if err = errors.Join(unlessGone(err), relErr, ctx.Err()); err != nil || d == nil {
 			return err
 		}
 		if d.IsDir() {
@@ -76,11 +65,40 @@ func (f *Files) copyIn(to *os.Root, name string) error {
 		if _, err := to.Lstat(rel); err == nil {
 			return nil
 		}
-		if err := to.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-			return err
+		if rel == filepath.FromSlash(name) { // below it the folders are there
+			if err := to.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
+				return err
+			}
 		}
-		return copyFile(to, rel, full, d)
+		return file(to, rel, full, d)
 	})
+}
+
+// shareFile copies a file of dependencies. A link or a file that names the user's checkout names the slot instead.
+func (f *Files) shareFile(to *os.Root, rel, full string, d fs.DirEntry) error {
+	name, from := filepath.ToSlash(rel), f.home.Root()
+	switch {
+	case d.Type()&fs.ModeSymlink != 0:
+		dest, err := os.Readlink(full)
+		if err != nil {
+			return unlessGone(err)
+		}
+		if isIn(dest, from) {
+			dest = to.Name() + strings.TrimPrefix(dest, from)
+		}
+		return to.Symlink(dest, rel)
+	case !pathsInside.MatchString(name):
+		return copyFile(to, rel, full, d)
+	}
+	info, err := os.Stat(full)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return errors.Join(unlessGone(err), copyFile(to, rel, full, d))
+	}
+	content, err := os.ReadFile(full)
+	if err != nil {
+		return unlessGone(err)
+	}
+	return to.WriteFile(rel, moved(name, content, from, to.Name()), info.Mode().Perm())
 }
 
 // unlessGone returns err, but nil for a file of the user's that is not there any more: they go on working.
@@ -116,6 +134,10 @@ func copyFile(to *os.Root, rel, full string, d fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	if clone(dst, src) != nil {
+		_, err = io.Copy(dst, src)
+	}
+	err = errors.Join(err, dst.Close())
+	_ = to.Chtimes(rel, info.ModTime(), info.ModTime()) // by which compiled files know what they were made of
+	return err
 }

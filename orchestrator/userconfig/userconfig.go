@@ -27,7 +27,6 @@ import (
 type Watch struct {
 	Env    []string // of checks, by which tools find their files
 	Files  []string // more of them, absolute: of the repository, which git would go by
-	Links  []string // what worktrees link to, absolute
 	Folder string   // for the copies that checks are pointed to, and for what was put aside
 
 	mu         sync.Mutex
@@ -35,7 +34,7 @@ type Watch struct {
 	atWork     int
 	files      []watchedFile
 	aside      int
-	unreported []Change
+	unreported []string // in words
 }
 
 // maxBytes bounds what is kept of all files together.
@@ -44,17 +43,8 @@ const maxBytes = 8 << 20
 // watchedFile is one file as it is to be.
 type watchedFile struct {
 	tool
-	path    string // of the tool's file, or of a program
-	program bool   // checks run it
-	pack    string
-	packWas state
-	was     state
-}
-
-// Change holds what was done to one of them.
-type Change struct {
-	Text    string // in words
-	Serious bool   // it stays, and checks may have gone by it
+	path string // of the tool's file
+	was  state
 }
 
 // Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
@@ -100,9 +90,6 @@ func (w *Watch) take() {
 		} else {
 			h.was = stateOf(h.path)
 		}
-		if h.pack != "" {
-			h.packWas = stateOf(h.pack)
-		}
 		if bytes += len(h.was.content); bytes > maxBytes {
 			h.was.content, h.was.whole = nil, false
 		}
@@ -117,17 +104,12 @@ func (w *Watch) take() {
 	for _, t := range w.tools {
 		add(watchedFile{tool: t, path: t.path})
 	}
-	for _, link := range w.Links {
-		for _, p := range programsIn(link) {
-			add(p)
-		}
-	}
 	w.files = files
 }
 
-// Mend puts back what has changed, and returns what was found since it was last asked. It reads nothing of what has the same
+// Mend puts back what has changed, and returns in words what was found since it was last asked. It reads nothing of what has the same
 // stat as before.
-func (w *Watch) Mend() []Change {
+func (w *Watch) Mend() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mend()
@@ -142,7 +124,7 @@ func (w *Watch) mend() {
 	}
 	for i := range w.files {
 		h := &w.files[i]
-		if !h.program && !h.held || !h.was.touched(h.path) {
+		if !h.held || !h.was.touched(h.path) {
 			continue
 		}
 		now := stateOf(h.path)
@@ -154,16 +136,9 @@ func (w *Watch) mend() {
 	}
 }
 
-// putBack puts a file back, and keeps what was in its place.
-func (w *Watch) putBack(h *watchedFile, now *state) Change {
+// putBack puts a file back, keeps what was in its place, and says so.
+func (w *Watch) putBack(h *watchedFile, now *state) string {
 	what := h.path + ", which " + h.name + " goes by,"
-	if h.program {
-		what = h.path + ", which is in no commit and which checks may run,"
-	}
-	if h.pack != "" && h.packWas.touched(h.pack) {
-		h.was, h.packWas = *now, stateOf(h.pack)
-		return Change{Text: what + " is of another version since the attempt, which installed it: put that back as you install it yourself, if you do not want it"}
-	}
 	kept, err := w.keep(h.path, now)
 	if err == nil && h.was.whole {
 		err = h.was.restore(h.path)
@@ -174,14 +149,14 @@ func (w *Watch) putBack(h *watchedFile, now *state) Change {
 		if err != nil {
 			what += fmt.Sprintf(" (%v)", err)
 		}
-		return Change{what + ": look at it", h.program}
+		return what + ": look at it"
 	}
 	h.was = stateOf(h.path)
 	message := what + " was changed during the attempt; relay put it back"
 	if kept != "" {
 		message += ": cp " + text.ShellWord(kept) + " " + text.ShellWord(h.path) + " brings the change back"
 	}
-	return Change{Text: message}
+	return message
 }
 
 // keep copies what is put aside, for a user whose own change it was.

@@ -33,15 +33,15 @@ func TestCannotRun(t *testing.T) {
 		tail string
 		want string
 	}{
-		"ignored, the user has it":   {"node_modules/.bin/jest", 127, "sh: 1: node_modules/.bin/jest: not found", "node_modules/.bin/jest is ignored by git, so task checkouts lack it: relay.worktree.link: [node_modules]"},
-		"by npm":                     {"npm test", 127, "sh: 1: jest: not found", "node_modules/.bin/jest is ignored by git, so task checkouts lack it: relay.worktree.link: [node_modules]"},
+		"ignored, the user has it":   {"node_modules/.bin/jest", 127, "sh: 1: node_modules/.bin/jest: not found", "node_modules/.bin/jest is ignored by git, so task checkouts lack it: relay.worktree.share: [node_modules]"},
+		"by npm":                     {"npm test", 127, "sh: 1: jest: not found", "node_modules/.bin/jest is ignored by git, so task checkouts lack it: relay.worktree.share: [node_modules]"},
 		"by npm, nobody has it":      {"npm test", 127, "sh: 1: vitest: not found", "vitest is a dependency of package.json, and task checkouts have none installed: relay.worktree.setup: [npm ci]"},
-		"ignored, nobody has it":     {".venv/bin/pytest -q", 127, "sh: 1: .venv/bin/pytest: not found", ".venv/bin/pytest is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.link: [.venv], or have task checkouts make it, as in relay.worktree.setup: [npm ci]"},
+		"ignored, nobody has it":     {".venv/bin/pytest -q", 127, "sh: 1: .venv/bin/pytest: not found", ".venv/bin/pytest is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [.venv], or have task checkouts make it, as in relay.worktree.setup: [npm ci]"},
 		"not committed":              {"./local.sh", 127, "sh: 1: ./local.sh: not found", "local.sh is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [local.sh]"},
 		"not executable":             {"./verify.sh", 126, "sh: 1: ./verify.sh: Permission denied", "verify.sh is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x verify.sh and commit, or install the interpreter"},
 		"a program":                  {"no-such-tool --all", 127, "sh: 1: no-such-tool: not found", "the program no-such-tool is not on the PATH: install it, or add its folder to the PATH that relay is started with"},
 		"elsewhere on the machine":   {"/opt/no/such", 127, "sh: 1: /opt/no/such: not found", "/opt/no/such is not on this machine: install it, or change the check"},
-		"a node module":              {"node test.js", 1, "Error: Cannot find module 'express/lib'", "node_modules/express is ignored by git, so task checkouts lack it: relay.worktree.link: [node_modules]"},
+		"a node module":              {"node test.js", 1, "Error: Cannot find module 'express/lib'", "node_modules/express is ignored by git, so task checkouts lack it: relay.worktree.share: [node_modules]"},
 		"a node module below":        {"cd web && node test.js", 1, "Error: Cannot find module '@scope/kit/x'", "@scope/kit is a dependency of web/package.json, and task checkouts have none installed: relay.worktree.setup: [npm ci]"},
 		"a python module":            {"python3 x.py", 1, "ModuleNotFoundError: No module named 'requests.auth'", "the python module requests, which requirements.txt names, is not installed: pip install -r requirements.txt, or relay.worktree.setup"},
 		"in other letters":           {"python3 x.py", 1, "ModuleNotFoundError: No module named 'flask_login'", "the python module flask_login, which requirements.txt names, is not installed: pip install -r requirements.txt, or relay.worktree.setup"},

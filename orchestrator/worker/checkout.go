@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/recordfiles"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
@@ -119,7 +120,7 @@ func factsAge(i engine.Isolation) time.Duration {
 func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.run.guard.Env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
-		env = append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling)
+		env = slot.Env(c.repo.Root(), append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling))
 	}
 	settings := []string{"commit.gpgSign=false"}
 	if !c.run.o.Push {

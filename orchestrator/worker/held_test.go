@@ -15,7 +15,7 @@ func TestChecksThatCannotRun(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, "no-such-linter .")
 	y.Write("cache/bin/tool", "#!/bin/sh\n")
-	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.link: [cache]"
+	const why = "cache/bin/tool cannot run: cache/bin/tool is ignored by git, so task checkouts lack it: relay.worktree.share: [cache]"
 	f := y.does("T1", "touch "+y.Path("paid"), "cache/bin/tool").Result
 	if !f.Held || f.Outcome != attempts.Environment || f.Receipt.ErrorSummary != why || attemptfiles.Exists(y.Path("paid")) || len(f.Receipt.Checks) != 1 {
 		t.Errorf("got %s, held %t (%s), agent paid: %t", f.Outcome, f.Held, f.Receipt.ErrorSummary, attemptfiles.Exists(y.Path("paid")))

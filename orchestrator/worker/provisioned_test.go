@@ -16,7 +16,7 @@ func TestProvisionedFilesDoNotLand(t *testing.T) {
 		"all there is":     {"echo x > x; git add -A; git commit -qm x; git status --porcelain --untracked-files=all | grep . && exit 9 || true", ""},
 		"what users' do":   {"echo x > x; echo y > own.users; git add -A; git commit -qm x; test -z \"$(git ls-files own.users)\"", ""},
 		"by force":         {"echo x > x; git add -f .env; git commit -qm x", "the agent committed .env, which the user has in no commit and relay had brought here; it is kept, but not landed"},
-		"the link":         {"echo x > x; git add -f node; git commit -qm x", "the agent committed node, which the user has in no commit and relay had brought here; it is kept, but not landed"},
+		"dependencies":     {"echo x > x; git add -f node; git commit -qm x", "the agent committed node/mod, which the user has in no commit and relay had brought here; it is kept, but not landed"},
 		"in a folder":      {"echo x > x; git add -f 'conf/a b'; git commit -qm x", "the agent committed conf/a b, which the user has in no commit and relay had brought here; it is kept, but not landed"},
 		"one of its own":   {"echo x > x; echo new > conf/new.txt; git add -f conf/new.txt; git commit -qm x", ""},
 		"what is tracked":  {"echo x > x; echo more >> seed.txt; git commit -qam x", ""},
@@ -35,7 +35,7 @@ func TestProvisionedFilesDoNotLand(t *testing.T) {
 			users := filepath.Join(l.TempDir(), "excludes")
 			l.Sh("echo '*.users' > " + users + "; git config core.excludesFile " + users)
 			o := l.slotOptions()
-			o.Worktree.Copy, o.Worktree.Link = []string{".env", "conf", "a\\[1\\]", "seed.txt"}, []string{"node"}
+			o.Worktree.Copy, o.Worktree.Share = []string{".env", "conf", "a\\[1\\]", "seed.txt"}, []string{"node"}
 			f := l.inSlots(o).does("T1", c.script).Result
 			if got := f.Receipt.ErrorSummary; got != c.why || (f.Outcome == attempts.Success) != (c.why == "") {
 				t.Errorf("%s: %q, want %q", f.Outcome, got, c.why)

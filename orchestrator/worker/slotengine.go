@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -200,13 +199,6 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	})
 	if s.userCheckout = watch; warning != "" {
 		s.stay = append(s.stay, warning)
-	}
-	_, linked := s.benches.Files.Names()
-	for _, name := range linked { // the programs behind what slots link to
-		path := filepath.Join(g.home.Root(), filepath.FromSlash(name))
-		if _, err := os.Stat(path); err == nil {
-			g.guard.Tools.Links = append(g.guard.Tools.Links, path)
-		}
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
 			return err
 		}
 	}
-	if len(w.Setup)+len(w.Copy)+len(w.Link) > 0 {
+	if len(w.Setup)+len(w.Copy)+len(w.Share) > 0 {
 		if err := user.Record(ctx, t.c.tree.Runner()); err != nil {
 			return err
 		}

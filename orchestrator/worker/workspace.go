@@ -68,9 +68,9 @@ func (g *workspace) panel() panel.Panel {
 	return panel.Panel{Options: g.o, Append: g.ledger.Append, Emit: g.events.Emit, Now: g.now}
 }
 
-// relative names a file as a user sees it, from the root of the repository.
+// relative names a file as a user sees it, from the root of the repository when it is below.
 func (g *workspace) relative(path string) string {
-	if rel, err := filepath.Rel(g.o.Root, path); err == nil {
+	if rel, err := filepath.Rel(g.o.Root, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return path

@@ -108,8 +108,8 @@ func (o demoOptions) inside(root string) *cli.App {
 		name, _, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "RELAY_") || name == "XDG_CONFIG_HOME" || name == "XDG_STATE_HOME"
 	})
-	// No folder of the user's is read or written: the second one is no path, and so the first night's copy of .git
-	// stays in the scratch repository too.
-	a.Environ = append(a.Environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none")
+	// No folder of the user's is read or written, and the worktrees go with the scratch repository.
+	a.Environ = append(a.Environ, "XDG_CONFIG_HOME="+filepath.Join(root, ".git", "no-user-configuration"), "XDG_STATE_HOME=none",
+		"RELAY_WORKTREE_DIR="+filepath.Join(root, ".agents-os", "relay"))
 	return &a
 }

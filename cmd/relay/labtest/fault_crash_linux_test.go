@@ -335,9 +335,13 @@ fi
 echo x > "$RELAY_TASK"; ok`)
 	l.landing(1)
 	r := l.work(exit.Gated)
+	left := l.slots()
+	if len(left) != 1 {
+		t.Fatalf("worktrees that stay are %v", left)
+	}
 	for _, want := range []string{
 		"T1 gated: infrastructure: 3 attempts failed through no fault of the agent; the last: the checkout or the commits of this attempt were damaged: git ",
-		"note: T1 what the agent left of T1 stays in .agents-os/relay/worktrees/1: git status there says more",
+		"note: T1 what the agent left of T1 stays in " + left[0] + ": git status there says more",
 	} {
 		if !strings.Contains(r.stderr.String(), want) {
 			t.Errorf("it says\n%s%s\nwant %q", &r.stdout, &r.stderr, want)
@@ -347,7 +351,7 @@ echo x > "$RELAY_TASK"; ok`)
 	l.run("ungate", "T1")
 	l.agent(`echo x > "$RELAY_TASK"; ok`)
 	l.work(exit.OK)
-	if got := l.read(".agents-os/relay/worktrees/1/work.bin"); got != "hours\n" {
+	if got := l.read(left[0] + "/work.bin"); got != "hours\n" {
 		t.Errorf("what was left has %q", got)
 	}
 }

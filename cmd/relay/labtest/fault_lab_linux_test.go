@@ -104,6 +104,12 @@ func (l *lab) path(name string) string {
 
 func (l *lab) inHome(name string) string { return filepath.Join(l.home, name) }
 
+// slots returns the worktrees that are there.
+func (l *lab) slots() []string {
+	found, _ := filepath.Glob(l.inHome(".local/state/relay/worktrees/*/*")) // the pattern is a good one
+	return found
+}
+
 func (l *lab) write(name, text string) {
 	l.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(l.path(name)), 0o755); err != nil {

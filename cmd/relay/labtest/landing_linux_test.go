@@ -201,7 +201,7 @@ func TestLandingInALargeRepository(t *testing.T) {
 	if got := strings.Fields(l.git("diff", "--name-only", "main", landingBranch)); len(got) != 32 {
 		t.Errorf("the branch changes %d files, want 32: %v", len(got), got)
 	}
-	if left, _ := filepath.Glob(l.path(".agents-os/relay/worktrees/*")); len(left) > 0 {
+	if left := l.slots(); len(left) > 0 {
 		t.Errorf("worktrees are left: %v", left)
 	}
 }

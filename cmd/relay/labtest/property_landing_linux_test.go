@@ -101,7 +101,7 @@ func (l *lab) left(said string) []string {
 	if got := l.git("worktree", "list"); strings.Contains(got, "\n") {
 		l.t.Errorf("the user's repository has worktrees:\n%s", got)
 	}
-	if left, _ := filepath.Glob(l.path(".agents-os/relay/worktrees/*")); !slices.Equal(left, told) {
+	if left := l.slots(); !slices.Equal(left, told) {
 		l.t.Errorf("folders of worktrees are left, and told are %v: %v", told, left)
 	}
 	return told

@@ -50,7 +50,7 @@ func HoldAside(ctx context.Context, worktrees string, kind AsideKind, id string)
 		return nil, err
 	}
 	for range asideTries {
-		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 			return nil, err
 		}
 		if a, err = takeAside(ctx, dir); !errors.Is(err, fs.ErrNotExist) {
@@ -125,15 +125,15 @@ func asideIDs(worktrees string, kind AsideKind) (ids []string, err error) {
 	return ids, err
 }
 
-// asides lists what is left of plans and forks that are over.
-func (o Finder) asides(ctx context.Context) (found []Leftover, err error) {
+// asides lists what is left of plans and forks that are over, beside a folder of slots.
+func (o Finder) asides(ctx context.Context, worktrees string) (found []Leftover, err error) {
 	for _, kind := range []AsideKind{Plans, Forks} {
-		ids, err := asideIDs(o.Worktrees, kind)
+		ids, err := asideIDs(worktrees, kind)
 		if err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
-			left, err := o.aside(ctx, asideDir(o.Worktrees, kind, id))
+			left, err := o.aside(ctx, asideDir(worktrees, kind, id))
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ type Finder struct {
 	Git       *reanchor.Git // the user's checkout
 	Dir       string        // relay's folder
 	Worktrees string        // as Worktree.Dir in the options of a run
+	Below     string        // where earlier versions had them; "" : nowhere else
 	Slots     func(dir string) Slots
 	Backup    string // as in the options of a run
 }
@@ -62,15 +64,18 @@ type Slots interface {
 // List lists what runs, plans and forks have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active;
 // plans and forks may be.
 func (o Finder) List(ctx context.Context) ([]Leftover, error) {
-	found, err := o.worktrees(ctx, o.Worktrees)
-	if err != nil {
-		return nil, err
+	var found []Leftover
+	for _, dir := range o.places() {
+		slots, err := o.worktrees(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		asides, err := o.asides(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.Concat(found, slots, asides)
 	}
-	asides, err := o.asides(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found = append(found, asides...)
 	gone := map[string]bool{} // worktrees that can be removed
 	for _, l := range found {
 		at := l.Name
@@ -132,6 +137,14 @@ func (o Finder) removeSlot(ctx context.Context, l Leftover) error {
 		return err
 	}
 	return slots.Remove(ctx, name)
+}
+
+// places returns the folders that slots can be in.
+func (o Finder) places() []string {
+	if o.Below == "" || o.Below == o.Worktrees {
+		return []string{o.Worktrees}
+	}
+	return []string{o.Worktrees, o.Below}
 }
 
 // worktrees lists the slots below a folder.

@@ -79,6 +79,9 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 	if err != nil {
 		return nil, err
 	}
+	if err := gitcmd.RemoveTree(tempName(path)); err != nil {
+		return nil, err
+	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	if s := p.state(name); s != nil {
 		if repo, err := a.reuse(ctx, s); err == nil || ctx.Err() != nil {
@@ -106,6 +109,10 @@ func (p *Pool) Remove(_ context.Context, name string) error {
 // clear removes a slot's folder. It is moved away first: what is cut short then leaves no slot with half its files.
 func (p *Pool) clear(name, path string) error {
 	p.forget(name)
+	if err := gitcmd.RemoveTree(tempName(path)); err != nil {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(tempName(path))) // unless other slots have theirs there
 	admin := p.linkedAdmin(path)
 	if _, err := os.Lstat(path); err == nil {
 		gone, err := p.scratch("gone-" + name)
@@ -134,7 +141,9 @@ func (p *Pool) Close() error {
 	if err != nil {
 		return err
 	}
-	return gitcmd.RemoveTree(filepath.Join(dir, scratch))
+	err = gitcmd.RemoveTree(filepath.Join(dir, scratch))
+	_ = os.Remove(dir) // unless a slot stays in it
+	return err
 }
 
 // oldGit is where in the scratch folder the repository of a slot is while the slot gets another.
@@ -262,7 +271,7 @@ func (p *Pool) resolveDir(needed bool) (string, error) {
 				return "", err
 			}
 		}
-		if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p.Dir), 0o700), os.MkdirAll(p.Dir, 0o755)); err != nil {
 			return "", err
 		}
 	}

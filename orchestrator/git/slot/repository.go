@@ -90,6 +90,11 @@ func alternates(objects string) string {
 	return objects + "\n"
 }
 
+// Borrows reports whether a repository is a slot of another one.
+func Borrows(repo, from *reanchor.Git) bool {
+	return fileText(filepath.Join(repo.CommonDir(), "objects", "info", "alternates")) == alternates(filepath.Join(from.CommonDir(), "objects"))
+}
+
 // quoted quotes as C does, which git reads in alternates and in its configuration.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(text) + `"`

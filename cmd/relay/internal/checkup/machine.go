@@ -15,10 +15,6 @@ import (
 	"relay/orchestrator/transcripts"
 )
 
-// checkouts returns how many a run has at most: each job one to work in and one to check in, or one for each reviewer,
-// and one in which the work of several is proved before it lands.
-func checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
-
 // roomFor reports whether a disk has room for something besides what every run needs.
 func roomFor(what string, need, free uint64, unknown error) (state, words, fix string) {
 	words = "room for " + what
@@ -39,7 +35,7 @@ func (c *checkup) backup() {
 	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
 		return
 	}
-	at := nearestFolder(store)
+	at := project.Nearest(store)
 	if linkable(filepath.Join(git, "HEAD"), at) {
 		return // files of .git are linked there, and take no room
 	}
@@ -67,14 +63,6 @@ func (c *checkup) transcripts() {
 	if size >= 1<<20 { // less is not worth a line
 		c.add(OK, "disk", fmt.Sprintf("%s of agents' sessions in %s", text.Bytes(uint64(size)), text.Count(len(runs), "run")), "")
 	}
-}
-
-// nearestFolder returns the nearest folder above a path that is there already.
-func nearestFolder(path string) string {
-	for !project.Exists(path) && filepath.Dir(path) != path {
-		path = filepath.Dir(path)
-	}
-	return path
 }
 
 // linkable reports whether a file can be linked into a folder, which it can on the same disk alone.

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/support"
+	"relay/orchestrator/provision"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -49,7 +50,24 @@ func (c *checkup) worktrees(ctx context.Context) {
 	}
 	c.commits(ctx)
 	c.copiedFiles(ctx)
+	addShared(ctx, c)
 	c.worktreeFolder(ctx)
+}
+
+// addShared says which dependencies worktrees get a copy of.
+func addShared(ctx context.Context, c *checkup) {
+	if links := c.project.Config.Relay.Worktree.Link; len(links) > 0 {
+		c.add(Warn, "worktrees", "relay.worktree.link: "+text.Listed(links)+" is copied: through a link an install in a worktree would empty yours", "name it in relay.worktree.share instead")
+	}
+	shared, err := project.FindShared(ctx, c.project)
+	switch {
+	case err != nil:
+		c.fail("worktrees", err)
+	case shared.TooMuch != "":
+		c.add(Warn, "worktrees", shared.TooMuch, "")
+	case shared.Files > 0:
+		c.add(OK, "worktrees", "every worktree gets a copy of "+shared.String(), "")
+	}
 }
 
 // usesWorktrees reports whether tasks get worktrees.
@@ -130,8 +148,11 @@ func (c *checkup) copiedFiles(ctx context.Context) {
 	for _, list := range []struct {
 		key   string
 		globs []string
-	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.link", w.Link}} {
+	}{{"relay.worktree.copy", w.Copy}, {"relay.worktree.share", w.Share}, {"relay.worktree.link", w.Link}} {
 		for _, glob := range list.globs {
+			if glob == provision.Auto && list.key == "relay.worktree.share" {
+				continue
+			}
 			names, err := doublestar.Glob(os.DirFS(c.project.Root), path.Clean(glob), doublestar.WithNoFollow())
 			switch {
 			case err != nil:
@@ -170,8 +191,8 @@ func (c *checkup) worktreeFolder(ctx context.Context) {
 		c.fail("worktrees", err)
 		return
 	}
-	free, err := project.FreeSpace(nearestFolder(dir))
-	n := checkouts(jobs, len(c.project.Reviewers()))
+	free, err := project.FreeSpace(project.Nearest(dir))
+	n := project.Checkouts(jobs, len(c.project.Reviewers()))
 	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, text.Bytes(size)), uint64(n)*size, free, err)
 	if fix != "" {
 		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"relay/cmd/relay/internal/project"
 )
 
 func TestSizeOfACheckout(t *testing.T) {
@@ -48,7 +50,7 @@ func TestRoom(t *testing.T) {
 func TestCheckouts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ jobs, reviewers, want int }{{1, 0, 3}, {4, 0, 9}, {4, 1, 9}, {4, 3, 17}} {
-		if got := checkouts(c.jobs, c.reviewers); got != c.want {
+		if got := project.Checkouts(c.jobs, c.reviewers); got != c.want {
 			t.Errorf("%d jobs and %d reviewers have %d checkouts, want %d", c.jobs, c.reviewers, got, c.want)
 		}
 	}

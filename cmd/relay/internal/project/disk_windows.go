@@ -1,6 +1,12 @@
 package project
 
-import "golang.org/x/sys/windows"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/windows"
+)
 
 // FreeSpace returns the number of bytes the user can still write to the disk of a folder.
 func FreeSpace(folder string) (uint64, error) {
@@ -11,6 +17,21 @@ func FreeSpace(folder string) (uint64, error) {
 	var free uint64
 	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
 	return free, err
+}
+
+// sameDisk reports whether two folders are on one volume.
+func sameDisk(a, b string) bool {
+	return strings.EqualFold(filepath.VolumeName(a), filepath.VolumeName(b))
+}
+
+// writable reports whether this user can make files in a folder.
+func writable(folder string) bool {
+	f, err := os.CreateTemp(folder, ".relay-*")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return os.Remove(f.Name()) == nil
 }
 
 // syncFolder does nothing: Windows keeps names durable by itself, and cannot open a folder.

@@ -168,15 +168,15 @@ func (p *Project) File(name ...string) string {
 	return filepath.Join(append([]string{p.Dir}, name...)...)
 }
 
-// Worktrees returns the settings of isolation worktree. A folder that a person names may have worktrees of their own in
-// it, or those of another relay: this one keeps to a folder of its own below it, and everything in that one is relay's.
+// Worktrees returns the settings of isolation worktree. Entries of relay.worktree.link are copied: through a link an install in a worktree
+// would empty the folder of the user.
 func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
-	dir := p.File("worktrees")
-	if named := p.WorktreeDir(); named != "" {
-		dir = filepath.Join(named, filepath.Base(p.Root)+"-"+pathHash(p.Dir))
+	place := slotsPlace{p.Root, p.Dir, p.WorktreeDir(), stateDir(p.Session.Environ)}
+	return engine.Worktree{
+		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
+		Dir: place.folder(), SetupWall: c.SetupTimeout,
 	}
-	return engine.Worktree{Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Link: c.Worktree.Link, Dir: dir, SetupWall: c.SetupTimeout}
 }
 
 // WorktreeDir returns the folder that relay.worktree.dir names, absolute, or "".
@@ -204,6 +204,14 @@ func (p *Project) BackupDir() string {
 // backupDirs returns the folder with the copies of .git of all runs in a checkout: outside of it, where rm -rf . does
 // not reach them.
 func backupDirs(environ []string, root string) string {
+	if state := stateDir(environ); state != "" {
+		return filepath.Join(state, "git-copy", pathHash(root))
+	}
+	return ""
+}
+
+// stateDir returns relay's folder below the one for the state of the user's programs, or "".
+func stateDir(environ []string) string {
 	state := Lookup(environ, "XDG_STATE_HOME")
 	if home := Lookup(environ, "HOME"); state == "" && home != "" {
 		state = filepath.Join(home, ".local", "state")
@@ -214,7 +222,7 @@ func backupDirs(environ []string, root string) string {
 	if !filepath.IsAbs(state) {
 		return ""
 	}
-	return filepath.Join(state, "relay", "git-copy", pathHash(root))
+	return filepath.Join(state, "relay")
 }
 
 // newestBackup returns the newest copy of .git that a killed run in this checkout has left, or "".

@@ -48,7 +48,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	return orchestrator.Options{
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
 		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: engine.Isolation(c.Isolation), Worktree: p.Worktrees(), Landing: integration.Mode(c.Landing),
+		Isolation: engine.Isolation(c.Isolation), Worktree: worktrees(ctx, p), Landing: integration.Mode(c.Landing),
 		Commit: c.Commit, Sign: c.Sign, Hook: p.CommitHook(ctx),
 		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
 		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
@@ -123,6 +123,29 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 		o.panel = append(o.panel, judge)
 	}
 	return warnings, nil
+}
+
+// worktrees returns the settings of isolation worktree, with the names of all that worktrees get a copy of.
+func worktrees(ctx context.Context, p *project.Project) engine.Worktree {
+	w := p.Worktrees()
+	shared, err := project.FindShared(ctx, p)
+	if w.Share = shared.Names; err != nil { // TellShared says so
+		w.Share = nil
+	}
+	return w
+}
+
+// TellShared says which dependencies worktrees get a copy of, or why they get none.
+func (o *Options) TellShared(ctx context.Context, p *project.Project) {
+	shared, err := project.FindShared(ctx, p)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		fmt.Fprintf(o.App.Err, "relay: warning: worktrees get no copy of dependencies: %v\n", err)
+	case shared.TooMuch != "":
+		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", shared.TooMuch)
+	case shared.Files > 0:
+		fmt.Fprintf(o.App.Err, "relay: every worktree gets a copy of %s\n", shared)
+	}
 }
 
 // WarnUnsigned says why what the run lands would have no signature, if it should have one. That is no reason not to begin.

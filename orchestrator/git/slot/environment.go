@@ -1,0 +1,73 @@
+package slot
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"relay/internal/lazyregexp"
+)
+
+const (
+	firstPort = 20000 // below those that systems give to whoever asks for any
+	ports     = 20    // of one slot
+	blocks    = 600
+)
+
+// notCompose are the characters that docker compose takes in no name of a project.
+var notCompose = lazyregexp.New(`[^a-z0-9_-]+`)
+
+// Env adds variables to the environment of a program in the slot at dir that keep it apart from the programs of other slots, of any
+// repository: the name of its docker compose project, the first port of a block, a folder for temporary files. It replaces none.
+func Env(dir string, env []string) []string {
+	name := notCompose.ReplaceAllString(strings.ToLower("relay-"+filepath.Base(filepath.Dir(dir))+"-"+filepath.Base(dir)), "-")
+	for _, own := range [][2]string{
+		{"COMPOSE_PROJECT_NAME", name}, {"RELAY_PORT_BASE", fmt.Sprint(firstPort + ports*(block(dir)%blocks))}, {"TMPDIR", temp(dir)},
+	} {
+		has := own[1] == ""
+		for _, entry := range env {
+			has = has || strings.HasPrefix(entry, own[0]+"=")
+		}
+		if !has {
+			env = append(env, own[0]+"="+own[1])
+		}
+	}
+	return env
+}
+
+// block returns the number of a block of ports: another one for each slot of a pool, and hardly the same for two pools.
+func block(dir string) uint32 {
+	name, kind := filepath.Base(dir), uint32(0)
+	for i, prefix := range []string{ForBench, ForReview, ForRecovery} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			name, kind = rest, uint32(i+1)
+		}
+	}
+	n, _ := strconv.ParseUint(name, 10, 16) // names have a number
+	return sum(filepath.Dir(dir)) + 4*uint32(n) + kind
+}
+
+// temp makes the folder for temporary files of the slot at dir, unless it is there, and returns it; "" : it cannot be had. Its name is
+// short: the path of a socket in it has 108 bytes at most.
+func temp(dir string) string {
+	folder := tempName(dir)
+	err := os.MkdirAll(folder, 0o700)
+	if err = errors.Join(err, os.Chmod(filepath.Dir(folder), 0o700)); err != nil { // another user has made it
+		return ""
+	}
+	return folder
+}
+
+func tempName(dir string) string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("relay-%d", os.Getuid()), fmt.Sprintf("%08x", sum(dir)))
+}
+
+func sum(text string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text))
+	return h.Sum32()
+}

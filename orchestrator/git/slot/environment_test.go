@@ -1,0 +1,38 @@
+package slot
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Programs of two slots share neither a compose project, nor ports, nor temporary files, and what the user has set stays.
+func TestEnv(t *testing.T) {
+	t.Parallel()
+	pool := filepath.Join(t.TempDir(), "My App.x-0123456789abcdef")
+	seen := map[string]string{}
+	for _, name := range []string{"1", "2", "check-1", "check-2", "review-1", "recovery-1"} {
+		dir := filepath.Join(pool, name)
+		env := Env(dir, []string{"HOME=/h"})
+		t.Cleanup(func() { _ = os.RemoveAll(tempName(dir)) })
+		if len(env) != 4 || !strings.HasPrefix(env[1], "COMPOSE_PROJECT_NAME=relay-my-app-x-0123456789abcdef-") {
+			t.Fatalf("%s: %q", name, env)
+		}
+		for _, entry := range env[1:] {
+			if other := seen[entry]; other != "" {
+				t.Errorf("%s and %s both have %s", name, other, entry)
+			}
+			seen[entry] = name
+		}
+		folder := strings.TrimPrefix(env[3], "TMPDIR=")
+		if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", folder, info, err)
+		}
+	}
+	users := []string{"COMPOSE_PROJECT_NAME=mine", "RELAY_PORT_BASE=1", "TMPDIR=/tmp"}
+	if got := Env(filepath.Join(pool, "1"), slices.Clone(users)); !slices.Equal(got, users) {
+		t.Errorf("got %q", got)
+	}
+}
