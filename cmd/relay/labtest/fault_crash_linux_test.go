@@ -336,8 +336,8 @@ echo x > "$RELAY_TASK"; ok`)
 	l.landing(1)
 	r := l.work(exit.Gated)
 	left := l.slots()
-	if len(left) != 1 {
-		t.Fatalf("worktrees that stay are %v", left)
+	if len(left) == 0 {
+		t.Fatal("no worktree stays")
 	}
 	for _, want := range []string{
 		"T1 gated: infrastructure: 3 attempts failed through no fault of the agent; the last: the checkout or the commits of this attempt were damaged: git ",
