@@ -6,6 +6,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"relay/attempts"
 	"relay/epic"
@@ -54,3 +55,12 @@ func On(occasion string, list []Check) []Check {
 
 // Key names a check among those of a task and its epic.
 func (c Check) Key() string { return fmt.Sprintf("%d-%s", c.Index+1, c.Phase) }
+
+// Named returns the paths and globs that a task names: its files, and the words of its checks.
+func Named(t *epic.Task) []string {
+	named := slices.Clone(t.Files)
+	for _, c := range t.Checks {
+		named = append(named, wordsOf(c.Run)...)
+	}
+	return slices.DeleteFunc(named, func(p string) bool { return strings.HasPrefix(p, "-") })
+}

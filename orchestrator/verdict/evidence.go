@@ -102,6 +102,7 @@ type Work struct {
 	LeftProtected []string `json:"left_protected,omitempty"` // the same, not committed, and not as checks leave them
 	Left          []string `json:"left,omitempty"`           // uncommitted files that are no part of the work
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
+	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed
 	AsJudged      string   `json:"as_judged,omitempty"`      // nothing has changed since the reviewers found this
 	DeletedTests  []string `json:"deleted_tests,omitempty"`

@@ -151,7 +151,8 @@ func (m maker) work() *Work {
 		Destroyed: m.in(rare), HalfDone: m.word(rare), Unmerged: m.word(rare), Untaken: m.words(rare),
 		Refused: m.words(rare), RefusedBy: m.word(1), OffBranch: m.word(rare), Rewrote: m.in(rare),
 		TooLarge: m.word(rare), Repository: m.word(rare), Submodule: m.word(rare), Brought: m.words(rare),
-		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
+		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6),
+		Ignored: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
 		DeletedTests: m.words(rare), Theirs: m.in(20),
 	}
 }

@@ -346,6 +346,8 @@ var workRows = []row{
 				why += " but " + text.Listed(e.Work.Left) + ", which is no part of the work"
 			} else if len(e.Work.Outside) > 0 {
 				why += " but " + text.Listed(e.Work.Outside) + ", which git does not take into a commit"
+			} else if len(e.Work.Ignored) > 0 {
+				why += " but " + text.Listed(e.Work.Ignored) + ", which git ignores"
 			}
 			if red := notDone(e); red != "" {
 				why += ", and " + red

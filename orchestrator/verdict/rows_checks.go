@@ -63,6 +63,9 @@ var checkRows = []row{
 			if len(e.Work.Left) > 0 {
 				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is no part of what was checked"
 			}
+			if len(e.Work.Ignored) > 0 {
+				why += "; git ignores " + text.Listed(e.Work.Ignored) + ": it is in no commit, and no part of what was checked"
+			}
 			return why
 		},
 		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },

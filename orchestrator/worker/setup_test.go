@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -222,4 +223,30 @@ func TestUndeclaredOverlap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file that the task or a check names and that git ignores does not vanish with the worktree: its agent and the user are told.
+func TestIgnoredWorkIsKept(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "true")
+	l.Sh("echo 'generated/' > .gitignore; git add .gitignore; git commit -qm ignore")
+	y := l.inSlots(l.slotOptions())
+	folder := ".agents-os/relay/runs/" + y.l.run.o.Run + "/"
+	note := "git ignores generated/api.md: it does not land, and is kept in " + folder
+	f := y.does("T1", "mkdir generated; echo api > generated/api.md; echo other > generated/other; echo x > x", "test -e generated/api.md").Result
+	if want := "test -e generated/api.md: exit status 1; git ignores generated/api.md: it is in no commit, and no part of what was checked"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
+		t.Errorf("got %s %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
+	}
+	if got := texts(f.Notes); !strings.Contains(got, note+"T1/1/ignored") {
+		t.Errorf("notes are %q", got)
+	}
+	f = y.try(epic.Task{ID: "T2", Files: []string{"generated/*.md", "x"}}, "mkdir generated; echo api > generated/api.md; echo x > x").Result
+	if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.Contains(got, note+"T2/1/ignored") {
+		t.Errorf("got %s, notes are %q", f.Outcome, got)
+	}
+	f = y.does("T3", "mkdir generated; echo other > generated/other; echo 3 > three", "grep -q 3 three").Result
+	if f.Outcome != attempts.Success || len(f.Notes) > 0 {
+		t.Errorf("got %s, notes are %q", f.Outcome, texts(f.Notes))
+	}
+	y.Wants(map[string]string{folder + "T1/1/ignored/generated/api.md": "api\n", folder + "T1/1/ignored/generated/other": "-", folder + "T2/1/ignored/generated/api.md": "api\n"})
 }

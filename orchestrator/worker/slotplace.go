@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/slot"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/merge"
@@ -248,6 +249,14 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
 		}
+	}
+	if err != nil {
+		return names, err
+	}
+	ignored := userfiles.Ignored{Named: checks.Named(&t.a.Task), Brought: p.e.benches.Files.Has, To: filepath.Join(t.files.Folder, "ignored")}
+	var note string
+	if t.ev.Work.Ignored, note, err = ignored.Keep(ctx, t.c.tree.Runner(), &t.c.tree.User, p.e.run.makeRoom); note != "" {
+		t.f.Note("left", note+p.e.run.relative(ignored.To))
 	}
 	return names, err
 }

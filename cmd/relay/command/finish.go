@@ -163,7 +163,7 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 		into = f.view.Ledger.Integration.From
 	}
 	f.step, err = finish.Plan(ctx, finish.Options{
-		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"),
+		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Base: f.view.Ledger.Integration.Base,
 		Landing: integration.Mode(f.project.Config.Relay.Landing), Sign: f.project.Config.Relay.Sign, Apart: f.pr,
 		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
 	})
@@ -257,6 +257,9 @@ func (f *finishing) text() {
 		a.Request.Write(w)
 	} else {
 		fmt.Fprintln(w, f.headline())
+	}
+	if len(f.step.Dropped) > 0 {
+		fmt.Fprintf(w, "left out, as %s has it no longer: %s\n", a.Into, text.Some(f.step.Dropped, 5))
 	}
 	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
 	if len(a.Landed) > 0 {

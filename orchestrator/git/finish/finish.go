@@ -22,6 +22,7 @@ type Options struct {
 	Git     *reanchor.Git // the user's checkout
 	Epic    *epic.Epic
 	Into    string // branch that shall have the work, without refs/heads/
+	Base    string // commit that the epic began from; "" : it is not known
 	Landing integration.Mode
 	Sign    bool // what is made for Into is signed, as git is set up
 	Apart   bool // Into is not to be moved here: the work is proposed elsewhere
@@ -37,9 +38,10 @@ type Step struct {
 	Old     string // commit that Into is at
 	New     string // commit it shall be at; Old when there is nothing to do
 	How     How
-	Commits int    // that Into gets
-	Here    bool   // Into is checked out in the user's checkout
-	Head    string // branch that is; "" : HEAD is detached
+	Commits int      // that Into gets
+	Here    bool     // Into is checked out in the user's checkout
+	Head    string   // branch that is; "" : HEAD is detached
+	Dropped []string // commits that the epic began from and that were taken off Into since, each with its subject: they stay off
 
 	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
 	ledger      bool              // the step changes the ledger of LedgerSync that is checked out
@@ -199,13 +201,19 @@ func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err erro
 
 // build makes the commit that Into shall be at.
 func (f *Step) build(ctx context.Context, o Options) (err error) {
+	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
+		return err
+	}
+	if len(f.Dropped) > 0 {
+		return buildWithout(ctx, f, o.Base)
+	}
 	f.How, f.New = FastForward, f.Tip
 	if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
 		return err
 	}
 	f.How = MergeCommit
 	if o.Landing == integration.Rebase || o.Landing == integration.Squash {
-		done, err := f.replay(ctx)
+		done, err := f.replay(ctx, f.Old)
 		if err != nil || done {
 			return f.conflictHint(ctx, err)
 		}

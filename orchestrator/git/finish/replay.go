@@ -3,15 +3,55 @@ package finish
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
 )
 
-// replay puts the branch's commits onto Into one by one, without those that an earlier relay finish has put there. It
+// dropped lists the commits that the epic began from, that have been on Into by its log, and that somebody has taken off it since.
+func dropped(ctx context.Context, f *Step, base string) ([]string, error) {
+	if base == "" {
+		return nil, nil
+	}
+	if held, err := f.branch.Contains(ctx, f.Old, base); err != nil || held {
+		return nil, err
+	}
+	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=^%H", "refs/heads/"+f.Into, "--")
+	if err != nil || been == "" {
+		return nil, ctx.Err()
+	}
+	list := func(without string) ([]string, error) {
+		wanted := strings.NewReader(base + "\n^" + f.Old + "\n" + without)
+		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--no-merges", "--max-count=1000", "--format=%h %s", "--stdin")
+		return strings.Split(out, "\n"), err
+	}
+	all, err := list("")
+	if err != nil {
+		return nil, err
+	}
+	others, err := list(been + "\n")
+	return slices.DeleteFunc(all, func(c string) bool { return c == "" || slices.Contains(others, c) }), err
+}
+
+// buildWithout replays what the epic has made, without the commits that were taken off Into.
+func buildWithout(ctx context.Context, f *Step, base string) error {
+	done, err := f.replay(ctx, base)
+	if err != nil || done {
+		return f.conflictHint(ctx, err)
+	}
+	return &text.RefusedError{
+		Reason: fmt.Sprintf("%s has no longer what %s began from (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
+		Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
+	}
+}
+
+// replay puts the branch's commits that base lacks onto Into one by one, without those that an earlier relay finish has put there. It
 // reports false for a history that cannot stand in a row: that is merged.
-func (f *Step) replay(ctx context.Context) (done bool, err error) {
-	commits, err := f.branch.Commits(ctx, []string{f.Tip, "^" + f.Old})
+func (f *Step) replay(ctx context.Context, base string) (done bool, err error) {
+	commits, err := f.branch.Commits(ctx, []string{f.Tip, "^" + f.Old, "^" + base})
 	if _, ok := errors.AsType[*integration.UnfitError](err); ok { // a long night
 		return false, nil
 	}

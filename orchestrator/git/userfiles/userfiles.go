@@ -273,24 +273,31 @@ func (u *Set) Altered(ctx context.Context, run gitcmd.Runner, since time.Time) (
 	return altered, err
 }
 
-// alteredMost bounds how much KeepAltered keeps, in bytes.
-const alteredMost = 8 << 20
+// keptMost bounds how much Keep keeps, in bytes.
+const keptMost = 8 << 20
 
 // KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns all of them, and those that
 // are too large to be kept.
 func (u *Set) KeepAltered(
 	ctx context.Context, run gitcmd.Runner, since time.Time, to string, room func(files ...string) error,
 ) (names, tooLarge []string, err error) {
-	names, err = u.Altered(ctx, run, since)
-	if err != nil || len(names) == 0 {
-		return nil, nil, err
+	if names, err = u.Altered(ctx, run, since); err == nil {
+		tooLarge, err = Keep(run.Repo.Root(), names, to, room)
 	}
-	root, err := os.OpenRoot(run.Repo.Root())
+	return names, tooLarge, err
+}
+
+// Keep copies files of a checkout into a folder, as far as they are small; room makes room for each. It returns those that are too large.
+func Keep(checkout string, names []string, to string, room func(files ...string) error) (tooLarge []string, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(checkout)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer root.Close()
-	left := int64(alteredMost)
+	left := int64(keptMost)
 	for _, name := range names {
 		info, err := root.Lstat(filepath.FromSlash(name))
 		if err != nil || info.Size() > left {
@@ -300,15 +307,15 @@ func (u *Set) KeepAltered(
 		left -= info.Size()
 		content, err := root.ReadFile(filepath.FromSlash(name))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		copied := filepath.Join(to, filepath.FromSlash(name))
 		if err := errors.Join(room(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := os.WriteFile(copied, content, 0o600); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return names, tooLarge, nil
+	return tooLarge, nil
 }

@@ -63,5 +63,6 @@ func CheckoutOfRun(ctx context.Context, a *cli.App, p *project.Project) (top str
 // isSameRepository reports whether a folder belongs to this repository, or this one's checkout is a slot of that repository or lies in it.
 func isSameRepository(ctx context.Context, p *project.Project, folder string) bool {
 	git, err := reanchor.OpenGit(ctx, folder)
-	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || slot.Borrows(p.Git, git) || project.Rel(git.Root(), p.Root) != p.Root
+	return err != nil || project.SameFile(git.CommonDir(), p.Git.CommonDir()) || slot.Borrows(p.Git, git) ||
+		project.Rel(git.Root(), p.Root) != p.Root
 }

@@ -1,0 +1,47 @@
+package userfiles
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
+)
+
+// Ignored are the files of a checkout that git ignores and that somebody has named: they are in no commit, and go with the checkout.
+type Ignored struct {
+	Named   []string // globs and paths; those that lead elsewhere do not count
+	Brought func(path string) bool
+	To      string // folder in which they are kept
+}
+
+// Keep keeps them, but for those that were there before: in a set, or brought. It returns their names, and a note that ends before the name
+// of the folder.
+func (g Ignored) Keep(
+	ctx context.Context, run gitcmd.Runner, before *Set, room func(files ...string) error,
+) (names []string, note string, err error) {
+	call := gitcmd.Writing("ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--")
+	call.Env = nil // the patterns are meant
+	given := len(call.Args)
+	for _, p := range g.Named {
+		if p = strings.TrimPrefix(p, "./"); p != "" && p != "." && filepath.IsLocal(filepath.FromSlash(p)) {
+			call.Args = append(call.Args, ":(glob)"+p)
+		}
+	}
+	if len(call.Args) == given {
+		return nil, "", nil
+	}
+	out, err := run.Run(ctx, call)
+	names = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" || before.Has(p) || g.Brought(p) })
+	if err != nil || len(names) == 0 {
+		return nil, "", gitcmd.Unasked(err) // a name that git does not take as a path
+	}
+	tooLarge, err := Keep(run.Repo.Root(), names, g.To, room)
+	note = "git ignores " + text.Listed(names) + ": it does not land, and is kept in "
+	if len(tooLarge) > 0 {
+		note = "git ignores " + text.Listed(names) + ": it does not land, and is kept, but for " + text.Listed(tooLarge) + ", which is too large, in "
+	}
+	return names, note, err
+}
