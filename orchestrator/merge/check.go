@@ -44,7 +44,11 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 		}
 	}
 	if why := m.Branch.Unsigned(); why != "" {
-		results[0].Note("unsigned", text.Listed(ids(batch))+" lands without a signature: "+why)
+		what := "it lands"
+		if len(batch) > 1 {
+			what = text.Listed(ids(batch)) + " land"
+		}
+		results[0].Note("unsigned", what+" without a signature: "+why)
 	}
 	for i := range results {
 		results[i].Landed = made.To

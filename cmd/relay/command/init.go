@@ -200,6 +200,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
+	a.WarnBehind(ctx, p)
 	planfile.WriteTold(a.Out, plan)
 	planfile.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)

@@ -147,6 +147,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 			return err
 		}
 		opts.App.Warn(p.Config.Warnings...)
+		opts.App.WarnBehind(ctx, p)
 		opts.WarnUnsigned(ctx, p)
 		opts.TellShared(ctx, p)
 		return opts.CheckAgents(p, pl)

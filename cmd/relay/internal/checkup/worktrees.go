@@ -50,12 +50,11 @@ func (c *checkup) worktrees(ctx context.Context) {
 	}
 	c.commits(ctx)
 	c.copiedFiles(ctx)
-	addShared(ctx, c)
-	c.worktreeFolder(ctx)
+	c.worktreeFolder(ctx, addShared(ctx, c))
 }
 
-// addShared says which dependencies worktrees get a copy of.
-func addShared(ctx context.Context, c *checkup) {
+// addShared says which dependencies worktrees get a copy of, and returns how many bytes that is for each.
+func addShared(ctx context.Context, c *checkup) uint64 {
 	if links := c.project.Config.Relay.Worktree.Link; len(links) > 0 {
 		c.add(Warn, "worktrees", "relay.worktree.link: "+text.Listed(links)+" is copied: through a link an install in a worktree would empty yours", "name it in relay.worktree.share instead")
 	}
@@ -68,6 +67,7 @@ func addShared(ctx context.Context, c *checkup) {
 	case shared.Files > 0:
 		c.add(OK, "worktrees", "every worktree gets a copy of "+shared.String(), "")
 	}
+	return uint64(shared.Bytes)
 }
 
 // usesWorktrees reports whether tasks get worktrees.
@@ -175,8 +175,9 @@ func (c *checkup) tracked(ctx context.Context, name string) bool {
 	return err == nil && statErr == nil && !info.IsDir()
 }
 
-// worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room.
-func (c *checkup) worktreeFolder(ctx context.Context) {
+// worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room, each with so many bytes besides
+// its tracked files.
+func (c *checkup) worktreeFolder(ctx context.Context, besides uint64) {
 	dir := c.project.Worktrees().Dir
 	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself
 		inside := project.Rel(c.project.Root, named)
@@ -191,6 +192,7 @@ func (c *checkup) worktreeFolder(ctx context.Context) {
 		c.fail("worktrees", err)
 		return
 	}
+	size += besides
 	free, err := project.FreeSpace(project.Nearest(dir))
 	n := project.Checkouts(jobs, len(c.project.Reviewers()))
 	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, text.Bytes(size)), uint64(n)*size, free, err)

@@ -88,6 +88,13 @@ func (a *App) Warn(warnings ...string) {
 	}
 }
 
+// WarnBehind warns of a branch that lacks commits of the one it follows.
+func (a *App) WarnBehind(ctx context.Context, p *project.Project) {
+	if words, fix := project.Behind(ctx, p.Git); words != "" {
+		a.Warn(words + " (" + fix + ")")
+	}
+}
+
 // WarnKilled warns of a run that was killed, and left what only relay work settles. No run may be active.
 func (a *App) WarnKilled(v *attempts.View) {
 	if v.Ledger.Status.State == "running" {

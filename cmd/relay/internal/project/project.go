@@ -22,6 +22,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/provision"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -42,8 +43,9 @@ type Project struct {
 
 	Damage   []string // mistakes in the configuration, for commands that go by the rest of it
 	Session  Session
-	agentEnv sync.Map // name of an agent -> []string, its part of the user's environment
-	versions sync.Map // name of an agent -> string, the version of its program
+	agentEnv sync.Map          // name of an agent -> []string, its part of the user's environment
+	versions sync.Map          // name of an agent -> string, the version of its program
+	shared   *provision.Shared // what FindShared has found; nil: it was not asked yet
 }
 
 // Session is the user's session as far as a project depends on it.

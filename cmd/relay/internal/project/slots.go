@@ -106,9 +106,12 @@ func Nearest(path string) string {
 func Checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
 
 // FindShared says which dependencies of the user's checkout worktrees get a copy of.
-func FindShared(ctx context.Context, p *Project) (provision.Shared, error) {
+func FindShared(ctx context.Context, p *Project) (shared provision.Shared, err error) {
 	if engine.Isolation(p.Config.Relay.Isolation) != engine.IsolationWorktree {
-		return provision.Shared{}, nil
+		return shared, nil
+	}
+	if p.shared != nil {
+		return *p.shared, nil
 	}
 	w := p.Worktrees()
 	most := provision.Limits{
@@ -117,5 +120,8 @@ func FindShared(ctx context.Context, p *Project) (provision.Shared, error) {
 	if free, err := FreeSpace(Nearest(w.Dir)); err == nil {
 		most.Free = int64(min(free, math.MaxInt64))
 	}
-	return provision.FindShared(ctx, p.Git, w.Share, len(w.Setup) > 0, most)
+	if shared, err = provision.FindShared(ctx, p.Git, w.Share, len(w.Setup) > 0, most); err == nil {
+		p.shared = &shared
+	}
+	return shared, err
 }

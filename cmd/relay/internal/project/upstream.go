@@ -1,0 +1,31 @@
+package project
+
+import (
+	"context"
+	"strings"
+
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Behind says that a checkout lacks commits of the branch that its own follows, as far as they were fetched, and what to type; "" : it lacks
+// none.
+func Behind(ctx context.Context, git *reanchor.Git) (words, fix string) {
+	ask := func(args ...string) string {
+		out, err := git.Run(ctx, reanchor.Call{Args: args})
+		if err != nil { // it follows none
+			return ""
+		}
+		return strings.TrimSpace(string(out))
+	}
+	count := ask("rev-list", "--count", "HEAD..@{upstream}", "--")
+	if count == "" || count == "0" {
+		return "", ""
+	}
+	commits := count + " commits"
+	if count == "1" {
+		commits = "1 commit"
+	}
+	return "this branch lacks " + commits + " of " + text.Line(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200) + ": the work begins without",
+		"git pull --ff-only, if the tasks need them"
+}
