@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts/sessions"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -83,12 +84,15 @@ func (b *Branch) By() string {
 	return fmt.Sprintf("%s in attempt %d of %s", b.Session.Source, b.Origin.Attempt, b.Origin.Task)
 }
 
+// inWorktree is the path of a worktree: another agent has the same files in a worktree of its own.
+var inWorktree = lazyregexp.New(`/[^"\s]*-[0-9a-f]{16}/([a-z]+-)?[0-9]+/`)
+
 // Said returns what was said before, as a prompt has it.
 func (b *Branch) Said() (list []reanchor.Said) {
 	for _, m := range b.Before {
 		said := reanchor.Said{Role: m.Role, Text: m.Content}
 		for _, c := range m.Calls {
-			said.Tools = append(said.Tools, c.Tool+" "+text.Line(c.ParamsJSON, 150)+": "+text.FirstOf(c.Status, "running"))
+			said.Tools = append(said.Tools, c.Tool+" "+text.Line(inWorktree.ReplaceAllString(c.ParamsJSON, ""), 150)+": "+text.FirstOf(c.Status, "running"))
 		}
 		list = append(list, said)
 	}

@@ -3,6 +3,8 @@ package sessionview
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"relay/attempts/sessions"
@@ -25,5 +27,19 @@ func TestHints(t *testing.T) {
 	}
 	if other := errors.New("other"); !errors.Is(hinted(other), other) || hinted(nil) != nil {
 		t.Error("an error that nothing is known of gets a hint")
+	}
+}
+
+// The path of a worktree is left out of what another agent is told: it is long, and the files are elsewhere now.
+func TestSaidNamesFilesFromTheTop(t *testing.T) {
+	t.Parallel()
+	long := "/home/" + strings.Repeat("u", 150) + "/.local/state/relay/worktrees/app-0123456789abcdef/"
+	b := Branch{Before: []sessions.Said{{Calls: []sessions.ToolCall{
+		{Tool: "write", ParamsJSON: `{"path":"` + long + `12/mango.txt"}`, Status: "success"},
+		{Tool: "write", ParamsJSON: `{"path":"/home/u/app/mango.txt"}`, Status: "success"},
+	}}}}
+	want := []string{`write {"path":"mango.txt"}: success`, `write {"path":"/home/u/app/mango.txt"}: success`}
+	if got := b.Said()[0].Tools; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
