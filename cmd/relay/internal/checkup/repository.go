@@ -19,6 +19,13 @@ import (
 	"relay/orchestrator/text"
 )
 
+// addBehind says that the branch lacks commits of the one it follows.
+func addBehind(ctx context.Context, c *checkup) {
+	if words, fix := project.Behind(ctx, c.project.Git); words != "" {
+		c.add(Warn, "repository", words, fix)
+	}
+}
+
 func (c *checkup) repository(ctx context.Context) {
 	facts, err := c.project.Git.Facts(ctx, 1)
 	if err != nil {
@@ -45,9 +52,7 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(Warn, "repository", fmt.Sprintf("HEAD is detached at %.12s: relay finish will not know where the work belongs", facts.Head), "git switch BRANCH now, or later relay finish --into BRANCH")
 	default:
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
-		if words, fix := project.Behind(ctx, c.project.Git); words != "" {
-			c.add(Warn, "repository", words, fix)
-		}
+		addBehind(ctx, c)
 	}
 	var changed []string
 	for _, ch := range recordfiles.Others(ctx, c.project.Git, facts.Changes) {

@@ -175,8 +175,8 @@ func (c *checkup) tracked(ctx context.Context, name string) bool {
 	return err == nil && statErr == nil && !info.IsDir()
 }
 
-// worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room, each with so many bytes besides
-// its tracked files.
+// worktreeFolder checks the folder of the worktrees: whether git leaves it alone, and whether they find room, each with so many bytes
+// besides its tracked files.
 func (c *checkup) worktreeFolder(ctx context.Context, besides uint64) {
 	dir := c.project.Worktrees().Dir
 	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself

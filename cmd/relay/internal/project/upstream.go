@@ -8,8 +8,7 @@ import (
 	"relay/reanchor"
 )
 
-// Behind says that a checkout lacks commits of the branch that its own follows, as far as they were fetched, and what to type; "" : it lacks
-// none.
+// Behind says that a branch lacks commits of the one it follows that have been fetched, and what to type; "" : it lacks none.
 func Behind(ctx context.Context, git *reanchor.Git) (words, fix string) {
 	ask := func(args ...string) string {
 		out, err := git.Run(ctx, reanchor.Call{Args: args})
@@ -26,6 +25,6 @@ func Behind(ctx context.Context, git *reanchor.Git) (words, fix string) {
 	if count == "1" {
 		commits = "1 commit"
 	}
-	return "this branch lacks " + commits + " of " + text.Line(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200) + ": the work begins without",
-		"git pull --ff-only, if the tasks need them"
+	upstream := text.Line(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200)
+	return "this branch lacks " + commits + " of " + upstream + ": the work begins without", "git pull --ff-only, if the tasks need them"
 }

@@ -92,7 +92,8 @@ func (b *Branch) Said() (list []reanchor.Said) {
 	for _, m := range b.Before {
 		said := reanchor.Said{Role: m.Role, Text: m.Content}
 		for _, c := range m.Calls {
-			said.Tools = append(said.Tools, c.Tool+" "+text.Line(inWorktree.ReplaceAllString(c.ParamsJSON, ""), 150)+": "+text.FirstOf(c.Status, "running"))
+			params := text.Line(inWorktree.ReplaceAllString(c.ParamsJSON, ""), 150)
+			said.Tools = append(said.Tools, c.Tool+" "+params+": "+text.FirstOf(c.Status, "running"))
 		}
 		list = append(list, said)
 	}
