@@ -29,7 +29,7 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	for _, list := range []struct {
 		key   string
 		names []string
-		copy  func(to *os.Root, rel, full string, d fs.DirEntry) error
+		copy  func(t target, full string, d fs.DirEntry) error
 	}{{"copy", found.copy, copyFile}, {"share", found.share, f.shareFile}} {
 		for _, name := range list.names {
 			err := f.copyIn(ctx, to, name, list.copy)
@@ -44,10 +44,10 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	return "", nil
 }
 
-func (f *Files) copyIn(
-	ctx context.Context, to *os.Root, name string, file func(to *os.Root, rel, full string, d fs.DirEntry) error,
-) error {
+func (f *Files) copyIn(ctx context.Context, to *os.Root, name string, file func(t target, full string, d fs.DirEntry) error) error {
 	from := f.home.Root()
+	t := target{slot: to}
+	defer t.close()
 	return filepath.WalkDir(filepath.Join(from, filepath.FromSlash(name)), func(full string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(from, full)
 		if err = errors.Join(unlessGone(err), relErr, ctx.Err()); err != nil || d == nil {
@@ -62,21 +62,48 @@ func (f *Files) copyIn(
 		if f.found.tracked[filepath.ToSlash(rel)] {
 			return nil
 		}
-		if _, err := to.Lstat(rel); err == nil {
-			return nil
+		if err := t.moveTo(rel); err != nil {
+			return err
 		}
-		if rel == filepath.FromSlash(name) { // below it the folders are there
-			if err := to.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-				return err
-			}
+		if err = file(t, full, d); errors.Is(err, fs.ErrExist) {
+			return nil // the slot has one
 		}
-		return file(to, rel, full, d)
+		return err
 	})
 }
 
+// target is where the next file goes. The folder is open: to look it up from the top for each of thousands of files takes longer than to
+// copy them.
+type target struct {
+	slot   *os.Root
+	folder *os.Root // nil: not opened yet
+	dir    string   // from the top of the slot
+	base   string
+}
+
+func (t *target) moveTo(rel string) (err error) {
+	dir := filepath.Dir(rel)
+	if t.base = filepath.Base(rel); t.folder != nil && dir == t.dir {
+		return nil
+	}
+	t.close()
+	if err = t.slot.MkdirAll(dir, 0o755); err == nil {
+		t.folder, err = t.slot.OpenRoot(dir)
+	}
+	t.dir = dir
+	return err
+}
+
+func (t *target) close() {
+	if t.folder != nil {
+		_ = t.folder.Close()
+	}
+	t.folder = nil
+}
+
 // shareFile copies a file of dependencies. A link or a file that names the user's checkout names the slot instead.
-func (f *Files) shareFile(to *os.Root, rel, full string, d fs.DirEntry) error {
-	name, from := filepath.ToSlash(rel), f.home.Root()
+func (f *Files) shareFile(t target, full string, d fs.DirEntry) error {
+	name, from, slot := filepath.ToSlash(filepath.Join(t.dir, t.base)), f.home.Root(), t.slot.Name()
 	switch {
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(full)
@@ -84,21 +111,24 @@ func (f *Files) shareFile(to *os.Root, rel, full string, d fs.DirEntry) error {
 			return unlessGone(err)
 		}
 		if isIn(dest, from) {
-			dest = to.Name() + strings.TrimPrefix(dest, from)
+			dest = slot + strings.TrimPrefix(dest, from)
 		}
-		return to.Symlink(dest, rel)
+		return t.folder.Symlink(dest, t.base)
 	case !pathsInside.MatchString(name):
-		return copyFile(to, rel, full, d)
+		return copyFile(t, full, d)
 	}
-	info, err := os.Stat(full)
+	info, err := d.Info()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return errors.Join(unlessGone(err), copyFile(to, rel, full, d))
+		return errors.Join(unlessGone(err), copyFile(t, full, d))
 	}
 	content, err := os.ReadFile(full)
 	if err != nil {
 		return unlessGone(err)
 	}
-	return to.WriteFile(rel, moved(name, content, from, to.Name()), info.Mode().Perm())
+	if _, err := t.folder.Lstat(t.base); err == nil {
+		return nil
+	}
+	return t.folder.WriteFile(t.base, moved(name, content, from, slot), info.Mode().Perm())
 }
 
 // unlessGone returns err, but nil for a file of the user's that is not there any more: they go on working.
@@ -109,15 +139,15 @@ func unlessGone(err error) error {
 	return err
 }
 
-// copyFile copies a file or a link to rel below a folder. Anything else is left out.
-func copyFile(to *os.Root, rel, full string, d fs.DirEntry) error {
+// copyFile copies a file or a link. Anything else is left out.
+func copyFile(t target, full string, d fs.DirEntry) error {
 	switch {
 	case d.Type()&fs.ModeSymlink != 0:
 		dest, err := os.Readlink(full)
 		if err != nil {
 			return unlessGone(err)
 		}
-		return to.Symlink(dest, rel)
+		return t.folder.Symlink(dest, t.base)
 	case !d.Type().IsRegular():
 		return nil
 	}
@@ -130,7 +160,7 @@ func copyFile(to *os.Root, rel, full string, d fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	dst, err := to.OpenFile(rel, os.O_CREATE|os.O_WRONLY|os.O_EXCL, info.Mode().Perm())
+	dst, err := t.folder.OpenFile(t.base, os.O_CREATE|os.O_WRONLY|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
@@ -138,6 +168,6 @@ func copyFile(to *os.Root, rel, full string, d fs.DirEntry) error {
 		_, err = io.Copy(dst, src)
 	}
 	err = errors.Join(err, dst.Close())
-	_ = to.Chtimes(rel, info.ModTime(), info.ModTime()) // by which compiled files know what they were made of
+	_ = t.folder.Chtimes(t.base, info.ModTime(), info.ModTime()) // by which compiled files know what they were made of
 	return err
 }
