@@ -244,6 +244,10 @@ func TestIgnoredWorkIsKept(t *testing.T) {
 	if got := texts(f.Notes); f.Outcome != attempts.Success || !strings.Contains(got, note+"T2/1/ignored") {
 		t.Errorf("got %s, notes are %q", f.Outcome, got)
 	}
+	f = y.does("T4", "mkdir generated; ln -s /bin/sh generated/sh; echo 4 > four", "test ! -e generated/sh || generated/sh -c true").Result
+	if f.Outcome != attempts.Success || len(f.Notes) > 0 {
+		t.Errorf("a link: got %s %q, notes are %q", f.Outcome, f.Receipt.ErrorSummary, texts(f.Notes))
+	}
 	f = y.does("T3", "mkdir generated; echo other > generated/other; echo 3 > three", "grep -q 3 three").Result
 	if f.Outcome != attempts.Success || len(f.Notes) > 0 {
 		t.Errorf("got %s, notes are %q", f.Outcome, texts(f.Notes))

@@ -2,6 +2,7 @@ package userfiles
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,14 +35,17 @@ func (g Ignored) Keep(
 		return nil, "", nil
 	}
 	out, err := run.Run(ctx, call)
-	names = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" || before.Has(p) || g.Brought(p) })
+	names = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool {
+		info, err := os.Lstat(filepath.Join(run.Repo.Root(), filepath.FromSlash(p)))
+		return err != nil || !info.Mode().IsRegular() || before.Has(p) || g.Brought(p) // links of a virtual environment are none
+	})
 	if err != nil || len(names) == 0 {
 		return nil, "", gitcmd.Unasked(err) // a name that git does not take as a path
 	}
 	tooLarge, err := Keep(run.Repo.Root(), names, g.To, room)
 	note = "git ignores " + text.Listed(names) + ": it does not land, and is kept in "
 	if len(tooLarge) > 0 {
-		note = "git ignores " + text.Listed(names) + ": it does not land, and is kept, but for " + text.Listed(tooLarge) + ", which is too large, in "
+		note = "git ignores " + text.Listed(names) + ": it does not land, and is kept, but for " + text.Listed(tooLarge) + ", which is too large or cannot be read, in "
 	}
 	return names, note, err
 }

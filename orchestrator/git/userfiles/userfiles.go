@@ -304,11 +304,12 @@ func Keep(checkout string, names []string, to string, room func(files ...string)
 			tooLarge = append(tooLarge, name)
 			continue
 		}
-		left -= info.Size()
 		content, err := root.ReadFile(filepath.FromSlash(name))
-		if err != nil {
-			return nil, err
+		if err != nil { // it belongs to another user, say
+			tooLarge = append(tooLarge, name)
+			continue
 		}
+		left -= info.Size()
 		copied := filepath.Join(to, filepath.FromSlash(name))
 		if err := errors.Join(room(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
 			return nil, err
