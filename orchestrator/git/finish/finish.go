@@ -99,9 +99,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		return f, err
 	}
 	if o.Apart {
-		f.How = Proposal
-		f.Commits, err = f.count(ctx, f.Tip)
-		return f, err
+		return f, propose(ctx, f, o.Base)
 	}
 	if err := f.checkTarget(ctx); err != nil {
 		return nil, err
@@ -113,6 +111,22 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		return nil, err
 	}
 	return f, f.checkOverwrites(ctx)
+}
+
+// propose makes of the step one that is taken elsewhere: there a commit that was taken off Into would be back.
+func propose(ctx context.Context, f *Step, base string) (err error) {
+	if f.Dropped, err = dropped(ctx, f, base); err != nil {
+		return err
+	}
+	if len(f.Dropped) > 0 {
+		return &text.RefusedError{
+			Reason: f.Into + " has no longer what " + f.Name + " began from: " + text.Listed(f.Dropped),
+			Hint:   "relay finish, without --pr, leaves it out",
+		}
+	}
+	f.How = Proposal
+	f.Commits, err = f.count(ctx, f.Tip)
+	return err
 }
 
 // resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
