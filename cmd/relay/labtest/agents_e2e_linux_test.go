@@ -240,7 +240,7 @@ func agentFault(fault modelserver.Fault) func(*testing.T, agentCLI) {
 		}
 		wait, times := patient, c.patience+1
 		if fault == modelserver.Silent || fault == modelserver.Stalled || fault == modelserver.UsedUp {
-			wait, times = float64(cmp.Or(c.starting, 10))/60, 1
+			wait, times = float64(cmp.Or(c.starting, 25))/60, 1
 		}
 		reset := time.Second
 		if fault == modelserver.UsedUp {

@@ -26,7 +26,7 @@ type agentCLI struct {
 	files func(url string) map[string]string // in its home
 
 	patience int    // requests that it makes itself before it gives up; 0: more than a test waits for
-	starting int    // seconds in which it has asked its model, however busy the machine; 0: 10
+	starting int    // seconds in which it has asked its model, however busy the machine; 0: 25
 	writes   string // its tool that writes a file, as its stream names it
 	limit    string // what it tells of a usage limit: "to the second" or "to the minute" when it ends, "" : that there is one, "nothing"
 	server   string // starts what stays; "" : a command that keeps the tool's output open, which some wait for
@@ -44,7 +44,7 @@ var clis = []agentCLI{
 	}},
 	codexWith("codex", "gpt-5.5"),
 	codexWith("codex-scripting", "gpt-5.6-sol"), // its newer models have one tool, which takes JavaScript
-	{name: "gemini", model: "gemini-2.5-pro", writes: "write_file", patience: 2, starting: 20, server: quietServer, env: func(url string) []string {
+	{name: "gemini", model: "gemini-2.5-pro", writes: "write_file", patience: 2, server: quietServer, env: func(url string) []string {
 		return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test-key"}
 	}, files: func(string) map[string]string {
 		return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},

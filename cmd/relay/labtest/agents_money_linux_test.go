@@ -125,7 +125,7 @@ func (l *agentLab) reached(c agentCLI, at modelserver.Step) {
 
 // short is a time limit within which the CLI has begun to work.
 func (l *agentLab) short(c agentCLI) string {
-	return fmt.Sprintf("RELAY_TIMEOUT_MINUTES=%.2f", float64(cmp.Or(c.starting, 15)+10)/60)
+	return fmt.Sprintf("RELAY_TIMEOUT_MINUTES=%.2f", float64(cmp.Or(c.starting, 25))/60)
 }
 
 func countsTimeout(l *agentLab, c agentCLI) {
