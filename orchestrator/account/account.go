@@ -40,6 +40,8 @@ type State struct {
 	PutBack []string        // protected files left uncommitted, which relay has put back
 	OnBase  checks.Baseline // what the checks said before the agent; nil: they were not asked
 
+	Locks bool // lock files that checks had written were taken into the work
+
 	ClaimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }
 
@@ -179,12 +181,18 @@ func (f *State) Follow(next State) {
 	next.Receipt.Statement = facts.Later(f.Receipt.Statement, next.Receipt.Statement)
 	next.Receipt.Learning = text.FirstOf(next.Receipt.Learning, f.Receipt.Learning)
 	next.Earlier, next.Receipt.Review = f.Receipt.Findings, f.Receipt.Review
-	next.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),
-		func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
+	f.ForgetChecks()
+	next.Receipt.Checks = f.Receipt.Checks
 	if !next.End.Claims() { // the findings are still open, and what it has done in this turn is collected all the same
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
 	}
 	*f = next
+}
+
+// ForgetChecks forgets what checks have said of the work.
+func (f *State) ForgetChecks() {
+	f.Receipt.Checks = slices.DeleteFunc(slices.Clone(f.Receipt.Checks),
+		func(r attempts.CheckRun) bool { return r.Phase != attempts.PhaseBaseline })
 }
 
 // Repeated returns a finding that was there in the round before.

@@ -25,6 +25,8 @@ type Room interface {
 	// PutBack puts protected files back that were changed while a check ran: the next ones would depend on them. It returns those that
 	// count as changed by the check.
 	PutBack(ctx context.Context, check checks.Check, tr *Trouble) ([]string, error)
+	// Rewritten returns the files, not ignored by git, that are no longer as the commit has them.
+	Rewritten(ctx context.Context) ([]checks.Rewritten, error)
 	// Leave gives it up, also when it could not be readied.
 	Leave(ctx context.Context) error
 }
@@ -95,7 +97,7 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 	if err != nil || tr.Any() {
 		return nil, false, err
 	}
-	for _, check := range q.Checks {
+	for i, check := range q.Checks {
 		r, err := k.Checks.Run(ctx, at, check)
 		switch {
 		case ctx.Err() != nil:
@@ -109,6 +111,11 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 		}
 		if r.Changed, err = room.PutBack(ctx, check, tr); err != nil || tr.Any() {
 			return list, false, err
+		}
+		if i == len(q.Checks)-1 && q.Watch {
+			if r.Rewrote, err = room.Rewritten(ctx); err != nil {
+				return list, false, err
+			}
 		}
 		list = append(list, r)
 		if more, err := visit(check, r); err != nil || !more {

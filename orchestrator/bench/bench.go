@@ -84,6 +84,7 @@ type slotBench struct {
 	b    *Benches
 	q    checks.Question
 	name string
+	dir  string
 }
 
 // Enter makes the checkout. Where it cannot be set up, it sees whether the set-up succeeds without the work.
@@ -97,7 +98,8 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, s.q.LayFrom, s.q.Lay); err != nil {
 		return at, err
 	}
-	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: repo.Root()}
+	s.dir = repo.Root()
+	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir}
 	at.Env = func(env []string) []string { return slot.Env(at.Dir, env) }
 	if err := s.b.Provision(ctx, at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err
@@ -132,6 +134,15 @@ func (s *slotBench) PutBack(ctx context.Context, _ checks.Check, tr *Trouble) ([
 		return nil, nil
 	}
 	return changed, err
+}
+
+// Rewritten returns what the checks have rewritten. A checkout whose git data they have changed proves nothing of that.
+func (s *slotBench) Rewritten(ctx context.Context) ([]checks.Rewritten, error) {
+	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, checks.IsLock)
+	if err != nil || len(names) == 0 {
+		return nil, gitcmd.Unasked(err)
+	}
+	return checks.ReadRewritten(s.dir, names)
 }
 
 // Leave frees the slot.

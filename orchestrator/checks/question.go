@@ -18,6 +18,7 @@ type Question struct {
 	Lay     []string // files that are put to what layFrom, a commit, has of them
 	LayFrom string
 	Anew    bool // nothing that is known is believed, and what is said is not remembered
+	Watch   bool // the last result of each list says what the list has written
 }
 
 // Visit is told what each check has said, and says whether to go on.

@@ -15,11 +15,12 @@ type Result struct {
 	Run      attempts.CheckRun
 	Exit     process.Exit
 	TimedOut bool
-	Flooded  bool     // it printed too much; TimedOut says so as well
-	Unknown  bool     // how it ended is unknown: it proves nothing
-	Twice    bool     // it failed when it was asked once more
-	Said     []string // lines of its output that say why it failed
-	Changed  []string // protected files that were changed while it ran, and put back
+	Flooded  bool        // it printed too much; TimedOut says so as well
+	Unknown  bool        // how it ended is unknown: it proves nothing
+	Twice    bool        // it failed when it was asked once more
+	Said     []string    // lines of its output that say why it failed
+	Changed  []string    // protected files that were changed while it ran, and put back
+	Rewrote  []Rewritten // files that its list has written by then and git would commit; see Question.Watch
 }
 
 // Passed reports whether a check was seen to succeed in time.

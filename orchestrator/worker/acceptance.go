@@ -121,13 +121,15 @@ func (ac *acceptance) check(ctx context.Context) error {
 	}
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
-	q.From = t.a.Base
+	q.From, q.Watch = t.a.Base, true
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
 	var tr bench.Trouble
+	var rewrote []checks.Rewritten
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		f.Written = append(f.Written, after.Changed...)
+		rewrote = append(rewrote, after.Rewrote...)
 		run, err := ac.see(ctx, check, &after, &tr)
 		if err != nil {
 			return false, err
@@ -138,8 +140,16 @@ func (ac *acceptance) check(ctx context.Context) error {
 	})
 	t.ev.Checks.Mishap = tr.Mishap
 	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
-	if err == nil && !tr.Any() {
-		t.work.leftProtected()
+	if err != nil || tr.Any() {
+		return err
+	}
+	if t.work.leftProtected(); !verdict.Stands(&t.ev) {
+		return nil
+	}
+	q.Commit, q.From = t.a.Base, ""
+	again, err := (&bench.Locks{Ask: ac.bench.Ask, Base: q, Rewrote: rewrote, Dir: t.c.repo.Root()}).Take(ctx, f)
+	if again { // the work is another one
+		t.ev.Work, t.ev.Mark, t.ev.Checks = nil, nil, nil
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -358,12 +357,8 @@ func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool)
 		Branch: t.c.tree.Branch, Rewritten: !lands, Kept: t.f.AgentHead,
 	})
 	t.f.Receipt.Kept = append(t.f.Receipt.Kept, kept...)
-	what := fmt.Sprintf("%d commits that the agent left on no branch are kept", len(kept))
-	if len(kept) == 1 {
-		what = "a commit that the agent left on no branch is kept"
-	}
-	if len(kept) > 0 {
-		t.f.Note("salvage", what+" below "+folder)
+	if n := len(kept); n > 0 {
+		t.f.Note("salvage", text.Count(n, "commit")+" that the agent left on no branch "+text.Verb(n, "is", "are")+" kept below "+folder)
 	}
 	return err
 }
@@ -402,14 +397,9 @@ func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
 		return nil //nolint:nilerr // what was there is not known
 	}
 	to := filepath.Join(t.files.Folder, "altered")
-	names, tooLarge, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, p.e.run.makeRoom)
-	if err != nil || len(names) == 0 {
-		return err
+	note, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, p.e.run.makeRoom)
+	if note != "" {
+		t.f.Note("left", note+p.e.run.relative(to))
 	}
-	message := text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + p.e.run.relative(to)
-	if len(tooLarge) > 0 {
-		message += ", but not " + text.Listed(tooLarge) + ", which is too large"
-	}
-	t.f.Note("left", message)
-	return nil
+	return err
 }

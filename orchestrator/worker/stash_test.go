@@ -14,7 +14,7 @@ import (
 // it is kept.
 func TestStashIsTheUsers(t *testing.T) {
 	t.Parallel()
-	const left = "a commit that the agent left on no branch is kept below refs/relay/20260101-lab/T1/1-left/"
+	const left = "1 commit that the agent left on no branch is kept below refs/relay/20260101-lab/T1/1-left/"
 	for name, c := range map[string]struct{ script, kept, noted string }{
 		"looks":               {"git stash list", "", ""},
 		"stashes and pops":    {"echo 1 > seed.txt; git stash -q; git stash pop -q", "", ""},

@@ -54,6 +54,37 @@ func (p *Pool) Undo(ctx context.Context, name string, protected func(path string
 	return different, a.leave(info.Mode().Perm())
 }
 
+// Rewritten returns the tracked files of slot name that differ from its commit, and if there are any the new files that fresh covers. It
+// returns nil where git's index of the slot was changed.
+func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string) bool) ([]string, error) {
+	s := p.state(name)
+	if s == nil {
+		return nil, nil
+	}
+	path, err := p.path(name)
+	if err != nil {
+		return nil, err
+	}
+	repo := p.git(path)
+	kept := filepath.Join(repo.GitDir(), keptIndex)
+	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !reanchor.Touched(repo.Root(), kept) {
+		return nil, nil //nolint:nilerr // what is tracked is not known
+	}
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
+		return nil, err
+	}
+	env := []string{"GIT_INDEX_FILE=" + kept, "GIT_OPTIONAL_LOCKS=0"}
+	tracked, err := p.changed(ctx, repo, env, "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--diff-filter=M")
+	if err != nil || len(tracked) == 0 {
+		return nil, err
+	}
+	call := p.writing("ls-files", "--others", "--exclude-standard", "-z")
+	call.Env = append(call.Env, env...)
+	out, err := repo.Run(ctx, call)
+	untracked := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !fresh(path) })
+	return slices.Concat(tracked, untracked), err
+}
+
 // changed lists the tracked files that a git command finds different.
 func (p *Pool) changed(ctx context.Context, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
 	call := p.writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)

@@ -42,10 +42,6 @@ func (g Ignored) Keep(
 	if err != nil || len(names) == 0 {
 		return nil, "", gitcmd.Unasked(err) // a name that git does not take as a path
 	}
-	tooLarge, err := Keep(run.Repo.Root(), names, g.To, room)
-	note = "git ignores " + text.Listed(names) + ": it does not land, and is kept in "
-	if len(tooLarge) > 0 {
-		note = "git ignores " + text.Listed(names) + ": it does not land, and is kept, but for " + text.Listed(tooLarge) + ", which is too large or cannot be read, in "
-	}
-	return names, note, err
+	kept, err := keep(run.Repo.Root(), names, g.To, room)
+	return names, "git ignores " + text.Listed(names) + ": it does not land, and " + kept, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -273,30 +274,30 @@ func (u *Set) Altered(ctx context.Context, run gitcmd.Runner, since time.Time) (
 	return altered, err
 }
 
-// keptMost bounds how much Keep keeps, in bytes.
+// keptMost bounds how much keep keeps, in bytes.
 const keptMost = 8 << 20
 
-// KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns all of them, and those that
-// are too large to be kept.
+// KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
+// name of the folder; "": there are none.
 func (u *Set) KeepAltered(
 	ctx context.Context, run gitcmd.Runner, since time.Time, to string, room func(files ...string) error,
-) (names, tooLarge []string, err error) {
-	if names, err = u.Altered(ctx, run, since); err == nil {
-		tooLarge, err = Keep(run.Repo.Root(), names, to, room)
+) (note string, err error) {
+	names, err := u.Altered(ctx, run, since)
+	if err != nil || len(names) == 0 {
+		return "", err
 	}
-	return names, tooLarge, err
+	kept, err := keep(run.Repo.Root(), names, to, room)
+	return text.Listed(names) + " is of the set-up or was brought by relay: what the agent changed of it is in no commit, and " + kept, err
 }
 
-// Keep copies files of a checkout into a folder, as far as they are small; room makes room for each. It returns those that are too large.
-func Keep(checkout string, names []string, to string, room func(files ...string) error) (tooLarge []string, err error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
+// keep copies files of a checkout into a folder, as far as they are small; room makes room for each. It says so, up to the folder's name.
+func keep(checkout string, names []string, to string, room func(files ...string) error) (note string, err error) {
 	root, err := os.OpenRoot(checkout)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer root.Close()
+	var tooLarge []string
 	left := int64(keptMost)
 	for _, name := range names {
 		info, err := root.Lstat(filepath.FromSlash(name))
@@ -312,11 +313,14 @@ func Keep(checkout string, names []string, to string, room func(files ...string)
 		left -= info.Size()
 		copied := filepath.Join(to, filepath.FromSlash(name))
 		if err := errors.Join(room(copied), os.MkdirAll(filepath.Dir(copied), 0o700)); err != nil {
-			return nil, err
+			return "", err
 		}
 		if err := os.WriteFile(copied, content, 0o600); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	return tooLarge, nil
+	if len(tooLarge) > 0 {
+		return "is kept, but for " + text.Listed(tooLarge) + ", which is too large or cannot be read, in ", nil
+	}
+	return "is kept in ", nil
 }
