@@ -309,7 +309,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	if missing := changes.Unchanged(f.ClaimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	changes.NoteLinks(&f.Result, t.c.repo.Root(), names)
+	changes.NotePaths(&f.Result, t.c.repo.Root(), names)
 	changes.NoteSettings(&f.Result, t.run.o, names)
 	diff := changes.Diff{
 		Repo: t.c.repo, Plan: t.run.o.Epic, Task: &t.a.Task, Base: t.a.Base, Head: f.Head, Names: names, Steers: steering.Matches,

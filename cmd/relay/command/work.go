@@ -148,6 +148,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 		}
 		opts.App.Warn(p.Config.Warnings...)
 		opts.App.WarnBehind(ctx, p)
+		opts.App.TellTop(p)
 		opts.WarnUnsigned(ctx, p)
 		opts.TellShared(ctx, p)
 		return opts.CheckAgents(p, pl)

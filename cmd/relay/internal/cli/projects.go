@@ -95,6 +95,13 @@ func (a *App) WarnBehind(ctx context.Context, p *project.Project) {
 	}
 }
 
+// TellTop says that agents and checks run at the top of the repository, when the user is in a folder below it.
+func (a *App) TellTop(p *project.Project) {
+	if dir, err := filepath.EvalSymlinks(p.Session.Dir); err == nil && project.Rel(p.Root, dir) != "." {
+		fmt.Fprintf(a.Err, "relay: agents and checks run at the top of the repository, not in %s\n", project.Rel(p.Root, dir))
+	}
+}
+
 // WarnKilled warns of a run that was killed, and left what only relay work settles. No run may be active.
 func (a *App) WarnKilled(v *attempts.View) {
 	if v.Ledger.Status.State == "running" {
