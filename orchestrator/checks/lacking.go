@@ -12,48 +12,28 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// Lacking is something of the user's checkout that a check probably needs, and that git ignores: task checkouts lack it.
+// Lacking is something of the user's checkout that a check names, and that git ignores: task checkouts lack it.
 type Lacking struct {
 	What string // a path, with slashes
-	Why  string // what needs it
 	Set  string // what to set
 }
 
-// Lacks returns what a command probably needs and will not find in task checkouts that are made of a commit, without running it: paths
-// that it names, and folders of dependencies that its programs look for. What a task declares as its own is to be made yet. Only
-// running it proves anything.
+// Lacks returns the paths that a command names and will not find in task checkouts that are made of a commit, without running it. What a
+// task declares as its own is to be made yet. Only running it proves anything.
 func (r *Runner) Lacks(ctx context.Context, command, base string) (lacks []Lacking) {
 	f := finder{r: r, ctx: ctx, base: base, dirs: directories(command), apart: true}
 	words := wordsOf(command)
 	if slices.Contains(words, "install") || slices.Contains(words, "ci") {
 		return nil // it brings what it needs
 	}
-	programs := slices.Clone(words)
-	for _, script := range f.scripts(words) {
-		inside := wordsOf(script)
-		programs = append(programs, inside...)
-		words = append(words, slices.DeleteFunc(inside, func(w string) bool { return !isDependency(w) })...) // else it may make what it names
-	}
-	add := func(what, why, set string) {
-		if !slices.ContainsFunc(lacks, func(l Lacking) bool { return l.What == what }) {
-			lacks = append(lacks, Lacking{what, why, set})
-		}
-	}
 	for _, in := range f.named(words) {
-		if what := f.topIgnored(in); isDependency(in) {
-			add(what, "it names "+in, f.advice(what))
-		} else {
-			add(in, "it names "+in, "have the check make it, or relay.worktree.copy: ["+in+"]")
+		what, set := in, "have the check make it, or relay.worktree.copy: ["+in+"]"
+		if isDependency(in) {
+			what = f.topIgnored(in)
+			set = f.advice(what)
 		}
-	}
-	for _, d := range dependencies {
-		if in, program := f.dependency(d, programs); in != "" {
-			add(in, program+" looks for it", fmt.Sprintf("%s, or relay.worktree.setup: [%s]", f.advice(in), d.set))
-		}
-	}
-	for _, name := range programs {
-		if in := f.inEnvironment(name); in != "" {
-			add(in, name+" is not on the PATH", "write "+in+" in the check, with "+f.advice(f.topIgnored(in))+", or start relay with that environment activated")
+		if !slices.ContainsFunc(lacks, func(l Lacking) bool { return l.What == what }) {
+			lacks = append(lacks, Lacking{what, set})
 		}
 	}
 	return lacks
@@ -66,37 +46,6 @@ func directories(command string) []string {
 		dirs = append(dirs, path.Clean(m[1]))
 	}
 	return dirs
-}
-
-// dependency is a folder with what a project needs, made from a manifest beside it, which git ignores as a rule.
-type dependency struct {
-	folder, manifest string
-	programs         []string // that look for it beside the manifest, and not in folders above
-	set              string   // makes it
-}
-
-// dependencies are those that the programs find that use them.
-var dependencies = []dependency{
-	{"node_modules", "package.json", []string{"pnpm"}, "pnpm install --frozen-lockfile"},
-	{"node_modules", "package.json", []string{"yarn"}, "yarn install --frozen-lockfile"},
-	{"vendor", "go.mod", []string{"go", "gotestsum"}, "go mod vendor"},
-	{"vendor", "composer.json", []string{"php", "phpunit", "composer"}, "composer install"},
-	{"vendor/bundle", "Gemfile", []string{"bundle"}, "bundle install"},
-}
-
-// dependency returns the folder that a program will look for and that task checkouts lack.
-func (f finder) dependency(d dependency, programs []string) (in, program string) {
-	at := slices.IndexFunc(programs, func(p string) bool { return slices.Contains(d.programs, p) })
-	if at < 0 {
-		return "", ""
-	}
-	for _, dir := range slices.Backward(f.dirs) {
-		in := path.Join(dir, d.folder)
-		if f.committed(path.Join(dir, d.manifest)) && f.lacks(in) {
-			return in, programs[at]
-		}
-	}
-	return "", ""
 }
 
 // environments are folders that python's virtual environments are in as a rule.
@@ -135,8 +84,7 @@ func wordsOf(command string) []string {
 // makers are words before a path that the command itself makes.
 var makers = []string{">", "-o", "-O", "-B", "--out", "--output", "mkdir", "-p", "touch", "tee", "rm", "-f", "-rf", "-r", "venv"}
 
-// named returns the paths of words that the user's checkout has, or that lead into a folder of dependencies, and that task
-// checkouts lack.
+// named returns the paths of words that the user's checkout has, and that task checkouts lack.
 func (f finder) named(words []string) (paths []string) {
 	var made []string
 	for i, word := range words {
@@ -150,7 +98,7 @@ func (f finder) named(words []string) (paths []string) {
 				made = append(made, in)
 			}
 			ours := slices.ContainsFunc(made, func(m string) bool { return in == m || strings.HasPrefix(in, m+"/") })
-			if !ours && !slices.Contains(paths, in) && (f.users(in) || isDependency(word)) && f.lacks(in) {
+			if !ours && !slices.Contains(paths, in) && f.lacks(in) {
 				paths = append(paths, in)
 			}
 		}
@@ -160,7 +108,7 @@ func (f finder) named(words []string) (paths []string) {
 
 // lacks reports whether git ignores a path, so that no commit has it, and task checkouts get it in no other way.
 func (f finder) lacks(in string) bool {
-	return (f.users(in) || isDependency(in)) && !f.declared(in) && !f.committed(in) && f.topIgnored(in) != "" && !f.provided(in)
+	return f.users(in) && !f.declared(in) && !f.committed(in) && f.topIgnored(in) != "" && !f.provided(in)
 }
 
 // provided reports whether task checkouts are given a path, or have something set up that may make it.
@@ -182,36 +130,5 @@ func (f finder) advice(in string) string {
 	if path.Base(in) == ".env" {
 		key = "relay.worktree.copy"
 	}
-	if !f.users(in) {
-		return fmt.Sprintf("make it in your checkout, and %s: [%s]", key, in)
-	}
 	return fmt.Sprintf("%s: [%s]", key, in)
 }
-
-// scripts returns the texts of what words of a command name that is committed and may be a script: it begins other programs.
-func (f finder) scripts(words []string) (texts []string) {
-	for _, word := range words {
-		files := []string{word}
-		switch word {
-		case "make":
-			files = []string{"Makefile", "makefile"}
-		case "just":
-			files = []string{"justfile"}
-		}
-		for _, dir := range f.dirs {
-			for _, file := range files {
-				in := path.Join(dir, file)
-				if base := path.Base(in); file == word && path.Ext(base) != ".sh" && !strings.HasPrefix(word, "./") || !f.users(in) {
-					continue
-				}
-				if text := f.text(in); len(text) < maxScript && !strings.Contains(text, "\x00") {
-					texts = append(texts, text)
-				}
-			}
-		}
-	}
-	return texts
-}
-
-// maxScript bounds what is read of a script that a check begins.
-const maxScript = 256 << 10

@@ -10,14 +10,14 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// Lacking is what checks probably need and will not find in task checkouts.
+// Lacking is what checks name and will not find in task checkouts.
 type Lacking struct {
 	checks.Lacking
 	Check string   // the first that needs it
 	Whose []string // tasks that have such a check, and "the epic"
 }
 
-// Lacks returns what checks of the epic and of its open tasks probably need and will not find in task checkouts, each once, without
+// Lacks returns what checks of the epic and of its open tasks name and will not find in task checkouts, each once, without
 // running any. Without slots nothing is lacking: agents work where the user does.
 func Lacks(ctx context.Context, o *engine.LocalOptions, l *attempts.Ledger) (lacks []Lacking, err error) {
 	if o.Isolation != engine.IsolationWorktree {

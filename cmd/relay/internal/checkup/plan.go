@@ -140,7 +140,7 @@ func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 	}
 }
 
-// ignored warns of what git ignores and checks probably need: task checkouts lack it. Only running them proves that.
+// ignored warns of what git ignores and checks name: task checkouts lack it. Only running them proves that.
 func (c *checkup) ignored(ctx context.Context) {
 	view, err := c.project.View(c.plan)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *checkup) ignored(ctx context.Context) {
 		return
 	}
 	for _, l := range lacks {
-		c.add(Warn, "checks", fmt.Sprintf("%s: %s probably needs %s (%s), which is ignored by git: task checkouts lack it", text.Some(l.Whose, 3), l.Check, l.What, l.Why),
+		c.add(Warn, "checks", fmt.Sprintf("%s: %s names %s, which is ignored by git: task checkouts lack it", text.Some(l.Whose, 3), l.Check, l.What),
 			l.Set+"; relay check --run tries the checks")
 	}
 }
