@@ -30,6 +30,8 @@ type TriedCheck struct {
 	Run       attempts.CheckRun
 	Later     bool // all its tasks wait for others: these may bring what it lacks
 	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
+
+	Blind []string // files of its tasks without which it passes too
 }
 
 // Tried is what all of them came to.
@@ -46,6 +48,8 @@ type List struct {
 	Tasks   []string
 	Later   bool
 	Hook    bool // with nothing to say something of
+
+	files []string // globs that its tasks declare
 }
 
 // ListsOf returns the lists of the epic and of its tasks that are not completed, each once.
@@ -53,6 +57,11 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 	var lists []List
 	if len(o.Epic.Checks) > 0 {
 		lists = append(lists, List{Attempt: engine.Attempt{Run: o.Run}, Checks: checks.List(nil, o.Epic.Checks)})
+	}
+	if len(lists) > 0 {
+		for i := range o.Epic.Tasks {
+			lists[0].files = append(lists[0].files, o.Epic.Tasks[i].Files...)
+		}
 	}
 	done := func(i int) bool { rec := l.Tasks[o.Graph.ID(i)]; return rec != nil && rec.Completed }
 	for i := range o.Epic.Tasks {
@@ -69,13 +78,15 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 			lists = append(lists, List{Attempt: engine.Attempt{Run: o.Run, Task: *t, Number: 1}, Checks: checks.List(t.Checks, nil), Later: true})
 			k = len(lists) - 1
 		}
+		lists[k].files = append(lists[k].files, t.Files...)
 		lists[k].Tasks, lists[k].Later = append(lists[k].Tasks, t.ID), lists[k].Later && later
 	}
 	return lists
 }
 
-// Try runs lists of checks on a commit, as many at a time as a run has jobs.
-func (b *Benches) Try(ctx context.Context, base string, lists []List) (tried Tried, err error) {
+// Try runs lists of checks on a commit, as many at a time as a run has jobs. With prove it sees which of them pass without the files of
+// their tasks, too.
+func (b *Benches) Try(ctx context.Context, base string, lists []List, prove bool) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
 	group, working := errgroup.WithContext(ctx)
@@ -90,6 +101,9 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List) (tried Tri
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
 				return true, nil
 			})
+			if err == nil && prove && !tr.Any() {
+				err = b.prove(working, q, list.files, results[i])
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			tried.Unready = text.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
@@ -151,7 +165,7 @@ func (b *Benches) TryPlan(ctx context.Context, base string, plan *epic.Epic, g *
 	tried.ID = was.ID
 	o.Epic, o.Graph = &tried, g
 	defer func() { o.Epic, o.Graph = was, graph }()
-	done, err := b.Try(ctx, base, ListsOf(o, &attempts.Ledger{}))
+	done, err := b.Try(ctx, base, ListsOf(o, &attempts.Ledger{}), false)
 	if ctx.Err() != nil {
 		return done, errors.Join(err, context.Cause(ctx))
 	}

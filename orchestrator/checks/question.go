@@ -17,8 +17,9 @@ type Question struct {
 	Before  bool     // it is about what the work begins from: then a failure is remembered as well
 	Lay     []string // files that are put to what layFrom, a commit, has of them
 	LayFrom string
-	Anew    bool // nothing that is known is believed, and what is said is not remembered
-	Watch   bool // the last result of each list says what the list has written
+	Empty   []string // files that are emptied
+	Anew    bool     // nothing that is known is believed, and what is said is not remembered
+	Watch   bool     // the last result of each list says what the list has written
 }
 
 // Visit is told what each check has said, and says whether to go on.

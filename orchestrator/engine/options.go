@@ -55,6 +55,7 @@ type Worktree struct {
 	Setup     []string      // shell commands, run in each fresh worktree before agent and checks
 	Copy      []string      // untracked files of the checkout, as paths or globs with slashes
 	Share     []string      // the same, of dependencies: what names the checkout in them names the worktree in the copy
+	Python    []string      // folders of the checkout, with slashes, that the user's python finds packages in
 	Dir       string        // where worktrees are, absolute
 	SetupWall time.Duration // for one setup command
 }

@@ -15,9 +15,11 @@ import (
 
 // TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
-// plan. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine, or say that
+// plan. With prove it sees which pass without the files of their tasks, too, where there are slots. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine, or say that
 // the engine cannot try checks.
-func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger) (tried bench.Tried, err error) {
+func TryChecks(
+	ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, prove bool,
+) (tried bench.Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {
 		return tried, err
@@ -38,12 +40,12 @@ func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions
 	if !ok {
 		return tried, engine.Cannot(o.Engine, "try checks")
 	}
-	return with.TryChecks(ctx, l)
+	return with.TryChecks(ctx, l, prove)
 }
 
 // checkTrier is an engine that runs checks before a run.
 type checkTrier interface {
-	TryChecks(ctx context.Context, done *attempts.Ledger) (bench.Tried, error)
+	TryChecks(ctx context.Context, done *attempts.Ledger, prove bool) (bench.Tried, error)
 }
 
 // Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if

@@ -20,8 +20,10 @@ type checkOptions struct {
 	app  *cli.App
 	json bool
 	run  bool
-	ask  bool
-	yes  bool
+
+	prove bool
+	ask   bool
+	yes   bool
 }
 
 func newCheckCommand(a *cli.App) *cobra.Command {
@@ -33,7 +35,9 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 ledger, runners, disk. Every line that is not ok says what to do about it.
 With --run it also runs every check of the epic and of its tasks once, in clean
 checkouts, or in yours where a run has no worktrees, and says which of them
-cannot run at all.
+cannot run at all. With --prove it runs those that pass once more, with the
+existing files of their tasks emptied: a check that passes again does not test
+these files, or tests another copy of them.
 
 With --ask it also sends each runner and reviewer one tiny request, all at once,
 and says which of them answer: login, model, limits. That costs a few tokens.
@@ -46,6 +50,7 @@ Exit code 0 when nothing fails; warnings do not count.`,
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
+	cmd.Flags().BoolVar(&opts.prove, "prove", false, "also run the checks that pass without the files of their tasks")
 	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
 	return cmd
@@ -99,7 +104,8 @@ func (o checkOptions) host() checkup.Host {
 			o := session.Options{App: a}
 			return o.RunOptions(ctx, p, pl)
 		},
-		RunChecks: o.run,
+		RunChecks: o.run || o.prove,
+		Prove:     o.prove,
 		Ask:       o.ask,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +22,22 @@ const (
 // notCompose are the characters that docker compose takes in no name of a project.
 var notCompose = lazyregexp.New(`[^a-z0-9_-]+`)
 
-// Env adds variables to the environment of a program in the slot at dir that keep it apart from the programs of other slots, of any
-// repository: the name of its docker compose project, the first port of a block, a folder for temporary files. It replaces none.
-func Env(dir string, env []string) []string {
+// Checkout is the user's, as far as programs may be led there from a slot.
+type Checkout struct {
+	Root   string
+	Python []string // folders, from the root and with slashes, that the user's python finds packages in
+}
+
+// searched are variables in which programs look for files of theirs.
+var searched = []string{
+	"PATH", "VIRTUAL_ENV", "PYTHONPATH", "NODE_PATH", "GOWORK", "CLASSPATH", "RUBYLIB", "PERL5LIB", "GEM_PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH",
+}
+
+// Env returns the environment of a program in the slot at dir. What variables name of the user's checkout, they name of the slot, where
+// it is there. Others keep the program apart from those of other slots, of any repository: the name of its docker compose project, the
+// first port of a block, a folder for temporary files; these replace none.
+func Env(dir string, user Checkout, env []string) []string {
+	env = user.moved(dir, env)
 	name := notCompose.ReplaceAllString(strings.ToLower("relay-"+filepath.Base(filepath.Dir(dir))+"-"+filepath.Base(dir)), "-")
 	for _, own := range [][2]string{
 		{"COMPOSE_PROJECT_NAME", name}, {"RELAY_PORT_BASE", fmt.Sprint(firstPort + ports*(block(dir)%blocks))}, {"TMPDIR", temp(dir)},
@@ -37,6 +51,44 @@ func Env(dir string, env []string) []string {
 		}
 	}
 	return env
+}
+
+// moved has variables lead to the slot at dir in place of the user's checkout.
+func (c Checkout) moved(dir string, env []string) []string {
+	env = slices.Clone(env)
+	python := -1
+	for i, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !slices.Contains(searched, name) {
+			continue
+		}
+		if name == "PYTHONPATH" {
+			python = i
+		}
+		list := filepath.SplitList(value)
+		for k, at := range list {
+			if rest, below := strings.CutPrefix(at, c.Root+string(filepath.Separator)); below && isThere(filepath.Join(dir, rest)) {
+				list[k] = filepath.Join(dir, rest)
+			} else if at == c.Root {
+				list[k] = dir
+			}
+		}
+		env[i] = name + "=" + strings.Join(list, string(filepath.ListSeparator))
+	}
+	for _, folder := range slices.Backward(c.Python) {
+		if python < 0 {
+			python, env = len(env), append(env, "PYTHONPATH=")
+		}
+		first := filepath.Join(dir, filepath.FromSlash(folder))
+		rest := strings.TrimPrefix(env[python], "PYTHONPATH=")
+		env[python] = "PYTHONPATH=" + strings.TrimSuffix(first+string(filepath.ListSeparator)+rest, string(filepath.ListSeparator))
+	}
+	return env
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // block returns the number of a block of ports: another one for each slot of a pool, and hardly the same for two pools.

@@ -88,7 +88,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger)
+	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger, c.host.Prove)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
@@ -126,7 +126,11 @@ func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 			said, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
 		case t.Passed:
 			passed++
-			continue
+			if len(t.Blind) == 0 {
+				continue
+			}
+			said = t.Check.Name + " passes with " + text.Some(t.Blind, 3) + " emptied: it does not test that, or tests another copy"
+			fix = "have it fail without that file; a copy that leads elsewhere can be made by relay.worktree.setup"
 		case len(t.Tasks) == 0:
 			said, fix = t.How+" before any work: it proves nothing until it passes", "fix it, or remove it"
 		default:

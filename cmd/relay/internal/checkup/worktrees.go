@@ -67,6 +67,9 @@ func addShared(ctx context.Context, c *checkup) uint64 {
 	case shared.Files > 0:
 		c.add(OK, "worktrees", "every worktree gets a copy of "+shared.String(), "")
 	}
+	if folders := project.PythonFolders(ctx, c.project); len(folders) > 0 {
+		c.add(OK, "worktrees", "your python finds packages in this checkout ("+text.Listed(folders)+"): in worktrees PYTHONPATH leads to their own", "")
+	}
 	return uint64(shared.Bytes)
 }
 

@@ -105,6 +105,14 @@ func Nearest(path string) string {
 // and one in which the work of several is proved before it lands.
 func Checkouts(jobs, reviewers int) int { return jobs*(1+max(1, reviewers)) + 1 }
 
+// PythonFolders returns the folders of the checkout that the user's python finds packages in; see [provision.PythonFolders].
+func PythonFolders(ctx context.Context, p *Project) []string {
+	if engine.Isolation(p.Config.Relay.Isolation) != engine.IsolationWorktree {
+		return nil
+	}
+	return provision.PythonFolders(ctx, p.Root, p.Session.Environ)
+}
+
 // FindShared says which dependencies of the user's checkout worktrees get a copy of.
 func FindShared(ctx context.Context, p *Project) (shared provision.Shared, err error) {
 	if engine.Isolation(p.Config.Relay.Isolation) != engine.IsolationWorktree {

@@ -132,6 +132,7 @@ func worktrees(ctx context.Context, p *project.Project) engine.Worktree {
 	if w.Share = shared.Names; err != nil { // TellShared says so
 		w.Share = nil
 	}
+	w.Python = project.PythonFolders(ctx, p)
 	return w
 }
 
