@@ -16,7 +16,7 @@ import (
 	"relay/reanchor"
 )
 
-// prove runs the checks of a list that passed once more, with the files that their tasks declare emptied: one that passes again does not
+// prove runs the checks of a list that passed again, with the files that their tasks declare emptied: one that passes again does not
 // test them, or tests another copy of them.
 func (b *Benches) prove(ctx context.Context, q checks.Question, declared []string, results []TriedCheck) error {
 	out, err := b.Checks.Home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", q.Commit}, Limit: gitcmd.MaxPrinted})

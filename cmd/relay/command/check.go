@@ -35,7 +35,7 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 ledger, runners, disk. Every line that is not ok says what to do about it.
 With --run it also runs every check of the epic and of its tasks once, in clean
 checkouts, or in yours where a run has no worktrees, and says which of them
-cannot run at all. With --prove it runs those that pass once more, with the
+cannot run at all. With --prove it runs those that pass again, with the
 existing files of their tasks emptied: a check that passes again does not test
 these files, or tests another copy of them.
 

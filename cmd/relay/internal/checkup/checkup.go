@@ -39,7 +39,7 @@ type Host struct {
 	StayAwake  func(ctx context.Context) (name string, err error)                          // tries what keeps the machine awake
 	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
 	RunChecks  bool                                                                        // every check is run once
-	Prove      bool                                                                        // … and once more without the files of its tasks
+	Prove      bool                                                                        // … and again without the files of its tasks
 	Ask        bool                                                                        // every runner and reviewer is sent a request
 }
 
