@@ -18,7 +18,7 @@ import (
 
 // prove runs the checks of a list that passed again, with the files that their tasks declare emptied: one that passes again does not
 // test them, or tests another copy of them.
-func (b *Benches) prove(ctx context.Context, q checks.Question, declared []string, results []TriedCheck) error {
+func prove(ctx context.Context, b *Benches, q checks.Question, declared []string, results []TriedCheck) error {
 	out, err := b.Checks.Home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", q.Commit}, Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return err

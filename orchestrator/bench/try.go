@@ -84,9 +84,9 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 	return lists
 }
 
-// Try runs lists of checks on a commit, as many at a time as a run has jobs. With prove it sees which of them pass without the files of
+// Try runs lists of checks on a commit, as many at a time as a run has jobs. With proving it sees which of them pass without the files of
 // their tasks, too.
-func (b *Benches) Try(ctx context.Context, base string, lists []List, prove bool) (tried Tried, err error) {
+func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bool) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
 	group, working := errgroup.WithContext(ctx)
@@ -101,8 +101,8 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, prove bool
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
 				return true, nil
 			})
-			if err == nil && prove && !tr.Any() {
-				err = b.prove(working, q, list.files, results[i])
+			if err == nil && proving && !tr.Any() {
+				err = prove(working, b, q, list.files, results[i])
 			}
 			mu.Lock()
 			defer mu.Unlock()

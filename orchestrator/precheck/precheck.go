@@ -15,8 +15,8 @@ import (
 
 // TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
-// plan. With prove it sees which pass without the files of their tasks, too, where there are slots. Errors: *InUseError when a run is on, *text.RefusedError when none could be; others are failures of this machine, or say that
-// the engine cannot try checks.
+// plan. With prove it sees which of them pass without the files of their tasks, too, where there are slots. Errors: *InUseError when a run
+// is on, *text.RefusedError when none could be; others are failures of this machine, or say that the engine cannot try checks.
 func TryChecks(
 	ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, prove bool,
 ) (tried bench.Tried, err error) {

@@ -28,7 +28,7 @@ func PythonFolders(ctx context.Context, root string, env []string) (folders []st
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	for _, name := range []string{"python3", "python"} {
-		ask := exec.CommandContext(ctx, "env", name, "-c", sitePackages)
+		ask := exec.CommandContext(ctx, "env", name, "-c", sitePackages) //nolint:forbidigo // the user's own program, of no run
 		ask.Env, ask.Dir = env, os.TempDir()
 		out, err := ask.Output()
 		if err != nil {

@@ -120,7 +120,8 @@ func factsAge(i engine.Isolation) time.Duration {
 func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.run.guard.Env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
-		env = slot.Env(c.repo.Root(), slot.Checkout{Root: c.run.o.Root, Python: c.run.o.Worktree.Python}, append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling))
+		user := slot.Checkout{Root: c.run.o.Root, Python: c.run.o.Worktree.Python}
+		env = slot.Env(c.repo.Root(), user, append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling))
 	}
 	settings := []string{"commit.gpgSign=false"}
 	if !c.run.o.Push {

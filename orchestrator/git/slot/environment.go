@@ -30,11 +30,12 @@ type Checkout struct {
 
 // searched are variables in which programs look for files of theirs.
 var searched = []string{
-	"PATH", "VIRTUAL_ENV", "PYTHONPATH", "NODE_PATH", "GOWORK", "CLASSPATH", "RUBYLIB", "PERL5LIB", "GEM_PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH",
+	"PATH", "VIRTUAL_ENV", "PYTHONPATH", "NODE_PATH", "GOWORK", "CLASSPATH", "RUBYLIB", "PERL5LIB", "GEM_PATH", "BUNDLE_GEMFILE",
+	"BUNDLE_PATH",
 }
 
-// Env returns the environment of a program in the slot at dir. Variables that name a path of the user's checkout name that of the slot, where
-// the slot has it. Others keep the program apart from those of other slots, of any repository: the name of its docker compose project, the
+// Env returns the environment of a program in the slot at dir. Variables that name a path of the user's checkout name that of the slot,
+// where it has one. Others keep the program apart from those of other slots, of any repository: the name of its docker compose project, the
 // first port of a block, a folder for temporary files; these replace none.
 func Env(dir string, user Checkout, env []string) []string {
 	env = user.moved(dir, env)

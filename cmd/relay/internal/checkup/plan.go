@@ -113,10 +113,8 @@ func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 		state, fix := Warn, ""
 		var said string
 		switch {
-		case t.Hook && !t.Passed:
-			c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
-			continue
 		case t.Hook:
+			reportHook(c, t)
 			continue
 		case t.CannotRun != "" && t.Later:
 			said, fix = t.CannotRun, "it does not matter if a task before it brings that"
@@ -141,6 +139,13 @@ func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 	}
 	if passed+red > 0 {
 		c.add(OK, "checks", strings.TrimSpace(fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red)), "")
+	}
+}
+
+// reportHook reports a pre-commit hook that fails.
+func reportHook(c *checkup, t bench.TriedCheck) {
+	if !t.Passed {
+		c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
 	}
 }
 
