@@ -28,6 +28,7 @@ type cleanOptions struct {
 	dryRun    bool
 	json      bool
 	sessions  bool
+	all       bool
 	olderThan string
 }
 
@@ -45,11 +46,19 @@ to look at it. The ledger, the logs and the work itself stay: the branch
 relay/EPIC, which git branch -D removes, and what failed attempts left below
 refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
 
+With --all it lists the worktrees of every repository in relay's folder for
+state, with their sizes, and removes those of repositories that are not there
+any more.
+
 With --sessions it is the transcripts that go, what agents printed in runs that
 began long enough ago, and their rows in the agents ledger. The epic's ledger,
 receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
+			case opts.all && opts.sessions:
+				return &exit.UsageError{Message: "--all and --sessions do not go together"}
+			case opts.all:
+				return runCleanAll(opts)
 			case opts.sessions:
 				return runCleanSessions(cmd.Context(), opts)
 			case cmd.Flags().Changed("older-than"):
@@ -61,6 +70,7 @@ receipts, checks, reviews and patches stay.`,
 	f := cmd.Flags()
 	f.BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "list what would be removed, and remove nothing")
+	f.BoolVar(&opts.all, "all", false, "list the worktrees of all repositories, and remove those whose repository is gone")
 	f.BoolVar(&opts.sessions, "sessions", false, "remove what agents printed in old runs instead")
 	f.StringVar(&opts.olderThan, "older-than", "30d", "with --sessions: of runs that began at least this `AGE` ago, such as 12h, 30d or 8w")
 	f.BoolVar(&opts.json, "json", false, "print JSON; needs --yes or --dry-run")

@@ -50,7 +50,34 @@ func (c *checkup) worktrees(ctx context.Context) {
 	}
 	c.commits(ctx)
 	c.copiedFiles(ctx)
+	addAbove(c)
 	c.worktreeFolder(ctx, addShared(ctx, c))
+}
+
+// above are files that programs look for in the folders above the one they work in.
+var above = []string{
+	".npmrc", ".yarnrc.yml", ".tool-versions", ".python-version", ".node-version", ".nvmrc", ".ruby-version", "mise.toml", "pom.xml",
+	".cargo/config.toml", "rust-toolchain.toml", "global.json", "go.work", "pnpm-workspace.yaml",
+}
+
+// addAbove names the files above this checkout that programs find from there and not from worktrees.
+func addAbove(c *checkup) {
+	slots := c.project.Worktrees().Dir
+	for dir := filepath.Dir(c.project.Root); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if !filepath.IsAbs(project.Rel(dir, slots)) {
+			return // worktrees are below that as well
+		}
+		var found []string
+		for _, name := range above {
+			if project.Exists(filepath.Join(dir, name)) {
+				found = append(found, name)
+			}
+		}
+		if len(found) > 0 {
+			c.add(Warn, "worktrees", "programs find "+text.Listed(found)+" in "+dir+" from this checkout, and not from worktrees",
+				"commit it, or put worktrees beside this checkout: relay.worktree.dir: "+filepath.Join(dir, ".relay-worktrees"))
+		}
+	}
 }
 
 // addShared says which dependencies worktrees get a copy of, and returns how many bytes that is for each.

@@ -174,7 +174,7 @@ func (p *Project) File(name ...string) string {
 // would empty the folder of the user.
 func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
-	place := slotsPlace{p.Root, p.Dir, p.WorktreeDir(), stateDir(p.Session.Environ)}
+	place := slotsPlace{p.Root, p.Dir, p.WorktreeDir(), StateDir(p.Session.Environ)}
 	return engine.Worktree{
 		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
 		Dir: place.folder(), SetupWall: c.SetupTimeout,
@@ -206,14 +206,14 @@ func (p *Project) BackupDir() string {
 // backupDirs returns the folder with the copies of .git of all runs in a checkout: outside of it, where rm -rf . does
 // not reach them.
 func backupDirs(environ []string, root string) string {
-	if state := stateDir(environ); state != "" {
+	if state := StateDir(environ); state != "" {
 		return filepath.Join(state, "git-copy", pathHash(root))
 	}
 	return ""
 }
 
-// stateDir returns relay's folder below the one for the state of the user's programs, or "".
-func stateDir(environ []string) string {
+// StateDir returns relay's folder below the one for the state of the user's programs, or "".
+func StateDir(environ []string) string {
 	state := Lookup(environ, "XDG_STATE_HOME")
 	if home := Lookup(environ, "HOME"); state == "" && home != "" {
 		state = filepath.Join(home, ".local", "state")
