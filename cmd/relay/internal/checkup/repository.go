@@ -98,14 +98,17 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(Warn, "ledger", "a run is active: "+exit.HolderText(view.Holder), "relay status --watch")
 		return
 	}
+	if news := project.NewSince(c.project, view.Ledger.Run); len(news) > 0 {
+		c.add(OK, "new", "since the last night here: "+text.Some(news, 6), "")
+	}
 	c.otherCheckouts(ctx, view.Ledger)
 	counts := status.CountTasks(view.Ledger, c.plan.Graph)
-	text := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
+	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
-		c.add(Warn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", text, counts.Gated, counts.Blocked), "relay status names them and says what to do")
+		c.add(Warn, "ledger", fmt.Sprintf("%s, %d gated, %d blocked", words, counts.Gated, counts.Blocked), "relay status names them and says what to do")
 		return
 	}
-	c.add(OK, "ledger", text, "")
+	c.add(OK, "ledger", words, "")
 }
 
 // otherCheckouts reports a run of this epic in another checkout of the repository, and for what one has made.
