@@ -17,13 +17,8 @@ import (
 )
 
 type checkOptions struct {
-	app  *cli.App
-	json bool
-	run  bool
-
-	prove bool
-	ask   bool
-	yes   bool
+	app                        *cli.App
+	json, run, prove, ask, yes bool
 }
 
 func newCheckCommand(a *cli.App) *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/statefolder"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/git/remains"
 	"relay/orchestrator/git/slot"
@@ -46,19 +47,16 @@ to look at it. The ledger, the logs and the work itself stay: the branch
 relay/EPIC, which git branch -D removes, and what failed attempts left below
 refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
 
-With --all it lists the worktrees of every repository in relay's folder for
-state, with their sizes, and removes those of repositories that are not there
-any more.
+With --all it lists the worktrees of every repository, with sizes, and removes
+those of repositories that are not there any more.
 
 With --sessions it is the transcripts that go, what agents printed in runs that
 began long enough ago, and their rows in the agents ledger. The epic's ledger,
 receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case opts.all && opts.sessions:
-				return &exit.UsageError{Message: "--all and --sessions do not go together"}
 			case opts.all:
-				return runCleanAll(opts)
+				return statefolder.Clean(opts.app, opts.dryRun, opts.json, opts.sure)
 			case opts.sessions:
 				return runCleanSessions(cmd.Context(), opts)
 			case cmd.Flags().Changed("older-than"):
@@ -74,6 +72,7 @@ receipts, checks, reviews and patches stay.`,
 	f.BoolVar(&opts.sessions, "sessions", false, "remove what agents printed in old runs instead")
 	f.StringVar(&opts.olderThan, "older-than", "30d", "with --sessions: of runs that began at least this `AGE` ago, such as 12h, 30d or 8w")
 	f.BoolVar(&opts.json, "json", false, "print JSON; needs --yes or --dry-run")
+	cmd.MarkFlagsMutuallyExclusive("all", "sessions")
 	return cmd
 }
 
