@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
+
+	"relay/internal/telling"
 )
 
 // Limits of one git command, where the Call does not say otherwise.
@@ -59,13 +60,13 @@ type GitError struct {
 	Err    error
 }
 
-// Error names the subcommand and gives git's last words.
+// Error names the subcommand and gives the line of git that says why.
 func (e *GitError) Error() string {
 	name := "git"
 	if at := subcommand(e.Args); at < len(e.Args) {
 		name += " " + e.Args[at]
 	}
-	words := lastWords(e.Stderr)
+	words := firstCause(e.Stderr)
 	switch {
 	case e.Err != nil && e.Code < 0:
 		return fmt.Sprintf("%s: %v", name, e.Err)
@@ -81,16 +82,8 @@ func (e *GitError) Error() string {
 // Unwrap returns the reason that was not git's own.
 func (e *GitError) Unwrap() error { return e.Err }
 
-// lastWords finds the line that says why: the last fatal or error line, else the last one.
-func lastWords(stderr string) string {
-	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	for _, line := range slices.Backward(lines) {
-		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
-			return oneLine(line, 500)
-		}
-	}
-	return oneLine(lines[len(lines)-1], 500)
-}
+// firstCause returns the line that says why git did not succeed.
+func firstCause(stderr string) string { return telling.Best(telling.Lines(stderr)) }
 
 // Run runs one git command and returns what it printed. Output is returned beside an error, too.
 //

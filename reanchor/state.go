@@ -53,7 +53,7 @@ func (g *Git) State(ctx context.Context) (State, error) {
 		var refused *GitError
 		switch {
 		case errors.As(err, &refused) && refused.Code > 0:
-			s.NoIdentity = lastWords(refused.Stderr)
+			s.NoIdentity = firstCause(refused.Stderr)
 		case err != nil:
 			return State{}, err
 		}

@@ -25,12 +25,19 @@ var forms = []form{
 		lazyregexp.New(`^(?:\[ERROR\] )?[\w.@/\\+-]+\.[A-Za-z]\w{0,9}(?:\(\d+(?:,\d+)?\): |:\[\d+(?:,\d+)?\] )\S.*\w`),
 	}},
 	// exceptions, panics, and what compilers and programs call an error; what was wanted of an assertion
-	{[]string{"rror", "xception", "panic", "atal", "RROR", "ATAL", "left", "right", "xpected", "eceived", "ctual"}, []*lazyregexp.Regexp{
+	{[]string{
+		"rror", "xception", "panic", "atal", "RROR", "ATAL", "left", "right", "xpected", "eceived", "ctual",
+		"pattern ", "annot find", "Must use", "╰─▶",
+	}, []*lazyregexp.Regexp{
 		lazyregexp.New(`^(?:\w+[.:]+)*\w*(?:Error|Exception)(?:\s\[\w+\])?: \S|^panic: |^thread '.*' panicked at |^assertion .*failed`),
-		lazyregexp.New(`^(?i:\[?error\]?|fatal)(?:\[\w+\])?[: ]\s*\S|^\w[\w ./-]{0,40}: (?:error|fatal): |^\d+:\d+\s+error\s`),
+		lazyregexp.New(`^(?i:\[?(?:error|fatal)\]?)(?:\[\w+\])?[: ]\s*\S|^\w[\w ./-]{0,40}: (?:error|fatal): |^\d+:\d+\s+error\s`),
 		lazyregexp.New(`\blevel=(?:error|fatal)\b|"level":\s*"(?:error|fatal)"|^\[?[\dT:.,Z/+ -]{8,30}\]?\s+\[?(?:ERROR|FATAL|error)\]?\b`),
 		lazyregexp.New(`^npm (?:ERR!|error) (?i:missing|invalid|notarget|404|could not|peer)\b`),
-		lazyregexp.New(`^(?i:expected|received|actual|left|right)\b[^:]{0,30}:\s*\S`),
+		lazyregexp.New(`^(?i:expected|received|actual|left|right)\b[^:]{0,30}:\s*\S|^pattern \S+: \S|^(?:Cannot find|Must use|╰─▶) \S`),
+	}},
+	// rules of linters, with the place in the next line
+	{[]string{"`", "invalid-syntax: ", "too long"}, []*lazyregexp.Regexp{
+		lazyregexp.New(`^(?:[A-Z]{1,4}\d{3,4} (?:\[\*\] )?|invalid-syntax: )\S`),
 	}},
 	// names of tests that failed, and places alone
 	{[]string{"FAIL", "not ok", "●", "✕", "✗", "✘", "×", ") ", "--> ", "***", "rspec "}, []*lazyregexp.Regexp{
@@ -46,7 +53,7 @@ var words = []string{
 	"not found", "no such", "cannot", "can't", "could not", "couldn't", "denied", "refused", "failed", "failure", "expected", "undefined",
 	"unresolved", "missing", "timed out", "timeout", "unable to", "invalid", "mismatch", "not logged in", "unauthorized", "segmentation fault",
 	"core dumped", "out of memory", "killed", "data race", "not allowed", "permission", "conflict", "unknown ", "error:",
-	"would reformat", "does not exist",
+	"would reformat", "does not exist", "no tests found",
 }
 
 // mildest is the rank of what is milder than a failure.
@@ -82,17 +89,20 @@ func rankAsIs(text string) int {
 var noise = []*lazyregexp.Regexp{
 	// how a command ended
 	lazyregexp.New(`^(?:exit (?:status|code) \d+|g?make(?:\[\d+\])?: (?:\*\*\* \[|Leaving|Entering).*|error: (?:Recipe|recipe|process|test failed|aborting due|could not compile|\d+ targets? failed) ?.*|error: script ".*" exited with code \d+)$`),
-	lazyregexp.New(`^(?:npm (?:ERR!|error|WARN|warn)|npm (?:ERR!|error|WARN|warn) (?:code|errno|path|command|A complete log|Lifecycle|workspace|location|syscall|dest|cwd|node|npm|This is probably|There is likely|Exit status|Test failed|[\w@./-]+ (?:test|build|lint): ).*|error Command failed with exit code \d+\.?|info Visit .*|\S*ELIFECYCLE\S*\s.*)$`),
+	lazyregexp.New(`^(?:npm (?:ERR!|error|WARN|warn)|npm (?:ERR!|error|WARN|warn) (?:code|errno|path|command|A complete log|Lifecycle|workspace|location|syscall|dest|cwd|node|npm|This is probably|There is likely|Exit status|Test failed|[\w@./-]+ (?:test|build|lint): ).*|error Command failed with exit code \d+\.?|info Visit .*|Error: ERR_PNPM_\w+|\S*ELIFECYCLE\S*\s.*)$`),
+	lazyregexp.New(`^(?:\[ERROR\]\s+)*(?:Tests run: .*|Failures:|Some problems were encountered .*|The build could not read .*|The project .* has \d+ errors?)$`),
 	lazyregexp.New(`^(?:\[ERROR\] )?(?:To see the full stack trace|Re-run Maven|For more information about|After correcting|-> \[Help \d\]|\[Help \d\]|Try:|Run with).*$|^\[(?:ERROR|INFO|WARNING|DEBUG)\]$|^\[(?:INFO|WARNING|DEBUG)\] `),
+	// headings
+	lazyregexp.New(`^(?:● Test suite failed to run|Error Message:|error: \|-|Build FAILED\.|error: external filter .* failed(?: -?\d+)?)$`),
 	// what passed, and counts
 	lazyregexp.New(`^(?:FAIL|PASS|ok|FAIL\t\S+\t[\d.]+s|ok\s+\S+\s.*|\? .*|PASSE?D? .*|--- (?:PASS|SKIP): .*|=== (?:RUN|PAUSE|CONT|NAME) .*|test \S+ \.\.\. (?:ok|ignored))$`),
-	lazyregexp.New(`^(?:(?:test result|Tests|Test Suites|Snapshots|Time|Test Files|Duration|Start at):?\s.*\d.*|Ran all test suites.*|.*\b0 (?:failed|failures|errors)\b.*|[✖✗×] \d+ problems? .*|\d+ (?:passing|failing|pending|passed|failed)\b.*|Found \d+ errors?.*)$`),
+	lazyregexp.New(`^(?:(?:test result|Tests|Test Suites|Snapshots|Time|Test Files|Duration|Start at):?\s.*\d.*|Ran all test suites.*|.*\b0 (?:failed|failures|errors)\b.*|[✖✗×] \d+ problems? .*|\d+ (?:passing|failing|pending|passed|failed)\b.*|Failed!\s+- Failed:.*|Found \d+ errors?.*)$`),
 	// tables of coverage
 	lazyregexp.New(`^(?:(?:All files|\S+\.\w+)\s*\|(?:\s*[\d.]+\s*\|)+.*|\S+\s+\d+\s+\d+(?:\s+\d+\s+\d+)?\s+\d+%.*|TOTAL\s.*|coverage: .*|(?:Required|FAIL Required) test coverage of .* reached.*)$`),
 	// places of calls on a stack
-	lazyregexp.New(`^(?:at .*[:(].*|File ".*", line \d+.*|Traceback .*|goroutine \d+.*|\S+\.go:\d+ \+0x[0-9a-f]+|created by .*|(?:testing|runtime|main)\.[\w.()*]+\(.*|For more information about this error.*|note: run with .RUST_BACKTRACE.*|stack backtrace:)$`),
+	lazyregexp.New(`^(?:at .*[:(].*|File ".*", line \d+.*|Traceback .*|goroutine \d+.*|\S+\.go:\d+ \+0x[0-9a-f]+|created by .*|(?:testing|runtime|main)\.[\w.()*]+\(.*|\S+\.py:\d+: in \w+|For more information about this error.*|note: run with .RUST_BACKTRACE.*|stack backtrace:)$`),
 	// rules, quoted source, keys
-	lazyregexp.New(`^(?:\d+ \|.*|\|[\s^~-]*|\W*|(?:=|-){3,} .* (?:=|-){3,}|_{3,} .* _{3,}|-{5}(?:BEGIN|END) .*|[A-Za-z0-9+/=_-]{60,})$`),
+	lazyregexp.New(`^(?:\d+ \|.*|\|[\s^~-]*|\W*|(?:=|-|⎯){3,} .* (?:=|-|⎯){3,}|_{3,} .* _{3,}|-{5}(?:BEGIN|END) .*|[A-Za-z0-9+/=_-]{60,})$`),
 }
 
 // isNoise reports that a line says nothing that is not known.

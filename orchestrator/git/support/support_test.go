@@ -38,7 +38,7 @@ func TestUnsuited(t *testing.T) {
 		"lfs for nothing here":  {given: `git config filter.lfs.required true`},
 		"lfs below": {
 			given:  `mkdir sub; echo '*.bin filter=lfs' > sub/.gitattributes; echo x > sub/a.bin; git add -A; git commit -qm x; git config filter.lfs.required true; git config filter.lfs.process nosuchprog`,
-			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: fatal: sub/a.bin: smudge filter lfs failed", hint: "install what filter.lfs in git config names, or set relay.isolation: none",
+			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: error: cannot run nosuchprog: No such file or directory", hint: "install what filter.lfs in git config names, or set relay.isolation: none",
 		},
 		"a filter that fails": {
 			given:  crypt + `git config filter.crypt.required true`,

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"relay/internal/telling"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/text"
 )
 
 // askAfter is how long a run goes on before the system is asked: asking costs as much as several small tasks, and no machine falls
@@ -97,7 +97,7 @@ func Check(ctx context.Context, environ []string) (name string, err error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%s did not answer", argv[0])
 	case err != nil:
-		return "", fmt.Errorf("%s: %s", argv[0], text.Line(output.String(), 200))
+		return "", fmt.Errorf("%s: %s", argv[0], telling.Best(telling.Lines(output.String())))
 	}
 	return argv[0], nil
 }
