@@ -73,10 +73,13 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition: func(name string) (bool, error) {
-			if name != "full" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "full":
+				return *full, nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
-			return *full, nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":  exits,

@@ -24,7 +24,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 	switch {
 	case ok && !t.files.Ready():
 		// No agent has been there: relay was killed while it made the slot ready, and it may be half a checkout.
-		if err := s.pool.Remove(ctx, name); err != nil {
+		if err := s.pool.Remove(ctx, name); err != nil && !errors.Is(err, slot.ErrRest) {
 			return err
 		}
 	case ok:
@@ -72,7 +72,7 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	making := filepath.Join(t.files.Folder, attemptfiles.MakingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
 		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, slot.ForRecovery) {
-			if err := s.pool.Remove(ctx, name); err != nil {
+			if err := s.pool.Remove(ctx, name); err != nil && !errors.Is(err, slot.ErrRest) {
 				return err
 			}
 		}

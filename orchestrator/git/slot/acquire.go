@@ -97,7 +97,7 @@ func (a *acquisition) attributesChange(ctx context.Context, from string) (bool, 
 
 // build makes the slot in place of whatever is there.
 func (a *acquisition) build(ctx context.Context) (*reanchor.Git, error) {
-	if err := a.pool.clear(a.name, a.path); err != nil {
+	if err := a.pool.clear(a.name, a.path); err != nil && !errors.Is(err, ErrRest) {
 		return nil, err
 	}
 	if err := os.MkdirAll(a.path, 0o777); err != nil {

@@ -36,6 +36,9 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 	case !info.IsDir():
 		return "it is a file", nil
 	}
+	if strings.HasPrefix(name, ForRest) {
+		return restError(path).Error(), nil
+	}
 	if own := filepath.Join(path, ".git"); sound(own) {
 		return p.unsavedIn(ctx, path)
 	} else if isDir(own) {

@@ -14,6 +14,7 @@ const (
 	ForBench    = "check-"
 	ForReview   = "review-"
 	ForRecovery = "recovery-"
+	ForRest     = "rest-" // what could not be removed of a slot
 )
 
 // Names gives out the names of a run's slots: each to one user at a time, and to the next one afterwards. Several goroutines
@@ -71,13 +72,15 @@ func (n *Names) Release(name string) {
 	n.taken[name] = false
 }
 
-// RemoveAll removes every slot of this run, whether anything in it would be lost or not.
+// RemoveAll removes every slot of this run, whether anything in it would be lost or not. [Clear] names what stays of one.
 func (n *Names) RemoveAll(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var failed error
 	for name := range n.taken {
-		failed = errors.Join(failed, n.pool.Remove(ctx, name))
+		if err := n.pool.Remove(ctx, name); !errors.Is(err, ErrRest) {
+			failed = errors.Join(failed, err)
+		}
 	}
 	return failed
 }

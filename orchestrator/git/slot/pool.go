@@ -27,6 +27,7 @@ import (
 
 	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -66,8 +67,12 @@ const (
 // buildTries is how often a slot is made: objects that it borrows may be repacked at the same time.
 const buildTries = 2
 
-// ErrSpoiled means that a slot is not as relay left it.
-var ErrSpoiled = errors.New("the slot was damaged")
+var (
+	// ErrSpoiled means that a slot is not as relay left it.
+	ErrSpoiled = errors.New("the slot was damaged")
+	// ErrRest means that a slot is removed but for files that a container, for one, has left in it. They are out of the way.
+	ErrRest = errors.New("files of another user that relay may not remove")
+)
 
 // Acquire returns slot name with exactly the files of commit: on branch (its name without refs/heads/), which is made or
 // moved there, or detached when branch is "". Whatever was in the slot before is gone: see [Pool.Unsaved].
@@ -97,7 +102,7 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 	return nil, fmt.Errorf("slot %s: %w", name, err)
 }
 
-// Remove removes slot name and all that is in it. Ask [Pool.Unsaved] first.
+// Remove removes slot name and all that is in it. Ask [Pool.Unsaved] first. Its error may be [ErrRest].
 func (p *Pool) Remove(_ context.Context, name string) error {
 	path, err := p.path(name)
 	if err != nil {
@@ -123,7 +128,7 @@ func (p *Pool) clear(name, path string) error {
 			gone = path // a folder that cannot be moved
 		}
 		if err := gitcmd.RemoveTree(gone); err != nil {
-			return err
+			return keepRest(gone, filepath.Dir(path), err)
 		}
 	}
 	if admin == "" {
@@ -133,6 +138,23 @@ func (p *Pool) clear(name, path string) error {
 	_ = os.Remove(filepath.Dir(admin)) // as git does with the last one
 	return err
 }
+
+// keepRest moves what could not be removed of a slot into a folder, out of the way, and returns [ErrRest] with what a person can type.
+func keepRest(gone, dir string, cause error) error {
+	for n := 1; errors.Is(cause, fs.ErrPermission) && n <= maxRests; n++ {
+		if to := filepath.Join(dir, fmt.Sprint(ForRest, n)); os.Rename(gone, to) == nil {
+			return restError(to)
+		}
+	}
+	return cause
+}
+
+func restError(path string) error {
+	return fmt.Errorf("%w: sudo rm -rf %s", ErrRest, text.ShellWord(path))
+}
+
+// maxRests bounds how many rests there are.
+const maxRests = 100
 
 // Close removes the scratch folder, with what a pool that was killed had been making or removing. It stays until then: another slot may be
 // about to be made there.
