@@ -43,6 +43,9 @@ func refusePush(ctx context.Context, repo *reanchor.Git) (n noPush, err error) {
 			only = append(only, url)
 		default:
 			n.prefixes = append(n.prefixes, url)
+			if seen := slot.Address(repo, url); seen != url { // as agents in slots have it
+				n.prefixes = append(n.prefixes, seen)
+			}
 			n.remotes = append(n.remotes, strings.TrimSuffix(name, ".url"))
 		}
 	}

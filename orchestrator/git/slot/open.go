@@ -71,19 +71,19 @@ func sound(dir string) bool {
 
 // restore rewrites the files that say how git reads the slot as relay has made them.
 func (p *Pool) restore(ctx context.Context, dir string) error {
-	files, err := p.files(ctx)
+	model, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
 	for _, name := range steering {
-		path, text := filepath.Join(dir, filepath.FromSlash(name)), files[name]
+		path, text := filepath.Join(dir, filepath.FromSlash(name)), model.files[name]
 		if text == "" {
 			err = errors.Join(err, gitcmd.RemoveTree(path))
 		} else if fileText(path) != text {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
 		}
 	}
-	return errors.Join(err, p.cut(dir))
+	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), p.cut(dir))
 }
 
 // rebuild makes a new repository for the slot and keeps its files. A repository that an agent has made of the slot is

@@ -18,6 +18,7 @@ import (
 // model is what the repository of every slot has. It is read once for a run.
 type model struct {
 	files   map[string]string // by name, from the slot's .git: configuration, info files, alternates, the mark
+	keys    []string          // folders of the user's .git that the slot's has as copies
 	partial bool              // the user's repository is a partial clone
 }
 
@@ -28,18 +29,14 @@ var steering = []string{
 	"info/grafts", "info/sparse-checkout", "objects/info/alternates", slotMark,
 }
 
-// files returns the model's files.
-func (p *Pool) files(ctx context.Context) (map[string]string, error) {
+// read returns the model.
+func (p *Pool) read(ctx context.Context) (*model, error) {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	if p.model != nil {
-		return p.model.files, nil
+		return p.model, nil
 	}
-	settings, err := p.settings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	config, err := p.initial(ctx)
+	config, settings, err := p.initial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,15 +52,15 @@ func (p *Pool) files(ctx context.Context) (map[string]string, error) {
 	if settings.sparse {
 		files["info/sparse-checkout"] = fileText(filepath.Join(p.Repo.GitDir(), "info", "sparse-checkout"))
 	}
-	p.model = &model{files, settings.partial}
-	return files, nil
+	p.model = &model{files, settings.keys, settings.partial}
+	return p.model, nil
 }
 
-// initial returns the configuration that git init writes on this file system.
-func (p *Pool) initial(ctx context.Context) (string, error) {
+// initial returns the configuration that git init writes on this file system, and the settings that a slot has besides.
+func (p *Pool) initial(ctx context.Context) (text string, s settings, err error) {
 	dir, err := p.scratch("init")
 	if err != nil {
-		return "", err
+		return "", s, err
 	}
 	format := "--object-format=sha1"
 	if p.Repo.Wide() {
@@ -73,10 +70,13 @@ func (p *Pool) initial(ctx context.Context) (string, error) {
 		"init", "--quiet", "--template=", format, "--", dir)
 	call.Dir, call.Env = filepath.Dir(dir), append(call.Env, "GIT_DEFAULT_REF_FORMAT=files")
 	if _, err := reanchor.Run(ctx, call); err != nil {
-		return "", err
+		return "", s, err
 	}
-	text := fileText(filepath.Join(dir, ".git", "config"))
-	return text, gitcmd.RemoveTree(dir)
+	if s, err = p.settings(ctx, p.git(dir)); err != nil {
+		return "", s, err
+	}
+	text = fileText(filepath.Join(dir, ".git", "config"))
+	return text, s, gitcmd.RemoveTree(dir)
 }
 
 // fileText reads a file; "" when it cannot.
@@ -102,7 +102,7 @@ func quoted(text string) string {
 
 // create makes a repository at dir whose file HEAD says head.
 func (p *Pool) create(ctx context.Context, dir, head string) error {
-	files, err := p.files(ctx)
+	model, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,22 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 		}
 		return os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o644)
 	}
-	for name, text := range files {
+	for name, text := range model.files {
 		err = errors.Join(err, write(name, text))
 	}
-	return errors.Join(err, write("packed-refs", refs), p.cut(dir), write("HEAD", head))
+	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), write("packed-refs", refs), p.cut(dir), write("HEAD", head))
+}
+
+// copyKeys gives a slot's git folder what filters keep in the user's.
+func copyKeys(from *reanchor.Git, dir string, names []string) error {
+	for _, name := range names {
+		to := filepath.Join(dir, name)
+		err := errors.Join(gitcmd.RemoveTree(to), os.Mkdir(to, 0o700))
+		if err = errors.Join(err, os.CopyFS(to, os.DirFS(filepath.Join(from.CommonDir(), name)))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cut makes the slot's history end where the user's does.

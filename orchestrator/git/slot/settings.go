@@ -2,49 +2,56 @@ package slot
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
-// settings are what of the user's local configuration a slot has: who commits, how files are converted, where remotes
-// are. What makes git start programs of the repository, or sends it elsewhere (hooks, url rewrites, addresses to push to,
-// includes), is not among them. Who may log in where is said to agents by their environment.
+// settings are those in force in the user's checkout that a slot would not have by itself: who commits, how files are converted, where
+// remotes are. What makes git start programs of the repository, or sends it elsewhere (hooks, url rewrites, addresses to push to), is not
+// among them. Who may log in where is said to agents by their environment.
 type settings struct {
-	list   [][2]string // key and value
-	sparse bool
-
-	partial bool // it is a partial clone
+	list    [][2]string // key and value
+	sparse  bool
+	partial bool     // it is a partial clone
+	keys    []string // folders of the user's .git in which filters keep something
 }
 
-// settings reads them.
-func (p *Pool) settings(ctx context.Context) (s settings, err error) {
+// settings reads them. bare is a repository in the place of slots that has no settings of its own.
+func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, err error) {
 	s.list = [][2]string{{"gc.auto", "0"}, {"maintenance.auto", "false"}}
-	all, err := p.local(ctx)
+	all, err := inForce(ctx, p.Repo)
+	if err != nil {
+		return s, err
+	}
+	has, err := inForce(ctx, bare)
 	if err != nil {
 		return s, err
 	}
 	storage, fetches := "", false
 	for _, one := range all {
 		key, value := one[0], one[1]
+		fetches = fetches || key == "remote.origin.fetch"
+		s.partial = s.partial || strings.HasSuffix(key, ".promisor") && value == "true"
+		s.keepFor(p.Repo, key, value)
 		switch {
 		case key == "lfs.storage":
 			storage = value
-		case key == "core.sparsecheckout" && value == "true":
-			s.sparse = true
-			s.list = append(s.list, one)
+		case key == "core.sparsecheckout":
+			s.sparse = value == "true"
 		case key == "extensions.partialclone":
 			s.partial = true
-			s.list = append(s.list, one, [2]string{"core.repositoryformatversion", "1"})
-		case strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url"):
-			s.list = append(s.list, [2]string{key, p.address(value)})
-		case copied(key):
-			fetches = fetches || key == "remote.origin.fetch"
+			s.list = append(s.list, [2]string{"core.repositoryformatversion", "1"})
+		}
+	}
+	for _, one := range beyond(all, has) {
+		if strings.HasPrefix(one[0], "remote.") && strings.HasSuffix(one[0], ".url") {
+			s.list = append(s.list, [2]string{one[0], Address(p.Repo, one[1])})
+		} else if copied(one[0]) {
 			s.list = append(s.list, one)
-			s.partial = s.partial || strings.HasSuffix(key, ".promisor") && value == "true"
 		}
 	}
 	s.list = append(s.list, [2]string{"lfs.storage", p.storage(storage)})
@@ -54,25 +61,21 @@ func (p *Pool) settings(ctx context.Context) (s settings, err error) {
 	return s, nil
 }
 
-// local lists the settings of the repository and of the user's checkout.
-func (p *Pool) local(ctx context.Context) ([][2]string, error) {
-	all, err := p.localSettings(ctx, "--local")
-	for _, one := range all {
-		if strings.EqualFold(one[0], "extensions.worktreeconfig") && one[1] != "false" {
-			own, err := p.localSettings(ctx, "--worktree")
-			return append(all, own...), err
-		}
+// keepFor notes the folder of the user's .git that is named after the program of a filter: git-crypt, for one, has its key there.
+func (s *settings) keepFor(repo *reanchor.Git, key, value string) {
+	words := strings.Fields(value)
+	if !strings.HasPrefix(key, "filter.") || len(words) == 0 {
+		return
 	}
-	return all, err
+	name := filepath.Base(strings.Trim(words[0], `"'`))
+	if isDir(filepath.Join(repo.CommonDir(), name)) && !slices.Contains(s.keys, name) {
+		s.keys = append(s.keys, name)
+	}
 }
 
-// localSettings lists a configuration file of the repository, without what it includes.
-func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]string, err error) {
-	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"config", which, "--no-includes", "-z", "--list"}})
-	var gitErr *reanchor.GitError
-	if err != nil && (!errors.As(err, &gitErr) || gitErr.Code != 1) {
-		return nil, err
-	}
+// inForce lists the settings of all files that git reads in a repository, with what these include.
+func inForce(ctx context.Context, repo *reanchor.Git) (list [][2]string, err error) {
+	out, err := repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"config", "--includes", "-z", "--list"}})
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		key, value, given := strings.Cut(entry, "\n")
 		if !given {
@@ -82,7 +85,28 @@ func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]strin
 			list = append(list, [2]string{key, value})
 		}
 	}
-	return list, nil
+	return list, err
+}
+
+// beyond returns the settings of all whose values has lacks. Of several values of one key those come first that both have.
+func beyond(all, has [][2]string) (more [][2]string) {
+	byKey := func(list [][2]string) map[string][]string {
+		values := map[string][]string{}
+		for _, one := range list {
+			values[one[0]] = append(values[one[0]], one[1])
+		}
+		return values
+	}
+	mine, theirs, skipped := byKey(all), byKey(has), map[string]int{}
+	for _, one := range all {
+		known := theirs[one[0]]
+		if n := len(known); n > skipped[one[0]] && n <= len(mine[one[0]]) && slices.Equal(known, mine[one[0]][:n]) {
+			skipped[one[0]]++
+			continue
+		}
+		more = append(more, one)
+	}
+	return more
 }
 
 // sections are copied whole; keys one by one. Filters are among them: without one that the user has set up, what it keeps
@@ -90,11 +114,11 @@ func (p *Pool) localSettings(ctx context.Context, which string) (list [][2]strin
 var (
 	sections = map[string]bool{
 		"user": true, "author": true, "committer": true, "i18n": true, "lfs": true, "filter": true, "advice": true,
-		"credential": true, "http": true,
+		"credential": true, "http": true, "gpg": true, "diff": true, "merge": true, "transcrypt": true,
 	}
 	keys = map[string]bool{
 		"core.autocrlf": true, "core.eol": true, "core.excludesfile": true, "core.attributesfile": true,
-		"core.sparsecheckoutcone": true, "index.sparse": true, "merge.conflictstyle": true, "merge.renormalize": true, "pull.rebase": true,
+		"core.sparsecheckout": true, "core.sparsecheckoutcone": true, "index.sparse": true, "extensions.partialclone": true, "pull.rebase": true,
 	}
 	remoteKeys = map[string]bool{"fetch": true, "promisor": true, "partialclonefilter": true, "tagopt": true}
 )
@@ -108,12 +132,12 @@ func copied(key string) bool {
 	return sections[section] || keys[key]
 }
 
-// address returns a remote's address, seen from a slot: a path is relative to the checkout.
-func (p *Pool) address(url string) string {
-	if strings.HasPrefix(url, "./") || strings.HasPrefix(url, "../") || url == ".." {
-		return filepath.Join(p.Repo.Root(), filepath.FromSlash(url))
+// Address returns a remote's address, seen from a slot: a path is relative to the checkout.
+func Address(repo *reanchor.Git, url string) string {
+	if first, _, _ := strings.Cut(url, "/"); url == "" || first == "" || strings.Contains(first, ":") || filepath.IsAbs(url) {
+		return url
 	}
-	return url
+	return filepath.Join(repo.Root(), filepath.FromSlash(url))
 }
 
 // storage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
