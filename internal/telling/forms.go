@@ -93,7 +93,7 @@ var noise = []*lazyregexp.Regexp{
 	lazyregexp.New(`^(?:\[ERROR\]\s+)*(?:Tests run: .*|Failures:|Some problems were encountered .*|The build could not read .*|The project .* has \d+ errors?)$`),
 	lazyregexp.New(`^(?:\[ERROR\] )?(?:To see the full stack trace|Re-run Maven|For more information about|After correcting|-> \[Help \d\]|\[Help \d\]|Try:|Run with).*$|^\[(?:ERROR|INFO|WARNING|DEBUG)\]$|^\[(?:INFO|WARNING|DEBUG)\] `),
 	// headings
-	lazyregexp.New(`^(?:● Test suite failed to run|Error Message:|error: \|-|Build FAILED\.|error: external filter .* failed(?: -?\d+)?)$`),
+	lazyregexp.New(`^(?:● Test suite failed to run|Error Message:|error: \|-|Build FAILED\.|error: external filter .* failed(?: -?\d+)?|fatal: .*: (?:smudge|clean) filter \S+ failed)$`),
 	// what passed, and counts
 	lazyregexp.New(`^(?:FAIL|PASS|ok|FAIL\t\S+\t[\d.]+s|ok\s+\S+\s.*|\? .*|PASSE?D? .*|--- (?:PASS|SKIP): .*|=== (?:RUN|PAUSE|CONT|NAME) .*|test \S+ \.\.\. (?:ok|ignored))$`),
 	lazyregexp.New(`^(?:(?:test result|Tests|Test Suites|Snapshots|Time|Test Files|Duration|Start at):?\s.*\d.*|Ran all test suites.*|.*\b0 (?:failed|failures|errors)\b.*|[✖✗×] \d+ problems? .*|\d+ (?:passing|failing|pending|passed|failed)\b.*|Failed!\s+- Failed:.*|Found \d+ errors?.*)$`),

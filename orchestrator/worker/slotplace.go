@@ -85,8 +85,9 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 		return err
 	}
 	repo, err := p.e.pool.Acquire(ctx, name, t.a.Base, p.e.branch(t.a))
-	if err != nil {
-		return err
+	if err != nil { // the slot is gone
+		p.e.slots.Release(name)
+		return errors.Join(err, os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)))
 	}
 	p.use(t, name, repo)
 	var tr bench.Trouble

@@ -1,4 +1,4 @@
-package slot
+package slot_test
 
 import (
 	"os"
@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/repotest"
 	"relay/reanchor"
 )
+
+type lab struct{ *repotest.Repo }
 
 func (l *lab) cleanup() remains.Finder {
 	l.Helper()
@@ -19,7 +22,7 @@ func (l *lab) cleanup() remains.Finder {
 		l.Fatal(err)
 	}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) remains.Slots { return &Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
@@ -162,7 +165,7 @@ func TestLeftoversOfPlansAndForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range []*remains.Aside{plan, fork} {
-		pool := &Pool{Repo: l.Open(), Dir: a.Dir}
+		pool := &slot.Pool{Repo: l.Open(), Dir: a.Dir}
 		for _, name := range []string{"1", "2"} {
 			if _, err := pool.Acquire(t.Context(), name, l.Git("rev-parse", repotest.Landed), ""); err != nil {
 				t.Fatal(err)

@@ -78,7 +78,7 @@ var (
 // moved there, or detached when branch is "". Whatever was in the slot before is gone: see [Pool.Unsaved].
 //
 // A slot that this pool has left is used again: git then writes only the files that differ. Its repository is always a
-// new one.
+// new one. After an error nothing is left of it.
 func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanchor.Git, error) {
 	path, err := p.path(name)
 	if err != nil {
@@ -88,18 +88,17 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 		return nil, err
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
+	var repo *reanchor.Git
 	if s := p.state(name); s != nil {
-		if repo, err := a.reuse(ctx, s); err == nil || ctx.Err() != nil {
-			return repo, err
-		}
+		repo, err = a.reuse(ctx, s)
 	}
-	for range buildTries {
-		var repo *reanchor.Git
-		if repo, err = a.build(ctx); err == nil || ctx.Err() != nil {
-			return repo, err
-		}
+	for try := 0; repo == nil && try < buildTries && (try == 0 || ctx.Err() == nil); try++ {
+		repo, err = a.build(ctx)
 	}
-	return nil, fmt.Errorf("slot %s: %w", name, err)
+	if err != nil { // there is nothing in it but a part of the commit
+		return nil, errors.Join(fmt.Errorf("slot %s: %w", name, err), p.clear(name, path))
+	}
+	return repo, nil
 }
 
 // Remove removes slot name and all that is in it. Ask [Pool.Unsaved] first. Its error may be [ErrRest].

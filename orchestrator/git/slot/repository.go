@@ -127,6 +127,27 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), write("packed-refs", refs), p.cut(dir), write("HEAD", head))
 }
 
+// Probe has use ask git what it would do in a slot at HEAD: with the git folder of one, and its index, in the user's checkout.
+func Probe(ctx context.Context, home *reanchor.Git, use func(repo *reanchor.Git) error) error {
+	dir, err := os.MkdirTemp("", "relay-probe-")
+	if err != nil {
+		return err
+	}
+	own, p := filepath.Join(dir, "git"), &Pool{Repo: home, Dir: dir}
+	repo := home.Borrower(home.Root(), own)
+	head, err := home.Head(ctx)
+	if err == nil {
+		err = p.create(ctx, own, head+"\n")
+	}
+	if err == nil {
+		_, err = repo.Run(ctx, p.writing("read-tree", head))
+	}
+	if err == nil {
+		err = use(repo)
+	}
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
 // copyKeys gives a slot's git folder what filters keep in the user's.
 func copyKeys(from *reanchor.Git, dir string, names []string) error {
 	for _, name := range names {

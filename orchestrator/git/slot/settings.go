@@ -32,8 +32,12 @@ func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, er
 		return s, err
 	}
 	storage, fetches := "", false
+	var wanted [][2]string
 	for _, one := range all {
 		key, value := one[0], one[1]
+		if copied(key) {
+			wanted = append(wanted, one)
+		}
 		fetches = fetches || key == "remote.origin.fetch"
 		s.partial = s.partial || strings.HasSuffix(key, ".promisor") && value == "true"
 		s.keepFor(p.Repo, key, value)
@@ -47,12 +51,11 @@ func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, er
 			s.list = append(s.list, [2]string{"core.repositoryformatversion", "1"})
 		}
 	}
-	for _, one := range beyond(all, has) {
+	for _, one := range beyond(wanted, has) {
 		if strings.HasPrefix(one[0], "remote.") && strings.HasSuffix(one[0], ".url") {
-			s.list = append(s.list, [2]string{one[0], Address(p.Repo, one[1])})
-		} else if copied(one[0]) {
-			s.list = append(s.list, one)
+			one[1] = Address(p.Repo, one[1])
 		}
+		s.list = append(s.list, one)
 	}
 	s.list = append(s.list, [2]string{"lfs.storage", p.storage(storage)})
 	if !fetches { // so that git switch NAME finds origin/NAME
@@ -90,21 +93,20 @@ func inForce(ctx context.Context, repo *reanchor.Git) (list [][2]string, err err
 
 // beyond returns the settings of all whose values has lacks. Of several values of one key those come first that both have.
 func beyond(all, has [][2]string) (more [][2]string) {
-	byKey := func(list [][2]string) map[string][]string {
-		values := map[string][]string{}
+	of := func(list [][2]string, key string) (values []string) {
 		for _, one := range list {
-			values[one[0]] = append(values[one[0]], one[1])
+			if one[0] == key {
+				values = append(values, one[1])
+			}
 		}
 		return values
 	}
-	mine, theirs, skipped := byKey(all), byKey(has), map[string]int{}
-	for _, one := range all {
-		known := theirs[one[0]]
-		if n := len(known); n > skipped[one[0]] && n <= len(mine[one[0]]) && slices.Equal(known, mine[one[0]][:n]) {
-			skipped[one[0]]++
-			continue
+	for i, one := range all {
+		known, mine := of(has, one[0]), of(all, one[0])
+		n := len(known)
+		if n <= len(of(all[:i], one[0])) || n > len(mine) || !slices.Equal(known, mine[:n]) {
+			more = append(more, one)
 		}
-		more = append(more, one)
 	}
 	return more
 }
@@ -120,7 +122,7 @@ var (
 		"core.autocrlf": true, "core.eol": true, "core.excludesfile": true, "core.attributesfile": true,
 		"core.sparsecheckout": true, "core.sparsecheckoutcone": true, "index.sparse": true, "extensions.partialclone": true, "pull.rebase": true,
 	}
-	remoteKeys = map[string]bool{"fetch": true, "promisor": true, "partialclonefilter": true, "tagopt": true}
+	remoteKeys = map[string]bool{"url": true, "fetch": true, "promisor": true, "partialclonefilter": true, "tagopt": true}
 )
 
 // copied reports whether a setting is copied into slots. The key is as git prints it: section and name in lower case.

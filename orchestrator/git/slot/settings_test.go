@@ -19,7 +19,7 @@ func TestSettingsInForce(t *testing.T) {
 	p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
 	path := l.site(p, "1", "one", "")
 	for question, want := range map[string]string{
-		`git config user.email; git config gpg.format; git log -1 --format=%ae`:          "ada@work.example\nssh\nada@work.example",
+		`git config user.email; git config gpg.format; git log -1 --format=%ae`:         "ada@work.example\nssh\nada@work.example",
 		`git config --get-all http.extraHeader; git config core.hooksPath || echo none`: "one\ntwo\nnone",
 	} {
 		if got := l.Sh("cd '" + path + "'; git commit -q --allow-empty -m x; " + question); got != want {

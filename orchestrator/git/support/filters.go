@@ -13,32 +13,36 @@ import (
 	"time"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
 // checkFilters refuses a repository with files that git could not write into a worktree, because the program of a filter that
 // they go through is missing or fails. One file of each filter is tried.
-func checkFilters(ctx context.Context, repo *reanchor.Git) error {
-	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "--get-regexp", `^filter\.`}}); err != nil {
+func checkFilters(ctx context.Context, home *reanchor.Git) error {
+	if _, err := home.Run(ctx, reanchor.Call{Args: []string{"config", "--get-regexp", `^filter\.`}}); err != nil {
 		return ctx.Err() // none is set up: git writes everything as it is
 	}
-	used, err := filtered(ctx, repo)
-	if err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		_, err := repo.Run(ctx, reanchor.Call{
-			Args: []string{"cat-file", "--filters", ":0:" + used[name].path}, Stdout: io.Discard, Wall: filterWall,
-		})
-		if err != nil && ctx.Err() == nil {
-			return &text.RefusedError{
-				Reason: fmt.Sprintf("git cannot write %s into a worktree, because its filter %s fails: %v", text.Listed([]string{used[name].path}), text.Listed([]string{name}), err),
-				Hint:   "install what filter." + text.Listed([]string{name}) + " in git config names, or set relay.isolation: none",
+	return slot.Probe(ctx, home, func(repo *reanchor.Git) error {
+		used, err := filtered(ctx, repo)
+		if err != nil {
+			return err
+		}
+		for _, filter := range slices.Sorted(maps.Keys(used)) {
+			_, err := repo.Run(ctx, reanchor.Call{
+				Args: []string{"cat-file", "--filters", ":0:" + used[filter].path}, Stdout: io.Discard, Wall: filterWall,
+			})
+			if err != nil && ctx.Err() == nil {
+				name := text.Listed([]string{filter})
+				return &text.RefusedError{
+					Reason: fmt.Sprintf("git cannot write %s into a worktree, because its filter %s fails: %v", text.Listed([]string{used[filter].path}), name, err),
+					Hint:   "mend what filter." + name + " in git config names (install it, unlock the repository), or set relay.isolation: none",
+				}
 			}
 		}
-	}
-	return ctx.Err()
+		return ctx.Err()
+	})
 }
 
 // filterWall is how long a filter may take for a small file, which it may have to fetch.

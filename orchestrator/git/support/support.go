@@ -3,7 +3,9 @@ package support
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,16 +51,38 @@ func CheckRepository(ctx context.Context, repo *reanchor.Git) error {
 			}
 		}
 	}
+	if err := checkAccess(repo); err != nil {
+		return err
+	}
 	if path, err := populated(ctx, repo); err != nil || path != "" {
 		if err != nil {
 			return err
 		}
 		return &text.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "relay work --isolation none, or set relay.isolation: none"}
 	}
-	if err := checkLFS(ctx, repo); err != nil {
-		return err
-	}
 	return checkFilters(ctx, repo)
+}
+
+// checkAccess refuses a repository in which another user, such as root with sudo git, has made objects or refs that git cannot go on with.
+func checkAccess(repo *reanchor.Git) error {
+	for _, part := range []string{"objects", "refs", "logs"} {
+		err := filepath.WalkDir(filepath.Join(repo.CommonDir(), part), func(path string, d fs.DirEntry, err error) error {
+			if err == nil {
+				err = access(path, d.IsDir())
+			}
+			if err == nil || errors.Is(err, fs.ErrNotExist) { // git clears up meanwhile
+				return nil
+			}
+			return &text.RefusedError{
+				Reason: "git cannot work with " + path + ": " + text.Line(err.Error(), 200),
+				Hint:   `sudo chown -R "$(id -un)" ` + text.ShellWord(repo.CommonDir()) + ", then relay work",
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckFolder refuses a folder for worktrees, absolute, that cannot be made because a file is in its way: a
@@ -96,24 +120,4 @@ func populated(ctx context.Context, repo *reanchor.Git) (string, error) {
 		}
 	}
 	return "", err
-}
-
-// checkLFS refuses a repository whose large files git could not write into a worktree, because the program is missing that
-// the configuration asks for. Without that configuration, what stands for a large file is a small one like any other.
-func checkLFS(ctx context.Context, repo *reanchor.Git) error {
-	attributes := gitcmd.Contents(repo.Root(), []string{".gitattributes"})[0]
-	if !strings.Contains(attributes, "filter=lfs") {
-		return nil
-	}
-	required, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "--type=bool", "--get", "filter.lfs.required"}})
-	if err != nil || strings.TrimSpace(string(required)) != "true" {
-		return ctx.Err()
-	}
-	if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"lfs", "version"}}); err != nil && ctx.Err() == nil {
-		return &text.RefusedError{
-			Reason: "this repository keeps large files with git-lfs, which is not installed",
-			Hint:   `install git-lfs, or do without the large files: git config filter.lfs.required false && git config filter.lfs.process ""`,
-		}
-	}
-	return ctx.Err()
 }

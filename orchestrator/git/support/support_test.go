@@ -2,7 +2,6 @@ package support
 
 import (
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +18,8 @@ func TestUnsuited(t *testing.T) {
 	const submodule = `git init -q ../inner; git -C ../inner -c user.name=a -c user.email=b commit -q --allow-empty -m x
 		git -c protocol.file.allow=always submodule --quiet add ../inner 'lib/in ner'; git commit -q -m sub; `
 	const crypt = `echo '*.bin filter=crypt' > .gitattributes; echo long > a.bin; echo > b.bin; git add -A; git commit -qm x; git config filter.crypt.clean cat; git config filter.crypt.smudge nosuchprog; `
+	const keyed = crypt + `mkdir ../bin; printf '#!/bin/sh\ntest -f "$(git rev-parse --git-dir)/key/it" || { echo "key: unlock this repository first" >&2; exit 1; }; cat' > ../bin/key
+		chmod +x ../bin/key; git config filter.crypt.required true; git config filter.crypt.smudge "../bin/key smudge"; `
 	for name, c := range map[string]struct{ given, reason, hint string }{
 		"plain":                 {given: `true`},
 		"sparse":                {given: `git sparse-checkout set --no-cone /seed.txt`},
@@ -33,32 +34,34 @@ func TestUnsuited(t *testing.T) {
 		"odd .gitmodules":       {given: `printf '[submodule "x"]\npath = ../../etc\n[submodule "y"]\n' > .gitmodules`},
 		"broken .gitmodules":    {given: `printf '[[[' > .gitmodules`},
 		"pointers":              {given: `echo '* filter=lfs' > .gitattributes`},
-		"lfs that is not there": {given: `echo '* filter=lfs' > .gitattributes; git config filter.lfs.required true`, reason: "git-lfs, which is not installed", hint: "install git-lfs"},
+		"lfs that is not there": {given: `echo '* filter=lfs' > .gitattributes; git config filter.lfs.required true`, reason: "because its filter lfs fails: git cat-file: ", hint: "mend what filter.lfs in git config names"},
 		"lfs done without":      {given: `echo '* filter=lfs' > .gitattributes; echo > a; git add -A; git commit -qm x; git config filter.lfs.required true; git config filter.lfs.process 'nosuchprog x'; git config filter.lfs.smudge nosuchprog; git config filter.lfs.required false && git config filter.lfs.process ""`},
 		"lfs for nothing here":  {given: `git config filter.lfs.required true`},
 		"lfs below": {
 			given:  `mkdir sub; echo '*.bin filter=lfs' > sub/.gitattributes; echo x > sub/a.bin; git add -A; git commit -qm x; git config filter.lfs.required true; git config filter.lfs.process nosuchprog`,
-			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: error: cannot run nosuchprog: No such file or directory", hint: "install what filter.lfs in git config names, or set relay.isolation: none",
+			reason: "git cannot write sub/a.bin into a worktree, because its filter lfs fails: git cat-file: error: cannot run nosuchprog: No such file or directory", hint: "mend what filter.lfs in git config names (install it, unlock the repository), or set relay.isolation: none",
 		},
 		"a filter that fails": {
 			given:  crypt + `git config filter.crypt.required true`,
-			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none",
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: error: cannot run nosuchprog: No such file or directory", hint: "mend what filter.crypt in git config names (install it, unlock the repository), or set relay.isolation: none",
 		},
 		"a filter of the user's own attributes": {
 			given:  crypt + `git config filter.crypt.required true; git mv .gitattributes own; git commit -qam own; git config core.attributesFile own`,
-			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: fatal: b.bin: smudge filter crypt failed", hint: "install what filter.crypt in git config names, or set relay.isolation: none",
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: error: cannot run nosuchprog: No such file or directory", hint: "mend what filter.crypt in git config names (install it, unlock the repository), or set relay.isolation: none",
 		},
 		"a filter that need not work": {given: crypt},
-		"a filter that works":         {given: crypt + `git config filter.crypt.required true; git config filter.crypt.smudge cat`},
-		"a filter for nothing":        {given: crypt + `git config filter.crypt.required true; git rm -q *.bin`},
-		"a filter nobody has set up":  {given: `echo '* filter=crypt' > .gitattributes; git add -A; git commit -qm x`},
+		"a filter with its key":       {given: keyed + `mkdir .git/key; echo x > .git/key/it`},
+		"a filter without its key": {
+			given:  keyed,
+			reason: "git cannot write b.bin into a worktree, because its filter crypt fails: git cat-file: key: unlock this repository first", hint: "unlock the repository",
+		},
+		"a filter that works":        {given: crypt + `git config filter.crypt.required true; git config filter.crypt.smudge cat`},
+		"a filter for nothing":       {given: crypt + `git config filter.crypt.required true; git rm -q *.bin`},
+		"a filter nobody has set up": {given: `echo '* filter=crypt' > .gitattributes; git add -A; git commit -qm x`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			slowtest.OneIn(t, 4)
 			t.Parallel()
-			if _, err := exec.LookPath("git-lfs"); err == nil && strings.Contains(c.hint, "git-lfs") {
-				t.Skip("git-lfs is here")
-			}
 			l := repotest.New(t)
 			l.Sh(c.given)
 			err := CheckRepository(t.Context(), l.Open())
