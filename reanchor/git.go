@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"relay/internal/lazyregexp"
 )
 
 var (
@@ -147,14 +150,31 @@ func (g *Git) GitDir() string { return g.gitDir }
 // CommonDir returns the git folder that all worktrees of the repository share.
 func (g *Git) CommonDir() string { return g.commonDir }
 
-// Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set.
+// Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set. A command
+// that does not find an object is run a second time: git gc or git repack may have moved it that moment.
 func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	if c.Dir == "" {
 		c.Dir = g.root
 	}
 	c.GitDir, c.WorkTree, c.within = g.gitDir, g.root, g.env
+	out, err := Run(ctx, c)
+	var gitErr *GitError
+	if c.Stdout != nil || !errors.As(err, &gitErr) || gitErr.Code < 0 || !vanished.MatchString(gitErr.Stderr) {
+		return out, err
+	}
+	if stdin, ok := c.Stdin.(io.Seeker); ok {
+		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
+			return out, err
+		}
+	} else if c.Stdin != nil {
+		return out, err
+	}
 	return Run(ctx, c)
 }
+
+// vanished is what git says of an object or a pack that is not where it was.
+var vanished = lazyregexp.New(
+	`packfile |\.pack |(?:[Cc]ould not read|cannot read|failed to read|unable to (?:read|find|open)|bad object|missing \w+) .*\b[0-9a-f]{40}`)
 
 // Head returns the full hash of HEAD, or "" before the first commit.
 func (g *Git) Head(ctx context.Context) (string, error) { return g.Ref(ctx, "HEAD") }

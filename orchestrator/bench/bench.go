@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
+	"relay/orchestrator/text"
 	"relay/orchestrator/userconfig"
 	"relay/reanchor"
 	"relay/runners"
@@ -219,6 +220,20 @@ func ending(r shell.Report, wall time.Duration) string {
 		return "the process that watched it died"
 	}
 	return runners.DescribeExit(r.Exit)
+}
+
+// First makes the first checkout of a run: what git cannot do in it, it can do in none, and no attempt is begun for that.
+func (b *Benches) First(ctx context.Context, commit string) error {
+	name, _ := b.Slots.Take(slot.ForBench)
+	defer b.Slots.Release(name)
+	_, err := b.Pool.Acquire(ctx, name, commit, "")
+	if gitcmd.Refused(ctx, err) {
+		err = &text.RefusedError{
+			Reason: "git cannot make a worktree of this repository: " + err.Error(),
+			Hint:   "git fsck and df say more; mend that, then relay work, or set relay.isolation: none",
+		}
+	}
+	return err
 }
 
 // Review gives a reviewer a clean checkout of a commit.

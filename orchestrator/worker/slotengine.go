@@ -23,7 +23,6 @@ import (
 	"relay/orchestrator/merge"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/text"
 	"relay/orchestrator/usercheckout"
 	"relay/reanchor"
 )
@@ -190,7 +189,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
 		return err
 	}
-	if err := errors.Join(s.makeFirst(ctx), s.excludeProvisioned(ctx)); err != nil {
+	if err := errors.Join(s.benches.First(ctx, s.headGuard.Tip()), s.excludeProvisioned(ctx)); err != nil {
 		return err
 	}
 	g := s.run
@@ -202,20 +201,6 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 		s.stay = append(s.stay, warning)
 	}
 	return nil
-}
-
-// makeFirst makes the first slot, which checks will use: what git cannot do in it, it can do in none, and no attempt is begun for that.
-func (s *slotEngine) makeFirst(ctx context.Context) error {
-	name, _ := s.slots.Take(slot.ForBench)
-	defer s.slots.Release(name)
-	_, err := s.pool.Acquire(ctx, name, s.headGuard.Tip(), "")
-	if gitcmd.Refused(ctx, err) {
-		err = &text.RefusedError{
-			Reason: "git cannot make a worktree of this repository: " + err.Error(),
-			Hint:   "git fsck and df say more; mend that, then relay work, or set relay.isolation: none",
-		}
-	}
-	return err
 }
 
 // excludesName lists, below a run's folder, what agents' git ignores.

@@ -3,6 +3,7 @@
 package slot
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"relay/internal/slowtest"
 	"relay/orchestrator/repotest"
+	"relay/reanchor"
 )
 
 // Many slots are made and removed at once, by two processes.
@@ -108,4 +110,37 @@ func TestSlotWithoutPrivilege(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), "--- PASS") != 5 {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// A git gc and git repack -ad of the user's beside it take nothing away from slots while they are made, worked in and fetched from.
+func TestSlotsBesideRepacks(t *testing.T) {
+	t.Parallel()
+	slowtest.OneIn(t, 4)
+	l, p := newPool(t)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = exec.Command("git", "-C", l.Root, "repack", "-adq").Run()
+				_ = exec.Command("git", "-C", l.Root, "gc", "-q", "--prune=now").Run()
+			}
+		}
+	}()
+	base, branch := l.Git("rev-parse", "one"), "relay-tasks/lab/T1"
+	for n := range 10 {
+		path := l.site(p, "1", "one", branch)
+		l.Sh("cd '" + path + "'; echo work >> run; git commit -qam work")
+		repo := repotest.Want[*reanchor.Git](t)(first(p.Open(t.Context(), "1", base, branch)))
+		head := repotest.Want[string](t)(repo.Head(t.Context()))
+		if err := p.Fetch(t.Context(), repo, head, base, fmt.Sprintf("refs/relay/lab/T1/%d", n)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	<-stopped
+	l.Git("fsck", "--connectivity-only", "--no-dangling")
 }
