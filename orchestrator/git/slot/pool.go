@@ -140,7 +140,7 @@ func (p *Pool) clear(name, path string) error {
 
 // keepRest moves what could not be removed of a slot into a folder, out of the way, and returns [ErrRest] with what a person can type.
 func keepRest(gone, dir string, cause error) error {
-	for n := 1; errors.Is(cause, fs.ErrPermission) && n <= maxRests; n++ {
+	for n := 1; errors.Is(cause, fs.ErrPermission) && n <= 100; n++ {
 		if to := filepath.Join(dir, fmt.Sprint(ForRest, n)); os.Rename(gone, to) == nil {
 			return restError(to)
 		}
@@ -151,9 +151,6 @@ func keepRest(gone, dir string, cause error) error {
 func restError(path string) error {
 	return fmt.Errorf("%w: sudo rm -rf %s", ErrRest, text.ShellWord(path))
 }
-
-// maxRests bounds how many rests there are.
-const maxRests = 100
 
 // Close removes the scratch folder, with what a pool that was killed had been making or removing. It stays until then: another slot may be
 // about to be made there.
