@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,8 +83,11 @@ func (e *GitError) Error() string {
 // Unwrap returns the reason that was not git's own.
 func (e *GitError) Unwrap() error { return e.Err }
 
-// firstCause returns the line that says why git did not succeed.
-func firstCause(stderr string) string { return telling.Best(telling.Lines(stderr)) }
+// firstCause returns the line that says why git did not succeed, else its last one.
+func firstCause(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	return cmp.Or(telling.Best(telling.Lines(stderr)), oneLine(lines[len(lines)-1], 500))
+}
 
 // Run runs one git command and returns what it printed. Output is returned beside an error, too.
 //

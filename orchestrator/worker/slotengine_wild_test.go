@@ -242,7 +242,7 @@ func TestDamagedCommitsStayOutside(t *testing.T) {
 		c=$(printf 'tree %s\nparent %s\nauthor A <a@b nonsense\ncommitter A <a@b> 1 +0000\n\nm\n' $tree $(git rev-parse HEAD) |
 			git hash-object -t commit -w --stdin --literally)
 		git update-ref HEAD $c`).Result
-	if want := "git does not take what the agent has committed: git fetch: fatal: "; f.Outcome != attempts.Agent || !strings.HasPrefix(f.Receipt.ErrorSummary, want) {
+	if want := "git does not take what the agent has committed: git fetch: error: "; f.Outcome != attempts.Agent || !strings.HasPrefix(f.Receipt.ErrorSummary, want) {
 		t.Errorf("%s: %s, want %s", f.Outcome, f.Receipt.ErrorSummary, want)
 	}
 	if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
