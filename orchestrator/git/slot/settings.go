@@ -2,6 +2,7 @@ package slot
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,15 +25,11 @@ type settings struct {
 func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, err error) {
 	s.list = [][2]string{{"gc.auto", "0"}, {"maintenance.auto", "false"}}
 	all, err := inForce(ctx, p.Repo)
-	if err != nil {
+	has, failed := inForce(ctx, bare)
+	if err = errors.Join(err, failed); err != nil {
 		return s, err
 	}
-	has, err := inForce(ctx, bare)
-	if err != nil {
-		return s, err
-	}
-	storage, fetches := "", false
-	var wanted [][2]string
+	storage, fetches, wanted := "", false, [][2]string{}
 	for _, one := range all {
 		key, value := one[0], one[1]
 		if copied(key) {
