@@ -1,19 +1,15 @@
 package reanchor
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
-	gitindex "github.com/go-git/go-git/v5/plumbing/format/index"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
@@ -256,20 +252,4 @@ func subject(message string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// Touched reports whether a file that an index lists may have changed below root since git wrote the index, or that this is not known.
-func Touched(root, index string) bool {
-	data, err := os.ReadFile(index)
-	var list gitindex.Index
-	if err != nil || gitindex.NewDecoder(bytes.NewReader(data)).Decode(&list) != nil {
-		return true
-	}
-	return slices.ContainsFunc(list.Entries, func(e *gitindex.Entry) bool {
-		if e.SkipWorktree || e.Mode == filemode.Submodule {
-			return false
-		}
-		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(e.Name)))
-		return err != nil || !info.ModTime().Equal(e.ModifiedAt) || uint32(info.Size()) != e.Size
-	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relay/reanchor"
+	"relay/reanchor/gitindex"
 )
 
 // Undo restores the tracked files of slot name that protected covers to what its commit has, and returns those that
@@ -67,7 +68,7 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 	}
 	repo := p.git(path)
 	kept := filepath.Join(repo.GitDir(), keptIndex)
-	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !reanchor.Touched(repo.Root(), kept) {
+	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !gitindex.Touched(repo.Root(), kept) {
 		return nil, nil //nolint:nilerr // what is tracked is not known
 	}
 	if err := p.restore(ctx, repo.GitDir()); err != nil {
