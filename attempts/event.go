@@ -156,7 +156,7 @@ type Note struct {
 type Finished struct {
 	Branch string `json:"branch"` // the integration branch
 	Into   string `json:"into"`
-	How    string `json:"how"`  // fast-forward, merge or rebase
+	How    string `json:"how"`  // fast-forward, merge or rebase; hand: Into had it already
 	From   string `json:"from"` // commits Into was at, and is at
 	To     string `json:"to"`
 }

@@ -9,6 +9,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
@@ -61,8 +62,12 @@ func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.
 	if err != nil {
 		return err
 	}
-	lacks, err := integration.NewBranch(o.Repo, o.Epic.ID, o.Landing).HasBeyond(ctx, head)
-	if err != nil || !lacks {
+	branch := integration.NewBranch(o.Repo, o.Epic.ID, o.Landing)
+	tip, err := branch.Tip(ctx)
+	if err != nil || tip == "" {
+		return err
+	}
+	if there, err := finish.Compare(ctx, branch, head, tip); err != nil || there.All {
 		return err
 	}
 	return &text.RefusedError{

@@ -75,7 +75,7 @@ func (p *page) head(r *Report) {
 	}
 	switch {
 	case r.Finished != "":
-		p.say("- work: on %s, where relay finish has put it\n", code(r.Finished, columnsWide))
+		p.say("- work: on %s, which has all of it\n", code(r.Finished, columnsWide))
 	case r.Branch != "" && r.Counts.Completed > 0:
 		p.say("- work: on the branch %s\n", code(r.Branch, columnsWide))
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
 
-// checkComplete refuses a branch from which somebody has taken what had landed: relay's own ref still has it, and all of it
-// would be landed without a word.
+// checkComplete refuses a branch from which somebody has taken what had landed, unless Into has that: relay's own ref still has it, and all of
+// it would be landed without a word.
 func (f *Step) checkComplete(ctx context.Context) error {
 	own, branch, err := f.branch.Position(ctx)
 	if err != nil || own == "" || branch == "" || own == branch {
@@ -19,6 +18,10 @@ func (f *Step) checkComplete(ctx context.Context) error {
 		return err
 	}
 	if late, err := f.lagging(ctx, own, branch); err != nil || late {
+		return err
+	}
+	if c, err := Compare(ctx, f.branch, f.Old, own); err != nil || c.All { // it was rebased, say
+		f.Tip = branch
 		return err
 	}
 	lacking, err := f.branch.Git(ctx, nil, "rev-list", "--count", branch+".."+own, "--")
@@ -52,30 +55,4 @@ func (f *Step) lagging(ctx context.Context, own, branch string) (bool, error) {
 	}
 	further, err := f.branch.Git(ctx, strings.NewReader(been+"\n^"+branch+"\n"), "rev-list", "--ignore-missing", "--max-count=1", "--stdin")
 	return further == "" && err == nil, err
-}
-
-// alreadyLanded reports whether Into contains all of the tip, as containsAll does. It fails when some of what would
-// land is not this ledger's.
-func (f *Step) alreadyLanded(ctx context.Context, c integration.LedgerView) (bool, error) {
-	there, err := f.containsAll(ctx)
-	if err == nil && !there {
-		err = f.branch.RefuseMixed(ctx, f.Tip, f.Old, c)
-	}
-	return there, err
-}
-
-// containsAll reports whether Into has everything of the branch: as it is, or as other commits that come to the same.
-func (f *Step) containsAll(ctx context.Context) (bool, error) {
-	if held, err := f.branch.Contains(ctx, f.Old, f.Tip); err != nil || held {
-		return held, err
-	}
-	if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
-		return false, err
-	}
-	merged, err := f.branch.MergeTrees(ctx, f.Old, f.Tip)
-	if err != nil {
-		return false, ctx.Err() // whoever makes the step is told
-	}
-	tree, err := f.branch.Git(ctx, nil, "rev-parse", "--verify", f.Old+"^{tree}")
-	return merged == tree, err
 }

@@ -3,6 +3,7 @@
 package finish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,11 @@ type Step struct {
 	Here    bool     // Into is checked out in the user's checkout
 	Head    string   // branch that is; "" : HEAD is detached
 	Dropped []string // commits that the epic began from and that were taken off Into since, each with its subject: they stay off
+	Content Content  // what Into has of the branch already
 
 	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
 	ledger      bool              // the step changes the ledger of LedgerSync that is checked out
+	offered     string            // commit that is proposed: Tip, or what of it Into has not
 	branch      *integration.Branch
 }
 
@@ -68,14 +71,11 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		f.branch.Sign()
 	}
 	f.Name = strings.TrimPrefix(f.branch.BranchRef(), "refs/heads/")
-	err := f.checkComplete(ctx)
+	own, branch, err := f.branch.Position(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if f.Tip, err = f.branch.Tip(ctx); err != nil {
-		return nil, err
-	}
-	if f.Tip == "" {
+	if own == "" && branch == "" {
 		return nil, &text.RefusedError{
 			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
 			Hint:   "relay work makes it\nwith isolation none the work is on your own branch",
@@ -94,9 +94,19 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		}
 		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
 	}
+	if err = f.checkComplete(ctx); err == nil && f.Tip == "" {
+		f.Tip, err = f.branch.Tip(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.offered = f.Tip
 	f.How, f.New = NothingToLand, f.Old
-	if there, err := f.alreadyLanded(ctx, o.Ledger); err != nil || there {
+	if f.Content, err = Compare(ctx, f.branch, f.Old, f.Tip); err != nil || f.Content.All {
 		return f, err
+	}
+	if err := f.branch.RefuseMixed(ctx, f.Tip, f.Old, o.Ledger); err != nil {
+		return nil, err
 	}
 	if o.Apart {
 		return f, propose(ctx, f, o.Base)
@@ -113,20 +123,38 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	return f, f.checkOverwrites(ctx)
 }
 
-// propose makes of the step one that is taken elsewhere: there a commit that was taken off Into would be back.
+// propose makes of the step one that is taken elsewhere. A commit that was taken off Into, or is there by content, is not in it.
 func propose(ctx context.Context, f *Step, base string) (err error) {
-	if f.Dropped, err = dropped(ctx, f, base); err != nil {
+	if done, err := replayed(ctx, f, Options{Base: base}); err != nil || done && f.How == NothingToLand {
 		return err
-	}
-	if len(f.Dropped) > 0 {
-		return &text.RefusedError{
-			Reason: f.Into + " has no longer what " + f.Name + " began from: " + text.Listed(f.Dropped),
-			Hint:   "relay finish, without --pr, leaves it out",
-		}
+	} else if done {
+		f.offered, f.New = f.New, f.Old
 	}
 	f.How = Proposal
-	f.Commits, err = f.count(ctx, f.Tip)
+	f.Commits, err = f.count(ctx, f.offered)
 	return err
+}
+
+// replayed replays the branch where Into has some of it as other commits, has no longer what it began from, or lands so. It reports whether it did.
+func replayed(ctx context.Context, f *Step, o Options) (done bool, err error) {
+	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
+		return false, err
+	}
+	base := cmp.Or(f.Content.Upto, f.Old)
+	always := base != f.Old || o.Landing == integration.Rebase || o.Landing == integration.Squash
+	if len(f.Dropped) > 0 {
+		base, always = o.Base, true
+	} else if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
+		return false, err
+	}
+	done, err = f.replay(ctx, base, always)
+	if err == nil && !done && len(f.Dropped) > 0 {
+		err = &text.RefusedError{
+			Reason: fmt.Sprintf("%s has no longer what %s began from (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
+			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
+		}
+	}
+	return done, f.conflictHint(ctx, err, base)
 }
 
 // resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
@@ -215,35 +243,30 @@ func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err erro
 
 // build makes the commit that Into shall be at.
 func (f *Step) build(ctx context.Context, o Options) (err error) {
-	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
+	if done, err := replayed(ctx, f, o); err != nil || done {
 		return err
-	}
-	if len(f.Dropped) > 0 {
-		return buildWithout(ctx, f, o.Base)
 	}
 	f.How, f.New = FastForward, f.Tip
 	if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
 		return err
 	}
 	f.How = MergeCommit
-	if o.Landing == integration.Rebase || o.Landing == integration.Squash {
-		done, err := f.replay(ctx, f.Old)
-		if err != nil || done {
-			return f.conflictHint(ctx, err)
-		}
-	}
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
 	f.New, err = f.branch.MergeCommit(ctx, f.Old, f.Tip, message)
-	return f.conflictHint(ctx, err)
+	return f.conflictHint(ctx, err, f.Old)
 }
 
-// conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand.
-func (f *Step) conflictHint(ctx context.Context, err error) error {
+// conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand, or pick what was made on base.
+func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
 	var c *integration.ConflictError
 	if !errors.As(err, &c) {
 		return err
 	}
-	begin := "git merge " + f.tipName(ctx)
+	begin, end := "git merge "+f.tipName(ctx), "git commit"
+	if base != f.Old {
+		begin = fmt.Sprintf("git cherry-pick $(git rev-list --reverse --no-merges %s..%s)", base, f.tipName(ctx))
+		end = "git cherry-pick --continue"
+	}
 	if !f.Here {
 		begin = "git switch " + text.ShellWord(f.Into) + " && " + begin
 	}
@@ -253,7 +276,7 @@ func (f *Step) conflictHint(ctx context.Context, err error) error {
 	}
 	return &text.RefusedError{
 		Reason: fmt.Sprintf("%s has changed since, and conflicts with %s in %s", f.Into, f.Name, where),
-		Hint:   begin + ", resolve the conflicts, git commit; nothing has been changed yet",
+		Hint:   begin + ", resolve the conflicts, " + end + "; nothing has been changed yet",
 	}
 }
 

@@ -151,7 +151,10 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 	if strings.Contains(gitErr.Stderr, "(fetch first)") || strings.Contains(gitErr.Stderr, "(non-fast-forward)") {
 		at := text.ShellWord(remote)
 		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
-		why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " merges them, then relay finish --pr\ngit push --force " + at + " " + f.refspec() + " replaces them"
+		why.Hint = "git push --force " + at + " " + f.refspec() + " replaces them"
+		if f.offered == f.Tip {
+			why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " merges them, then relay finish --pr\n" + why.Hint
+		}
 	}
 	return why
 }
@@ -174,7 +177,7 @@ func refusal(gitErr *reanchor.GitError) string {
 // mostSaid is how many lines of a refusal are told.
 const mostSaid = 6
 
-func (f *Step) refspec() string { return f.Tip + ":refs/heads/" + f.Name }
+func (f *Step) refspec() string { return f.offered + ":refs/heads/" + f.Name }
 
 // PushCommand returns the command that does what Push does, as a person types it.
 func (f *Step) PushCommand(remote string) string {

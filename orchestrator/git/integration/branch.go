@@ -265,16 +265,6 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 	return false, err
 }
 
-// HasBeyond reports whether something has landed that is not in the history of head. Nothing is written.
-func (b *Branch) HasBeyond(ctx context.Context, head string) (bool, error) {
-	tip, err := b.Tip(ctx)
-	if err != nil || tip == "" {
-		return false, err
-	}
-	held, err := b.Contains(ctx, head, tip)
-	return !held, err
-}
-
 // Contains reports whether commit is part of head's history.
 func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
 	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)

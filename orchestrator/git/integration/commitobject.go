@@ -55,6 +55,11 @@ func (c commitObject) Tree() string {
 	return ""
 }
 
+// Copies reports whether two commits have one author, time and message, as one has that was picked or replayed.
+func (c commitObject) Copies(other NamedCommit) bool {
+	return c.message == other.message && slices.Equal(c.values("author"), other.values("author"))
+}
+
 // on returns the commit with another tree and other parents, and without the signatures that those break.
 func (c commitObject) on(tree string, parents ...string) commitObject {
 	header := []string{"tree " + tree}

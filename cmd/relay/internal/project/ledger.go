@@ -9,6 +9,7 @@ import (
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/records"
@@ -81,22 +82,30 @@ func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, war
 	if have := view.Ledger.EpicID; have != "" && have != now.Epic.ID {
 		return nil, nil, "", &attempts.EpicError{Path: p.Rel(p.File(attempts.LedgerFile)), Have: have, Want: now.Epic.ID}
 	}
-	return now, view, warning, forgetUndoneFinish(ctx, p, view.Ledger)
+	return now, view, warning, lookAtFinish(ctx, p, view)
 }
 
-// forgetUndoneFinish forgets that relay finish has landed the work when the branch no longer has it, as after git reset --keep.
-func forgetUndoneFinish(ctx context.Context, p *Project, l *attempts.Ledger) error {
-	if l.Integration.Finished == "" || l.Landed == "" {
-		return nil
+// lookAtFinish forgets that the work has landed when the branch no longer has it, as after git reset --keep, and sees that a branch has all of
+// a completed epic: merged, squashed, picked or rebased by hand.
+func lookAtFinish(ctx context.Context, p *Project, view *attempts.View) error {
+	l := view.Ledger
+	at, branch := &l.Integration, integration.NewBranch(p.Git, l.EpicID, integration.Merge)
+	if at.Finished != "" && l.Landed != "" {
+		there, err := branch.Contains(ctx, "refs/heads/"+at.Finished, l.Landed)
+		if err == nil && !there { // a branch that is gone has been merged elsewhere, perhaps
+			at.Finished = ""
+		}
 	}
-	there, err := integration.NewBranch(p.Git, l.EpicID, integration.Merge).Contains(ctx, "refs/heads/"+l.Integration.Finished, l.Landed)
-	if err == nil && !there {
-		l.Integration.Finished = ""
+	if at.Finished == "" && at.From != "" && !view.Running && l.Status.LastExitReason == string(ending.EpicComplete) {
+		tip, err := branch.Tip(ctx)
+		into, failed := p.Git.Ref(ctx, "refs/heads/"+at.From)
+		if err == nil && failed == nil && tip != "" && into != "" {
+			if c, err := finish.Compare(ctx, branch, into, tip); err == nil && c.All {
+				at.Finished = at.From
+			}
+		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil // a branch that is gone has been merged elsewhere, perhaps
+	return context.Cause(ctx)
 }
 
 // How long relay reload looks for a run that has the epic's lock and is not under way yet.

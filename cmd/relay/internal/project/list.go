@@ -18,6 +18,7 @@ import (
 	"relay/epic/playlist"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 )
@@ -226,11 +227,10 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 	if err != nil || tip == "" {
 		return "", err
 	}
-	held, err := branch.Contains(ctx, head, tip)
-	if held {
-		tip = ""
+	if there, err := finish.Compare(ctx, branch, head, tip); err != nil || there.All {
+		return "", err
 	}
-	return tip, err
+	return tip, nil
 }
 
 // ListedFolder is where the epics of playlists are, below relay's folder: each in a folder named by its id.

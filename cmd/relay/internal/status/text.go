@@ -49,7 +49,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 	l.usage(w, s)
 	switch {
 	case s.Finished != "":
-		fmt.Fprintf(w, "work   on %s: relay finish has put all of %s there\n", text.Line(s.Finished, 60), s.Branch)
+		fmt.Fprintf(w, "work   on %s, which has all of %s\n", text.Line(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type+l.Flag)
 	}
