@@ -46,7 +46,7 @@ func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
 // merged.
 func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, error) {
 	if slices.Equal(w.own.Parents(), []string{w.fork}) && hasTrailers(w.own, c) {
-		if message := b.message(w, c); message != w.own.message {
+		if message := b.message(w, c, NamedCommit{w.head, w.own}); message != w.own.message {
 			return b.squash(ctx, w, message)
 		}
 		return b.placeOne(ctx, w)
@@ -67,17 +67,17 @@ func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, e
 	}
 	switch {
 	case b.mode == Squash, alike(commits):
-		return b.squash(ctx, w, b.message(w, c))
+		return b.squash(ctx, w, b.message(w, c, commits...))
 	case b.mode == Rebase:
 		return b.replay(ctx, w, commits, c.Message)
 	}
 	return Integrated{}, errMerges
 }
 
-// message returns the one of work that is one commit then.
-func (b *Branch) message(w work, c MergeInput) string {
+// message returns the one of work that is one commit then, with those whom its commits name.
+func (b *Branch) message(w work, c MergeInput, commits ...NamedCommit) string {
 	if b.mode == Squash || w.own.message == c.Left {
-		return c.Squash
+		return withPeople(c.Squash, commits)
 	}
 	return w.own.message
 }

@@ -41,6 +41,23 @@ func withTrailers(message string, trailers []string) string {
 	return body
 }
 
+// withPeople returns a message with the trailers Co-authored-by and Signed-off-by of commits, each once.
+func withPeople(message string, commits []NamedCommit) string {
+	_, block := trailerBlock(trimmed(message))
+	trailers := unfolded(block)
+	for _, c := range commits {
+		_, block := trailerBlock(trimmed(c.message))
+		for _, trailer := range unfolded(block) {
+			name, _, _ := strings.Cut(strings.ToLower(trailer), ":")
+			trailer = strings.ToValidUTF8(trailer, "\ufffd")
+			if (name == "co-authored-by" || name == "signed-off-by") && !slices.Contains(trailers, trailer) {
+				trailers = append(trailers, trailer)
+			}
+		}
+	}
+	return withTrailers(message, trailers)
+}
+
 // trimmed returns a message without empty lines at its end, and with a title.
 func trimmed(message string) string {
 	end := len(message)
