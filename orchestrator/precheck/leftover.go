@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 	"relay/runners"
@@ -86,10 +87,10 @@ func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
 	if err != nil {
 		return err
 	}
-	var dirty []string
+	var dirty, paths []string
 	for _, ch := range recordfiles.Others(ctx, repo, changes) {
 		if ch.Code != "??" {
-			dirty = append(dirty, attempts.Clean(ch.Path, 80))
+			dirty, paths = append(dirty, attempts.Clean(ch.Path, 80)), append(paths, ch.Path)
 		}
 	}
 	if len(dirty) == 0 {
@@ -99,7 +100,9 @@ func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
 	if len(dirty) > 3 {
 		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
 	}
-	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + shown, Hint: "git commit or git stash them, then relay work"}
+	return &text.RefusedError{
+		Reason: "there are uncommitted changes in this checkout: " + shown, Hint: userfiles.CommitHint(ctx, repo, paths, ", then relay work"),
+	}
 }
 
 // RefuseUnread refuses a checkout in which a run was killed while reviewers read, if somebody has committed since: whose doing that is

@@ -34,7 +34,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 	})
 	f.ledger = changed[recordfiles.Ledger]
 	if err == nil {
-		err = f.checkUncommitted(changed, added, folders)
+		err = f.checkUncommitted(ctx, changed, added, folders)
 	}
 	if err == nil {
 		err = f.checkHidden(ctx, changed)
@@ -76,7 +76,7 @@ func (f *Step) united(ctx context.Context, p string) bool {
 }
 
 // checkUncommitted refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
-func (f *Step) checkUncommitted(changed, added, folders map[string]bool) error {
+func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map[string]bool) error {
 	var blocking []string
 	for _, c := range f.uncommitted {
 		if c.Code == "??" {
@@ -89,7 +89,10 @@ func (f *Step) checkUncommitted(changed, added, folders map[string]bool) error {
 	if len(blocking) == 0 {
 		return nil
 	}
-	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: "git commit or git stash them, then relay finish"}
+	return &text.RefusedError{
+		Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking),
+		Hint:   userfiles.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish"),
+	}
 }
 
 // checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.

@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
+	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 )
@@ -54,16 +55,16 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 		addBehind(ctx, c)
 	}
-	var changed []string
+	var changed, paths []string
 	for _, ch := range recordfiles.Others(ctx, c.project.Git, facts.Changes) {
 		if ch.Code != "??" {
-			changed = append(changed, text.Line(ch.Path, 60))
+			changed, paths = append(changed, text.Line(ch.Path, 60)), append(paths, ch.Path)
 		}
 	}
 	switch {
 	case len(changed) == 0 || !listed: // it may be the configuration itself
 	case isolation == "none":
-		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), "git commit or git stash them")
+		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), userfiles.CommitHint(ctx, c.project.Git, paths, ""))
 	case apart:
 		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
 	}
