@@ -2,16 +2,20 @@
 package epicbranch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/runlock"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -31,8 +35,6 @@ func ViewOf(l *attempts.Ledger, dir string) integration.LedgerView {
 			}
 		}
 	}
-	slices.Sort(c.Landed)
-	c.Landed = slices.Compact(c.Landed)
 	c.Ran = func(run string) bool {
 		return slices.Contains(runs, run) || filepath.Base(run) == run && exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
 	}
@@ -61,6 +63,37 @@ func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to As
 	}
 	moved, err = integration.NewBranch(repo, to.Epic, integration.Merge).RenameAside(ctx, head, ViewOf(l, to.Dir), to.Name)
 	return moved, errors.Join(err, release())
+}
+
+// Adopted returns the state of an epic whose ledger is gone, as the trailers of the commits on its integration branch tell it: which tasks
+// have landed, and from where. The branch belongs on the one that is checked out.
+func Adopted(ctx context.Context, repo *reanchor.Git, epicID string) (*attempts.Accepted, error) {
+	b, at := integration.NewBranch(repo, epicID, integration.Merge), attempts.Integration{Branch: "relay/" + epicID}
+	tip, err := b.Tip(ctx)
+	tip = cmp.Or(tip, "HEAD")
+	from, detached := repo.Branch(ctx)
+	base, apart := b.Git(ctx, nil, "merge-base", "HEAD", tip)
+	out, unread := b.Git(ctx, nil, "-c", "trailer.separators=:", "log", "--no-show-signature", "--reverse", "--topo-order", "--basic-regexp",
+		"--grep=^Relay-Epic: "+epicID+"$", "--format=%H%x00%cI%x00"+integration.Trailer("Relay-Run")+"%x00"+integration.Trailer("Relay-Task"), tip, "--")
+	if err = errors.Join(err, detached, apart, unread); err != nil {
+		return nil, err
+	}
+	at.From, at.Base = from, base
+	tasks := map[string]attempts.TaskRecord{}
+	for line := range strings.Lines(out) {
+		c := strings.Split(line, "\x00")
+		when, _ := time.Parse(time.RFC3339, c[1])
+		for _, task := range strings.Fields(c[3]) {
+			tasks[task] = attempts.TaskRecord{Completed: true, Attempts: []attempts.Attempt{{
+				ID: 1, StartedAt: when.UTC(), EndedAt: when.UTC(), Result: attempts.ResultSuccess, Outcome: attempts.Success, Run: c[2],
+				Head: c[0], Landed: c[0], Receipt: attempts.Receipt{Summary: "Rebuilt from commit " + c[0] + " of " + at.Branch + "."},
+			}}}
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, &text.RefusedError{Reason: "no task of epic " + epicID + " has landed on a branch " + at.Branch, Hint: "git branch --list 'relay/*' lists the branches"}
+	}
+	return &attempts.Accepted{Tasks: tasks, Base: &attempts.Base{EpicID: epicID, Integration: at, Part: 1, Parts: 1}}, nil
 }
 
 // Aside is the integration branch of an epic, which a ledger in Dir has made, and the Name it shall have.

@@ -2,7 +2,6 @@ package precheck
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -63,12 +62,7 @@ func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.
 	if err != nil {
 		return err
 	}
-	branch := integration.NewBranch(o.Repo, o.Epic.ID, o.Landing)
-	tip, err := branch.Tip(ctx)
-	if err != nil || tip == "" {
-		return err
-	}
-	if there, err := finish.Compare(ctx, branch, head, tip); err != nil || there.All {
+	if lacks, err := finish.Lacking(ctx, integration.NewBranch(o.Repo, o.Epic.ID, o.Landing), head); err != nil || lacks == "" {
 		return err
 	}
 	return &text.RefusedError{
@@ -87,22 +81,12 @@ func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
 	if err != nil {
 		return err
 	}
-	var dirty, paths []string
-	for _, ch := range recordfiles.Others(ctx, repo, changes) {
-		if ch.Code != "??" {
-			dirty, paths = append(dirty, attempts.Clean(ch.Path, 80)), append(paths, ch.Path)
-		}
-	}
+	dirty := recordfiles.Tracked(ctx, repo, changes)
 	if len(dirty) == 0 {
 		return nil
 	}
-	shown := strings.Join(dirty[:min(3, len(dirty))], ", ")
-	if len(dirty) > 3 {
-		shown += fmt.Sprintf(" and %d more", len(dirty)-3)
-	}
-	return &text.RefusedError{
-		Reason: "there are uncommitted changes in this checkout: " + shown, Hint: userfiles.CommitHint(ctx, repo, paths, ", then relay work"),
-	}
+	hint := userfiles.CommitHint(ctx, repo, dirty, ", then relay work")
+	return &text.RefusedError{Reason: "there are uncommitted changes in this checkout: " + text.Listed(dirty), Hint: hint}
 }
 
 // RefuseUnread refuses a checkout in which a run was killed while reviewers read, if somebody has committed since: whose doing that is

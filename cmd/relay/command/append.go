@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/proposal"
 	"relay/cmd/relay/internal/status"
@@ -64,15 +63,10 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 
 // sure reports whether to add so many tasks.
 func (o initOptions) sure(n int) (bool, error) {
-	switch {
-	case n == 0 || o.dryRun:
+	if n == 0 || o.dryRun {
 		return false, nil
-	case o.yes || o.auto:
-		return true, nil
-	case o.json || !o.app.CanAsk():
-		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to add " + text.Count(n, "task"), Hint: "pass --yes to add them, or --dry-run to print them"}
 	}
-	return o.app.Confirm("add " + text.Count(n, "task") + " to epic.yml?"), nil
+	return o.app.Sure(o.yes || o.auto, o.json, "add "+text.Count(n, "task")+" to epic.yml", "pass --yes to add them, or --dry-run to print them")
 }
 
 func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, added bool) error {

@@ -215,15 +215,10 @@ func rid(kept []keptRemains) []string {
 
 // sure reports whether to remove so many things.
 func (o cleanOptions) sure(n int) (bool, error) {
-	switch {
-	case n == 0 || o.dryRun:
+	if n == 0 || o.dryRun {
 		return false, nil
-	case o.yes:
-		return true, nil
-	case o.json || !o.app.CanAsk():
-		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to remove " + text.Count(n, "item"), Hint: "pass --yes to remove them, or --dry-run to list them"}
 	}
-	return o.app.Confirm("remove " + text.Count(n, "item") + "?"), nil
+	return o.app.Sure(o.yes, o.json, "remove "+text.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
 }
 
 func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {

@@ -89,7 +89,7 @@ type finished struct {
 	Commits     int                  `json:"commits"`
 	DryRun      bool                 `json:"dry_run"`
 	Untested    bool                 `json:"untested"`           // Into had changed since, and nobody has run the checks on the two together
-	Squashed    string               `json:"squashed,omitempty"` // commit of Into that has all of it
+	Squashed    string               `json:"squashed,omitempty"` // commit of Into that has all of it, or its beginning
 	LeftOut     []string             `json:"left_out,omitempty"` // commits that were taken off Into, each with its subject
 	Undo        string               `json:"undo,omitempty"`
 	Landed      []string             `json:"landed"`          // completed tasks
@@ -178,10 +178,7 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	}
 	f.answer = finished{
 		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{}, LeftOut: s.Dropped,
-	}
-	if s.Content.Upto == s.Tip {
-		f.answer.Squashed = s.Content.As
+		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{}, LeftOut: s.Dropped, Squashed: s.Content.As,
 	}
 	if s.How != finish.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()
@@ -222,10 +219,7 @@ func (f *finishing) landed(ctx context.Context, task string) (bool, error) {
 // written records that the work is where it belongs.
 func (f *finishing) written(store *attempts.Store) error {
 	a := &f.answer
-	how := string(a.How)
-	if a.How == finish.NothingToLand {
-		how = "hand"
-	}
+	how := strings.ReplaceAll(string(a.How), string(finish.NothingToLand), "hand")
 	return store.Append(attempts.Event{Type: attempts.TypeFinished, Finished: &attempts.Finished{
 		Branch: a.Branch, Into: a.Into, How: how, From: a.From, To: a.To,
 	}})
@@ -300,13 +294,13 @@ func (f *finishing) text() {
 
 func (f *finishing) headline() string {
 	a := &f.answer
-	if a.Squashed != "" {
-		return fmt.Sprintf("the night's work is in %s already (squashed as %.7s)", a.Into, a.Squashed)
-	} else if a.How == finish.NothingToLand {
-		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
-	}
 	verb := "landed"
-	if f.dryRun {
+	switch {
+	case a.How == finish.NothingToLand && a.Squashed != "":
+		return fmt.Sprintf("the night's work is in %s already (squashed as %.7s)", a.Into, a.Squashed)
+	case a.How == finish.NothingToLand:
+		return fmt.Sprintf("%s has everything of %s already", a.Into, a.Branch)
+	case f.dryRun:
 		verb = "would land"
 	}
 	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/archive"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
@@ -17,6 +18,7 @@ import (
 	"relay/cmd/relay/internal/replan"
 	"relay/epic"
 	"relay/epic/importer"
+	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/planner"
 	"relay/orchestrator/text"
 )
@@ -34,6 +36,7 @@ type initOptions struct {
 	from      string
 	milestone string
 	issues    []int
+	adopt     string
 	checks    []string
 	planner   string // who writes what tasks lack; "" : nobody, anyPlanner: the first agent that serves
 }
@@ -108,12 +111,14 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
 	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
+	cmd.Flags().StringVar(&opts.adopt, "adopt", "", "make an epic whose ledger is gone again: its tasks with commits on `BRANCH` are completed")
 	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
 	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
 	cmd.MarkFlagsMutuallyExclusive("append", "planner")
 	cmd.MarkFlagsMutuallyExclusive("append", "force", "update")
 	cmd.MarkFlagsMutuallyExclusive("update", "planner")
 	cmd.MarkFlagsMutuallyExclusive("update", "checks")
+	cmd.MarkFlagsMutuallyExclusive("append", "update", "adopt")
 	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
 }
 
@@ -140,18 +145,19 @@ func (o *initOptions) github(p *project.Project) *planfile.GitHub {
 
 // initAnswer is what relay init --json prints.
 type initAnswer struct {
-	ID       string                `json:"id"`
-	Title    string                `json:"title"`
-	Path     string                `json:"path"`
-	Tasks    int                   `json:"tasks"`
-	Archived string                `json:"archived,omitempty"`
-	Branch   string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
-	DryRun   bool                  `json:"dry_run,omitempty"`
-	Warnings []project.TaskWarning `json:"warnings"`
-	Format   string                `json:"format,omitempty"` // of another tool
-	Done     int                   `json:"done,omitempty"`   // tasks that are done there, and left out
-	Told     []importer.Told       `json:"told,omitempty"`   // lines of which nothing was made
-	Offered  []importer.Offered    `json:"offered,omitempty"`
+	ID        string                `json:"id"`
+	Title     string                `json:"title"`
+	Path      string                `json:"path"`
+	Tasks     int                   `json:"tasks"`
+	Archived  string                `json:"archived,omitempty"`
+	Branch    string                `json:"archived_branch,omitempty"` // has what the archived epic has landed
+	DryRun    bool                  `json:"dry_run,omitempty"`
+	Warnings  []project.TaskWarning `json:"warnings"`
+	Completed []string              `json:"completed,omitempty"` // tasks, as the branch that was adopted says
+	Format    string                `json:"format,omitempty"`    // of another tool
+	Done      int                   `json:"done,omitempty"`      // tasks that are done there, and left out
+	Told      []importer.Told       `json:"told,omitempty"`      // lines of which nothing was made
+	Offered   []importer.Offered    `json:"offered,omitempty"`
 }
 
 func runInit(ctx context.Context, opts initOptions) error {
@@ -173,6 +179,13 @@ func runInit(ctx context.Context, opts initOptions) error {
 		}
 	}
 	e := plan.Epic
+	var known *attempts.Accepted
+	if opts.adopt != "" {
+		e.ID = strings.TrimPrefix(opts.adopt, "relay/")
+		if known, err = epicbranch.Adopted(ctx, p.Git, e.ID); err != nil {
+			return err
+		}
+	}
 	text, err := e.Encode()
 	if err != nil {
 		return err
@@ -187,6 +200,9 @@ func runInit(ctx context.Context, opts initOptions) error {
 			return err
 		}
 		if err := p.CreateEpic(e, text); err != nil {
+			return err
+		}
+		if answer.Completed, err = project.Adopt(p, known); err != nil {
 			return err
 		}
 	}
@@ -238,6 +254,9 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 		fmt.Fprintf(w, " > %s", g.ID(at))
 	}
 	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
+	if answer.Completed != nil {
+		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, text.Some(answer.Completed, 20))
+	}
 	project.WriteWarnings(w, answer.Warnings)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
@@ -330,17 +349,10 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 
 // sureToUpdate reports whether to write what an update changes.
 func (o initOptions) sureToUpdate(u *replan.Update) (bool, error) {
-	switch {
-	case o.dryRun:
+	if o.dryRun {
 		return false, nil
-	case o.yes || u.Tasks() == 0:
-		return true, nil
-	case o.json || !o.app.CanAsk():
-		return false, &exit.UsageError{
-			Message: "stdin is not a terminal: relay cannot ask whether to write epic.yml", Hint: "pass --yes to write it, or --dry-run to print what changes",
-		}
 	}
-	return o.app.Confirm("write epic.yml?"), nil
+	return o.app.Sure(o.yes || u.Tasks() == 0, o.json, "write epic.yml", "pass --yes to write it, or --dry-run to print what changes")
 }
 
 func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *replan.Update) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/text"
 )
 
 // Content is what a branch of the user's has of an epic's integration branch: as it is, or squashed, picked or rebased.
@@ -18,45 +19,47 @@ type Content struct {
 
 // Compare finds what into has of the integration branch that ends in tip. No ref moves.
 func Compare(ctx context.Context, b *integration.Branch, into, tip string) (c Content, err error) {
-	if c.All, err = b.Contains(ctx, into, tip); err != nil || c.All {
-		return c, err
-	}
-	if straight, err := b.Contains(ctx, tip, into); err != nil || straight {
+	apart, err := b.Git(ctx, nil, "rev-list", "--left-right", "--count", into+"..."+tip, "--")
+	theirs, ours, _ := strings.Cut(apart, "\t")
+	if c.All = ours == "0"; err != nil || c.All || theirs == "0" {
 		return c, err
 	}
 	own, err := lineOf(ctx, b, into, tip, into)
 	if c.All = own.brought() && len(own.commits) > 1; err != nil || c.All {
 		return c, err
 	}
-	tree, err := b.Git(ctx, nil, "rev-parse", "--verify", into+"^{tree}")
-	if err != nil {
+	if c, err = squashed(ctx, b, into, tip); err != nil || c.All {
 		return c, err
 	}
-	if c.As, c.Upto, err = squashed(ctx, b, into, tip); err != nil {
-		return c, err
+	if c.Upto != "" {
+		own, err = lineOf(ctx, b, into, tip, c.Upto)
 	}
-	if c.All = c.Upto == tip || own.brought() || holds(ctx, b, change{name: into, tree: tree}, tip); c.All || c.Upto == "" {
-		return c, ctx.Err()
-	}
-	rest, err := lineOf(ctx, b, into, tip, c.Upto)
-	c.All = rest.brought()
+	c.All = own.brought()
 	return c, err
 }
 
-// line is commits of the integration branch that follow one another; none when they do not.
-type line struct {
-	commits []integration.NamedCommit
-	missing [][]integration.NamedCommit // those without others of the user's that change the same, in runs
+// Lacking returns the tip of an integration branch if into lacks some of its work, else "".
+func Lacking(ctx context.Context, b *integration.Branch, into string) (tip string, err error) {
+	if tip, err = b.Tip(ctx); err != nil || tip == "" {
+		return "", err
+	}
+	if c, err := Compare(ctx, b, into, tip); err != nil || c.All {
+		return "", err
+	}
+	return tip, nil
 }
 
-func (l line) brought() bool { return len(l.commits) > 0 && len(l.missing) == 0 }
+// line is commits of the integration branch that follow one another; none when they do not. The user's branch has no commit that changes
+// the same as a missing one, or has its author, time and message.
+type line struct{ commits, missing []integration.NamedCommit }
 
-func (l line) whole() bool { return len(l.missing) == 1 && len(l.missing[0]) == len(l.commits) }
+func (l line) brought() bool { return len(l.commits) > 0 && len(l.missing) == 0 }
 
 // lineOf returns the commits from base to tip that into lacks. A long night has no line.
 func lineOf(ctx context.Context, b *integration.Branch, into, tip, base string) (l line, err error) {
 	commits, err := b.Commits(ctx, []string{tip, "^" + into, "^" + base})
-	if _, ok := errors.AsType[*integration.UnfitError](err); ok {
+	theirs, failed := b.Commits(ctx, []string{into, "^" + tip})
+	if err = errors.Join(err, failed); errors.As(err, new(*integration.UnfitError)) {
 		return l, nil
 	}
 	if l.commits = inARow(commits); err != nil || len(l.commits) == 0 {
@@ -66,29 +69,20 @@ func lineOf(ctx context.Context, b *integration.Branch, into, tip, base string) 
 	if err != nil {
 		return l, err
 	}
-	theirs, err := b.Commits(ctx, []string{into, "^" + tip})
-	if _, ok := errors.AsType[*integration.UnfitError](err); err != nil && !ok {
-		return l, err
+	fresh := strings.Split(out, "\n")
+	there := func(c integration.NamedCommit) bool {
+		return !slices.Contains(fresh, c.Name) || slices.ContainsFunc(theirs, c.Copies)
 	}
-	fresh := slices.DeleteFunc(strings.Split(out, "\n"), func(name string) bool {
-		at := slices.IndexFunc(l.commits, func(c integration.NamedCommit) bool { return c.Name == name })
-		return at >= 0 && slices.ContainsFunc(theirs, l.commits[at].Copies)
-	})
-	if !slices.ContainsFunc(l.commits, func(c integration.NamedCommit) bool { return !slices.Contains(fresh, c.Name) }) {
-		l.missing = [][]integration.NamedCommit{l.commits}
+	if !slices.ContainsFunc(l.commits, there) {
+		l.missing = l.commits
 		return l, nil
 	}
 	before, err := b.Git(ctx, nil, "rev-parse", "--verify", l.commits[0].Parents()[0]+"^{tree}")
-	follows := false
 	for _, c := range l.commits {
-		lacks := c.Tree() != before && slices.Contains(fresh, c.Name)
-		switch last := len(l.missing) - 1; {
-		case lacks && follows:
-			l.missing[last] = append(l.missing[last], c)
-		case lacks:
-			l.missing = append(l.missing, []integration.NamedCommit{c})
+		if c.Tree() != before && !there(c) {
+			l.missing = append(l.missing, c)
 		}
-		before, follows = c.Tree(), lacks
+		before = c.Tree()
 	}
 	return l, err
 }
@@ -121,8 +115,8 @@ type change struct {
 
 // changes lists the commits of a span (arguments of git log).
 func changes(ctx context.Context, b *integration.Branch, span ...string) (found []change, err error) {
-	args := []string{"log", "--no-show-signature", "--no-renames", "--name-only", "--max-count=1000", "--format=%x00%H%n%T"}
-	out, err := b.Git(ctx, nil, append(append(args, span...), "--")...)
+	names := []string{"log", "--no-show-signature", "--no-renames", "--name-only", "--max-count=1000", "--format=%x00%H%n%T"}
+	out, err := b.Git(ctx, nil, slices.Concat(names, span, []string{"--"})...)
 	for block := range strings.SplitSeq(out, "\x00") {
 		if lines := strings.Split(strings.Trim(block, "\n"), "\n"); len(lines) > 1 {
 			found = append(found, change{lines[0], lines[1], lines[min(3, len(lines)):]})
@@ -135,16 +129,10 @@ func changes(ctx context.Context, b *integration.Branch, span ...string) (found 
 const maxTries = 200
 
 // squashed finds a commit of into that has all of the integration branch up to a commit of its first-parent line, the later the better: it
-// changes no other files, and merging the two changes nothing.
-func squashed(ctx context.Context, b *integration.Branch, into, tip string) (as, upto string, err error) {
-	theirs, err := changes(ctx, b, "--no-merges", "--reverse", tip+".."+into)
-	if err != nil {
-		return "", "", err
-	}
+// changes no other files, and merging the two changes nothing. All may be in several commits.
+func squashed(ctx context.Context, b *integration.Branch, into, tip string) (found Content, err error) {
+	theirs, failed := changes(ctx, b, "--reverse", tip+".."+into)
 	ours, err := changes(ctx, b, "--first-parent", "-m", into+".."+tip)
-	if err != nil {
-		return "", "", err
-	}
 	changed := map[string]int{} // by file: how many commits of ours up to one change it
 	for _, p := range ours {
 		for _, file := range p.files {
@@ -154,27 +142,120 @@ func squashed(ctx context.Context, b *integration.Branch, into, tip string) (as,
 	tries := 0
 	for _, p := range ours {
 		for _, c := range theirs {
-			other := slices.ContainsFunc(c.files, func(file string) bool { return changed[file] == 0 })
-			lacks := p.name != tip && slices.ContainsFunc(p.files, func(file string) bool { return !slices.Contains(c.files, file) })
-			if len(c.files) == 0 || other || lacks {
+			squash := len(c.files) > 0 && !slices.ContainsFunc(c.files, func(file string) bool { return changed[file] == 0 }) &&
+				(p.name == tip || !slices.ContainsFunc(p.files, func(file string) bool { return !slices.Contains(c.files, file) }))
+			if !squash && (p.name != tip || c.name != theirs[len(theirs)-1].name) {
 				continue
 			}
 			if tries++; tries > maxTries {
-				return "", "", nil
+				return found, err
 			}
-			if holds(ctx, b, c, p.name) {
-				return c.name, p.name, nil
+			if tree, err := b.MergeTrees(ctx, c.name, p.name); err != nil || tree != c.tree {
+				continue
+			} else if found = (Content{All: p.name == tip, Upto: p.name}); squash {
+				found.As = c.name
 			}
+			return found, nil
 		}
 		for _, file := range p.files {
 			changed[file]--
 		}
 	}
-	return "", "", ctx.Err()
+	return found, errors.Join(failed, err, ctx.Err())
 }
 
-// holds reports whether merging a commit of the integration branch into one of the user's changes nothing.
-func holds(ctx context.Context, b *integration.Branch, c change, commit string) bool {
-	tree, err := b.MergeTrees(ctx, c.name, commit)
-	return err == nil && tree == c.tree
+// dropped lists the commits that the epic began from, that have been on Into by its log, and that somebody has taken off it since.
+func dropped(ctx context.Context, f *Step, base string) ([]string, error) {
+	if base == "" {
+		return nil, nil
+	}
+	if held, err := f.branch.Contains(ctx, f.Old, base); err != nil || held {
+		return nil, err
+	}
+	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=^%H", "refs/heads/"+f.Into, "--")
+	if err != nil || been == "" {
+		return nil, ctx.Err()
+	}
+	list := func(without string) ([]string, error) {
+		wanted := strings.NewReader(base + "\n^" + f.Old + "\n" + without)
+		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--no-merges", "--max-count=1000", "--format=%h %s", "--stdin")
+		return strings.Split(out, "\n"), err
+	}
+	all, err := list("")
+	if err != nil {
+		return nil, err
+	}
+	others, err := list(been + "\n")
+	return slices.DeleteFunc(all, func(c string) bool { return c == "" || slices.Contains(others, c) }), err
+}
+
+// replay puts the branch's commits that base lacks onto Into one by one, without those that Into has as others. It reports false for a
+// history that cannot stand in a row, and unless always is set for one of which Into has nothing: that is merged.
+func (f *Step) replay(ctx context.Context, base string, always bool) (done bool, err error) {
+	l, err := lineOf(ctx, f.branch, f.Old, f.Tip, base)
+	whole := len(l.missing) == len(l.commits)
+	if err != nil || len(l.commits) == 0 || !always && whole {
+		return false, err
+	}
+	size := 1 // they need not follow one another
+	if whole {
+		size = len(l.commits)
+	}
+	f.How, f.New = NothingToLand, f.Old
+	for run := range slices.Chunk(l.missing, size) {
+		f.How = Replay
+		if f.New, err = f.branch.Rebase(ctx, f.New, run); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// checkComplete refuses a branch from which somebody has taken what had landed, unless Into has that: relay's own ref still has it, and
+// all of it would be landed without a word.
+func (f *Step) checkComplete(ctx context.Context, own, branch string) error {
+	if own == "" || branch == "" || own == branch {
+		return nil
+	}
+	if ahead, err := f.branch.Contains(ctx, branch, own); err != nil || ahead {
+		return err
+	}
+	if late, err := f.lagging(ctx, own, branch); err != nil || late {
+		return err
+	}
+	if c, err := Compare(ctx, f.branch, f.Old, own); err != nil || c.All { // it was rebased, say
+		f.Tip = branch
+		return err
+	}
+	lacking, err := f.branch.Git(ctx, nil, "rev-list", "--count", branch+".."+own, "--")
+	if err != nil {
+		return err
+	}
+	back := "git branch -f " + f.Name + " " + own
+	if here, err := f.branch.Repo.Branch(ctx); err == nil && here == f.Name {
+		back = "git reset --keep " + own
+	}
+	return &text.RefusedError{
+		Reason: f.Name + " lacks commits that have landed on it: " + lacking,
+		Hint:   "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is\n" + back + " has it all again",
+	}
+}
+
+// Has reports whether a commit of the integration branch is in what is landed.
+func (f *Step) Has(ctx context.Context, commit string) (bool, error) {
+	return f.branch.Holds(ctx, commit)
+}
+
+// lagging reports whether the branch has only not followed, as one that was checked out does: it never was anywhere but on
+// its way to where it is.
+func (f *Step) lagging(ctx context.Context, own, branch string) (bool, error) {
+	if behind, err := f.branch.Contains(ctx, own, branch); err != nil || !behind {
+		return false, err
+	}
+	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=%H", f.branch.BranchRef(), "--")
+	if err != nil || been == "" { // without a log nobody knows
+		return false, err
+	}
+	further, err := f.branch.Git(ctx, strings.NewReader(been+"\n^"+branch+"\n"), "rev-list", "--ignore-missing", "--max-count=1", "--stdin")
+	return further == "" && err == nil, err
 }

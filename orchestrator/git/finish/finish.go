@@ -41,7 +41,6 @@ type Step struct {
 	How     How
 	Commits int      // that Into gets
 	Here    bool     // Into is checked out in the user's checkout
-	Head    string   // branch that is; "" : HEAD is detached
 	Dropped []string // commits that the epic began from and that were taken off Into since, each with its subject: they stay off
 	Content Content  // what Into has of the branch already
 
@@ -78,8 +77,13 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	if own == "" && branch == "" {
 		return nil, &text.RefusedError{
 			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
-			Hint:   "relay work makes it\nwith isolation none the work is on your own branch",
+			Hint:   "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
 		}
+	}
+	if !o.Ledger.Begun && f.Into == "" {
+		return nil, cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&text.RefusedError{
+			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
+		}))
 	}
 	if err = f.resolve(ctx); err != nil {
 		return nil, err
@@ -88,73 +92,35 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		return nil, err
 	}
 	if f.Old == "" {
-		hint := "relay finish --into BRANCH names another"
-		if f.nameable(ctx) {
-			hint += "; git branch " + text.ShellWord(f.Into) + " " + f.Name + " makes it"
-		}
-		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: hint}
+		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
 	}
-	if err = f.checkComplete(ctx); err == nil && f.Tip == "" {
+	if err = f.checkComplete(ctx, own, branch); err == nil && f.Tip == "" {
 		f.Tip, err = f.branch.Tip(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.offered = f.Tip
-	f.How, f.New = NothingToLand, f.Old
+	f.How, f.New, f.offered = NothingToLand, f.Old, f.Tip
 	if f.Content, err = Compare(ctx, f.branch, f.Old, f.Tip); err != nil || f.Content.All {
 		return f, err
 	}
-	if err := f.branch.RefuseMixed(ctx, f.Tip, f.Old, o.Ledger); err != nil {
-		return nil, err
+	err = f.branch.RefuseMixed(ctx, f.Tip, f.Old, o.Ledger)
+	if err == nil && !o.Apart {
+		err = f.checkTarget(ctx)
 	}
-	if o.Apart {
-		return f, propose(ctx, f, o.Base)
+	if err == nil {
+		err = f.build(ctx, o)
 	}
-	if err := f.checkTarget(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.build(ctx, o); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if f.Commits, err = f.count(ctx, f.New); err != nil {
 		return nil, err
 	}
+	if o.Apart && f.How != NothingToLand {
+		f.How, f.New, f.offered = Proposal, f.Old, f.New
+	}
 	return f, f.checkOverwrites(ctx)
-}
-
-// propose makes of the step one that is taken elsewhere. A commit that was taken off Into, or is there by content, is not in it.
-func propose(ctx context.Context, f *Step, base string) (err error) {
-	if done, err := replayed(ctx, f, Options{Base: base}); err != nil || done && f.How == NothingToLand {
-		return err
-	} else if done {
-		f.offered, f.New = f.New, f.Old
-	}
-	f.How = Proposal
-	f.Commits, err = f.count(ctx, f.offered)
-	return err
-}
-
-// replayed replays the branch where Into has some of it as other commits, has no longer what it began from, or lands so. It reports whether it did.
-func replayed(ctx context.Context, f *Step, o Options) (done bool, err error) {
-	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
-		return false, err
-	}
-	base := cmp.Or(f.Content.Upto, f.Old)
-	always := base != f.Old || o.Landing == integration.Rebase || o.Landing == integration.Squash
-	if len(f.Dropped) > 0 {
-		base, always = o.Base, true
-	} else if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
-		return false, err
-	}
-	done, err = f.replay(ctx, base, always)
-	if err == nil && !done && len(f.Dropped) > 0 {
-		err = &text.RefusedError{
-			Reason: fmt.Sprintf("%s has no longer what %s began from (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
-			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
-		}
-	}
-	return done, f.conflictHint(ctx, err, base)
 }
 
 // resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
@@ -182,26 +148,13 @@ func (f *Step) resolve(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// nameable reports whether git makes a branch of that name, and it would mean nothing else then.
-func (f *Step) nameable(ctx context.Context) bool {
-	if f.Into == "HEAD" || f.Into == "@" {
-		return false
-	}
-	remote, err := f.branch.Repo.Ref(ctx, "refs/remotes/"+f.Into)
-	if err == nil && remote == "" {
-		_, err = f.branch.Git(ctx, nil, "check-ref-format", "--branch", f.Into)
-	}
-	return err == nil && remote == ""
-}
-
 // checkTarget refuses a branch that somebody is at work on.
 func (f *Step) checkTarget(ctx context.Context) error {
 	facts, err := f.branch.Repo.Facts(ctx, 1)
 	if err != nil {
 		return err
 	}
-	f.Head = facts.Branch
-	f.Here = f.Head == f.Into
+	f.Here = facts.Branch == f.Into
 	if facts.Unmerged {
 		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
@@ -241,14 +194,34 @@ func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err erro
 	return "", false, nil
 }
 
-// build makes the commit that Into shall be at.
+// build makes the commit that Into shall be at. A commit that was taken off Into, or that it has as another, is not brought.
 func (f *Step) build(ctx context.Context, o Options) (err error) {
-	if done, err := replayed(ctx, f, o); err != nil || done {
+	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
 		return err
 	}
-	f.How, f.New = FastForward, f.Tip
-	if straight, err := f.branch.Contains(ctx, f.Tip, f.Old); err != nil || straight {
+	straight, err := f.branch.Contains(ctx, f.Tip, f.Old)
+	if err != nil {
 		return err
+	}
+	base, off := cmp.Or(f.Content.Upto, f.Old), len(f.Dropped) > 0
+	always := off || base != f.Old || !o.Apart && (o.Landing == integration.Rebase || o.Landing == integration.Squash)
+	if off {
+		base = o.Base
+	}
+	if off || !straight {
+		if done, err := f.replay(ctx, base, always); err != nil || done {
+			return f.conflictHint(ctx, err, base)
+		}
+	}
+	switch {
+	case off:
+		return &text.RefusedError{
+			Reason: fmt.Sprintf("%s has no longer what %s began from (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
+			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
+		}
+	case straight, o.Apart:
+		f.How, f.New = FastForward, f.Tip
+		return nil
 	}
 	f.How = MergeCommit
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
@@ -256,7 +229,7 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	return f.conflictHint(ctx, err, f.Old)
 }
 
-// conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand, or pick what was made on base.
+// conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand, or pick those since base.
 func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
 	var c *integration.ConflictError
 	if !errors.As(err, &c) {

@@ -21,7 +21,7 @@ func (l *lab) plan(into string, mode integration.Mode) (*Step, error) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	return Plan(l.Context(), Options{Git: repo, Epic: &epic.Epic{ID: "20260101-lab", Title: "Lab"}, Into: into, Landing: mode})
+	return Plan(l.Context(), Options{Git: repo, Epic: &epic.Epic{ID: "20260101-lab", Title: "Lab"}, Into: into, Landing: mode, Ledger: integration.LedgerView{Begun: true}})
 }
 
 // finish lands the night on a branch.
@@ -262,13 +262,13 @@ func TestFinishRefuses(t *testing.T) {
 			"main is checked out in TEMP/beside, a worktree that is not there any more", "git worktree prune, then relay finish",
 		},
 		"stands for no branch": {"git symbolic-ref refs/heads/alias refs/remotes/origin/main", "alias", "alias stands for refs/remotes/origin/main, which is no branch", "relay finish --into BRANCH names another"},
-		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another; git branch nope " + repotest.Landed + " makes it"},
+		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another"},
 		"HEAD":                 {"true", "HEAD", "there is no branch HEAD", "relay finish --into BRANCH names another"},
 		"another name of HEAD": {"true", "@", "there is no branch @", "relay finish --into BRANCH names another"},
 		"a remote's":           {"git update-ref refs/remotes/origin/main main", "origin/main", "there is no branch origin/main", "relay finish --into BRANCH names another"},
 		"no name of a branch":  {"true", "main~1", "there is no branch main~1", "relay finish --into BRANCH names another"},
 		"an option":            {"true", "-x", "there is no branch -x", "relay finish --into BRANCH names another"},
-		"a name for the shell": {"true", "a;b", "there is no branch a;b", "relay finish --into BRANCH names another; git branch 'a;b' " + repotest.Landed + " makes it"},
+		"a name for the shell": {"true", "a;b", "there is no branch a;b", "relay finish --into BRANCH names another"},
 		"itself":               {"true", repotest.Landed, repotest.Landed + " is the branch to be landed itself", "relay finish --into BRANCH names another"},
 		"begun on no branch": {
 			"true", "", "it is not known which branch " + repotest.Landed + " belongs on: HEAD was detached when the epic began",
@@ -276,7 +276,7 @@ func TestFinishRefuses(t *testing.T) {
 		},
 		"never begun": {
 			"git update-ref -d refs/relay-tip/20260101-lab; git branch -q -D " + repotest.Landed, "main",
-			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it\nwith isolation none the work is on your own branch",
+			"there is no branch " + repotest.Landed + ": nothing of this epic was made in worktrees", "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
 		},
 		"checked out and locked": {
 			"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",

@@ -171,11 +171,8 @@ func refusal(gitErr *reanchor.GitError) string {
 	if len(why) == 0 {
 		return gitErr.Error()
 	}
-	return strings.Join(why[max(0, len(why)-mostSaid):], "; ")
+	return strings.Join(why[max(0, len(why)-6):], "; ") // more is too much to read
 }
-
-// mostSaid is how many lines of a refusal are told.
-const mostSaid = 6
 
 func (f *Step) refspec() string { return f.offered + ":refs/heads/" + f.Name }
 

@@ -89,10 +89,8 @@ func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map
 	if len(blocking) == 0 {
 		return nil
 	}
-	return &text.RefusedError{
-		Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking),
-		Hint:   userfiles.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish"),
-	}
+	hint := userfiles.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
+	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: hint}
 }
 
 // checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.

@@ -50,7 +50,7 @@ func (b *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, err
 				parents[i] = now
 			}
 		}
-		message := withTrailers(c.message, w.Trailers)
+		message := WithTrailers(c.message, w.Trailers)
 		if message == c.message && slices.Equal(parents, c.Parents()) {
 			continue
 		}

@@ -63,34 +63,22 @@ func (b *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerVi
 // RenameAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
 // the ledger is put away, and another epic of that id shall not begin from its work.
 func (b *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
-	for _, kind := range []struct {
-		claim   LedgerView
-		refuses bool
-	}{{c, false}, {LedgerView{}, true}} {
-		err := b.RefuseForeign(ctx, head, kind.claim)
-		refuses := errors.As(err, new(*text.RefusedError))
-		if err != nil && !refuses || refuses != kind.refuses {
-			return false, exceptRefusal(refuses, err)
-		}
+	var refused *text.RefusedError
+	if err := b.RefuseForeign(ctx, head, c); errors.As(err, &refused) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	if err := b.RefuseForeign(ctx, head, LedgerView{}); !errors.As(err, &refused) {
+		return false, err
 	}
 	_, err := b.Git(ctx, nil, "branch", "-m", "relay/"+b.epic, name)
 	return err == nil, err
 }
 
-// exceptRefusal returns the error that is no refusal.
-func exceptRefusal(refuses bool, err error) error {
-	if refuses {
-		return nil
-	}
-	return err
-}
-
-// RefuseMixed refuses to land what another ledger has put on a branch that this one has worked on. Who lands one that it has
-// not worked on has named it.
+// RefuseMixed refuses to land what another ledger has put on the branch.
 func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
-	if !c.Begun {
-		return nil
-	}
+	c.Begun = true
 	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, into)
 	return errors.Join(err, b.foreignError(found))
 }
@@ -107,7 +95,7 @@ func (b *Branch) foreignError(found foreignWork) error {
 	}
 	return &text.RefusedError{
 		Reason: fmt.Sprintf("the branch %s has commits that this epic's ledger here knows nothing of: %d%s; another checkout made them, or a ledger that is gone", name, found.commits, of),
-		Hint:   "relay finish where they were made, or git merge " + name + " here, keeps them\ngit branch -m " + name + " " + name + "-old sets them aside\ngit branch -D " + name + " drops them\nthen type relay work",
+		Hint:   "relay finish where they were made, or git merge " + name + " here, keeps them\nrelay init --adopt " + name + " PLAN counts their tasks as completed here\ngit branch -m " + name + " " + name + "-old sets them aside\ngit branch -D " + name + " drops them\nthen type relay work",
 	}
 }
 
@@ -156,7 +144,7 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 	}
 	list, err := h.branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:",
 		"log", "--no-show-signature", "--ignore-missing", "--stdin",
-		"--format="+trailer("Relay-Epic")+"%x00"+trailer("Relay-Run")+"%x00"+trailer("Relay-Task"))
+		"--format="+Trailer("Relay-Epic")+"%x00"+Trailer("Relay-Run")+"%x00"+Trailer("Relay-Task"))
 	if err != nil || list == "" {
 		return f, err
 	}
@@ -183,8 +171,8 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 	return f, nil
 }
 
-// trailer returns how git log is told to print the values of a trailer.
-func trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
+// Trailer returns how git log is told to print the values of a trailer.
+func Trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
 // missingLanded returns the newest commit that has landed for this ledger, when neither tip nor head has any of those;
 // else "".

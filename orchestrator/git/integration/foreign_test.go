@@ -33,7 +33,7 @@ func TestClaim(t *testing.T) {
 		"not begun, nothing landed":     {"base", "base", "base", LedgerView{}, "", "", "base"},
 		"not begun, all in head":        {"theirs", "theirs", "theirs", LedgerView{}, "", "", "theirs"},
 		"not begun, behind head":        {"base", "base", "theirs", LedgerView{}, "", "", "theirs"},
-		"not begun, another's":          {"theirs", "theirs", "base", LedgerView{}, fmt.Sprintf(foreign, "1 (T7)"), "", "base"},
+		"not begun, another's":          {"theirs", "theirs", "base", LedgerView{}, fmt.Sprintf(foreign, "1 (T7)"), fmt.Sprintf(foreign, "1 (T7)"), "base"},
 		"not begun, the branch alone":   {"theirs", "", "base", LedgerView{}, fmt.Sprintf(foreign, "1 (T7)"), "", ""},
 		"not begun, a person's":         {"person", "base", "base", LedgerView{}, fmt.Sprintf(foreign, "1"), "", "base"},
 		"not begun, branch behind":      {"base", "theirs", "base", LedgerView{}, fmt.Sprintf(foreign, "1 (T7)"), "", "base"},

@@ -84,7 +84,7 @@ func (b *Branch) message(w work, c MergeInput, commits ...NamedCommit) string {
 
 // hasTrailers reports whether a commit is one of the task's own.
 func hasTrailers(one commitObject, c MergeInput) bool {
-	return withTrailers(one.message, c.Trailers) == one.message
+	return WithTrailers(one.message, c.Trailers) == one.message
 }
 
 // alike reports whether commits follow one another and have one message, as those have that relay makes of what an agent leaves

@@ -8,13 +8,10 @@ import (
 // relayTrailer begins the names of trailers that are relay's to write, compared as git does, whatever their case.
 const relayTrailer = "relay-"
 
-// WithTrailers returns a message with trailers ("Name: value") at its end. Nothing else there is named like relay's.
-func WithTrailers(message string, trailers []string) string { return withTrailers(message, trailers) }
-
-// withTrailers adds what is missing of trailers to a commit's message: to the trailers that stand at its end, as git
+// WithTrailers adds what is missing of trailers to a commit's message: to the trailers that stand at its end, as git
 // tells them from text, or as a paragraph of their own. Others of relay's that stand there, of a commit that the agent has
 // taken from another task, say, go.
-func withTrailers(message string, trailers []string) string {
+func WithTrailers(message string, trailers []string) string {
 	if len(trailers) == 0 {
 		return message
 	}
@@ -55,7 +52,7 @@ func withPeople(message string, commits []NamedCommit) string {
 			}
 		}
 	}
-	return withTrailers(message, trailers)
+	return WithTrailers(message, trailers)
 }
 
 // trimmed returns a message without empty lines at its end, and with a title.

@@ -47,11 +47,11 @@ func TestTrailersAreAddedAsGitAddsThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, want := withTrailers(message, stamps), string(out)
+			got, want := WithTrailers(message, stamps), string(out)
 			if strings.TrimRight(got, "\n ") != strings.TrimRight(want, "\n ") {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
-			if again := withTrailers(got, stamps); again != got {
+			if again := WithTrailers(got, stamps); again != got {
 				t.Errorf("again it is %q", again)
 			}
 		})
@@ -72,7 +72,7 @@ func TestTrailersOfOthersGo(t *testing.T) {
 		"in the text":    {"Fix it\n\nRelay-Task: T9\n\nis what the commit said.\n", "Fix it\n\nRelay-Task: T9\n\nis what the commit said.\n\n" + own},
 		"as the title":   {"Relay-Task: T9\n", "Relay-Task: T9\n\n" + own},
 	} {
-		if got := withTrailers(c.message, stamps); got != c.want {
+		if got := WithTrailers(c.message, stamps); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
@@ -93,8 +93,8 @@ func FuzzTrailers(f *testing.F) {
 		if strings.ContainsAny(message, "\x00") {
 			t.Skip("no message of a commit")
 		}
-		got := withTrailers(message, stamps)
-		if again := withTrailers(got, stamps); again != got {
+		got := WithTrailers(message, stamps)
+		if again := WithTrailers(got, stamps); again != got {
 			t.Errorf("%q becomes %q, and then %q", message, got, again)
 		}
 		if kept := strings.TrimSpace(message); !strings.Contains(strings.ToLower(message), relayTrailer) &&

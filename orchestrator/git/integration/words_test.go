@@ -15,7 +15,7 @@ func TestWordsForObjects(t *testing.T) {
 	if _, err := parseCommit("blob"); err == nil || err.Error() != "git gave something that is no commit" {
 		t.Errorf("got %v", err)
 	}
-	if got, want := withTrailers("", []string{"Relay-Task: T1"}), "(no message)\n\nRelay-Task: T1\n"; got != want {
+	if got, want := WithTrailers("", []string{"Relay-Task: T1"}), "(no message)\n\nRelay-Task: T1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got, want := (&ConflictError{Files: []string{"a", "b"}}).Error(), "merge conflict in a, b"; got != want {

@@ -21,6 +21,16 @@ func Others(ctx context.Context, repo *reanchor.Git, changes []reanchor.Change) 
 	return slices.DeleteFunc(slices.Clone(changes), func(c reanchor.Change) bool { return Only(ctx, repo, "HEAD", c.Path) })
 }
 
+// Tracked returns the files of Others that git tracks.
+func Tracked(ctx context.Context, repo *reanchor.Git, changes []reanchor.Change) (paths []string) {
+	for _, c := range Others(ctx, repo, changes) {
+		if c.Code != "??" {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
+
 // Only reports whether all that a file of the checkout has beyond a commit are records.
 func Only(ctx context.Context, repo *reanchor.Git, commit, p string) bool {
 	switch {

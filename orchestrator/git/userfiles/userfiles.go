@@ -324,3 +324,26 @@ func keep(checkout string, names []string, to string, room func(files ...string)
 	}
 	return "is kept in ", nil
 }
+
+// CommitHint returns what to type about uncommitted changes of files, and then. git stash cannot take back line endings that
+// .gitattributes says otherwise than the commit: git converts them again.
+func CommitHint(ctx context.Context, repo *reanchor.Git, paths []string, then string) string {
+	args := append([]string{"ls-files", "--eol", "-z", "--"}, paths[:min(len(paths), 21)]...)
+	out, err := repo.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: args})
+	var converted []string
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		eol, path, _ := strings.Cut(entry, "\t")
+		words := strings.Fields(eol) // i/INDEX w/FILE attr/ATTRIBUTES
+		if len(words) > 2 && (words[0] == "i/crlf" || words[0] == "i/mixed") && words[2] == "attr/text" {
+			converted = append(converted, text.ShellWord(path))
+		}
+	}
+	if err != nil || len(converted) == 0 {
+		return "git commit or git stash them" + then
+	}
+	if len(converted) > 20 {
+		converted = []string{"."}
+	}
+	return "git config merge.renormalize true && git add --renormalize " + strings.Join(converted, " ") + " && git commit -m 'Normalize line endings'" + then +
+		"\ngit stash leaves these changes: .gitattributes and the commit say different line endings"
+}

@@ -55,18 +55,13 @@ func (c *checkup) repository(ctx context.Context) {
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 		addBehind(ctx, c)
 	}
-	var changed, paths []string
-	for _, ch := range recordfiles.Others(ctx, c.project.Git, facts.Changes) {
-		if ch.Code != "??" {
-			changed, paths = append(changed, text.Line(ch.Path, 60)), append(paths, ch.Path)
-		}
-	}
+	changed := recordfiles.Tracked(ctx, c.project.Git, facts.Changes)
 	switch {
 	case len(changed) == 0 || !listed: // it may be the configuration itself
 	case isolation == "none":
-		c.add(Fail, "repository", "uncommitted changes: "+text.Some(changed, 3), userfiles.CommitHint(ctx, c.project.Git, paths, ""))
+		c.add(Fail, "repository", "uncommitted changes: "+text.Listed(changed), userfiles.CommitHint(ctx, c.project.Git, changed, ""))
 	case apart:
-		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Some(changed, 3), "git commit them if the tasks need them")
+		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Listed(changed), "git commit them if the tasks need them")
 	}
 }
 

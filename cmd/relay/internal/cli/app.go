@@ -105,6 +105,14 @@ func (a *App) Confirm(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
+// Sure asks whether to do something, such as "remove 3 items", unless --yes was given. Where that cannot be asked it fails, with the hint.
+func (a *App) Sure(yes, json bool, what, hint string) (bool, error) {
+	if !yes && (json || !a.CanAsk()) {
+		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to " + what, Hint: hint}
+	}
+	return yes || a.Confirm(what+"?"), nil
+}
+
 // Raw returns the output for what agents and commands wrote: unchanged for files and pipes, harmless for a terminal.
 func (a *App) Raw() io.Writer {
 	if terminal.IsTerminal(a.Out.Dest) {

@@ -3,6 +3,8 @@ package project
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -85,27 +87,40 @@ func (p *Project) Read(ctx context.Context) (now *Plan, view *attempts.View, war
 	return now, view, warning, lookAtFinish(ctx, p, view)
 }
 
-// lookAtFinish forgets that the work has landed when the branch no longer has it, as after git reset --keep, and sees that a branch has all of
-// a completed epic: merged, squashed, picked or rebased by hand.
+// lookAtFinish forgets a landing that was undone, as with git reset --keep, and sees that the branch has all of a completed epic: merged,
+// squashed, picked or rebased by hand.
 func lookAtFinish(ctx context.Context, p *Project, view *attempts.View) error {
 	l := view.Ledger
 	at, branch := &l.Integration, integration.NewBranch(p.Git, l.EpicID, integration.Merge)
-	if at.Finished != "" && l.Landed != "" {
-		there, err := branch.Contains(ctx, "refs/heads/"+at.Finished, l.Landed)
-		if err == nil && !there { // a branch that is gone has been merged elsewhere, perhaps
+	if at.Finished != "" && l.Landed != "" { // a branch that is gone has been merged elsewhere, perhaps
+		if there, err := branch.Contains(ctx, "refs/heads/"+at.Finished, l.Landed); err == nil && !there {
 			at.Finished = ""
 		}
 	}
 	if at.Finished == "" && at.From != "" && !view.Running && l.Status.LastExitReason == string(ending.EpicComplete) {
-		tip, err := branch.Tip(ctx)
-		into, failed := p.Git.Ref(ctx, "refs/heads/"+at.From)
-		if err == nil && failed == nil && tip != "" && into != "" {
-			if c, err := finish.Compare(ctx, branch, into, tip); err == nil && c.All {
-				at.Finished = at.From
-			}
+		if lacks, err := finish.Lacking(ctx, branch, "refs/heads/"+at.From); err == nil && lacks == "" {
+			at.Finished = at.From
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// Adopt begins the ledger of a new epic with what its integration branch tells, if that is known, and returns the completed tasks.
+func Adopt(p *Project, known *attempts.Accepted) ([]string, error) {
+	if known == nil {
+		return nil, nil
+	}
+	pl, err := p.Plan()
+	if err != nil {
+		return nil, err
+	}
+	store, err := p.Open(pl)
+	if err != nil {
+		return nil, err
+	}
+	known.Base.Settings, known.Base.StartedAt = LedgerSettings(p.Config), p.Session.Now()
+	err = store.Append(attempts.Event{Type: attempts.TypeAccepted, Accepted: known})
+	return slices.Sorted(maps.Keys(known.Tasks)), errors.Join(err, p.Close(store, pl))
 }
 
 // How long relay reload looks for a run that has the epic's lock and is not under way yet.

@@ -223,14 +223,7 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 			return "", err
 		}
 	}
-	tip, err := branch.Tip(ctx)
-	if err != nil || tip == "" {
-		return "", err
-	}
-	if there, err := finish.Compare(ctx, branch, head, tip); err != nil || there.All {
-		return "", err
-	}
-	return tip, nil
+	return finish.Lacking(ctx, branch, head)
 }
 
 // ListedFolder is where the epics of playlists are, below relay's folder: each in a folder named by its id.
