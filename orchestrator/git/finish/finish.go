@@ -69,34 +69,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	if o.Sign {
 		f.branch.Sign()
 	}
-	f.Name = strings.TrimPrefix(f.branch.BranchRef(), "refs/heads/")
-	own, branch, err := f.branch.Position(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if own == "" && branch == "" {
-		return nil, &text.RefusedError{
-			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
-			Hint:   "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
-		}
-	}
-	if !o.Ledger.Begun && f.Into == "" {
-		return nil, cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&text.RefusedError{
-			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
-		}))
-	}
-	if err = f.resolve(ctx); err != nil {
-		return nil, err
-	}
-	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
-		return nil, err
-	}
-	if f.Old == "" {
-		return nil, &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
-	}
-	if err = f.checkComplete(ctx, own, branch); err == nil && f.Tip == "" {
-		f.Tip, err = f.branch.Tip(ctx)
-	}
+	err := findEnds(ctx, f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +94,39 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 		f.How, f.New, f.offered = Proposal, f.Old, f.New
 	}
 	return f, f.checkOverwrites(ctx)
+}
+
+// findEnds finds the commits that the branch and Into are at, and refuses what cannot be landed or landed on.
+func findEnds(ctx context.Context, f *Step, o Options) error {
+	f.Name = strings.TrimPrefix(f.branch.BranchRef(), "refs/heads/")
+	own, branch, err := f.branch.Position(ctx)
+	if err != nil {
+		return err
+	}
+	if own == "" && branch == "" {
+		return &text.RefusedError{
+			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
+			Hint:   "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
+		}
+	}
+	if !o.Ledger.Begun && f.Into == "" {
+		return cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&text.RefusedError{
+			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
+		}))
+	}
+	if err = f.resolve(ctx); err != nil {
+		return err
+	}
+	if f.Old, err = o.Git.Ref(ctx, "refs/heads/"+f.Into); err != nil {
+		return err
+	}
+	if f.Old == "" {
+		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+	}
+	if err = f.checkComplete(ctx, own, branch); err == nil && f.Tip == "" {
+		f.Tip, err = f.branch.Tip(ctx)
+	}
+	return err
 }
 
 // resolve refuses a target that is none, and takes a name that stands for another branch for that branch: what moves is
