@@ -74,7 +74,8 @@ func Adopted(ctx context.Context, repo *reanchor.Git, epicID string) (*attempts.
 	from, detached := repo.Branch(ctx)
 	base, apart := b.Git(ctx, nil, "merge-base", "HEAD", tip)
 	out, unread := b.Git(ctx, nil, "-c", "trailer.separators=:", "log", "--no-show-signature", "--reverse", "--topo-order", "--basic-regexp",
-		"--grep=^Relay-Epic: "+epicID+"$", "--format=%H%x00%cI%x00"+integration.Trailer("Relay-Run")+"%x00"+integration.Trailer("Relay-Task"), tip, "--")
+		"--grep=^Relay-Epic: "+epicID+"$", "--format=%H%x00%cI%x00"+integration.Trailer("Relay-Run")+"%x00"+integration.Trailer("Relay-Task"),
+		tip, "--")
 	if err = errors.Join(err, detached, apart, unread); err != nil {
 		return nil, err
 	}
