@@ -44,54 +44,58 @@ func encode(dst []byte, e Event, d *decoder) ([]byte, Event, error) {
 	return dst, back, nil
 }
 
-// canonical replaces what the ledger has no words for: categories of an agent's own, and numbers that JSON does not
-// know, which come from a division by zero somewhere else.
+// canonical replaces what the ledger has no words for: categories of an agent's own, numbers that JSON does not know, which come
+// from a division by zero somewhere else, and numbers that no run has.
 func canonical(e *Event) {
-	if e.RunStarted != nil {
-		rs := *e.RunStarted
-		rs.Settings.TimeoutMinutes = finite(rs.Settings.TimeoutMinutes)
-		e.RunStarted = &rs
+	e.RunStarted = copied(e.RunStarted, func(rs *RunStarted) {
+		rs.Jobs, rs.Settings.TimeoutMinutes = min(max(rs.Jobs, 0), MaxJobs), finite(rs.Settings.TimeoutMinutes)
+	})
+	e.Undone = copied(e.Undone, func(u *Undone) { u.Check.Seconds = finite(u.Check.Seconds) })
+	e.Landing, e.Ended = copied(e.Landing, (*Ended).canonical), copied(e.Ended, (*Ended).canonical)
+	e.EpicReviewed = copied(e.EpicReviewed, func(r *EpicReview) { r.Usage = copied(r.Usage, (*Usage).canonical) })
+}
+
+// copied returns a changed copy of a part of an event.
+func copied[T any](part *T, change func(*T)) *T {
+	if part == nil {
+		return nil
 	}
-	if e.Undone != nil {
-		undone := *e.Undone
-		undone.Check.Seconds = finite(undone.Check.Seconds)
-		e.Undone = &undone
+	made := *part
+	change(&made)
+	return &made
+}
+
+func (e *Ended) canonical() {
+	e.Receipt.categorise()
+	if e.Outcome == "" {
+		e.Outcome = outcomeOf(e.Result, &e.Receipt)
 	}
-	e.Landing, e.Ended = e.Landing.canonical(), e.Ended.canonical()
-	if r := e.EpicReviewed; r != nil && r.Usage != nil {
-		judged, usage := *r, *r.Usage
-		usage.CostUSD = finite(usage.CostUSD)
-		judged.Usage = &usage
-		e.EpicReviewed = &judged
+	e.Usage = copied(e.Usage, (*Usage).canonical)
+	e.Receipt.Checks = slices.Clone(e.Receipt.Checks)
+	for i := range e.Receipt.Checks {
+		e.Receipt.Checks[i].Seconds = finite(e.Receipt.Checks[i].Seconds)
 	}
 }
 
-func (e *Ended) canonical() *Ended {
-	if e == nil {
-		return nil
-	}
-	ended := *e
-	ended.Receipt.categorise()
-	if ended.Outcome == "" {
-		ended.Outcome = outcomeOf(ended.Result, &ended.Receipt)
-	}
-	if u := ended.Usage; u != nil {
-		usage := *u
-		usage.CostUSD = finite(usage.CostUSD)
-		ended.Usage = &usage
-	}
-	ended.Receipt.Checks = slices.Clone(ended.Receipt.Checks)
-	for i := range ended.Receipt.Checks {
-		ended.Receipt.Checks[i].Seconds = finite(ended.Receipt.Checks[i].Seconds)
-	}
-	return &ended
-}
+// MaxJobs and the bounds beside it keep a forged log from using up memory, and its sums finite.
+const (
+	MaxJobs    = 1000
+	mostNumber = 1e8 // dollars, seconds, minutes
+	mostTokens = 1 << 50
+)
 
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
 	}
-	return v
+	return min(max(v, 0), mostNumber)
+}
+
+func (u *Usage) canonical() {
+	for _, tokens := range []*int64{&u.InputTokens, &u.CachedTokens, &u.OutputTokens} {
+		*tokens = min(max(*tokens, 0), mostTokens)
+	}
+	u.CostUSD = finite(u.CostUSD)
 }
 
 // bound cuts the texts and lists of an oversized event.

@@ -64,6 +64,7 @@ func sameDecoding(t *testing.T, text []byte) {
 	t.Helper()
 	var want, got Event
 	werr := json.Unmarshal(text, &want)
+	canonical(&want)
 	d := new(decoder)
 	gerr := d.decode(text, &got)
 	if (werr == nil) != (gerr == nil) || werr == nil && !reflect.DeepEqual(got, want) {

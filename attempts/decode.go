@@ -15,13 +15,18 @@ type decoder struct {
 	}
 }
 
-// decode reads the text of one line.
-func (d *decoder) decode(text []byte, e *Event) error {
+// decode reads the text of one line, which anyone may have written.
+func (d *decoder) decode(text []byte, e *Event) (err error) {
 	d.line.Event = Event{}
 	if d.scan.Decode(text, &d.line) {
 		*e = d.line.Event
-		return nil
+	} else {
+		*e = Event{}
+		err = json.Unmarshal(text, e)
 	}
-	*e = Event{}
-	return json.Unmarshal(text, e)
+	canonical(e)
+	for i := range e.Steps {
+		e.Steps[i].Rules = copied(e.Steps[i].Rules, func(r *Rules) { r.Jobs = min(max(r.Jobs, 0), MaxJobs) })
+	}
+	return err
 }

@@ -63,9 +63,7 @@ func (y *endYAML) ended(over bool) Ended {
 	r := &e.Receipt
 	r.Extra = y.Receipt.Rest.text()
 	r.categorise()
-	if e.Usage != nil {
-		e.Usage.CostUSD = finite(e.Usage.CostUSD)
-	}
+	e.Usage = copied(e.Usage, (*Usage).canonical)
 	for i := range r.Checks {
 		r.Checks[i].Seconds = finite(r.Checks[i].Seconds)
 	}

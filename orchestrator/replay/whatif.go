@@ -43,8 +43,8 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 		case value == "":
 			return w, &SettingError{"--what-if " + strconv.Quote(written) + " has a key or a value that is empty", whatIfHint}
 		case key == "jobs" && named:
-			if w.Jobs, err = strconv.Atoi(value); err != nil || w.Jobs < 1 || w.Jobs > mostJobs {
-				return w, &SettingError{fmt.Sprintf("jobs=%s is no number from 1 to %d", value, mostJobs), whatIfHint}
+			if w.Jobs, err = strconv.Atoi(value); err != nil || w.Jobs < 1 || w.Jobs > attempts.MaxJobs {
+				return w, &SettingError{fmt.Sprintf("jobs=%s is no number from 1 to %d", value, attempts.MaxJobs), whatIfHint}
 			}
 		case key == "runners":
 			w.Runners = append(w.Runners, value)
@@ -55,10 +55,7 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 	return w, nil
 }
 
-const (
-	whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4,runners=codex,claude"
-	mostJobs   = 1000
-)
+const whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4,runners=codex,claude"
 
 // Plan is a recorded run beside the same run planned anew.
 type Plan struct {
