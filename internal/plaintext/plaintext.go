@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi/parser"
@@ -27,15 +28,28 @@ func Clean(s string) string {
 	if strings.IndexByte(s, escapeByte) >= 0 {
 		s = stripSequences(s)
 	}
+	var before rune
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\u2028' || r == '\u2029':
-			return '\n'
-		case invisible(r) || unicode.Is(unicode.Noncharacter_Code_Point, r):
+			r = '\n'
+		case invisible(r), unicode.Is(unicode.Noncharacter_Code_Point, r), joins(r) && !joinable(before, r):
 			return -1
 		}
+		before = r
 		return r
 	}, s)
+}
+
+// joins reports a character that is not seen and changes how its neighbours look: joiners, and the choice between text and emoji.
+func joins(r rune) bool { return r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f' }
+
+// joinable reports whether r, which joins, can change anything behind a character. Rows of such characters hide text from people.
+func joinable(before, r rune) bool {
+	if joins(before) {
+		return before == '\ufe0f' && r == '\u200d'
+	}
+	return before > unicode.MaxLatin1 || before == '\u00a9' || before == '\u00ae' || r == '\ufe0f' && strings.ContainsRune("#*0123456789", before)
 }
 
 // stripSequences removes escape sequences line by line, so that one without an end takes its own line at most. The parser goes by
@@ -82,7 +96,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// invisible reports a character that drives a terminal, breaks a line or turns text around, other than newline and tab.
+// invisible reports a character that drives a terminal, breaks a line, turns text around or hides text from people, other than newline
+// and tab.
 func invisible(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -91,7 +106,9 @@ func invisible(r rune) bool {
 		return true
 	case r == 0x061c, r >= 0x200e && r <= 0x200f: // direction marks
 		return true
-	case r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // separators, bidirectional embeddings and isolates
+	case r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f: // separators, bidirectional embeddings and isolates, of no width
+		return true
+	case r == 0x00ad, r == 0x034f, r == 0x180e, r == 0x200b, r >= 0xfe00 && r <= 0xfe0d, r >= 0xe0000 && r <= 0xe0fff: // with tags, variants
 		return true
 	}
 	return r == 0xfeff
@@ -129,7 +146,9 @@ func Escape(s string) string {
 		switch {
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		case invisible(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
 		default:
 			b.WriteRune(r)
 		}

@@ -15,26 +15,33 @@ var seeds = []string{
 	"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "\x1b]never ends\nnext", "\x1b(B\x1b=x\x1b", "one\r\ntwo\rthree",
 	"evil\u202egnp.exe\u2066x\u2069", "c1 \u009b31m\u0085", "a\u2028b", "latin1 \x90 goes\x9d on", "\x1b]0;✳ “title”\x07after",
 	"\x1bPdcs\nx\x1b\\after", "\x1b\x1b[", "\r\r\n", "\xf0\x9f", "\x1b[31日本", "\ufeffbom\ufffe", "\x1b]0;\xff",
+	"tags\U000e0041\U000e007f", "\u200b\u200c\u200d\ufe0f", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "\ufe00\U000e0100",
 }
 
 func TestClean(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"plain\n\ttext":                            "plain\n\ttext",
-		"ümläut 😀":                                 "ümläut 😀",
-		"a\x00b\x07c\x7f":                          "abc",
-		"bad \xff\xfe utf8":                        "bad �� utf8",
-		"\x1b]never ends\nnow":                     "\nnow",
-		"\x1b[31mred\x1b[0m \x1b]0;title\x07after": "red after",
-		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\": "link",
-		"\x1b(B\x1b=x\x1b":                         "x",
-		"one\r\ntwo\rthree":                        "one\ntwo\nthree",
-		"evil\u202egnp.exe\u2066x\u2069":           "evilgnp.exex",
-		"c1 \u009b31m\u0085":                       "c1 31m",
-		"a\u2028b":                                 "a\nb",
-		"latin1 \x90 goes \x9d on\nand on":         "latin1 � goes � on\nand on",
-		"\x1b[1mlatin1 \x90 goes \x9d on\nand on":  "latin1 � goes � on\nand on",
-		"\ufeffbom\ufffe":                          "bom",
+		"plain\n\ttext":                               "plain\n\ttext",
+		"ümläut 😀":                                    "ümläut 😀",
+		"a\x00b\x07c\x7f":                             "abc",
+		"bad \xff\xfe utf8":                           "bad �� utf8",
+		"\x1b]never ends\nnow":                        "\nnow",
+		"\x1b[31mred\x1b[0m \x1b]0;title\x07after":    "red after",
+		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\":    "link",
+		"\x1b(B\x1b=x\x1b":                            "x",
+		"one\r\ntwo\rthree":                           "one\ntwo\nthree",
+		"evil\u202egnp.exe\u2066x\u2069":              "evilgnp.exex",
+		"c1 \u009b31m\u0085":                          "c1 31m",
+		"a\u2028b":                                    "a\nb",
+		"latin1 \x90 goes \x9d on\nand on":            "latin1 � goes � on\nand on",
+		"\x1b[1mlatin1 \x90 goes \x9d on\nand on":     "latin1 � goes � on\nand on",
+		"\ufeffbom\ufffe":                             "bom",
+		"hi\U000e0049\U000e0067\U000e007f":            "hi",
+		"of\u200b no\u2060 width\u00ad":               "of no width",
+		"a\u200c\u200d\u200c\ufe0f b\ufe00\U000e01ef": "a b",
+		"❤\ufe0f\u200d🔥 👩\u200d💻 ©\ufe0f 1\ufe0f⃣":    "❤\ufe0f\u200d🔥 👩\u200d💻 ©\ufe0f 1\ufe0f⃣",
+		"😀\ufe0f\ufe0e\ufe0f\u200d\u200c\u200d":       "😀\ufe0f\u200d",
+		"می\u200cخواهم":                               "می\u200cخواهم",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
@@ -54,6 +61,7 @@ func TestEscape(t *testing.T) {
 		"turned \u202earound\u2069": `turned \u202earound\u2069`,
 		"not \xff utf-8":            "not \ufffd utf-8",
 		"nul \x00 del \x7f":         `nul \u0000 del \u007f`,
+		"tag \U000e0041":            `tag \udb40\udc41`,
 	} {
 		if got := Escape(in); got != want {
 			t.Errorf("Escape(%q) = %q, want %q", in, got, want)
@@ -78,7 +86,7 @@ func TestCuts(t *testing.T) {
 
 // obeyed reports what a terminal or a reader would obey.
 func obeyed(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || r == '\ufeff')
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || r == '\ufeff' || r >= 0xe0000 && r < 0xe1000)
 }
 
 func FuzzClean(f *testing.F) {
