@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 )
@@ -99,6 +100,9 @@ func Write(a *cli.App, p *project.Project, f *artifact.Artifact) error {
 
 // write writes an artifact without the secrets that are in it, under a name that no other file has.
 func write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) (name string, added bool, err error) {
+	if err := entries.CheckAuthor(f.AgentID); err != nil {
+		return "", false, err
+	}
 	w, err := artifact.Open(p.Root, nil)
 	if err != nil {
 		return "", false, err

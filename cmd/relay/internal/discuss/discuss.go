@@ -13,6 +13,7 @@ import (
 	"relay/attempts/artifact"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
@@ -178,8 +179,12 @@ func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte,
 		return nil, err
 	}
 	top, inside := guardian.CheckoutOfRun(ctx, a, p)
+	by := author(ctx, a, p, inside)
+	if err := checkAuthors(by, input); err != nil {
+		return nil, err
+	}
 	secret := false
-	l, err := discussion.Open(top, discussion.Options{By: author(ctx, a, p, inside), Now: a.Now, Clean: func(text string) string {
+	l, err := discussion.Open(top, discussion.Options{By: by, Now: a.Now, Clean: func(text string) string {
 		clean := a.Secrets.Text(text)
 		secret = secret || clean != text
 		return clean
@@ -199,6 +204,17 @@ func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte,
 		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the discussion")
 	}
 	return json.Marshal(answer.Value)
+}
+
+// checkAuthors refuses what would be written as of relay itself.
+func checkAuthors(by string, input []byte) error {
+	var in struct{ Positions []struct{ By string } }
+	_ = json.Unmarshal(input, &in) // the action says what is wrong
+	err := entries.CheckAuthor(by)
+	for _, p := range in.Positions {
+		err = errors.Join(err, entries.CheckAuthor(p.By))
+	}
+	return err
 }
 
 // explained gives an error the hint what to do about it.

@@ -16,6 +16,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/internal/plaintext"
 )
 
 // AddOptions are the flags of relay ledgersync add.
@@ -55,6 +56,9 @@ func Append(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	if err := fill(a, p, e); err != nil {
 		return err
 	}
+	if err := CheckAuthor(e.Agent.Name); err != nil {
+		return err
+	}
 	w, err := ledgersync.Open(p.Root, filepath.Base(p.Root), nil)
 	if err != nil {
 		return err
@@ -76,6 +80,14 @@ func Append(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 		fmt.Fprintf(a.Err, "relay: warning: %s\n", mended)
 	}
 	return err
+}
+
+// CheckAuthor refuses the name under which relay itself writes, in capitals and with white space too.
+func CheckAuthor(name string) error {
+	if !strings.EqualFold(strings.Join(strings.Fields(plaintext.Clean(name)), ""), "relay") {
+		return nil
+	}
+	return &exit.UsageError{Message: fmt.Sprintf("%q is the name of relay itself", plaintext.Line(name)), Hint: "say who writes, by another name"}
 }
 
 // readJSON reads one entry. A key that entries do not have is a mistake.
