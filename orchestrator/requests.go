@@ -3,11 +3,14 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 )
@@ -16,8 +19,15 @@ import (
 type Ask struct {
 	attempts.Request
 
-	Task   string // "": the whole run
-	Answer func(message string, err error)
+	Task    string // "": the whole run
+	Insider string // names a process of the run itself that asks: it is refused
+	Answer  func(message string, err error)
+}
+
+// ErrInsider refuses what a process asks that the run has started.
+var ErrInsider = &text.RefusedError{
+	Reason: "requests are for people, and this run started the process that asks",
+	Hint:   "say in the result what should be decided, and why: the user reads that in the report",
 }
 
 // heed carries out what a person asks, until over is called. It does so from when there is a schedule.
@@ -46,6 +56,9 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 	s := r.state
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
+	if ask.Insider != "" {
+		return "", r.refuse(ask)
+	}
 	ask.By, ask.Reason = attempts.Person, attempts.Clean(s.Redact.Text(ask.Reason), 500)
 	now := s.Instant()
 	events, message, err := r.dispatcher.Consider(now, ask.Task, ask.Request)
@@ -62,6 +75,15 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 	r.dispatcher.Apply(now, ask.Task, ask.What)
 	s.Notify(updates.Update{Kind: updates.Request, Task: ask.Task, Text: message, Asked: ask.What})
 	return message, nil
+}
+
+// refuse records that a process of the run has asked something of it.
+func (r *run) refuse(ask Ask) error {
+	what := attempts.Clean(strings.TrimSpace(string(ask.What)+" "+ask.Task), 100)
+	note := &attempts.Note{Kind: "refused", Text: ask.Insider + " asked the run for " + strconv.Quote(what) + ": only people may, and nothing was changed"}
+	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note}) // as in slept
+	return ErrInsider
 }
 
 // goesOn reports whether the workers begin again: because completed tasks are to be done again, or as a person has had a task tried

@@ -27,6 +27,7 @@ var update = flag.Bool("update", false, "write what relay prints into the script
 func TestMain(m *testing.M) {
 	testscript.Main(withClaude{m}, map[string]func(){
 		"relay": relayForTests,
+		"ask":   askRaw,
 		"mcp":   func() { os.Exit(mcptest.Run(context.Background(), os.Args[1:], os.Stdout)) },
 	})
 }

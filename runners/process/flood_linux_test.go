@@ -7,12 +7,14 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // flood runs a program that writes n bytes as lines of 64, with a last line of its own, and reads them as they come.
 func flood(tb testing.TB, n string, limit int64) (lines int, last string, peak int64) {
 	tb.Helper()
-	if err := punch(written(tb, "x"), 0, 1); err != nil {
+	if err := unix.Fallocate(int(written(tb, "x").Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, 1); err != nil {
 		tb.Skipf("the file system makes no holes: %v", err)
 	}
 	cmd := shell(tb, `yes 012345678901234567890123456789012345678901234567890123456789012 | head -c `+n+`; echo result`)
@@ -37,7 +39,7 @@ func flood(tb testing.TB, n string, limit int64) (lines int, last string, peak i
 		}
 		last = string(line.Data)
 	}
-	if got := onDisk(tb, cmd.Stdout); got > limit+2*holeStep {
+	if got := onDisk(tb, cmd.Stdout); got > limit+2*1<<20 {
 		tb.Errorf("%d bytes on disk at the end, the limit is %d", got, limit)
 	}
 	if _, err := Compact(cmd.Stdout, limit); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"relay/runners/process/punchhole"
 )
 
 const (
@@ -39,7 +41,7 @@ type Lines struct {
 	o    LinesOptions
 	f    *os.File
 	off  int64 // read so far
-	hole punchHole
+	hole punchhole.Hole
 
 	buf        []byte
 	r, scan, w int // the line begins at r; no end of line before scan; data ends at w
@@ -67,7 +69,7 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 		o.MaxLine = defaultMaxLine
 	}
 	o.MaxLine = max(o.MaxLine, 2*keepOfLine)
-	l := &Lines{o: o, f: f, hole: newPunchHole(o.Cap), opened: time.Now(), poll: pollMin}
+	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap), opened: time.Now(), poll: pollMin}
 	return l, nil
 }
 
@@ -164,7 +166,7 @@ func (l *Lines) fill() (int, error) {
 	l.off += int64(n)
 	l.last.Store(int64(time.Since(l.opened)))
 	l.poll = pollMin
-	l.hole.freeBefore(l.f, l.off)
+	l.hole.FreeBefore(l.f, l.off)
 	return n, nil
 }
 
@@ -173,7 +175,7 @@ func (l *Lines) follow() error {
 	info, err := l.f.Stat()
 	if err == nil && info.Size() < l.off {
 		l.off = info.Size()
-		l.hole = newPunchHole(l.o.Cap)
+		l.hole = punchhole.New(l.o.Cap)
 	}
 	return err
 }

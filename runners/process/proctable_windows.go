@@ -179,3 +179,6 @@ func (k *procTable) reclaim(time.Duration, map[string]bool) {}
 func (k *procTable) sweep(func(string) bool, time.Duration, time.Duration, <-chan struct{}) int {
 	return 0
 }
+
+// Origin reports every process as started by this one.
+func Origin(int) (mark string, started bool) { return "", true }

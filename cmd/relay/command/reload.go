@@ -73,7 +73,7 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	kept, _ := project.ParsePlan(p.RunPlanFile(answer.Run), source)
 	answer.PlanChanges = project.ComparePlans(kept, pl)
 	if !bytes.Equal(source, pl.Source) {
-		if err := session.AskReload(run.Holder); err != nil {
+		if _, err := session.Ask(ctx, p, run.Holder, session.Request{What: session.Reload}); err != nil {
 			return err
 		}
 		answer.Asked = true

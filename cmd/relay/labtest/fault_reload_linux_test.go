@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 )
 
@@ -52,7 +53,7 @@ func TestFaultReloadStorm(t *testing.T) {
 		select {
 		case <-r.done:
 			r.wants(t, exit.OK)
-			t.Logf("%d signals, %s", min(sent, many), strings.Join(strings.Fields(r.stdout.String()), " "))
+			t.Logf("%d requests, %s", min(sent, many), strings.Join(strings.Fields(r.stdout.String()), " "))
 			r.says(t, `"reloads": `)
 			r.says(t, `"attempts": 10`)
 			l.onceEach(ids)
@@ -60,10 +61,21 @@ func TestFaultReloadStorm(t *testing.T) {
 			return
 		case <-storm.C:
 			if sent < many { // a run that is told for ever does nothing else
-				_ = r.cmd.Process.Signal(syscall.SIGUSR1)
+				_ = l.askReload()
 			}
 		}
 	}
+}
+
+// askReload asks the run that is on to reload; between two runs there is none to ask.
+func (l *lab) askReload() error {
+	p := &project.Project{Dir: l.path(".agents-os/relay")}
+	held, err := attempts.HeldBy(p.File("lock"))
+	if err != nil || held == nil {
+		return err
+	}
+	_, err = session.Ask(l.t.Context(), p, held, session.Request{What: session.Reload})
+	return err
 }
 
 // onceEach wants that the agent of each task was started once, and that all of them are completed.
@@ -119,7 +131,7 @@ func TestFaultLockBetweenRuns(t *testing.T) {
 		case <-taken:
 			open = false
 		case <-told.C:
-			r.signal(t, syscall.SIGUSR1)
+			_ = l.askReload()
 		}
 	}
 	l.end(r)
@@ -127,7 +139,7 @@ func TestFaultLockBetweenRuns(t *testing.T) {
 	l.onceEach(ids)
 }
 
-// A process that has the pid of a run by now is not told anything: the signal would kill it.
+// A process that has the pid of a run by now is not asked anything.
 func TestFaultReloadOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	other := exec.CommandContext(t.Context(), "sleep", "600")
@@ -144,7 +156,7 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 	} {
 		one := h
 		change(&one)
-		err := session.AskReload(&one)
+		_, err := session.Ask(t.Context(), &project.Project{Dir: t.TempDir()}, &one, session.Request{What: session.Reload})
 		if err == nil {
 			t.Errorf("%s: it was told", name)
 			continue
@@ -153,7 +165,7 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 		if want := "the run is " + exit.HolderText(&one) + ", which cannot be reached from here"; d.Code != exit.Failure || d.Messages[0] != want {
 			t.Errorf("%s: %+v, want %s", name, d, want)
 		}
-		if want := "type relay reload on " + one.Host + "\nor stop the run there, and relay work goes on with the new plan"; d.Hint != want {
+		if want := "type that on " + one.Host + ", or stop the run there"; d.Hint != want {
 			t.Errorf("%s: %s, want %s", name, d.Hint, want)
 		}
 	}

@@ -2,29 +2,31 @@ package session
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/text"
+	"relay/runners/process/peer"
 )
 
-// Request is what a person asks of the run that is on. It reaches the run as a file in the folder that the run's process has made for
-// itself, with a signal to look there; the reply comes back in the same way. A folder of a process that is gone is nobody's.
+// Request is what a person asks of the run that is on. It goes through the socket of the run's process, which replies there.
 type Request struct {
 	What   attempts.RequestKind `json:"what"`
 	Task   string               `json:"task,omitempty"`
 	Reason string               `json:"reason,omitempty"`
 	Now    bool                 `json:"now,omitempty"` // of a stop of the whole run: agents are killed
 }
+
+// Reload asks the session to end its run and begin another one with the plan as it is then.
+const Reload attempts.RequestKind = "reload"
 
 // reply is what became of a request.
 type reply struct {
@@ -33,148 +35,72 @@ type reply struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// requestsDir is in the folder of an epic. It has a folder for each process that takes requests.
-const requestsDir = "requests"
+// requestsLink is in the folder of an epic: a link to the socket of the process that takes requests. (A relay of before has a folder
+// there, with requests as files.)
+const requestsLink = "requests"
 
-// Endings of the names of files in such a folder.
-const (
-	requestFile = ".json"
-	takenFile   = ".taken"
-	replyFile   = ".reply"
-)
-
-// requestDir returns the folder of a process.
-func requestDir(p *project.Project, pid int) string {
-	return filepath.Join(p.File(requestsDir), strconv.Itoa(pid))
-}
-
-// How long a request waits for its reply, and how often it looks and tells the run again.
+// Bounds of a request and its reply.
 const (
 	replyWait  = 10 * time.Second
-	replyPause = 20 * time.Millisecond
-	replyAgain = time.Second
+	maxRequest = 1 << 20
 )
 
 // Ask asks something of the run that h describes, and returns the run's own words of what it does. The error is for the user: of a run
 // that refuses, cannot be reached or does not answer.
 func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request) (message string, err error) {
-	run, err := os.FindProcess(h.PID) // before it is looked at: what is found stays the same process
-	if err != nil {
-		return "", project.ErrNoRun()
-	}
-	defer func() { _ = run.Release() }()
 	if !h.Reachable() {
 		return "", &exit.Hinted{
 			Err:  fmt.Errorf("the run is %s, which cannot be reached from here", exit.HolderText(h)),
 			Hint: "type that on " + text.Line(h.Host, 80) + ", or stop the run there",
 		}
 	}
-	dir := requestDir(p, h.PID)
-	if _, err := os.Stat(dir); err != nil {
-		return "", &exit.Hinted{
-			Err:  fmt.Errorf("process %d takes no requests while it runs", h.PID),
-			Hint: "stop it with Ctrl-C, type that again, then relay work goes on; nothing is lost",
-		}
-	}
-	content, err := json.Marshal(q)
+	conn, err := dial(ctx, p, h)
 	if err != nil {
 		return "", err
 	}
-	c := call{name: filepath.Join(dir, rand.Text()), run: run, holder: h}
-	if err := project.ReplaceFile(c.name+requestFile, content); err != nil {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if err := conn.SetDeadline(time.Now().Add(replyWait)); err != nil {
 		return "", err
 	}
-	defer c.clear()
-	return c.wait(ctx)
-}
-
-// call is a request under way.
-type call struct {
-	name   string // of its files, without the ending
-	run    *os.Process
-	holder *attempts.Holder
-}
-
-// wait tells the run of the request until it has replied.
-func (c *call) wait(ctx context.Context) (message string, err error) {
-	look, again, late := time.NewTicker(replyPause), time.NewTicker(replyAgain), time.NewTimer(replyWait)
-	defer look.Stop()
-	defer again.Stop()
-	defer late.Stop()
-	_, request := userSignals()
-	if err := askError(c.holder, send(c.run, request)); err != nil {
-		return "", err
-	}
-	for {
-		content, err := project.ReadFile(c.name+replyFile, 1<<20)
-		if err == nil {
-			return c.read(content)
-		}
-		select {
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		case <-look.C:
-		case <-again.C:
-			if err := send(c.run, request); errors.Is(err, os.ErrProcessDone) {
-				return "", c.unanswered()
-			}
-		case <-late.C:
-			return "", c.unanswered()
-		}
-	}
-}
-
-// unanswered withdraws the request of a run that does not reply, and says what became of it.
-func (c *call) unanswered() error {
-	hint := "relay status says whether it still runs"
-	if os.Remove(c.name+requestFile) != nil { // it has taken it
-		return &exit.Hinted{Err: fmt.Errorf("process %d took the request and did not answer", c.holder.PID), Hint: hint}
-	}
-	return &exit.Hinted{Err: fmt.Errorf("process %d did not answer: nothing was changed", c.holder.PID), Hint: hint}
-}
-
-func (c *call) read(content []byte) (string, error) {
 	var r reply
-	if err := json.Unmarshal(content, &r); err != nil {
-		return "", fmt.Errorf("the reply of process %d cannot be read: %w", c.holder.PID, err)
+	if err = json.NewEncoder(conn).Encode(q); err == nil {
+		err = json.NewDecoder(io.LimitReader(conn, maxRequest)).Decode(&r)
 	}
-	if r.Error != "" {
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", &exit.Hinted{Err: fmt.Errorf("process %d did not answer", h.PID), Hint: "relay status says whether it still runs, and what it does"}
+	case r.Error != "":
 		return "", &exit.Hinted{Err: errors.New(r.Error), Hint: r.Hint}
 	}
 	return r.Message, nil
 }
 
-// clear removes what is left of the request, with folders that nobody needs any more.
-func (c *call) clear() {
-	_ = os.Remove(c.name + requestFile)
-	_ = os.Remove(c.name + replyFile)
-	if alive(c.holder.PID) {
-		return
+// dial connects to the run's process, and to no other one that listens in its place.
+func dial(ctx context.Context, p *project.Project, h *attempts.Holder) (*net.UnixConn, error) {
+	link := p.File(requestsLink)
+	what := "takes no requests while it runs"
+	if info, err := os.Lstat(link); err == nil && info.IsDir() {
+		what = "is of an older relay, which takes no requests of this one"
 	}
-	_ = os.Remove(filepath.Dir(c.name))
-	_ = os.Remove(filepath.Dir(filepath.Dir(c.name)))
-}
-
-// alive reports whether there is a process with this pid.
-func alive(pid int) bool {
-	found, err := os.FindProcess(pid)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = found.Release() }()
-	return !errors.Is(probe(found), os.ErrProcessDone)
-}
-
-// askError returns the error for the user of a run that could not be told of a request, nil when err is.
-func askError(h *attempts.Holder, err error) error {
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return &exit.Hinted{
-			Err:  errors.New("a run on this system takes no requests"),
-			Hint: "stop it with Ctrl-C, type that again, then relay work goes on; nothing is lost",
+	if at, err := os.Readlink(link); err == nil {
+		conn, err := new(net.Dialer).DialContext(ctx, "unix", at)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-	case errors.Is(err, os.ErrPermission):
-		return &exit.Hinted{Err: fmt.Errorf("process %d is another user's", h.PID), Hint: "ask the user who started that run"}
+		if conn, ok := conn.(*net.UnixConn); ok && err == nil {
+			pid, err := peer.Of(conn)
+			if err == nil && pid == h.PID {
+				return conn, nil
+			}
+			_ = conn.Close()
+			what = fmt.Sprintf("is not the one that takes requests at %s", p.Rel(link))
+		}
 	}
-	return signalError(h, err)
+	return nil, &exit.Hinted{
+		Err:  fmt.Errorf("process %d %s", h.PID, what),
+		Hint: "stop it with Ctrl-C where it was started, type that again, then relay work goes on; nothing is lost",
+	}
 }

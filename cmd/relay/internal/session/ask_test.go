@@ -3,14 +3,12 @@
 package session
 
 import (
-	"errors"
+	"bufio"
+	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"relay/attempts"
@@ -19,119 +17,106 @@ import (
 	"relay/orchestrator"
 )
 
-// deaf takes the signal of requests, as a run does that is stuck.
-func deaf(t *testing.T) {
-	t.Helper()
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGUSR2)
-	t.Cleanup(func() { signal.Stop(heard) })
-}
-
-// askedIn asks a run that is this process, with its folder made ready, and returns what the user is told.
-func askedIn(t *testing.T, h attempts.Holder, ready func(dir string)) *exit.Diagnosis {
-	t.Helper()
-	p := &project.Project{Dir: t.TempDir()}
-	if ready != nil {
-		dir := requestDir(p, h.PID)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		ready(dir)
-	}
-	_, err := Ask(t.Context(), p, &h, Request{What: attempts.RequestPause})
-	if err == nil {
-		t.Fatal("it was answered")
-	}
-	d := exit.Diagnose(err)
-	return &d
-}
-
-// A request that no run carries out is told as such, and is not left behind for another one.
-func TestUnanswered(t *testing.T) { //nolint:paralleltest // signals are the whole process's
-	deaf(t)
+// A run that cannot be asked, or does not answer, is told as such.
+func TestUnanswered(t *testing.T) {
+	t.Parallel()
 	here := attempts.Self("", time.Now())
 	elsewhere := here
 	elsewhere.Host, elsewhere.PID = "moon", 7
-	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []struct {
-			holder        attempts.Holder
-			ready         func(dir string)
-			message, hint string
-		}{
-			{here, nil, "process … takes no requests while it runs", "stop it with Ctrl-C, type that again, then relay work goes on; nothing is lost"},
-			{elsewhere, nil, "the run is process 7 on moon …, which cannot be reached from here", "type that on moon, or stop the run there"},
-			{here, func(string) {}, "process … did not answer: nothing was changed", "relay status says whether it still runs"},
-			{here, func(dir string) { go takeAll(dir) }, "process … took the request and did not answer", "relay status says whether it still runs"},
-			{here, func(dir string) { go replyAll(dir, "{") }, "the reply of process … cannot be read: unexpected end of JSON input", ""},
-			{here, func(dir string) { go replyAll(dir, `{"error": "no", "hint": "do"}`) }, "no", "do"},
-		} {
-			d := askedIn(t, c.holder, c.ready)
-			from, to, _ := strings.Cut(c.message, "…")
-			if !strings.HasPrefix(d.Messages[0], from) || !strings.HasSuffix(d.Messages[0], to) || c.hint != "" && d.Hint != c.hint {
-				t.Errorf("%+v, want %s; %s", d, c.message, c.hint)
+	const stop = "stop it with Ctrl-C where it was started, type that again, then relay work goes on; nothing is lost"
+	for _, c := range []struct {
+		holder        attempts.Holder
+		answer        string // "": nothing listens
+		message, hint string
+	}{
+		{here, "", "process … takes no requests while it runs", stop},
+		{elsewhere, "", "the run is process 7 on moon …, which cannot be reached from here", "type that on moon, or stop the run there"},
+		{here, "{\n", "process … did not answer", "relay status says whether it still runs, and what it does"},
+		{here, `{"error": "no", "hint": "do"}`, "no", "do"},
+	} {
+		p := &project.Project{Dir: t.TempDir()}
+		if c.answer != "" {
+			l, err := listenIn([]string{strings.Repeat("/long", 20), filepath.Join(p.Dir, "none"), "/tmp"})
+			if err != nil {
+				t.Fatal(err)
 			}
+			link := p.File(requestsLink)
+			t.Cleanup(func() { _ = l.Close(); forget(l.Addr().String(), link) })
+			if err := os.Symlink(l.Addr().String(), link); err != nil {
+				t.Fatal(err)
+			}
+			go reply1(l, c.answer)
 		}
-	})
-	d := exit.Diagnose(askError(&here, errors.ErrUnsupported))
-	if d.Messages[0] != "a run on this system takes no requests" || !strings.HasPrefix(d.Hint, "stop it with Ctrl-C") {
-		t.Errorf("%+v", d)
+		_, err := Ask(t.Context(), p, &c.holder, Request{What: attempts.RequestPause})
+		if err == nil {
+			t.Fatal("it was answered")
+		}
+		d := exit.Diagnose(err)
+		from, to, _ := strings.Cut(c.message, "…")
+		if !strings.HasPrefix(d.Messages[0], from) || !strings.HasSuffix(d.Messages[0], to) || d.Hint != c.hint {
+			t.Errorf("%+v, want %s; %s", d, c.message, c.hint)
+		}
 	}
 }
 
-// found waits for the request in a folder.
-func found(dir string) (name string) {
-	for {
-		names, _ := filepath.Glob(filepath.Join(dir, "*"+requestFile))
-		if len(names) > 0 {
-			return strings.TrimSuffix(names[0], requestFile)
-		}
-		time.Sleep(time.Millisecond) //nolint:forbidigo // in a bubble of fake time
+// reply1 gives one request an answer.
+func reply1(l *net.UnixListener, answer string) {
+	conn, err := l.Accept()
+	if err != nil {
+		return
 	}
+	defer conn.Close()
+	_, _ = bufio.NewReader(conn).ReadString('\n')
+	_, _ = conn.Write([]byte(answer))
 }
 
-func takeAll(dir string) {
-	name := found(dir)
-	_ = os.Rename(name+requestFile, name+takenFile)
-}
-
-func replyAll(dir, text string) { _ = os.WriteFile(found(dir)+replyFile, []byte(text), 0o600) }
-
-// What cannot be carried out is answered as well, and the end of a run is asked for once, however often.
-func TestReceive(t *testing.T) {
+// What cannot be carried out is answered as well, and the end of a run is asked for once, however often. A process of the run is refused
+// also when no run takes its request.
+func TestCarryOut(t *testing.T) {
 	t.Parallel()
-	r := &receiver{dir: t.TempDir(), asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: &stopper{ch: make(chan os.Signal, 4)}}
+	r := &receiver{asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: &stopper{ch: make(chan os.Signal, 4)}}
 	close(r.over)
-	answer := func(request string) string {
-		if err := os.WriteFile(filepath.Join(r.dir, "a"+requestFile), []byte(request), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r.take()
-		r.working.Wait()
-		content, err := os.ReadFile(filepath.Join(r.dir, "a"+replyFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(content)
-	}
 	const (
 		ends    = "the run comes to its end: its agents are asked to stop, uncharged, and what they have done is kept; relay work continues"
 		already = "the run is coming to its end already: relay stop --now kills its agents"
 		killed  = "the run ends: its agents are killed, and what they have done is kept; relay work continues"
 		killing = "the run's agents are being killed already"
+		insider = "requests are for people, and this run started the process that asks"
 	)
-	for _, c := range []struct{ request, want string }{
-		{"{", `{"error":"the request cannot be read: unexpected end of JSON input"}`},
-		{`{"what": "gate", "task": "T1"}`, `{"error":"the run has just ended","hint":"type that again: it changes the ledger then"}`},
-		{`{"what": "stop"}`, `{"message":"` + ends + `"}`},
-		{`{"what": "stop"}`, `{"message":"` + already + `"}`},
-		{`{"what": "stop", "now": true}`, `{"message":"` + killed + `"}`},
-		{`{"what": "stop", "now": true}`, `{"message":"` + killing + `"}`},
+	stop := attempts.RequestStop
+	for _, c := range []struct {
+		q             Request
+		who           string
+		message, fail string
+	}{
+		{Request{What: attempts.RequestGate, Task: "T1"}, "", "", "the run has just ended"},
+		{Request{What: stop}, "a process of T1/1", "", insider},
+		{Request{What: Reload}, "a process of T1/1", "", insider},
+		{Request{What: stop}, "", ends, ""},
+		{Request{What: stop}, "", already, ""},
+		{Request{What: stop, Now: true}, "", killed, ""},
+		{Request{What: stop, Now: true}, "", killing, ""},
 	} {
-		if got := answer(c.request); got != c.want {
-			t.Errorf("%s: %s, want %s", c.request, got, c.want)
+		message, err := r.carryOut(c.q, c.who)
+		if message != c.message || c.fail == "" && err != nil || c.fail != "" && (err == nil || err.Error() != c.fail) {
+			t.Errorf("%+v of %q: %q, %v; want %q, %s", c.q, c.who, message, err, c.message, c.fail)
 		}
 	}
 	if n := len(r.stop.ch); n != 2 {
 		t.Errorf("%d signals, want 2", n)
+	}
+}
+
+// No number of requests of the run's own processes fills the log.
+func TestAdmits(t *testing.T) {
+	t.Parallel()
+	r, recorded := &receiver{}, 0
+	for range 1000 {
+		if r.admits() {
+			recorded++
+		}
+	}
+	if recorded != mostRefused {
+		t.Errorf("%d are recorded, want %d", recorded, mostRefused)
 	}
 }

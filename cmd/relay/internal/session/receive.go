@@ -1,11 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,109 +15,122 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/runners/process"
+	"relay/runners/process/peer"
 )
 
 // receiver takes what a person asks of the runs of a session.
 type receiver struct {
-	dir     string
+	project *project.Project
 	asks    chan orchestrator.Ask // to the run that is on
 	over    chan struct{}
 	stop    *stopper
+	room    chan struct{} // holds one for each request under way
 	working sync.WaitGroup
+
+	mu      sync.Mutex
+	refused int // requests of the run's own processes, so far
 }
 
-// receive begins to take requests, and returns where runs get them. A system without such a signal has none.
+// Bounds of what is taken: requests at once, of the run's own processes in all, and how long one may take to arrive.
+const (
+	mostRequests = 16
+	mostRefused  = 20
+	arriveWait   = time.Second
+)
+
+// receive begins to take requests, and returns where runs get them. A system that does not say who asks has none.
 func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
-	if _, request := userSignals(); request == nil {
+	if !peer.Known {
 		return nil, func() {}
 	}
-	r := &receiver{dir: requestDir(s.project, os.Getpid()), asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.stop}
-	forgetRequests(filepath.Dir(r.dir))
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		s.say("nothing can be asked of this run while it goes on: " + err.Error())
-		return nil, func() {}
-	}
-	wake := s.stop.wakes.next()
-	r.working.Go(func() {
-		for {
-			select {
-			case <-r.over:
-				return
-			case <-wake:
-				r.take()
-			}
-		}
-	})
-	return r.asks, r.close
-}
-
-// forgetRequests removes what was asked of processes that are gone, and of an earlier one with this one's pid.
-func forgetRequests(all string) {
-	folders, _ := os.ReadDir(all)
-	for _, folder := range folders {
-		if pid, err := strconv.Atoi(folder.Name()); err == nil && (pid == os.Getpid() || !alive(pid)) {
-			_ = os.RemoveAll(filepath.Join(all, folder.Name()))
-		}
-	}
-}
-
-// take takes the requests that are there, each once.
-func (r *receiver) take() {
-	files, _ := os.ReadDir(r.dir)
-	for _, file := range files {
-		name, isRequest := strings.CutSuffix(filepath.Join(r.dir, file.Name()), requestFile)
-		if !isRequest || os.Rename(name+requestFile, name+takenFile) != nil { // its caller has withdrawn it
-			continue
-		}
-		r.working.Go(func() { r.carryOut(name) })
-	}
-}
-
-// carryOut has the run that is on do what was asked, and replies.
-func (r *receiver) carryOut(name string) {
-	defer func() { _ = os.Remove(name + takenFile) }()
-	content, err := project.ReadFile(name+takenFile, 1<<20)
-	var q Request
+	link := s.project.File(requestsLink)
+	at, _ := os.Readlink(link)
+	forget(at, link)
+	l, err := listenIn([]string{s.app.Lookup("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"})
 	if err == nil {
-		err = json.Unmarshal(content, &q)
+		err = os.Symlink(l.Addr().String(), link)
 	}
 	if err != nil {
-		r.reply(name, "", errors.New("the request cannot be read: "+err.Error()))
-		return
+		s.say("nothing can be asked of this run while it goes on: " + err.Error())
 	}
-	late := r.over
-	whole := q.What == attempts.RequestStop && q.Task == ""
-	if whole {
-		late = make(chan struct{})
-		defer time.AfterFunc(recordWait, func() { close(late) }).Stop()
+	if l == nil {
+		return nil, func() {}
 	}
-	answered := make(chan struct{})
-	ask := orchestrator.Ask{Task: q.Task, Request: attempts.Request{What: q.What, Reason: q.Reason}, Answer: func(message string, err error) {
-		defer close(answered)
-		if whole {
-			return
-		}
-		r.reply(name, message, err)
-	}}
-	select {
-	case r.asks <- ask:
-		<-answered
-	case <-late:
-		if !whole {
-			r.reply(name, "", &text.RefusedError{Reason: "the run has just ended", Hint: "type that again: it changes the ledger then"})
-		}
+	r := &receiver{
+		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.stop, room: make(chan struct{}, mostRequests),
 	}
-	if whole {
-		r.reply(name, r.stop.end(q.Now), nil)
+	r.working.Go(func() { r.serve(l) })
+	return r.asks, func() {
+		close(r.over)
+		_ = l.Close()
+		r.working.Wait()
+		forget(l.Addr().String(), link)
 	}
 }
 
-// recordWait is how long the end of a run waits for a run that records who has asked for it.
-const recordWait = time.Second
+// listenIn makes a socket in a folder that only the user can enter. The system bounds the length of its path.
+func listenIn(folders []string) (l *net.UnixListener, err error) {
+	const longest = 70
+	for _, folder := range folders {
+		if !filepath.IsAbs(folder) || len(folder) > longest {
+			continue
+		}
+		var own string
+		if own, err = os.MkdirTemp(folder, "relay-"); err != nil {
+			continue
+		}
+		if l, err = net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(own, requestsLink)}); err == nil {
+			return l, nil
+		}
+		_ = os.Remove(own)
+	}
+	return nil, err
+}
 
-// reply writes what became of a request. A caller that is gone reads it no more.
-func (r *receiver) reply(name, message string, err error) {
+// forget removes the link to a session's socket, or the requests of an older relay. Anyone can have
+// made it: other files that it names stay.
+func forget(at, link string) {
+	if own := filepath.Dir(at); filepath.Base(at) == requestsLink && strings.HasPrefix(filepath.Base(own), "relay-") {
+		_, _ = os.Remove(at), os.Remove(own)
+	}
+	_ = os.RemoveAll(link)
+}
+
+// serve takes requests until the listener is closed.
+func (r *receiver) serve(l *net.UnixListener) {
+	for {
+		r.room <- struct{}{}
+		conn, err := l.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		r.working.Go(func() {
+			if err == nil {
+				r.answer(conn)
+			}
+			<-r.room
+		})
+	}
+}
+
+// answer has the run that is on do what was asked, and replies.
+func (r *receiver) answer(conn *net.UnixConn) {
+	defer conn.Close()
+	who := r.insider(peer.Of(conn))
+	var q Request
+	err := conn.SetDeadline(time.Now().Add(arriveWait))
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(conn, maxRequest)).Decode(&q)
+	}
+	var message string
+	if err != nil {
+		err = errors.New("the request cannot be read: " + err.Error())
+	} else {
+		message, err = r.carryOut(q, who)
+	}
 	answer := reply{Message: message}
 	if err != nil {
 		answer.Error = err.Error()
@@ -123,41 +138,75 @@ func (r *receiver) reply(name, message string, err error) {
 	if refused, ok := errors.AsType[*text.RefusedError](err); ok {
 		answer.Hint = refused.Hint
 	}
-	content, err := json.Marshal(answer)
+	_ = conn.SetDeadline(time.Now().Add(arriveWait))
+	_ = json.NewEncoder(conn).Encode(answer) // a caller that is gone does not read it
+}
+
+// insider names a process that a run of this epic has started, by the attempt that it seems to be of; "": it is another one.
+func (r *receiver) insider(pid int, err error) string {
+	mark, started := "", true
 	if err == nil {
-		_ = project.ReplaceFile(name+replyFile, content)
+		mark, started = process.Origin(pid)
 	}
+	run, task, attempt := engine.CutMark(mark)
+	marked := false
+	if run != "" && filepath.IsLocal(run) {
+		_, err := os.Stat(filepath.Join(r.project.File(attempts.RunsDir), run))
+		marked = err == nil
+	}
+	switch {
+	case marked:
+		return "a process of " + text.Line(task+"/"+attempt, 80)
+	case started:
+		return "a process of the run"
+	}
+	return ""
 }
 
-// close ends the taking of requests. Those that are there are answered; replies stay for their callers.
-func (r *receiver) close() {
-	r.stop.wakes.next()
-	close(r.over)
-	r.working.Wait()
-	_ = os.Remove(r.dir)
-	_ = os.Remove(filepath.Dir(r.dir))
-}
-
-// wakes wakes the receiver that is on.
-type wakes struct {
-	mu   sync.Mutex
-	wake chan struct{}
-}
-
-// next returns what wakes a receiver that begins.
-func (w *wakes) next() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.wake = make(chan struct{}, 1)
-	return w.wake
-}
-
-// ring wakes the receiver that is on; one that is awake looks once more.
-func (w *wakes) ring() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// carryOut has the run do what is asked, or record who of its own processes has asked it.
+func (r *receiver) carryOut(q Request, who string) (message string, err error) {
+	whole := who == "" && q.What == attempts.RequestStop && q.Task == ""
+	over, wait := r.over, replyWait-2*arriveWait
+	switch {
+	case who != "" && !r.admits():
+		return "", orchestrator.ErrInsider
+	case who == "" && q.What == Reload:
+		r.stop.reload()
+		return "", nil
+	case who != "":
+		wait, err = recordWait, orchestrator.ErrInsider
+	case whole:
+		over, wait = nil, recordWait
+	}
+	answered := make(chan struct{})
+	ask := orchestrator.Ask{Task: q.Task, Insider: who, Request: attempts.Request{What: q.What, Reason: q.Reason}}
+	ask.Answer = func(m string, e error) {
+		message, err = m, e
+		close(answered)
+	}
+	late := time.NewTimer(wait)
+	defer late.Stop()
 	select {
-	case w.wake <- struct{}{}:
-	default: // it has not looked yet
+	case r.asks <- ask:
+		<-answered
+	case <-over:
+		err = cmp.Or(err, error(&text.RefusedError{Reason: "the run has just ended", Hint: "type that again: it changes the ledger then"}))
+	case <-late.C:
+		err = cmp.Or(err, error(&text.RefusedError{Reason: "the run is busy: nothing was changed", Hint: "type that again"}))
 	}
+	if whole {
+		return r.stop.end(q.Now), nil
+	}
+	return message, err
 }
+
+// admits reports whether one more request of the run's own processes is recorded.
+func (r *receiver) admits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused++
+	return r.refused <= mostRefused
+}
+
+// recordWait is how long the end of a run waits for a run that records who has asked for it.
+const recordWait = time.Second

@@ -1,14 +1,14 @@
 // Package session is one relay work: runs of the orchestrator, one after the other as the plan changes, with signals, progress,
 // the summary and the exit code.
 //
-// A run keeps the plan it began with (runs/RUN/epic.yml). relay reload checks an edited epic.yml and signals the run, if the
+// A run keeps the plan it began with (runs/RUN/epic.yml). relay reload checks an edited epic.yml and asks the run, if the
 // lock's holder is that process by pid, start and boot. The run then starts nothing new, ends when what runs has landed, with
 // reason reload, and the session begins another one with the plan as it is then, or with the old one when the new has mistakes.
 // Nothing is handed over in memory: the next run folds the ledger as any other.
 //
-// What else a person asks of a run (a gate, a pause, the end of an attempt) is a file in requests/PID of the epic's folder, which the
-// session makes for its own process, and a second signal. The run that is on takes it, records it as an event and replies in a file
-// beside it. Where the process is gone nobody takes it, and the next session removes it.
+// A person asks a run for a reload, a gate, a pause or the end of an attempt through a socket, to which requests in the epic's folder
+// links. The system says which process asks: one that the run has started is refused, and a note in the log says so. The run that
+// is on carries out what others ask, records it as an event and replies.
 package session
 
 import (

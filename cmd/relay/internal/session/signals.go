@@ -20,7 +20,6 @@ type stopper struct {
 	notify func(string)
 	first  atomic.Value // os.Signal
 	drains drains
-	wakes  wakes
 
 	ending  sync.Mutex
 	asked   bool        // by a request, to end
@@ -35,11 +34,7 @@ type stopper struct {
 func listen(ctx context.Context, kill func(), notify func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, notify: notify, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
-	if reload, request := userSignals(); reload != nil {
-		signals = append(signals, reload, request)
-	}
-	signal.Notify(s.ch, signals...)
+	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	s.done.Go(s.serve)
 	return ctx, s
 }
@@ -49,14 +44,7 @@ func CatchPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func (s *stopper) serve() {
 	count := 0
-	reload, request := userSignals()
 	for sig := range s.ch {
-		if sig == reload && count == 0 {
-			s.reload()
-		}
-		if sig == request {
-			s.wakes.ring()
-		}
 		if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 			continue
 		}

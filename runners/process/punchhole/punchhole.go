@@ -1,4 +1,5 @@
-package process
+// Package punchhole gives the middle of a file back to the disk while the file grows.
+package punchhole
 
 import "os"
 
@@ -7,22 +8,23 @@ const (
 	holeStep = 1 << 20 // bytes worth a system call
 )
 
-// punchHole gives the middle of a file back to the disk while the file grows.
-type punchHole struct {
+// Hole is the hole of one file.
+type Hole struct {
 	keep int64 // bytes of the head, and of what was read last; 0: everything
 	end  int64 // punched up to here
 }
 
-func newPunchHole(limit int64) punchHole {
+// New returns the hole of a file that may take so many bytes of the disk; 0: as many as it likes.
+func New(limit int64) Hole {
 	if limit <= 0 {
-		return punchHole{}
+		return Hole{}
 	}
 	keep := (limit/2 + block - 1) / block * block
-	return punchHole{keep: keep, end: keep}
+	return Hole{keep: keep, end: keep}
 }
 
-// freeBefore frees the file's blocks between its head and the last bytes before off.
-func (h *punchHole) freeBefore(f *os.File, off int64) {
+// FreeBefore frees the file's blocks between its head and the last bytes before off.
+func (h *Hole) FreeBefore(f *os.File, off int64) {
 	end := (off - h.keep) / block * block
 	if h.keep == 0 || end < h.end+holeStep {
 		return

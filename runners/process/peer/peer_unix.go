@@ -1,0 +1,20 @@
+//go:build unix
+
+package peer
+
+import "net"
+
+// Known says that Of works on this system.
+const Known = true
+
+// Of returns the process at the other end of a socket: the one that connected, or that began to listen.
+func Of(conn *net.UnixConn) (pid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if failed := raw.Control(func(fd uintptr) { pid, err = ask(int(fd)) }); failed != nil {
+		return 0, failed
+	}
+	return pid, err
+}
