@@ -108,10 +108,15 @@ func (r *receiver) serve(l *net.UnixListener) {
 			return
 		}
 		r.working.Go(func() {
+			defer func() { <-r.room }()
 			if err == nil {
 				r.answer(conn)
+				return
 			}
-			<-r.room
+			select { // the machine has no room for it
+			case <-r.over:
+			case <-time.After(arriveWait):
+			}
 		})
 	}
 }
