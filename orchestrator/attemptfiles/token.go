@@ -69,4 +69,11 @@ func hashOf(token, mark string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func beside(result, name string) string { return filepath.Join(filepath.Dir(result), name) }
+// beside returns a file in the folder of a turn, whose agent writes its result there or, by Out, below it.
+func beside(result, name string) string {
+	folder := filepath.Dir(result)
+	if above := filepath.Dir(folder); filepath.Base(above) == outFolder {
+		folder = filepath.Dir(above)
+	}
+	return filepath.Join(folder, name)
+}

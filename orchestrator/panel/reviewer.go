@@ -179,9 +179,13 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 	if err != nil {
 		return "", &UnableError{name: r.who.Name, fault: verdict.ReviewerEnd(runners.CannotStart), detail: err.Error()}
 	}
+	result, err := attemptfiles.Out(in("result.json"), r.Attempt.Mark(), false)
+	if err != nil {
+		return "", err
+	}
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"),
-		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
+		Result: result, Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
 		Schema: review.Schema(), Model: r.who.Model, Env: r.Env,
 		Limits: runners.Limits{
 			Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
@@ -193,7 +197,7 @@ func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error
 			}
 		},
 	})
-	if err = errors.Join(err, attemptfiles.MakePrivate(o.Secrets, in("result.json"))); err != nil {
+	if err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, in("result.json"))); err != nil {
 		return "", err
 	}
 	r.spend(r.who.Name, report.Usage, true)

@@ -102,10 +102,14 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	if u.wall && (wall <= 0 || resultWall < wall) {
 		wall = resultWall
 	}
+	result, err := attemptfiles.Out(p.Result, a.Mark(), u.ended)
+	if err != nil {
+		return runners.Report{}, err
+	}
 	doing := ""
 	report, err := runner.Run(ctx, runners.Request{
-		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: p.Result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
-		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(p, u),
+		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
+		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(result, u),
 		Ended: u.ended, Session: u.session, NewSession: u.begin, Fork: u.fork, Spent: u.used, Unsteered: !u.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
@@ -124,7 +128,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	})
 	report.Detail = verdict.EndedWhile(report, doing)
 	attemptfiles.EndToken(p.Result)
-	err = errors.Join(err, attemptfiles.MakePrivate(o.Secrets, p.Result))
+	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
@@ -135,13 +139,13 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 
 // turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken; where none can be
 // made it reports as agents without the server do.
-func (ag *agent) turnEnv(p attemptfiles.Files, u turn) []string {
+func (ag *agent) turnEnv(result string, u turn) []string {
 	t := ag.t
-	env := t.c.traced(t.files.Traces, t.c.agentEnv(t.a, p.Result))
+	env := t.c.traced(t.files.Traces, t.c.agentEnv(t.a, result))
 	if u.ended {
 		return env
 	}
-	token, err := attemptfiles.NewToken(p.Result, t.a.Mark())
+	token, err := attemptfiles.NewToken(result, t.a.Mark())
 	if err != nil {
 		return env
 	}
