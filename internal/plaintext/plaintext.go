@@ -49,7 +49,7 @@ func joinable(before, r rune) bool {
 	if joins(before) {
 		return before == '\ufe0f' && r == '\u200d'
 	}
-	return before > unicode.MaxLatin1 || before == '\u00a9' || before == '\u00ae' || r == '\ufe0f' && strings.ContainsRune("#*0123456789", before)
+	return before >= '\u00a9' || r == '\ufe0f' && strings.ContainsRune("#*0123456789", before)
 }
 
 // stripSequences removes escape sequences line by line, so that one without an end takes its own line at most. The parser goes by
