@@ -3,4 +3,4 @@ package peer
 
 import "golang.org/x/sys/unix"
 
-func ask(fd int) (pid int, err error) { return unix.GetsockoptInt(fd, unix.SOL_LOCAL, unix.LOCAL_PEERPID) }
+const level, option = unix.SOL_LOCAL, unix.LOCAL_PEERPID

@@ -2,7 +2,12 @@
 
 package peer
 
-import "net"
+import (
+	"errors"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
 
 // Known says that Of works on this system.
 const Known = true
@@ -13,8 +18,6 @@ func Of(conn *net.UnixConn) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if failed := raw.Control(func(fd uintptr) { pid, err = ask(int(fd)) }); failed != nil {
-		return 0, failed
-	}
-	return pid, err
+	failed := raw.Control(func(fd uintptr) { pid, err = unix.GetsockoptInt(int(fd), level, option) })
+	return pid, errors.Join(failed, err)
 }

@@ -58,7 +58,7 @@ func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request)
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := conn.SetDeadline(time.Now().Add(replyWait)); err != nil {
 		return "", err

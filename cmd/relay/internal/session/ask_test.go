@@ -36,15 +36,12 @@ func TestUnanswered(t *testing.T) {
 	} {
 		p := &project.Project{Dir: t.TempDir()}
 		if c.answer != "" {
-			l, err := listenIn([]string{strings.Repeat("/long", 20), filepath.Join(p.Dir, "none"), "/tmp"})
+			link := p.File(requestsLink)
+			l, err := listenIn(link, strings.Repeat("/long", 20), filepath.Join(p.Dir, "none"), "/tmp")
 			if err != nil {
 				t.Fatal(err)
 			}
-			link := p.File(requestsLink)
 			t.Cleanup(func() { _ = l.Close(); forget(l.Addr().String(), link) })
-			if err := os.Symlink(l.Addr().String(), link); err != nil {
-				t.Fatal(err)
-			}
 			go reply1(l, c.answer)
 		}
 		_, err := Ask(t.Context(), p, &c.holder, Request{What: attempts.RequestPause})
@@ -65,7 +62,7 @@ func reply1(l *net.UnixListener, answer string) {
 	if err != nil {
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, _ = bufio.NewReader(conn).ReadString('\n')
 	_, _ = conn.Write([]byte(answer))
 }
@@ -108,13 +105,20 @@ func TestCarryOut(t *testing.T) {
 }
 
 // No number of requests of the run's own processes fills the log.
-func TestAdmits(t *testing.T) {
+func TestRefused(t *testing.T) {
 	t.Parallel()
-	r, recorded := &receiver{}, 0
-	for range 1000 {
-		if r.admits() {
-			recorded++
+	r, recorded := &receiver{asks: make(chan orchestrator.Ask)}, 0
+	go func() {
+		defer close(r.asks)
+		for range 1000 {
+			if _, err := r.carryOut(Request{What: attempts.RequestStop}, "a process of T1/1"); err == nil {
+				t.Error("it is carried out")
+			}
 		}
+	}()
+	for ask := range r.asks {
+		recorded++
+		ask.Answer("", orchestrator.ErrInsider)
 	}
 	if recorded != mostRefused {
 		t.Errorf("%d are recorded, want %d", recorded, mostRefused)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"relay/attempts"
@@ -29,16 +30,14 @@ type receiver struct {
 	stop    *stopper
 	room    chan struct{} // holds one for each request under way
 	working sync.WaitGroup
-
-	mu      sync.Mutex
-	refused int // requests of the run's own processes, so far
+	refused atomic.Int64 // requests of the run's own processes, so far
 }
 
-// Bounds of what is taken: requests at once, of the run's own processes in all, and how long one may take to arrive.
+// Bounds of what is taken.
 const (
-	mostRequests = 16
-	mostRefused  = 20
-	arriveWait   = time.Second
+	mostRequests = 16          // at once
+	mostRefused  = 20          // of the run's own processes, that are recorded
+	arriveWait   = time.Second // for a request, and for the run that records the end of it
 )
 
 // receive begins to take requests, and returns where runs get them. A system that does not say who asks has none.
@@ -49,14 +48,9 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	link := s.project.File(requestsLink)
 	at, _ := os.Readlink(link)
 	forget(at, link)
-	l, err := listenIn([]string{s.app.Lookup("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"})
-	if err == nil {
-		err = os.Symlink(l.Addr().String(), link)
-	}
+	l, err := listenIn(link, s.app.Lookup("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp")
 	if err != nil {
 		s.say("nothing can be asked of this run while it goes on: " + err.Error())
-	}
-	if l == nil {
 		return nil, func() {}
 	}
 	r := &receiver{
@@ -71,19 +65,22 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	}
 }
 
-// listenIn makes a socket in a folder that only the user can enter. The system bounds the length of its path.
-func listenIn(folders []string) (l *net.UnixListener, err error) {
+// listenIn makes a socket in a folder that only the user can enter, and the link to it. The system bounds the length of its path.
+func listenIn(link string, folders ...string) (l *net.UnixListener, err error) {
 	const longest = 70
 	for _, folder := range folders {
+		var own string
 		if !filepath.IsAbs(folder) || len(folder) > longest {
 			continue
-		}
-		var own string
-		if own, err = os.MkdirTemp(folder, "relay-"); err != nil {
+		} else if own, err = os.MkdirTemp(folder, "relay-"); err != nil {
 			continue
 		}
-		if l, err = net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: filepath.Join(own, requestsLink)}); err == nil {
-			return l, nil
+		at := filepath.Join(own, requestsLink)
+		if l, err = net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: at}); err == nil {
+			if err = os.Symlink(at, link); err == nil {
+				return l, nil
+			}
+			_ = l.Close()
 		}
 		_ = os.Remove(own)
 	}
@@ -109,21 +106,18 @@ func (r *receiver) serve(l *net.UnixListener) {
 		}
 		r.working.Go(func() {
 			defer func() { <-r.room }()
-			if err == nil {
-				r.answer(conn)
+			if err != nil { // the machine has no room for it
+				<-time.After(arriveWait)
 				return
 			}
-			select { // the machine has no room for it
-			case <-r.over:
-			case <-time.After(arriveWait):
-			}
+			r.answer(conn)
 		})
 	}
 }
 
 // answer has the run that is on do what was asked, and replies.
 func (r *receiver) answer(conn *net.UnixConn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	who := r.insider(peer.Of(conn))
 	var q Request
 	err := conn.SetDeadline(time.Now().Add(arriveWait))
@@ -154,15 +148,10 @@ func (r *receiver) insider(pid int, err error) string {
 		mark, started = process.Origin(pid)
 	}
 	run, task, attempt := engine.CutMark(mark)
-	marked := false
-	if run != "" && filepath.IsLocal(run) {
-		_, err := os.Stat(filepath.Join(r.project.File(attempts.RunsDir), run))
-		marked = err == nil
-	}
-	switch {
-	case marked:
+	if _, err := os.Stat(filepath.Join(r.project.File(attempts.RunsDir), filepath.Base(run))); run != "" && err == nil {
 		return "a process of " + text.Line(task+"/"+attempt, 80)
-	case started:
+	}
+	if started {
 		return "a process of the run"
 	}
 	return ""
@@ -173,15 +162,15 @@ func (r *receiver) carryOut(q Request, who string) (message string, err error) {
 	whole := who == "" && q.What == attempts.RequestStop && q.Task == ""
 	over, wait := r.over, replyWait-2*arriveWait
 	switch {
-	case who != "" && !r.admits():
+	case who != "" && r.refused.Add(1) > mostRefused:
 		return "", orchestrator.ErrInsider
 	case who == "" && q.What == Reload:
 		r.stop.reload()
 		return "", nil
 	case who != "":
-		wait, err = recordWait, orchestrator.ErrInsider
+		wait, err = arriveWait, orchestrator.ErrInsider
 	case whole:
-		over, wait = nil, recordWait
+		over, wait = nil, arriveWait
 	}
 	answered := make(chan struct{})
 	ask := orchestrator.Ask{Task: q.Task, Insider: who, Request: attempts.Request{What: q.What, Reason: q.Reason}}
@@ -204,14 +193,3 @@ func (r *receiver) carryOut(q Request, who string) (message string, err error) {
 	}
 	return message, err
 }
-
-// admits reports whether one more request of the run's own processes is recorded.
-func (r *receiver) admits() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.refused++
-	return r.refused <= mostRefused
-}
-
-// recordWait is how long the end of a run waits for a run that records who has asked for it.
-const recordWait = time.Second
