@@ -45,8 +45,8 @@ func (c *Checkout) Ledger() (*ledgersync.Writer, error) {
 func (c *Checkout) Artifacts() (*artifact.Writer, error) { return artifact.NewWriter(c.disk, nil) }
 
 // Discussions opens the ledger of discussions.
-func (c *Checkout) Discussions(o discussion.Options) *discussion.Ledger {
-	return discussion.NewLedger(c.disk, o)
+func (c *Checkout) Discussions(o discussion.Options) (*discussion.Ledger, error) {
+	return discussion.NewLedger(c.disk, o), nil
 }
 
 // Write appends to a file that may be missing, in a folder that is made if it is, as other programs do: without a sync.

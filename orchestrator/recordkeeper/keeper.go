@@ -138,10 +138,10 @@ func (k *Keeper) next() (events []attempts.Event, over bool) {
 // finish puts back what others have changed of the records of this run, and keeps what is written.
 func (k *Keeper) finish() {
 	f := k.follower
-	if f.talk != nil {
+	if f.o.Discussions {
 		f.talk.flush(f.seq)
 	}
-	if f.ledger != nil && !f.ledger.intact() {
+	if !f.ledger.intact() {
 		k.putBack()
 	}
 	if err := f.save(); err != nil {

@@ -7,12 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 
 	"relay/attempts"
-	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
-	"relay/orchestrator/records"
 	"relay/orchestrator/text"
 )
 
@@ -44,160 +41,90 @@ type Rebuilt struct {
 
 // Rebuild compares the records with what follows from the log from its first event on, writes those that are missing and puts back
 // those that were changed. Whoever calls it holds the epic's ledger, or runs dry.
-func Rebuild(r Rebuilding) (counts Rebuilt, err error) {
-	o := &r.Options
-	o.nameFaults()
-	p := &plans{o: o}
-	project := records.New(records.Options{EpicID: o.EpicID, Plan: p.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
-	var all records.Records
-	last := uint64(0)
-	err = attempts.Replay(o.Dir, func(e attempts.Event) error {
-		if e.Seq <= last {
-			return nil
-		}
-		last = e.Seq
-		found := project.Apply(&e)
-		if r.LedgerSync {
-			all.Entries = append(all.Entries, found.Entries...)
-		}
-		if r.Artifacts {
-			all.Artifacts = append(all.Artifacts, found.Artifacts...)
-		}
-		if r.Discussions {
-			all.Discussions = append(all.Discussions, found.Discussions...)
-		}
+func Rebuild(r Rebuilding) (Rebuilt, error) {
+	f := newFollower(&r.Options)
+	defer f.close()
+	for _, s := range f.kept {
+		s.at().Seq = 0
+	}
+	err := attempts.Replay(r.Dir, func(e attempts.Event) error {
+		f.apply(&e)
 		return nil
 	})
-	if err != nil {
-		return counts, err
-	}
-	c := readCursor(o.Dir)
-	if r.LedgerSync {
-		if counts.LedgerSync, err = r.entries(all.Entries, &c.LedgerSync); err != nil {
-			return counts, err
+	for _, s := range f.kept {
+		if err == nil {
+			err = s.rebuild(r.DryRun)
+			s.at().Seq = f.seq
 		}
-		c.LedgerSync.Seq = last
 	}
-	if r.Artifacts {
-		if counts.Artifacts, err = r.artifacts(all.Artifacts); err != nil {
-			return counts, err
-		}
-		c.Artifacts.Seq = last
+	if err == nil && !r.DryRun {
+		err = f.cursor.save(r.Dir)
 	}
-	if r.Discussions {
-		if counts.Discussions, err = r.discussions(all.Discussions); err != nil {
-			return counts, err
-		}
-		c.Discussions.Seq = last
-	}
-	if r.DryRun {
-		return counts, nil
-	}
-	return counts, c.save(o.Dir)
+	return Rebuilt{f.ledger.counts, f.files.counts, f.talk.counts}, err
 }
 
-// entries puts the ledger right.
-func (r *Rebuilding) entries(entries []*ledgersync.Entry, at *position) (counts Counts, err error) {
-	if counts.Records = len(entries); counts.Records == 0 {
-		return counts, nil
+// rebuild puts the ledger right.
+func (s *ledgerSink) rebuild(dry bool) error {
+	s.counts.Records = len(s.pending)
+	if len(s.pending) == 0 {
+		return nil
 	}
-	if _, err := os.Stat(ledgersync.Path(r.Top)); r.DryRun && errors.Is(err, fs.ErrNotExist) {
-		counts.Missing = counts.Records
-		return counts, nil
+	if _, err := os.Stat(ledgersync.Path(s.o.Top)); dry && errors.Is(err, fs.ErrNotExist) {
+		s.counts.Missing = s.counts.Records
+		return nil
 	}
-	w, err := r.openLedger()
+	w, err := s.o.disk.Ledger()
 	if err != nil {
-		return counts, err
+		return err
 	}
 	defer w.Close()
-	found, err := compare(w, entries)
+	missing, changed, err := lacks(w, s.pending)
 	if err != nil {
-		return counts, err
+		return err
 	}
-	counts.Missing, counts.Changed = len(found.missing), len(found.changed)
-	if r.DryRun {
-		return counts, nil
+	s.counts.Missing, s.counts.Changed = len(missing), len(changed)
+	if dry {
+		return nil
 	}
-	if len(found.changed) > 0 {
-		if _, err := w.Restore(found.changed); err != nil {
-			return counts, err
+	if len(changed) > 0 {
+		if _, err := w.Restore(changed); err != nil {
+			return err
 		}
 	}
-	mended, err := w.AppendLines(found.missing...)
+	mended, err := w.AppendLines(missing...)
 	if mended != "" {
-		r.Warn(mended)
+		s.o.Warn(mended)
 	}
 	if err != nil {
-		return counts, err
+		return err
 	}
-	at.Offset, err = w.Size()
-	return counts, err
+	s.cursor.Offset, err = w.Size()
+	return err
 }
 
-// compared is what a ledger lacks.
-type compared struct {
-	missing [][]byte          // lines
-	changed map[string][]byte // lines as they should be, by id
-}
-
-// compare looks for entries in a ledger.
-func compare(w *ledgersync.Writer, entries []*ledgersync.Entry) (found compared, err error) {
+// lacks looks for entries in a ledger. It returns the lines of those that are missing, and as they should be those that were changed, by id.
+func lacks(w *ledgersync.Writer, entries []numbered[*ledgersync.Entry]) (missing [][]byte, changed map[string][]byte, err error) {
 	lines := make(map[string][]byte, len(entries))
 	for _, e := range entries {
-		if lines[e.ID], err = w.Encode(e); err != nil {
-			return found, err
+		if lines[e.record.ID], err = w.Encode(e.record); err != nil {
+			return nil, nil, err
 		}
 	}
 	there := make(map[string]bool, len(entries))
-	found.changed = map[string][]byte{}
+	changed = map[string][]byte{}
 	_, err = w.Lines(0, func(id string, line []byte) {
 		want, ok := lines[id]
 		if !ok {
 			return
 		}
-		there[id] = true
-		if !bytes.Equal(want, line) {
-			found.changed[id] = want
+		if there[id] = true; !bytes.Equal(want, line) {
+			changed[id] = want
 		}
 	})
 	for _, e := range entries {
-		if !there[e.ID] {
-			found.missing = append(found.missing, lines[e.ID])
+		if !there[e.record.ID] {
+			missing = append(missing, lines[e.record.ID])
 		}
 	}
-	return found, err
-}
-
-// artifacts puts the files right.
-func (r *Rebuilding) artifacts(list []records.Artifact) (counts Counts, err error) {
-	if counts.Records = len(list); counts.Records == 0 {
-		return counts, nil
-	}
-	w, err := r.openArtifacts()
-	if err != nil {
-		return counts, err
-	}
-	defer w.Close()
-	for _, a := range list {
-		want, err := w.Encode(a.Artifact)
-		if err != nil {
-			return counts, err
-		}
-		got, err := artifact.ReadText(filepath.Join(r.Top, filepath.FromSlash(artifact.Name(a.Artifact, a.Title))))
-		switch {
-		case err != nil:
-			counts.Missing++
-		case !bytes.Equal(got, want):
-			counts.Changed++
-		default:
-			continue
-		}
-		if r.DryRun {
-			continue
-		}
-		if _, err := w.Put(a.Artifact, a.Title); err != nil {
-			return counts, err
-		}
-	}
-	return counts, nil
+	return missing, changed, err
 }

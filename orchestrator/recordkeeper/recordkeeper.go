@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
@@ -36,39 +35,30 @@ type Options struct {
 	Warn  func(text string)        // hears what a person should know; required
 	Fault func(point string) error // fault points for tests; nil in use
 
-	disk disk // for tests; nil in use: that of Top
+	disk disk // that of Top, unless a test has another one
 }
 
 // disk opens what records are written to.
 type disk interface {
-	Discussions(o discussion.Options) *discussion.Ledger
+	Discussions(o discussion.Options) (*discussion.Ledger, error)
 	Ledger() (*ledgersync.Writer, error)
 	Artifacts() (*artifact.Writer, error)
 }
 
-// openLedger opens the ledger of LedgerSync.
-func (o *Options) openLedger() (*ledgersync.Writer, error) {
-	if o.disk != nil {
-		return o.disk.Ledger()
-	}
-	return ledgersync.Open(o.Top, filepath.Base(o.Top), o.Fault)
+// topDisk is the disk of a checkout.
+type topDisk struct {
+	top   string
+	fault func(point string) error
 }
 
-// openArtifacts opens the artifacts.
-func (o *Options) openArtifacts() (*artifact.Writer, error) {
-	if o.disk != nil {
-		return o.disk.Artifacts()
-	}
-	return artifact.Open(o.Top, o.Fault)
+func (c topDisk) Ledger() (*ledgersync.Writer, error) {
+	return ledgersync.Open(c.top, filepath.Base(c.top), c.fault)
 }
 
-// openDiscussions opens the ledger of discussions. now says when what is written next has happened.
-func (o *Options) openDiscussions(now func() time.Time) (*discussion.Ledger, error) {
-	by := discussion.Options{By: author, Now: now, Fault: o.Fault}
-	if o.disk != nil {
-		return o.disk.Discussions(by), nil
-	}
-	return discussion.Open(o.Top, by)
+func (c topDisk) Artifacts() (*artifact.Writer, error) { return artifact.Open(c.top, c.fault) }
+
+func (c topDisk) Discussions(o discussion.Options) (*discussion.Ledger, error) {
+	return discussion.Open(c.top, o)
 }
 
 // Settings say which records are kept.
@@ -78,13 +68,6 @@ type Settings struct {
 	Discussions bool
 	Checkpoints records.Checkpoints
 	Listed      bool // the epic is one of a playlist
-}
-
-// nameFaults tells the points of records from those of the epic's own ledger and log.
-func (o *Options) nameFaults() {
-	if fault := o.Fault; fault != nil {
-		o.Fault = func(point string) error { return fault("records." + point) }
-	}
 }
 
 // enabled reports whether any records are kept.
@@ -133,27 +116,37 @@ func (p *plans) of(run string) *epic.Epic {
 type follower struct {
 	o       *Options
 	project *records.Projector
-	plans   plans
 	cursor  cursor
-	ledger  *ledgerSink     // nil: none is kept
-	files   *artifactSink   // the same
-	talk    *discussionSink // the same
-	seq     uint64          // of the last event
+	ledger  *ledgerSink
+	files   *artifactSink
+	talk    *discussionSink
+	kept    []sink // those of them that are to be written
+	seq     uint64 // of the last event
 	written int
 }
 
+// newFollower prefixes the fault points of o: those of the epic's own ledger and log have the same names.
 func newFollower(o *Options) *follower {
-	o.nameFaults()
-	f := &follower{o: o, plans: plans{o: o}, cursor: readCursor(o.Dir)}
-	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: f.plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
+	if fault := o.Fault; fault != nil {
+		o.Fault = func(point string) error { return fault("records." + point) }
+	}
+	if o.disk == nil {
+		o.disk = topDisk{o.Top, o.Fault}
+	}
+	f := &follower{o: o, cursor: readCursor(o.Dir)}
+	plans := plans{o: o}
+	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
+	f.ledger = newLedgerSink(o, &f.cursor.LedgerSync)
+	f.files = newArtifactSink(o, &f.cursor.Artifacts)
+	f.talk = newDiscussionSink(o, &f.cursor.Discussions)
 	if o.LedgerSync {
-		f.ledger = newLedgerSink(o, &f.cursor.LedgerSync)
+		f.kept = append(f.kept, f.ledger)
 	}
 	if o.Artifacts {
-		f.files = &artifactSink{target[*artifact.Writer]{o: o, cursor: &f.cursor.Artifacts, name: artifact.Folder, begin: o.openArtifacts}}
+		f.kept = append(f.kept, f.files)
 	}
 	if o.Discussions {
-		f.talk = newDiscussionSink(o, &f.cursor.Discussions)
+		f.kept = append(f.kept, f.talk)
 	}
 	return f
 }
@@ -169,7 +162,7 @@ func (f *follower) behind() uint64 {
 	}
 	first := upToDate
 	f.forget(last)
-	for _, s := range f.kept() {
+	for _, s := range f.kept {
 		if c := s.at(); c.Seq < last {
 			first = min(first, c.Seq+1)
 		}
@@ -179,31 +172,11 @@ func (f *follower) behind() uint64 {
 
 // forget begins anew where the log has no more than last events and a cursor says that more are written: it is another log's.
 func (f *follower) forget(last uint64) {
-	for _, s := range f.kept() {
+	for _, s := range f.kept {
 		if c := s.at(); c.Seq > last {
 			*c = position{}
 		}
 	}
-}
-
-// sink is where one kind of records goes.
-type sink interface {
-	at() *position
-	close()
-}
-
-// kept lists where records are kept.
-func (f *follower) kept() (list []sink) {
-	if f.ledger != nil {
-		list = append(list, f.ledger)
-	}
-	if f.files != nil {
-		list = append(list, f.files)
-	}
-	if f.talk != nil {
-		list = append(list, f.talk)
-	}
-	return list
 }
 
 // replay takes in the events that are in the log up to one of them, and writes what is missing of their records.
@@ -231,32 +204,23 @@ func (f *follower) replay(upTo uint64) error {
 // take takes in the next events, and writes their records unless they are written. What cannot be written is told once, and left to the
 // next run.
 func (f *follower) take(events []attempts.Event) {
-	var batch batch
 	for i := range events {
-		e := &events[i]
-		if e.Seq <= f.seq { // told twice
-			continue
-		}
-		f.seq = e.Seq
-		found := f.project.Apply(e)
-		for _, entry := range found.Entries {
-			batch.entries = append(batch.entries, numbered[entryOf]{e.Seq, entry})
-		}
-		for _, a := range found.Artifacts {
-			batch.artifacts = append(batch.artifacts, numbered[records.Artifact]{e.Seq, a})
-		}
-		for _, d := range found.Discussions {
-			batch.discussions = append(batch.discussions, numbered[records.Discussion]{e.Seq, d})
-		}
+		f.apply(&events[i])
 	}
-	if f.ledger != nil {
-		f.written += f.ledger.write(batch.entries, f.seq)
+	for _, s := range f.kept {
+		f.written += s.write(f.seq)
 	}
-	if f.files != nil {
-		f.written += f.files.write(batch.artifacts, f.seq)
+}
+
+// apply makes records of an event, unless it has made them already.
+func (f *follower) apply(e *attempts.Event) {
+	if e.Seq <= f.seq {
+		return
 	}
-	if f.talk != nil {
-		f.written += f.talk.write(batch.discussions, f.seq)
+	f.seq = e.Seq
+	found := f.project.Apply(e)
+	for _, s := range f.kept {
+		s.take(e.Seq, &found)
 	}
 }
 
@@ -269,7 +233,7 @@ func (f *follower) save() error {
 }
 
 func (f *follower) close() {
-	for _, s := range f.kept() {
+	for _, s := range f.kept {
 		s.close()
 	}
 }
