@@ -22,55 +22,21 @@ type Validator struct{ schema *schema.Schema }
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
 	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date-time": checkTime})
-	if err != nil {
-		return nil, err
-	}
-	return &Validator{compiled}, nil
+	return &Validator{compiled}, err
 }
 
 // Check returns what is wrong with an artifact as a JSON value, a sentence each, in alphabetical order. None: it is valid.
-func (v *Validator) Check(value any) (problems []string) {
-	for _, f := range v.check(value) {
-		problems = append(problems, f.text)
-	}
-	return problems
-}
-
-// finding is one thing that the schema refuses: where, what, and both in a sentence.
-type finding struct {
-	path       []string
-	what, text string
-}
-
-func newFinding(path []string, what string) finding {
-	text := what
-	if len(path) > 0 {
-		text = strings.Join(path, ".") + ": " + what
-	}
-	return finding{path, what, text}
-}
+func (v *Validator) Check(value any) (problems []string) { return schema.Sentences(v.check(value)) }
 
 // check is Check that also says where.
-func (v *Validator) check(value any) []finding {
-	found := findings(v.schema.Validate(value), nil)
-	// Objects are gone through in any order.
-	slices.SortFunc(found, func(x, y finding) int { return strings.Compare(x.text, y.text) })
-	return slices.CompactFunc(found, func(x, y finding) bool { return x.text == y.text })
-}
-
-// findings makes sentences of problems.
-func findings(problems []schema.Problem, found []finding) []finding {
-	for _, p := range problems {
-		switch {
-		case p.Either == nil:
-			found = append(found, newFinding(p.Path, p.Text))
-		case slices.Equal(p.Path, []string{"date"}):
-			found = append(found, newFinding(p.Path, "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"))
-		default:
-			found = findings(p.Either, found)
+func (v *Validator) check(value any) (found []schema.Problem) {
+	for _, p := range v.schema.Validate(value) {
+		if strings.Contains(p.Text, "is not valid date") {
+			p.Text = "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"
 		}
+		found = append(found, p)
 	}
-	return found
+	return slices.CompactFunc(found, func(x, y schema.Problem) bool { return x.String() == y.String() })
 }
 
 func checkTime(text string) error {

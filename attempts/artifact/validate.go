@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"relay/attempts/internal/schema"
 )
 
 // Problem is what is wrong with one line of a file.
-type Problem struct {
-	Line    int // from 1
-	Message string
-	Hint    string
-	Warning bool // the artifact is valid all the same
-}
+type Problem = schema.Fault
 
 // schemaHint is the hint of problems for which there is no better one.
 const schemaHint = "relay artifact validate --schema prints what an artifact needs"
@@ -32,14 +29,14 @@ func (v *Validator) Validate(text []byte) []Problem {
 	problems := d.problems
 	_, hasMode := d.values.Get("mode")
 	for _, f := range v.check(d.values.value()) {
-		path, hint := f.path, hintOf(f)
-		if !hasMode && strings.HasSuffix(f.what, "'primary_bead'") { // for want of a mode it is taken for every mode
+		path, hint := f.Path, hintOf(f)
+		if !hasMode && strings.HasSuffix(f.Text, "'primary_bead'") { // for want of a mode it is taken for every mode
 			continue
 		}
-		if _, older := d.values.Get("event_type"); older && strings.Contains(f.what, "'mode'") {
+		if _, older := d.values.Get("event_type"); older && strings.Contains(f.Text, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
-		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.text, Hint: hint})
+		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})
 	}
 	problems = append(problems, d.warnings(text)...)
 	slices.SortStableFunc(problems, func(x, y Problem) int {
@@ -58,17 +55,17 @@ func (d *document) lineOf(path []string) int {
 	return 1
 }
 
-func hintOf(f finding) string {
+func hintOf(f schema.Problem) string {
 	switch {
-	case strings.HasPrefix(f.what, "got number") || strings.HasPrefix(f.what, "got boolean"):
+	case strings.HasPrefix(f.Text, "got number") || strings.HasPrefix(f.Text, "got boolean"):
 		return "put it in quotes"
-	case strings.Contains(f.what, "'primary_bead'"):
+	case strings.Contains(f.Text, "'primary_bead'"):
 		return "handoff and finalize name what the work is about"
 	}
-	if len(f.path) == 0 || !strings.Contains(f.what, "want object") && !strings.HasPrefix(f.what, "missing propert") {
+	if len(f.Path) == 0 || !strings.Contains(f.Text, "want object") && !strings.HasPrefix(f.Text, "missing propert") {
 		return schemaHint
 	}
-	switch f.path[0] {
+	switch f.Path[0] {
 	case "done_this_session":
 		return "an item has task and files: {task: TEXT, files: []}"
 	case "final_solutions":

@@ -69,11 +69,7 @@ func check(name string, input []byte) error {
 	if err != nil {
 		return err
 	}
-	read, err := schema.Decode(input)
-	if err != nil {
-		return &InvalidError{name, []string{"it is not JSON: " + err.Error()}}
-	}
-	if problems := compiled.Sentences(read); len(problems) > 0 {
+	if problems := compiled.Check(input); len(problems) > 0 {
 		return &InvalidError{name, problems}
 	}
 	return nil

@@ -21,24 +21,12 @@ var entrySchema []byte
 func Schema() json.RawMessage { return bytes.Clone(entrySchema) }
 
 // Validator holds entries against [Schema]. It is not safe for use by several goroutines at once.
-type Validator struct{ schema *schema.Schema }
+type Validator struct{ *schema.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
 	compiled, err := schema.Compile(entrySchema, map[string]schema.Format{"uuid": checkUUID, "date-time": checkTime})
-	if err != nil {
-		return nil, err
-	}
-	return &Validator{compiled}, nil
-}
-
-// Check returns what is wrong with one line, a sentence each, in alphabetical order. None: it is a valid entry.
-func (v *Validator) Check(line []byte) []string {
-	value, err := schema.Decode(line)
-	if err != nil {
-		return []string{"it is not JSON: " + err.Error()}
-	}
-	return v.schema.Sentences(value)
+	return &Validator{compiled}, err
 }
 
 // checkUUID takes what the program does: a UUID, also as a URN.

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"relay/attempts/internal/schema"
 )
 
 // Problem is what is wrong with one line of a ledger.
-type Problem struct {
-	Line    int // from 1
-	Message string
-	Hint    string
-	Warning bool // the entry is valid all the same
-}
+type Problem = schema.Fault
 
 // Validate reads a ledger and calls f with every problem, in the order of lines. It returns how many lines are entries.
 func (v *Validator) Validate(r io.Reader, f func(Problem)) (entries int, err error) {

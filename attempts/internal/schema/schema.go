@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -29,8 +28,22 @@ type Format func(text string) error
 type Problem struct {
 	Path []string // of the value, from the top
 	Text string
-	// Either holds what each of several schemas refuses, of which one would have to be met; Text is empty then.
-	Either []Problem
+}
+
+// String returns where and what.
+func (p Problem) String() string {
+	if len(p.Path) == 0 {
+		return p.Text
+	}
+	return strings.Join(p.Path, ".") + ": " + p.Text
+}
+
+// Fault is what is wrong with one line of a file.
+type Fault struct {
+	Line    int // from 1
+	Message string
+	Hint    string
+	Warning bool // the file is valid all the same
 }
 
 // Compile reads a schema. formats are checked besides those that the drafts of JSON Schema define, or in their place.
@@ -63,41 +76,42 @@ func Compile(text []byte, formats map[string]Format) (*Schema, error) {
 // Decode reads one JSON value, whose numbers stay as they are written. It fails when anything else follows.
 func Decode(text []byte) (any, error) { return jsonschema.UnmarshalJSON(bytes.NewReader(text)) }
 
-// Validate returns what is wrong with a value, in any order. None: it meets the schema.
+// Validate returns what is wrong with a value, in the order of its sentences. None: it meets the schema.
 func (s *Schema) Validate(value any) []Problem {
-	if found := outOfRange(value, nil); len(found) > 0 { // the library computes with numbers of any size, and fails for such
-		return found
+	found := outOfRange(value, nil) // the library computes with numbers of any size, and fails for such
+	if len(found) == 0 {
+		if invalid, ok := errors.AsType[*jsonschema.ValidationError](s.schema.Validate(value)); ok {
+			found = s.problems(invalid)
+		}
 	}
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](s.schema.Validate(value))
-	if !ok {
-		return nil
-	}
-	return s.problems(invalid)
+	slices.SortFunc(found, func(x, y Problem) int { return strings.Compare(x.String(), y.String()) })
+	return slices.CompactFunc(found, func(x, y Problem) bool { return x.String() == y.String() })
 }
 
-// Sentences returns what is wrong with a value, a sentence each, in alphabetical order. The schema has no anyOf: each problem is a text.
-func (s *Schema) Sentences(value any) (found []string) {
-	for _, p := range s.Validate(value) {
-		text := p.Text
-		if at := strings.Join(p.Path, "."); at != "" {
-			text = at + ": " + text
-		}
-		found = append(found, text)
+// Check returns what is wrong with a JSON text, a sentence each.
+func (s *Schema) Check(text []byte) []string {
+	value, err := Decode(text)
+	if err != nil {
+		return []string{"it is not JSON: " + err.Error()}
 	}
-	slices.Sort(found) // objects are gone through in any order
-	return slices.Compact(found)
+	return Sentences(s.Validate(value))
+}
+
+// Sentences says each problem in a sentence.
+func Sentences(problems []Problem) (list []string) {
+	for _, p := range problems {
+		list = append(list, p.String())
+	}
+	return list
 }
 
 // problems lists the errors that have no causes: the others only say that there are some.
 func (s *Schema) problems(e *jsonschema.ValidationError) (found []Problem) {
 	if len(e.Causes) == 0 {
-		return []Problem{{Path: e.InstanceLocation, Text: e.ErrorKind.LocalizedString(s.printer)}}
+		return []Problem{{e.InstanceLocation, e.ErrorKind.LocalizedString(s.printer)}}
 	}
 	for _, cause := range e.Causes {
 		found = append(found, s.problems(cause)...)
-	}
-	if _, either := e.ErrorKind.(*kind.AnyOf); either {
-		return []Problem{{Path: e.InstanceLocation, Either: found}}
 	}
 	return found
 }
@@ -108,7 +122,7 @@ func outOfRange(value any, path []string) (found []Problem) {
 	case json.Number:
 		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
 		if n, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || n < -400 || n > 400 {
-			return []Problem{{Path: slices.Clone(path), Text: "the number is out of range"}}
+			return []Problem{{slices.Clone(path), "the number is out of range"}}
 		}
 	case []any:
 		for i, item := range v {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"relay/cmd/relay/internal/artifacts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 )
 
 func newArtifactCommand(a *cli.App) *cobra.Command {
@@ -29,13 +31,7 @@ func newArtifactListCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Print the artifacts that are there, oldest first",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.Repository(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return artifacts.List(a, p, asJSON)
-		},
+		RunE:  inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return artifacts.List(a, p, asJSON) }),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -88,13 +84,9 @@ commit are filled in. A folder thoughts that is made for it is ignored by git.`,
 		Example: `  relay artifact new checkpoint --goal "Users log in" --now "Logout is missing"
   relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.Repository(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return artifacts.New(cmd.Context(), a, p, args[0], opts)
-		},
+		RunE: inCheckout(a, func(ctx context.Context, p *project.Project, args []string) error {
+			return artifacts.New(ctx, a, p, args[0], opts)
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Goal, "goal", "", "`TEXT`: what is to be reached")
@@ -115,13 +107,9 @@ func newArtifactImportCommand(a *cli.App) *cobra.Command {
 What artifacts have no field for is kept as metadata.`,
 		Example: "  relay artifact import .handoff/2026-01-13.md --outcome PARTIAL_PLUS",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.Repository(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: inCheckout(a, func(_ context.Context, p *project.Project, args []string) error {
 			return artifacts.Import(a, p, args, opts)
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session, whatever the file says: "+artifacts.OutcomeNames())

@@ -25,13 +25,15 @@ format of the program ledgersync (npm metacog-ledgersync); both can write it.`,
 	return cmd
 }
 
-// inCheckout runs f on the repository around the user. Nothing of it but its place is read.
-func inCheckout(ctx context.Context, a *cli.App, f func(p *project.Project) error) error {
-	p, err := a.Repository(ctx)
-	if err != nil {
-		return err
+// inCheckout makes a command do something with the repository around the user. Nothing of it but its place is read.
+func inCheckout(a *cli.App, do func(ctx context.Context, p *project.Project, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p, err := a.Repository(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), p, args)
 	}
-	return f(p)
 }
 
 func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
@@ -40,9 +42,7 @@ func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 		Use:     "log",
 		Short:   "Print entries, oldest first",
 		Example: "  relay ledgersync log --last 20\n  relay ledgersync log --type handoff --last 1 --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Log(a, p, opts) })
-		},
+		RunE:    inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Log(a, p, opts) }),
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
 	cmd.Flags().StringVar(&opts.Task, "task", "", "only those with the tag `ID`, as entries about a task have")
@@ -65,9 +65,7 @@ func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "summary",
 		Short: "Print who wrote how much, and the handoff nobody has taken up",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Summary(a, p, asJSON) })
-		},
+		RunE:  inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Summary(a, p, asJSON) }),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -80,12 +78,12 @@ func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
 		Short: "Check every line of the ledger",
 		Long: `Check every line of the ledger. An entry that looks like one of a type, and has
 none, is a warning. Exit code 1 when a line is no valid entry.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if schema {
 				_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
 				return err
 			}
-			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Validate(a, p, asJSON) })
+			return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Validate(a, p, asJSON) })(cmd, args)
 		},
 	}
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an entry, and check nothing")
@@ -103,9 +101,7 @@ time, and the place in the session are filled in. An entry of a type needs more
 than flags can say: give it as JSON.`,
 		Example: `  relay ledgersync add --summary "Moved login" --intent "Passwords go"
   relay ledgersync add --type handoff --json handoff.json`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return inCheckout(cmd.Context(), a, func(p *project.Project) error { return entries.Add(a, p, opts) })
-		},
+		RunE: inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Add(a, p, opts) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was done; of more than 200 characters the rest becomes description")

@@ -15,6 +15,7 @@ import (
 	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/orchestrator/text"
 )
 
 // NewOptions are the flags of relay artifact new.
@@ -27,7 +28,7 @@ type NewOptions struct {
 func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o NewOptions) error {
 	m := artifact.Mode(mode)
 	if !slices.Contains(artifact.Modes(), m) {
-		return &exit.UsageError{Message: fmt.Sprintf("there is no mode %q of artifacts", mode), Hint: "it is one of " + modeNames()}
+		return &exit.UsageError{Message: fmt.Sprintf("there is no mode %q of artifacts", mode), Hint: "it is one of " + names(artifact.Modes())}
 	}
 	if strings.TrimSpace(o.Goal) == "" || strings.TrimSpace(o.Now) == "" {
 		return &exit.UsageError{Message: "an artifact says what the goal is and what stands next", Hint: fmt.Sprintf("relay artifact new %s --goal TEXT --now TEXT", mode)}
@@ -45,20 +46,12 @@ func New(ctx context.Context, a *cli.App, p *project.Project, mode string, o New
 			outcome = artifact.Succeeded
 		}
 	}
-	session := o.Session
-	if session == "" {
-		session = o.Bead
-	}
-	if session == "" {
-		session = filepath.Base(p.Root)
-	}
+	session := text.FirstOf(o.Session, o.Bead, filepath.Base(p.Root))
 	f := artifact.New(m, o.Goal, o.Now, outcome, artifact.Origin{Date: a.Now(), Session: session, PrimaryBead: o.Bead})
 	f.Next = o.Next
 	f.Git = GitOf(ctx, p)
-	return Write(a, p, f)
+	return Write(a, p, f, f.Session)
 }
-
-func modeNames() string { return names(artifact.Modes()) }
 
 // OutcomeNames lists the outcomes.
 func OutcomeNames() string { return names(artifact.Outcomes()) }
@@ -89,46 +82,37 @@ func GitOf(ctx context.Context, p *project.Project) *artifact.Git {
 	return &artifact.Git{Branch: strings.TrimPrefix(branch, "refs/heads/"), Commit: commit}
 }
 
-// Write writes an artifact under a name that no other file has, and says so. Secrets are taken out.
-func Write(a *cli.App, p *project.Project, f *artifact.Artifact) error {
-	name, added, err := write(a, p, f, f.Session)
-	if err != nil {
-		return err
-	}
-	return printWritten(a, name, added)
-}
-
-// write writes an artifact without the secrets that are in it, under a name that no other file has.
-func write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) (name string, added bool, err error) {
+// Write writes an artifact under a name that no other file has and that begins with a title, and says so. Secrets are taken out.
+func Write(a *cli.App, p *project.Project, f *artifact.Artifact, title string) error {
 	if err := entries.CheckAuthor(f.AgentID); err != nil {
-		return "", false, err
+		return err
 	}
 	w, err := artifact.Open(p.Root, nil)
 	if err != nil {
-		return "", false, err
+		return err
 	}
 	defer w.Close()
 	content, err := w.Encode(f)
 	if err != nil {
-		return "", false, &exit.Hinted{Err: err, Hint: "relay artifact validate --schema prints what an artifact needs"}
+		return &exit.Hinted{Err: err, Hint: "relay artifact validate --schema prints what an artifact needs"}
 	}
 	if clean := a.Secrets.Text(string(content)); clean != string(content) { // the file is for others to read
 		f, _, err = artifact.Decode([]byte(clean))
 		if err != nil {
-			return "", false, fmt.Errorf("the artifact holds a secret that cannot be taken out: %w", err)
+			return fmt.Errorf("the artifact holds a secret that cannot be taken out: %w", err)
 		}
 		title = a.Secrets.Text(title)
-		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the artifact")
+		a.Warn("a secret was taken out of the artifact")
 	}
-	return w.Add(f, title)
-}
-
-func printWritten(a *cli.App, name string, added bool) error {
-	if !added {
-		_, err := fmt.Fprintf(a.Out, "%s is there already\n", name)
+	name, added, err := w.Add(f, title)
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "added %s\n", name)
+	said := "added " + name
+	if !added {
+		said = name + " is there already"
+	}
+	_, err = fmt.Fprintln(a.Out, said)
 	return err
 }
 
@@ -146,11 +130,7 @@ func Import(a *cli.App, p *project.Project, files []string, o ImportOptions) err
 		if err != nil {
 			return err
 		}
-		name, added, err := write(a, p, f, artifact.Title(file))
-		if err != nil {
-			return err
-		}
-		if err := printWritten(a, name, added); err != nil {
+		if err := Write(a, p, f, artifact.Title(file)); err != nil {
 			return err
 		}
 	}

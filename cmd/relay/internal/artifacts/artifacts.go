@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"relay/attempts/artifact"
@@ -38,7 +39,9 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 		}
 		answer = append(answer, listed{p.Rel(l.Path), l.Artifact.Map()})
 		if !asJSON {
-			printLine(a, p.Rel(l.Path), l.Artifact)
+			f := l.Artifact
+			fmt.Fprintf(a.Out, "%-20s  %-10s  %-13s  %s\n  %s\n", dateOf(f), orElse(string(f.Mode), "no mode"),
+				orElse(string(f.Outcome), "no outcome"), plaintext.Line(f.Goal), plaintext.Line(p.Rel(l.Path)))
 		}
 	}
 	if asJSON {
@@ -50,25 +53,15 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 	return nil
 }
 
-func printLine(a *cli.App, file string, f *artifact.Artifact) {
-	fmt.Fprintf(a.Out, "%-20s  %-10s  %-13s  %s\n  %s\n", dateOf(f), orElse(string(f.Mode), "no mode"),
-		orElse(string(f.Outcome), "no outcome"), plaintext.Line(f.Goal), plaintext.Line(file))
-}
-
 // dateOf is the date of an artifact as relay prints times.
 func dateOf(f *artifact.Artifact) string {
 	if at, ok := f.At(); ok && strings.Contains(f.Date, ":") {
 		return text.Stamp(at)
 	}
-	return orElse(plaintext.Line(f.Date), "no date")
+	return orElse(f.Date, "no date")
 }
 
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return plaintext.Line(text)
-}
+func orElse(words, other string) string { return plaintext.Line(text.FirstOf(words, other)) }
 
 // Show prints what one artifact says.
 func Show(a *cli.App, file string, asJSON bool) error {
@@ -83,11 +76,8 @@ func Show(a *cli.App, file string, asJSON bool) error {
 		return a.PrintJSON(f.Map())
 	}
 	show(&printer{a}, f)
-	for _, p := range problems {
-		if !p.Warning {
-			fmt.Fprintf(a.Err, "relay: warning: other programs may not read %s: relay artifact validate says why\n", file)
-			break
-		}
+	if slices.ContainsFunc(problems, func(p artifact.Problem) bool { return !p.Warning }) {
+		a.Warn("other programs may not read " + file + ": relay artifact validate says why")
 	}
 	return nil
 }
@@ -101,7 +91,7 @@ type printer struct{ app *cli.App }
 
 func (p *printer) field(name, value string) {
 	if value != "" {
-		fmt.Fprintf(p.app.Out, "%-10s %s\n", name, plaintext.Line(value))
+		p.list(name, []string{value})
 	}
 }
 

@@ -2,13 +2,11 @@ package artifacts
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/entries"
-	"relay/internal/plaintext"
 )
 
 // Validate prints every problem of files with its line. It fails when there are some that are more than warnings, and when
@@ -18,7 +16,7 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	all := entries.Answer{OK: true, Faults: []entries.Fault{}}
+	all := entries.NewAnswer(a, asJSON)
 	for _, file := range files {
 		content, err := artifact.ReadText(a.Path(file))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -27,21 +25,14 @@ func Validate(a *cli.App, files []string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		valid, warnings := true, 0
-		for _, p := range v.Validate(content) {
-			f := entries.Fault{File: file, Line: p.Line, Message: plaintext.Escape(p.Message), Hint: plaintext.Escape(p.Hint), Warning: p.Warning}
-			all.Faults = append(all.Faults, f)
-			if valid = valid && p.Warning; p.Warning {
-				warnings++
+		if err := all.Check(file, func(found func(artifact.Problem)) (string, error) {
+			for _, p := range v.Validate(content) {
+				found(p)
 			}
-			if !asJSON {
-				f.Print(a)
-			}
-		}
-		all.OK = all.OK && valid
-		if valid && !asJSON {
-			fmt.Fprintf(a.Out, "%s: a valid artifact%s\n", file, entries.Warned(warnings))
+			return "a valid artifact", nil
+		}); err != nil {
+			return err
 		}
 	}
-	return all.End(a, asJSON)
+	return all.End()
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
@@ -78,6 +79,14 @@ func (a *App) Path(written string) string {
 		return written
 	}
 	return filepath.Join(a.Dir, written)
+}
+
+// ReadInput reads a small file that a flag names, - for stdin.
+func (a *App) ReadInput(from string) ([]byte, error) {
+	if from == "-" {
+		return io.ReadAll(io.LimitReader(a.In, artifact.MaxSize))
+	}
+	return artifact.ReadText(a.Path(from))
 }
 
 // PrintJSON prints one value as the whole answer of a command.

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
+	"strconv"
 	"strings"
 
-	"relay/attempts/artifact"
+	"relay/attempts"
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/entries"
@@ -18,6 +18,7 @@ import (
 	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/internal/plaintext"
+	"relay/reanchor"
 )
 
 // AppendOptions are the flags of relay discuss append.
@@ -46,11 +47,8 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 
 // input returns what the action is asked for, as JSON.
 func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
-	if o.JSON == "-" {
-		return io.ReadAll(io.LimitReader(a.In, discussion.MaxSize))
-	}
 	if o.JSON != "" {
-		return artifact.ReadText(a.Path(o.JSON))
+		return a.ReadInput(o.JSON)
 	}
 	positions := []map[string]string{}
 	for _, given := range o.Positions {
@@ -195,13 +193,13 @@ func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte,
 	defer l.Close()
 	answer, err := l.Call(action, input)
 	for _, w := range answer.Warnings {
-		fmt.Fprintf(a.Err, "relay: warning: %s\n", plaintext.Line(w))
+		a.Warn(plaintext.Line(w))
 	}
 	if err != nil {
 		return nil, explained(err)
 	}
 	if secret {
-		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the discussion")
+		a.Warn("a secret was taken out of the discussion")
 	}
 	return json.Marshal(answer.Value)
 }
@@ -270,9 +268,34 @@ func author(ctx context.Context, a *cli.App, p *project.Project, inside bool) st
 	if by := agent(a); inside && by != "" {
 		return by
 	}
-	out, err := p.Git.Run(ctx, gitName())
+	out, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"config", "user.name"}})
 	if name := plaintext.Line(string(out)); err == nil && name != "" {
 		return name
 	}
 	return "human"
+}
+
+// agent names the attempt that has started this process, as in "codex T1/2", by what relay has put into its environment; "": none has.
+func agent(a *cli.App) string {
+	mark := append(strings.SplitN(a.Lookup("RELAY_ATTEMPT"), "/", 4), "", "", "")
+	task, attempt := mark[1], mark[2]
+	if task == "" || attempt == "" {
+		return ""
+	}
+	name := task + "/" + attempt
+	if role := mark[3]; role != "" { // of another runner than the attempt's
+		return name + " " + role
+	}
+	view, err := attempts.Read(a.Lookup("RELAY_DIR"), nil, nil)
+	if err != nil {
+		return name
+	}
+	if record := view.Ledger.Tasks[task]; record != nil {
+		for _, there := range record.Attempts {
+			if strconv.Itoa(there.ID) == attempt && there.Runner != "" {
+				return there.Runner + " " + name
+			}
+		}
+	}
+	return name
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
@@ -38,14 +37,14 @@ func Add(a *cli.App, p *project.Project, o AddOptions) error {
 	if err := o.apply(e); err != nil {
 		return err
 	}
+	return Record(a, p, e)
+}
+
+// Record is Append that says which entry was added.
+func Record(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	if err := Append(a, p, e); err != nil {
 		return err
 	}
-	return PrintAdded(a, p, e)
-}
-
-// PrintAdded says which entry was added.
-func PrintAdded(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	_, err := fmt.Fprintf(a.Out, "added %s to %s\n", e.ID, p.Rel(ledgersync.Path(p.Root)))
 	return err
 }
@@ -73,11 +72,11 @@ func Append(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 		if err := json.Unmarshal([]byte(clean), e); err != nil {
 			return fmt.Errorf("the entry holds a secret that cannot be taken out: %w", err)
 		}
-		fmt.Fprintln(a.Err, "relay: warning: a secret was taken out of the entry")
+		a.Warn("a secret was taken out of the entry")
 	}
 	mended, err := w.Append(e)
 	if mended != "" {
-		fmt.Fprintf(a.Err, "relay: warning: %s\n", mended)
+		a.Warn(mended)
 	}
 	return err
 }
@@ -92,7 +91,7 @@ func CheckAuthor(name string) error {
 
 // readJSON reads one entry. A key that entries do not have is a mistake.
 func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
-	content, err := readInput(a, from)
+	content, err := a.ReadInput(from)
 	if err != nil {
 		return err
 	}
@@ -108,13 +107,6 @@ func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
 		return &exit.Hinted{Err: fmt.Errorf("%s has more than one entry", from), Hint: "add them one by one"}
 	}
 	return nil
-}
-
-func readInput(a *cli.App, from string) ([]byte, error) {
-	if from == "-" {
-		return io.ReadAll(io.LimitReader(a.In, ledgersync.MaxLine))
-	}
-	return artifact.ReadText(a.Path(from))
 }
 
 // apply puts what the flags say into the entry.

@@ -73,7 +73,7 @@ func typeOf(name string) (ledgersync.Type, error) {
 	}
 	return "", &exit.UsageError{
 		Message: fmt.Sprintf("there is no type %q of entries", name),
-		Hint:    fmt.Sprintf("it is one of %s, %s, %s, %s and %s", ledgersync.Handoff, ledgersync.Transition, ledgersync.Implementation, ledgersync.Bugfix, ledgersync.Review),
+		Hint:    "it is one of handoff, transition, implementation, bugfix and review",
 	}
 }
 
@@ -90,12 +90,18 @@ func missing(p *project.Project, path string) error {
 	return &exit.Hinted{Err: fmt.Errorf("there is no %s", p.Rel(path)), Hint: "relay ledgersync add makes it"}
 }
 
-// eachEntry reads the whole ledger.
-func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.Entry) error) (skipped []int, err error) {
+// openLedger opens the ledger for reading.
+func openLedger(p *project.Project, path string) (*os.File, error) {
 	file, err := ledgersync.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(p, path)
 	}
+	return file, err
+}
+
+// eachEntry reads the whole ledger.
+func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.Entry) error) (skipped []int, err error) {
+	file, err := openLedger(p, path)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +111,7 @@ func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.E
 
 func warnSkipped(a *cli.App, p *project.Project, path string, lines []int) {
 	if len(lines) > 0 {
-		fmt.Fprintf(a.Err, "relay: warning: lines that are no entries: %d, the first at %s:%d: relay ledgersync validate names them\n", len(lines), p.Rel(path), lines[0])
+		a.Warn(fmt.Sprintf("lines that are no entries: %d, the first at %s:%d: relay ledgersync validate names them", len(lines), p.Rel(path), lines[0]))
 	}
 }
 
@@ -185,14 +191,14 @@ func printSummary(a *cli.App, s *ledgerSummary) {
 	}
 	fmt.Fprintf(a.Out, "handoff   of %s, which nobody has taken up: %s\n", plaintext.Line(s.Open.Agent.Name), plaintext.Line(s.Open.Action.Summary))
 	if d := s.Open.SessionSummary; d != nil {
-		for _, list := range []struct {
-			name  string
-			texts []string
-		}{{"left", d.Deferred}, {"blocked", d.Blockers}} {
-			for _, t := range list.texts {
-				fmt.Fprintf(a.Out, "  %-7s  %s\n", list.name, plaintext.Line(t))
-			}
-		}
+		printAll(a, "left", d.Deferred)
+		printAll(a, "blocked", d.Blockers)
+	}
+}
+
+func printAll(a *cli.App, name string, texts []string) {
+	for _, t := range texts {
+		fmt.Fprintf(a.Out, "  %-7s  %s\n", name, plaintext.Line(t))
 	}
 }
 

@@ -1,9 +1,7 @@
 package entries
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
@@ -22,62 +20,53 @@ type Fault struct {
 	Warning bool   `json:"warning,omitempty"`
 }
 
-// Answer is what relay's validate commands print as JSON.
+// Answer is what relay's validate commands print as JSON. Without JSON they print each fault as it is found.
 type Answer struct {
 	OK     bool    `json:"ok"`
 	Faults []Fault `json:"faults"`
+
+	app    *cli.App
+	asJSON bool
 }
 
-// Validate prints every problem of the ledger with its line. It fails when there are some that are more than warnings.
-func Validate(a *cli.App, p *project.Project, asJSON bool) error {
-	path := ledgersync.Path(p.Root)
-	file, err := ledgersync.OpenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return missing(p, path)
-	}
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	v, err := ledgersync.NewValidator()
-	if err != nil {
-		return err
-	}
-	answer := Answer{OK: true, Faults: []Fault{}}
-	warnings := 0
-	entries, err := v.Validate(file, func(found ledgersync.Problem) {
-		f := Fault{File: p.Rel(path), Line: found.Line, Message: plaintext.Escape(found.Message), Hint: found.Hint, Warning: found.Warning}
-		if answer.OK = answer.OK && f.Warning; f.Warning {
+// NewAnswer begins an answer.
+func NewAnswer(a *cli.App, asJSON bool) *Answer {
+	return &Answer{OK: true, Faults: []Fault{}, app: a, asJSON: asJSON}
+}
+
+// Check adds the faults that a check of a file finds. The check says in words what is valid when the faults are no more than warnings.
+func (r *Answer) Check(file string, check func(found func(ledgersync.Problem)) (valid string, err error)) error {
+	ok, warnings := true, 0
+	valid, err := check(func(p ledgersync.Problem) {
+		f := Fault{file, p.Line, plaintext.Escape(p.Message), plaintext.Escape(p.Hint), p.Warning}
+		kind := ""
+		if ok = ok && f.Warning; f.Warning {
+			kind = "warning: "
 			warnings++
 		}
-		if asJSON {
-			answer.Faults = append(answer.Faults, f)
+		if r.asJSON {
+			r.Faults = append(r.Faults, f)
 			return
 		}
-		f.Print(a)
+		fmt.Fprintf(r.app.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
 	})
 	if err != nil {
 		return err
 	}
-	if answer.OK && !asJSON {
-		fmt.Fprintf(a.Out, "%s: every line is a valid entry (%d)%s\n", p.Rel(path), entries, Warned(warnings))
+	r.OK = r.OK && ok
+	if ok && !r.asJSON {
+		if warnings > 0 {
+			valid += ", with " + text.Count(warnings, "warning")
+		}
+		fmt.Fprintf(r.app.Out, "%s: %s\n", file, valid)
 	}
-	return answer.End(a, asJSON)
-}
-
-// Print prints a fault for a person.
-func (f *Fault) Print(a *cli.App) {
-	kind := ""
-	if f.Warning {
-		kind = "warning: "
-	}
-	fmt.Fprintf(a.Out, "%s:%d: %s%s\n  %s\n", f.File, f.Line, kind, f.Message, f.Hint)
+	return nil
 }
 
 // End prints the answer as JSON, if that is wanted, and returns its exit code as an error.
-func (r *Answer) End(a *cli.App, asJSON bool) error {
-	if asJSON {
-		if err := a.PrintJSON(r); err != nil {
+func (r *Answer) End() error {
+	if r.asJSON {
+		if err := r.app.PrintJSON(r); err != nil {
 			return err
 		}
 	}
@@ -87,10 +76,25 @@ func (r *Answer) End(a *cli.App, asJSON bool) error {
 	return nil
 }
 
-// Warned says how many warnings there are of what is valid.
-func Warned(n int) string {
-	if n == 0 {
-		return ""
+// Validate prints every problem of the ledger with its line. It fails when there are some that are more than warnings.
+func Validate(a *cli.App, p *project.Project, asJSON bool) error {
+	path := ledgersync.Path(p.Root)
+	file, err := openLedger(p, path)
+	if err != nil {
+		return err
 	}
-	return ", with " + text.Count(n, "warning")
+	defer file.Close()
+	v, err := ledgersync.NewValidator()
+	if err != nil {
+		return err
+	}
+	answer := NewAnswer(a, asJSON)
+	err = answer.Check(p.Rel(path), func(found func(ledgersync.Problem)) (string, error) {
+		entries, err := v.Validate(file, found)
+		return fmt.Sprintf("every line is a valid entry (%d)", entries), err
+	})
+	if err != nil {
+		return err
+	}
+	return answer.End()
 }

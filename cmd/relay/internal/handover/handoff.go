@@ -55,13 +55,11 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 	facts.Changes = recordfiles.Others(ctx, p.Git, facts.Changes)
 	h := handoff{Statement: s, to: o.To, facts: facts, epic: epicOf(p), folder: filepath.Base(p.Root)}
 	entry := h.entry()
-	if err := entries.Append(a, p, entry); err != nil {
+	if err := entries.Record(a, p, entry); err != nil {
 		return err
 	}
-	if err := entries.PrintAdded(a, p, entry); err != nil {
-		return err
-	}
-	if err := artifacts.Write(a, p, h.artifact(ctx, a, p, entry)); err != nil {
+	f := h.artifact(ctx, a, p, entry)
+	if err := artifacts.Write(a, p, f, f.Session); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(a.Out, "the next session reads it with relay resume")

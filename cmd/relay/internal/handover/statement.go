@@ -50,18 +50,13 @@ const Shape = `  {
     "model": "...", "session": "its id"
   }`
 
-const maxStatement = 1 << 20
-
 // statementFrom reads a statement; "-" is stdin. A key that statements do not have is a mistake.
 func statementFrom(a *cli.App, from string) (s Statement, err error) {
-	var content []byte
 	name := from
 	if from == "-" {
 		name = "stdin"
-		content, err = io.ReadAll(io.LimitReader(a.In, maxStatement))
-	} else {
-		content, err = artifact.ReadText(a.Path(from))
 	}
+	content, err := a.ReadInput(from)
 	if err != nil {
 		return s, err
 	}
