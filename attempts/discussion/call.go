@@ -11,25 +11,13 @@ type Answer struct {
 	Warnings []string // files that cannot be read, a sentence each
 }
 
-type entryAnswer struct {
-	ID     string `json:"entry_id"`
-	Status Status `json:"status,omitempty"`
-}
+type fields map[string]any
 
 // Thread is an open discussion.
 type Thread struct {
 	ID     string `json:"entry_id"`
 	Topic  string `json:"topic"`
 	Status Status `json:"status"`
-}
-
-type openAnswer struct {
-	Threads []Thread `json:"open_threads"`
-}
-
-type replayAnswer struct {
-	ID        string `json:"entry_id"`
-	Narrative string `json:"narrative"`
 }
 
 // input is what the five actions take, each a part of it.
@@ -59,25 +47,25 @@ func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
 	case ActionAppend:
 		o := Opening{Topic: in.Topic, Summary: in.Summary, Status: in.Status, Positions: in.Positions, Related: in.Related}
 		id, err := l.Append(o)
-		return Answer{Value: entryAnswer{ID: id}}, err
+		return Answer{Value: fields{"entry_id": id}}, err
 	case ActionLink:
 		e, err := l.Link(in.Current, in.LinkTo)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Value: entryAnswer{ID: e.ID}}, nil
+		return Answer{Value: fields{"entry_id": e.ID}}, nil
 	case ActionMark:
 		e, err := l.Mark(in.ID, in.NewStatus, in.Note)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Value: entryAnswer{e.ID, e.Status}}, nil
+		return Answer{Value: fields{"entry_id": e.ID, "status": e.Status}}, nil
 	case ActionOpen:
 		threads, warnings, err := l.OpenThreads()
-		return Answer{openAnswer{threads}, warnings}, err
+		return Answer{fields{"open_threads": threads}, warnings}, err
 	default: // check knows no other one
 		id, narrative, err := l.Replay(in.ID)
-		return Answer{Value: replayAnswer{id, narrative}}, err
+		return Answer{Value: fields{"entry_id": id, "narrative": narrative}}, err
 	}
 }
 

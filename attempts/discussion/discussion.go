@@ -84,6 +84,15 @@ func (e *Entry) Name() string {
 // CreatedAt is when the entry was made. ok is false when it does not say.
 func (e *Entry) CreatedAt() (at time.Time, ok bool) { return ParseTime(e.Created) }
 
+// At is when something was written last. ok is false when the entry does not say.
+func (e *Entry) At() (at time.Time, ok bool) {
+	last := e.Created
+	if n := len(e.History); n > 0 {
+		last = e.History[n-1].At
+	}
+	return ParseTime(last)
+}
+
 // Stamp returns a time as entries have it.
 func Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 

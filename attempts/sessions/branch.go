@@ -5,34 +5,6 @@ import (
 	"slices"
 )
 
-// UnknownTurnError means that no turn has an id, or one that begins so.
-type UnknownTurnError struct{ ID, Nearest string }
-
-func (e *UnknownTurnError) Error() string {
-	text := "the agents ledger has no turn " + e.ID
-	if e.Nearest != "" {
-		text += ": the nearest is " + e.Nearest
-	}
-	return text
-}
-
-// Turn returns the turn with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownTurnError or an
-// *AmbiguousError.
-func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
-	whole, near, err := r.complete(ctx, "agent_turns", id)
-	if err != nil {
-		return Turn{}, err
-	}
-	if whole == "" {
-		return Turn{}, &UnknownTurnError{id, near}
-	}
-	turns, err := all(ctx, r.rows, fieldsOf[Turn], queryTurn, whole)
-	if err != nil || len(turns) == 0 {
-		return Turn{}, err
-	}
-	return turns[0], nil
-}
-
 // mostForks bounds how often a conversation may have branched before a turn.
 const mostForks = 100
 

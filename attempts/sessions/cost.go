@@ -34,9 +34,9 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := costs{by: by, models: map[string]string{}, sums: map[string]*sum{}}
+	model := map[string]string{}
 	for _, s := range models {
-		c.models[s.ID] = s.Model
+		model[s.ID] = s.Model
 	}
 	// SQLite's own functions would read each row's metadata anew for each of its fields, and sort all rows by what they are grouped by.
 	rows, err := r.rows.QueryContext(ctx, queryMetadata)
@@ -44,21 +44,36 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 		return nil, named(File, err)
 	}
 	defer rows.Close()
+	sums := map[string]*sum{}
 	var session, metadata sql.RawBytes
 	for rows.Next() {
 		if err := rows.Scan(&session, &metadata); err != nil {
 			return nil, named(File, err)
 		}
-		c.add(session, metadata)
+		of, known := model[string(session)]
+		if !known {
+			continue
+		}
+		var m costMetadata
+		_ = json.Unmarshal(metadata, &m) // as far as it goes
+		switch by {
+		case ByTask:
+			of = m.Relay.Task
+		case ByRun:
+			of = m.Relay.Run
+		case ByModel:
+		}
+		if sums[of] == nil {
+			sums[of] = &sum{Cost: Cost{Of: of}, sessions: map[string]bool{}}
+		}
+		sums[of].add(string(session), &m)
 	}
-	return c.list(), named(File, rows.Err())
-}
-
-// costs adds up costs by what they are grouped by.
-type costs struct {
-	by     Grouping
-	models map[string]string // of the sessions
-	sums   map[string]*sum
+	list := make([]Cost, 0, len(sums))
+	for _, s := range sums {
+		list = append(list, s.Cost)
+	}
+	slices.SortFunc(list, func(a, b Cost) int { return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Of, b.Of)) })
+	return list, named(File, rows.Err())
 }
 
 // sum is what comes to one group.
@@ -77,44 +92,13 @@ type costMetadata struct {
 	} `json:"relay"`
 }
 
-// add adds a message of a session. It keeps nothing of both texts.
-func (c *costs) add(session, metadata []byte) {
-	model, known := c.models[string(session)]
-	if !known {
-		return
-	}
-	var m costMetadata
-	_ = json.Unmarshal(metadata, &m) // as far as it goes
-	var of string
-	switch c.by {
-	case ByTask:
-		of = m.Relay.Task
-	case ByModel:
-		of = model
-	case ByRun:
-		of = m.Relay.Run
-	}
-	s := c.sums[of]
-	if s == nil {
-		s = &sum{Cost: Cost{Of: of}, sessions: map[string]bool{}}
-		c.sums[of] = s
-	}
-	if !s.sessions[string(session)] {
-		s.sessions[string(session)] = true
+func (s *sum) add(session string, m *costMetadata) {
+	if !s.sessions[session] {
+		s.sessions[session] = true
 		s.Sessions++
 	}
 	s.Messages++
 	s.InputTokens += m.Tokens.Input
 	s.OutputTokens += m.Tokens.Output
 	s.USD += m.Relay.CostUSD
-}
-
-// list returns the groups, the most expensive first.
-func (c *costs) list() []Cost {
-	list := make([]Cost, 0, len(c.sums))
-	for _, s := range c.sums {
-		list = append(list, s.Cost)
-	}
-	slices.SortFunc(list, func(a, b Cost) int { return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Of, b.Of)) })
-	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"relay/internal/lazyregexp"
@@ -36,44 +37,28 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 	for i := range b.ToolCalls {
 		docs = append(docs, &document{kindToolCall, b.ToolCalls[i].ID, spoken(head(b.ToolCalls[i].ResultJSON))})
 	}
-	return inTx(ctx, d.search, func(tx *sql.Tx) error {
-		if err := each(ctx, docs, d.newAdder(ctx, tx).document); err != nil {
+	return d.writing(ctx, d.search, func(w *writing) error {
+		if err := each(ctx, docs, w.document); err != nil {
 			return err
 		}
-		put := tx.StmtContext(ctx, d.prepared[sqlPutMark])
 		return each(ctx, pointers(b.Marks), func(ctx context.Context, m *Mark) error {
-			_, err := put.ExecContext(ctx, m.Stream, m.Offset, m.Size, m.State)
+			_, err := w.exec(ctx, sqlPutMark, m.Stream, m.Offset, m.Size, m.State)
 			return err
 		})
 	})
 }
 
-// adder puts documents into the search file.
-type adder struct{ name, find, words, again *sql.Stmt }
-
-func (d *DB) newAdder(ctx context.Context, tx *sql.Tx) adder {
-	in := func(text string) *sql.Stmt { return tx.StmtContext(ctx, d.prepared[text]) }
-	return adder{name: in(sqlAddDocument), find: in(sqlDocument), words: in(sqlAddWords), again: in(sqlPutWords)}
-}
-
-func (a adder) document(ctx context.Context, doc *document) error {
-	r, err := a.name.ExecContext(ctx, doc.kind, doc.id)
-	if err != nil {
-		return err
-	}
-	added, err := r.RowsAffected()
-	if err != nil {
-		return err
-	}
-	put, number := a.words, int64(0)
-	if added > 0 {
-		number, err = r.LastInsertId()
-	} else {
-		put = a.again
-		err = a.find.QueryRowContext(ctx, doc.id, doc.kind).Scan(&number)
+// document puts a document into the search file.
+func (w *writing) document(ctx context.Context, doc *document) error {
+	var number int64
+	put := sqlAddWords
+	err := w.statement(ctx, sqlAddDocument).QueryRowContext(ctx, doc.kind, doc.id).Scan(&number)
+	if errors.Is(err, sql.ErrNoRows) {
+		put = sqlPutWords
+		err = w.statement(ctx, sqlDocument).QueryRowContext(ctx, doc.id, doc.kind).Scan(&number)
 	}
 	if err == nil {
-		_, err = put.ExecContext(ctx, number, doc.text)
+		_, err = w.exec(ctx, put, number, doc.text)
 	}
 	return err
 }

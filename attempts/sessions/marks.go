@@ -78,14 +78,10 @@ func forget(ctx context.Context, tx *sql.Tx, id string) (gone []document, err er
 func (d *DB) unindex(ctx context.Context, docs []*document) error {
 	return inTx(ctx, d.search, func(tx *sql.Tx) error {
 		return each(ctx, docs, func(ctx context.Context, doc *document) error {
-			var number int64
-			err := tx.QueryRowContext(ctx, sqlDropDocument, doc.id, doc.kind).Scan(&number)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
+			if _, err := tx.ExecContext(ctx, sqlDropWords, doc.id, doc.kind); err != nil {
+				return err
 			}
-			if err == nil {
-				_, err = tx.ExecContext(ctx, sqlDropWords, number)
-			}
+			_, err := tx.ExecContext(ctx, sqlDropDocument, doc.id, doc.kind)
 			return err
 		})
 	})

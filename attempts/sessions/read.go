@@ -103,14 +103,21 @@ func originOf(metadata string) Origin {
 	return m.Relay
 }
 
-// UnknownError means that no session has an id, or one that begins so.
-type UnknownError struct{ ID, Nearest string }
+// UnknownError means that no session or turn has an id, or one that begins so.
+type UnknownError struct {
+	Turn        bool
+	ID, Nearest string
+}
 
 func (e *UnknownError) Error() string {
-	if e.Nearest == "" {
-		return fmt.Sprintf("there is no session %s", e.ID)
+	said, more := fmt.Sprintf("there is no session %s", e.ID), "; the nearest is "
+	if e.Turn {
+		said, more = "the agents ledger has no turn "+e.ID, ": the nearest is "
 	}
-	return fmt.Sprintf("there is no session %s; the nearest is %s", e.ID, e.Nearest)
+	if e.Nearest == "" {
+		return said
+	}
+	return said + more + e.Nearest
 }
 
 // AmbiguousError means that the ids of several sessions begin so.
@@ -129,44 +136,49 @@ const mostCompared = 5000
 // Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
 // *AmbiguousError.
 func (r *Reader) Find(ctx context.Context, id string) (Session, error) {
-	whole, near, err := r.complete(ctx, "agent_sessions", id)
-	if err != nil {
-		return Session{}, err
-	}
-	if whole == "" {
-		return Session{}, &UnknownError{id, near}
-	}
-	sessions, err := all(ctx, r.rows, fieldsOf[Session], querySession, whole)
-	if err != nil || len(sessions) == 0 {
-		return Session{}, errors.Join(err, ErrMissing)
-	}
-	return sessions[0], nil
+	return find[Session](ctx, r, "agent_sessions", querySession, id)
 }
 
-// complete returns the id in a table that begins with a text, else the nearest one. It fails with an *AmbiguousError.
-func (r *Reader) complete(ctx context.Context, table, id string) (whole, near string, err error) {
+// Turn returns the turn with an id, as Find does.
+func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
+	return find[Turn](ctx, r, "agent_turns", queryTurn, id)
+}
+
+func find[T any](ctx context.Context, r *Reader, table, query, id string) (row T, err error) {
+	whole, err := r.complete(ctx, table, id)
+	if err != nil {
+		return row, err
+	}
+	rows, err := all(ctx, r.rows, fieldsOf[T], query, whole)
+	if err != nil || len(rows) == 0 {
+		return row, errors.Join(err, ErrMissing)
+	}
+	return rows[0], nil
+}
+
+// complete returns the one id in a table that begins with a text.
+func (r *Reader) complete(ctx context.Context, table, id string) (string, error) {
 	found, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE id = ?", id)
 	if err == nil && len(found) == 0 && id != "" {
 		found, err = all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
 	}
 	switch {
 	case err != nil:
-		return "", "", err
+		return "", err
 	case len(found) > 1:
-		return "", "", &AmbiguousError{id, found}
+		return "", &AmbiguousError{id, found}
 	case len(found) == 1:
-		return found[0], "", nil
+		return found[0], nil
 	}
-	ids, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" ORDER BY "+newest(table)+" DESC, id LIMIT ?", mostCompared)
-	return "", nearest(id, ids), err
-}
-
-// newest is the column of a table that says when a row was made.
-func newest(table string) string {
-	if table == "agent_turns" {
-		return "timestamp"
+	turn, newest := table == "agent_turns", "created_at"
+	if turn {
+		newest = "timestamp"
 	}
-	return "created_at"
+	ids, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
+	if err != nil {
+		return "", err
+	}
+	return "", &UnknownError{turn, id, nearest(id, ids)}
 }
 
 // nearest returns the id whose beginning is most like a text, or "".

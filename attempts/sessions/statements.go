@@ -65,12 +65,12 @@ const (
 	sqlMark        = "SELECT offset, size, state FROM marks WHERE stream = ?"
 	sqlUnmark      = "DELETE FROM marks WHERE stream = ?"
 
-	sqlAddDocument  = "INSERT INTO documents (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING"
+	sqlAddDocument  = "INSERT INTO documents (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING number"
 	sqlDocument     = "SELECT number FROM documents WHERE id = ? AND kind = ?"
 	sqlAddWords     = "INSERT INTO words (rowid, content) VALUES (?, ?)"
 	sqlPutWords     = "INSERT OR REPLACE INTO words (rowid, content) VALUES (?, ?)"
-	sqlDropDocument = "DELETE FROM documents WHERE id = ? AND kind = ? RETURNING number"
-	sqlDropWords    = "DELETE FROM words WHERE rowid = ?"
+	sqlDropDocument = "DELETE FROM documents WHERE id = ? AND kind = ?"
+	sqlDropWords    = "DELETE FROM words WHERE rowid IN (SELECT number FROM documents WHERE id = ? AND kind = ?)"
 )
 
 // Texts of SQL about a session and all below it.

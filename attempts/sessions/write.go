@@ -30,8 +30,7 @@ func (d *DB) Write(ctx context.Context, b Batch) error {
 }
 
 func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
-	return inTx(ctx, d.rows, func(tx *sql.Tx) error {
-		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
+	return d.writing(ctx, d.rows, func(w *writing) error {
 		if err := each(ctx, ordered, w.session); err != nil {
 			return err
 		}
@@ -56,6 +55,13 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// writing does something in one transaction, with the statements that are prepared.
+func (d *DB) writing(ctx context.Context, db *sql.DB, do func(*writing) error) error {
+	return inTx(ctx, db, func(tx *sql.Tx) error {
+		return do(&writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}})
+	})
 }
 
 // each does something with every row until it fails or ctx ends. Only the batch can be interrupted, not one of its rows: a statement

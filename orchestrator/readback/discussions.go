@@ -136,12 +136,10 @@ func inFolder(file, folder string) bool {
 
 // threadOf returns what a brief quotes of an open discussion: how it stands, what it is about, and who holds what.
 func threadOf(e *discussion.Entry, now time.Time) reanchor.Thread {
-	by, last := "", e.Created
+	by := ""
 	if len(e.History) > 0 {
 		by = e.History[0].By
-		last = e.History[len(e.History)-1].At
 	}
-	at, ok := discussion.ParseTime(last)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (discussion %s, %s)", plaintext.Head(e.Name(), 150), e.ID, e.Status)
 	for _, p := range e.Positions[:min(len(e.Positions), mostItems)] {
@@ -153,5 +151,5 @@ func threadOf(e *discussion.Entry, now time.Time) reanchor.Thread {
 	if e.Summary != "" {
 		fmt.Fprintf(&b, "; %s", plaintext.Head(e.Summary, 300))
 	}
-	return reanchor.Thread{By: by, Age: age(now, at, ok), Question: b.String()}
+	return reanchor.Thread{By: by, Age: age(now, e), Question: b.String()}
 }

@@ -10,24 +10,9 @@ import (
 	"relay/attempts/ledgersync"
 )
 
-// config is the configuration of LedgerSync as far as it matters here.
-type config struct {
-	file     os.FileInfo // as it was read; nil: there was none
-	required []string
-}
-
 // documents returns the documents that the project wants to be read, those of them that are in the checkout.
-func (c *config) documents(top string) (there []string) {
-	path := filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile)
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		*c = config{}
-		return nil
-	}
-	if c.file == nil || !os.SameFile(c.file, info) || c.file.Size() != info.Size() || !c.file.ModTime().Equal(info.ModTime()) {
-		*c = config{file: info, required: requiredIn(path)}
-	}
-	for _, name := range c.required {
+func documents(top string) (there []string) {
+	for _, name := range requiredIn(filepath.Join(top, ledgersync.Folder, ledgersync.ConfigFile)) {
 		local := filepath.FromSlash(name)
 		if !filepath.IsLocal(local) {
 			continue

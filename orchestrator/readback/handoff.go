@@ -3,8 +3,10 @@ package readback
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,12 +34,11 @@ const (
 func (s *Source) handoff(now time.Time) reanchor.Handoff {
 	var b, context strings.Builder
 	if a := s.Artifact; a != nil {
-		at, ok := a.At()
 		writeArtifact(&b, a)
 		for _, f := range a.Findings {
 			field(&context, f.Key, f.Text)
 		}
-		return reanchor.Handoff{By: a.AgentID, Age: age(now, at, ok), Text: bounded(b.String()), Context: bounded(context.String())}
+		return reanchor.Handoff{By: a.AgentID, Age: age(now, a), Text: bounded(b.String()), Context: bounded(context.String())}
 	}
 	e, left := s.Entry, s.Entry.SessionSummary
 	field(&b, "Summary", e.Action.Summary)
@@ -50,8 +51,7 @@ func (s *Source) handoff(now time.Time) reanchor.Handoff {
 	for _, name := range slices.Sorted(maps.Keys(left.ImportantContext)) {
 		field(&context, name, left.ImportantContext[name])
 	}
-	at, ok := e.At()
-	return reanchor.Handoff{ID: e.ID, By: e.Agent.Name, Age: age(now, at, ok), Text: bounded(b.String()), Context: bounded(context.String())}
+	return reanchor.Handoff{ID: e.ID, By: e.Agent.Name, Age: age(now, e), Text: bounded(b.String()), Context: bounded(context.String())}
 }
 
 func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
@@ -79,11 +79,9 @@ func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
 // questions returns what the handoff leaves open.
 func (s *Source) questions(now time.Time) []reanchor.Thread {
 	if a := s.Artifact; a != nil {
-		at, ok := a.At()
-		return threads(a.Questions, a.AgentID, age(now, at, ok))
+		return threads(a.Questions, a.AgentID, age(now, a))
 	}
-	at, ok := s.Entry.At()
-	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, at, ok))
+	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, s.Entry))
 }
 
 // unclear returns what the last agent that took the handoff over wants to know.
@@ -94,8 +92,7 @@ func (x *index) unclear(left *ledgersync.Entry, now time.Time) []reanchor.Thread
 	if e == nil {
 		return nil
 	}
-	at, ok := e.At()
-	return threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(now, at, ok))
+	return threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(now, e))
 }
 
 func threads(questions []string, by, age string) (all []reanchor.Thread) {
@@ -107,17 +104,15 @@ func threads(questions []string, by, age string) (all []reanchor.Thread) {
 
 // entryOf returns what a brief quotes of an entry that names files of a task.
 func entryOf(e *ledgersync.Entry, now time.Time) reanchor.Entry {
-	at, ok := e.At()
-	out := reanchor.Entry{ID: e.ID, By: e.Agent.Name, Age: age(now, at, ok)}
+	out := reanchor.Entry{ID: e.ID, By: e.Agent.Name, Age: age(now, e)}
 	for _, a := range e.Artifacts[:min(len(e.Artifacts), mostItems)] {
 		out.Files = append(out.Files, strings.TrimSpace(a.Action+" "+a.Path))
 	}
-	var b strings.Builder
-	b.WriteString(e.Action.Summary)
-	if why := e.Reasoning.Intent; why != "" && why != e.Action.Summary {
-		b.WriteString("\nWhy: " + why)
+	said := e.Action.Summary
+	if why := e.Reasoning.Intent; why != "" && why != said {
+		said += "\nWhy: " + why
 	}
-	out.Text = bounded(b.String())
+	out.Text = bounded(said)
 	return out
 }
 
@@ -169,32 +164,14 @@ func (a *artifacts) handoff(top, epicID string) *Source {
 // newestHandoff returns the newest handoff of a session; "*": of any. Names of files begin with their time.
 func newestHandoff(top, session string) *Source {
 	dir := filepath.Join(top, filepath.FromSlash(artifact.Folder))
-	sessions := []string{session}
-	if session == "*" {
-		folders, err := os.ReadDir(dir)
-		if err != nil {
-			return nil
-		}
-		sessions = sessions[:0]
-		for _, f := range folders {
-			sessions = append(sessions, f.Name())
-		}
-	}
 	var files []string
-	for _, name := range sessions {
-		inside, err := os.ReadDir(filepath.Join(dir, name))
-		if err != nil {
-			continue
-		}
-		for _, f := range inside {
-			if ext := filepath.Ext(f.Name()); ext == ".yaml" || ext == ".yml" {
-				files = append(files, filepath.Join(name, f.Name()))
-			}
-		}
+	for _, ext := range []string{".yaml", ".yml"} {
+		found, _ := fs.Glob(os.DirFS(dir), session+"/*"+ext) // the pattern is right
+		files = append(files, found...)
 	}
-	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(filepath.Base(b), filepath.Base(a)) })
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(path.Base(b), path.Base(a)) })
 	for _, name := range files[:min(len(files), mostArtifacts)] {
-		if a, _, err := artifact.ReadFile(filepath.Join(dir, name)); err == nil && a.IsHandoff() {
+		if a, _, err := artifact.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil && a.IsHandoff() {
 			return &Source{Artifact: a}
 		}
 	}

@@ -98,16 +98,9 @@ func (x *index) add(at int64, line []byte) {
 	if !own && holds(line, `"`+string(ledgersync.Transition)+`"`) {
 		x.transitions = added(x.transitions, at)
 	}
-	x.addPaths(at, line)
-}
-
-// addPaths keeps which files a line names.
-func (x *index) addPaths(at int64, line []byte) {
 	for _, p := range pathsIn(line) {
 		p = x.relative(p)
-		if lines := x.byPath[p]; len(lines) == 0 || lines[len(lines)-1] != at {
-			x.byPath[p] = added(lines, at)
-		}
+		x.byPath[p] = added(x.byPath[p], at)
 	}
 }
 
@@ -238,9 +231,6 @@ func (x *index) about(files []string, except string) (entries []*ledgersync.Entr
 
 // linesAbout returns where the lines begin that name one of some files, in the order of the ledger.
 func (x *index) linesAbout(files []string) (lines []int64) {
-	if len(files) == 0 {
-		return nil
-	}
 	for path, at := range x.byPath {
 		if covered(files, path) {
 			lines = append(lines, at...)

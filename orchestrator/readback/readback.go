@@ -24,7 +24,6 @@ type Reader struct {
 	mu        sync.Mutex
 	ledger    index
 	artifacts artifacts
-	config    config
 	discussed discussions
 }
 
@@ -65,7 +64,7 @@ type Found struct {
 func (r *Reader) Find(files []string) (found Found) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found.Documents = r.config.documents(r.top)
+	found.Documents = documents(r.top)
 	r.ledger.refresh(r.top)
 	left := r.ledger.handoff()
 	if left == nil {
@@ -86,7 +85,8 @@ func (r *Reader) Find(files []string) (found Found) {
 }
 
 // age says how long ago something was written; "" when that is not known.
-func age(now, at time.Time, known bool) string {
+func age(now time.Time, written interface{ At() (time.Time, bool) }) string {
+	at, known := written.At()
 	if !known {
 		return ""
 	}

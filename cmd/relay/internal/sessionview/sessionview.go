@@ -58,11 +58,10 @@ func hinted(err error) error {
 			return &exit.Hinted{Err: err, Hint: hint}
 		}
 	}
-	if _, ok := errors.AsType[*sessions.UnknownError](err); ok {
-		return &exit.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
-	}
-	if _, ok := errors.AsType[*sessions.UnknownTurnError](err); ok {
+	if unknown, ok := errors.AsType[*sessions.UnknownError](err); ok && unknown.Turn {
 		return &exit.Hinted{Err: err, Hint: "relay sessions turns SESSION prints those of a session"}
+	} else if ok {
+		return &exit.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
 	}
 	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
 		return &exit.Hinted{Err: err, Hint: "write more of the id"}
