@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
-	"relay/internal/lazyregexp"
+	"relay/attempts/internal/durable"
+	"relay/attempts/internal/yamltext"
 	"relay/internal/plaintext"
 )
 
@@ -55,14 +54,7 @@ func ReadFile(path string) (*Artifact, []Problem, error) {
 
 // ReadText reads a file of at most MaxSize bytes. What is no file is not opened: a pipe could keep the reader for ever.
 func ReadText(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(path)
+	f, err := durable.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -163,22 +155,13 @@ func (d *document) cut(body []string, before int) []string {
 	return body
 }
 
-// yamlLine is the line that an error of the YAML parser names.
-var yamlLine = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
-
 // part reads one part of a file, whose first line has the number given.
 func (r *nodeReader) part(lines []string, number int) (Map, error) {
 	var n yaml.Node
 	r.offset = number - 1
 	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &n); err != nil {
-		at := number
-		found := yamlLine.FindStringSubmatch(err.Error())
-		if len(found) > 1 && found[1] != "" {
-			if line, err := strconv.Atoi(found[1]); err == nil {
-				at = r.offset + line
-			}
-		}
-		return nil, &SyntaxError{Line: at, Message: yamlLine.ReplaceAllString(err.Error(), "")}
+		line, message := yamltext.Mistake(err)
+		return nil, &SyntaxError{Line: r.offset + line, Message: message}
 	}
 	if n.Kind == 0 || len(n.Content) == 0 {
 		return nil, nil

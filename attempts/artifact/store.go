@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -37,18 +38,14 @@ func Open(top string, fault func(point string) error) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := NewWriter(fsys, fault)
-	if err != nil {
-		return nil, errors.Join(err, fsys.Close())
-	}
-	return w, nil
+	return NewWriter(fsys, fault)
 }
 
 // NewWriter is Open for a disk that is open already; the writer closes it.
 func NewWriter(fsys durable.FS, fault durable.Fault) (*Writer, error) {
 	valid, err := NewValidator()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, fsys.Close())
 	}
 	return &Writer{fsys: fsys, valid: valid, fault: fault}, nil
 }
@@ -94,15 +91,13 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 			numbered = fmt.Sprintf("%s-%d", strings.TrimRight(numbered[:min(len(numbered), maxSlug-5)], "-."), n)
 		}
 		name = Name(a, numbered)
-		free, err := w.claim(name)
-		if err != nil {
-			return "", false, err
-		}
-		if !free && w.same(name, text) {
+		switch err := w.claim(name); {
+		case errors.Is(err, fs.ErrExist) && w.same(name, text):
 			return name, false, nil
-		}
-		if !free {
+		case errors.Is(err, fs.ErrExist):
 			continue
+		case err != nil:
+			return "", false, err
 		}
 		if err := w.replace(name, text, a); err != nil {
 			return "", false, errors.Join(err, w.fsys.Remove(name))
@@ -117,16 +112,13 @@ func (w *Writer) encode(a *Artifact) ([]byte, error) {
 	return w.Encode(a)
 }
 
-// claim makes an empty file under a name. It is not free when there is something.
-func (w *Writer) claim(name string) (free bool, err error) {
+// claim makes an empty file under a name. It fails with [fs.ErrExist] when there is something.
+func (w *Writer) claim(name string) error {
 	f, err := w.fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	return true, f.Close()
+	return f.Close()
 }
 
 // same reports whether a file has a text.
@@ -145,10 +137,9 @@ func (w *Writer) replace(name string, text []byte, a *Artifact) error {
 	if !ok {
 		return fmt.Errorf("%q is no date", a.Date) // Encode has checked it
 	}
-	return durable.Replace(w.fsys, name, w.fault, durable.Content{Modified: at, Write: func(to io.Writer) error {
-		_, err := to.Write(text)
-		return err
-	}})
+	content := durable.Text(text)
+	content.Modified = at
+	return durable.Replace(w.fsys, name, w.fault, content)
 }
 
 // prepare makes the folder of a session. The .gitignore of a new top folder comes first: a folder without one is the user's.
@@ -196,18 +187,14 @@ func List(top string) (list []Listed, err error) {
 		}
 	}
 	slices.SortStableFunc(list, func(x, y Listed) int {
-		return cmp.Or(cmp.Compare(x.nanos(), y.nanos()), cmp.Compare(filepath.Base(x.Path), filepath.Base(y.Path)))
+		return cmp.Or(x.at().Compare(y.at()), cmp.Compare(filepath.Base(x.Path), filepath.Base(y.Path)))
 	})
 	return list, nil
 }
 
-func (l Listed) nanos() int64 {
-	if l.Artifact == nil {
-		return 0
+func (l Listed) at() (at time.Time) {
+	if l.Artifact != nil {
+		at, _ = l.Artifact.At()
 	}
-	at, ok := l.Artifact.At()
-	if !ok {
-		return 0
-	}
-	return at.UnixNano()
+	return at
 }

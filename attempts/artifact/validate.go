@@ -65,21 +65,16 @@ func hintOf(f schema.Problem) string {
 	if len(f.Path) == 0 || !strings.Contains(f.Text, "want object") && !strings.HasPrefix(f.Text, "missing propert") {
 		return schemaHint
 	}
-	switch f.Path[0] {
-	case "done_this_session":
-		return "an item has task and files: {task: TEXT, files: []}"
-	case "final_solutions":
-		return "an item has problem, solution and rationale"
-	case "decisions", "final_decisions":
-		return "an item has decision, and perhaps rationale"
-	case "files_to_review", "artifacts_produced":
-		return "an item has path, and perhaps note"
-	case "files":
-		return "it has created, modified and deleted, each a list"
-	case "git":
-		return "it has branch and commit"
-	}
-	return schemaHint
+	return cmp.Or(map[string]string{
+		"done_this_session":  "an item has task and files: {task: TEXT, files: []}",
+		"final_solutions":    "an item has problem, solution and rationale",
+		"decisions":          "an item has decision, and perhaps rationale",
+		"final_decisions":    "an item has decision, and perhaps rationale",
+		"files_to_review":    "an item has path, and perhaps note",
+		"artifacts_produced": "an item has path, and perhaps note",
+		"files":              "it has created, modified and deleted, each a list",
+		"git":                "it has branch and commit",
+	}[f.Path[0]], schemaHint)
 }
 
 // warnings tells what is valid, and is read wrongly all the same.

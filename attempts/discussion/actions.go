@@ -133,18 +133,15 @@ func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
 // editTries bounds how often an edit begins anew because another program has written to the file meanwhile.
 const editTries = 10
 
-// picker chooses the entry that an action is about.
-type picker func(list []Listed) (Listed, error)
-
-func byID(id string) picker {
+func byID(id string) func([]Listed) (Listed, error) {
 	return func(list []Listed) (Listed, error) { return find(list, id) }
 }
 
 // changer returns a file as it should be. It is called with the file and with all there are.
 type changer func(from Listed, list []Listed) (*document, error)
 
-// edit changes one entry.
-func (l *Ledger) edit(pick picker, change changer) (e *Entry, err error) {
+// edit changes one entry, which pick chooses.
+func (l *Ledger) edit(pick func([]Listed) (Listed, error), change changer) (e *Entry, err error) {
 	err = l.locked(func() error {
 		for range editTries {
 			if e, err = l.editOnce(pick, change); !errors.Is(err, errChanged) {
@@ -156,7 +153,7 @@ func (l *Ledger) edit(pick picker, change changer) (e *Entry, err error) {
 	return e, err
 }
 
-func (l *Ledger) editOnce(pick picker, change changer) (*Entry, error) {
+func (l *Ledger) editOnce(pick func([]Listed) (Listed, error), change changer) (*Entry, error) {
 	list, err := l.List()
 	if err != nil {
 		return nil, err

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"relay/attempts/internal/yamltext"
 
-	"relay/internal/lazyregexp"
+	"gopkg.in/yaml.v3"
 )
 
 // SyntaxError is a file that cannot be read as an entry.
@@ -100,24 +100,14 @@ func (d *document) checkKeys() error {
 }
 
 func isKey(s string) bool {
-	switch s {
-	case keyID, keyTopic, keySummary, keyPositions, keyStatus, keyCreated, keyRelated, keyLinks, keyHistory, keyOrigin:
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		keyID, keyTopic, keySummary, keyPositions, keyStatus, keyCreated, keyRelated, keyLinks, keyHistory, keyOrigin,
+	}, s)
 }
 
-// yamlLine is the line that an error of the YAML parser names.
-var yamlLine = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
-
 func syntaxError(err error) error {
-	line := 1
-	if found := yamlLine.FindStringSubmatch(err.Error()); len(found) > 1 && found[1] != "" {
-		if n, err := strconv.Atoi(found[1]); err == nil {
-			line = n
-		}
-	}
-	return &SyntaxError{line, "it is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")}
+	line, message := yamltext.Mistake(err)
+	return &SyntaxError{line, "it is not YAML: " + message}
 }
 
 func lineOfInvalid(raw []byte) int {

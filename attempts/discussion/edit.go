@@ -43,7 +43,8 @@ func (d *document) setStatus(s Status) (*document, error) {
 		return nil, refused
 	}
 	word, now := n.Value, yamltext.Scalar(string(s))
-	if quote := quoteOf(n); quote != "" {
+	if quoted := n.Style & (yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle); quoted != 0 {
+		quote := string(d.raw[at:min(at+1, len(d.raw))])
 		word, now = quote+word+quote, quote+string(s)+quote
 	}
 	if !bytes.HasPrefix(d.raw[at:], []byte(word)) {
@@ -58,17 +59,6 @@ func (d *document) setStatus(s Status) (*document, error) {
 		return nil, refused
 	}
 	return next, nil
-}
-
-// quoteOf is what a value stands in; "": it has no quotes.
-func quoteOf(n *yaml.Node) string {
-	switch {
-	case n.Style&yaml.DoubleQuotedStyle != 0:
-		return `"`
-	case n.Style&yaml.SingleQuotedStyle != 0:
-		return "'"
-	}
-	return ""
 }
 
 // behindKey is where the colon of a key ends.
@@ -122,7 +112,10 @@ func (d *document) addItem(key string, write writeItem) (*document, error) {
 	}
 	for _, at := range base.ends(i) {
 		next, err := parse(slices.Concat(base.raw[:at], base.written(indent, write), base.raw[at:]))
-		if err == nil && d.sameBut(next, key) && isBeginning(n, next.get(key)) {
+		if err != nil || !d.sameBut(next, key) {
+			continue
+		}
+		if is := next.get(key); is != nil && len(is.Content) == len(n.Content)+1 && growsTo(n, is) {
 			return next, nil
 		}
 	}
@@ -206,11 +199,6 @@ func (d *document) rest(key string) (nodes []*yaml.Node) {
 		}
 	}
 	return nodes
-}
-
-// isBeginning reports whether a list begins with all items of another one, and has one more.
-func isBeginning(was, is *yaml.Node) bool {
-	return is != nil && len(is.Content) == len(was.Content)+1 && growsTo(was, is)
 }
 
 // sameNode reports whether two values are the same, whatever comments stand beside them.

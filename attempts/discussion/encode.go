@@ -15,11 +15,7 @@ func encode(e *Entry) ([]byte, error) {
 	y.Line(0, keyID, ": ", yamltext.Scalar(e.ID))
 	y.Line(0, keyTopic, ": ", yamltext.Scalar(e.Topic))
 	writeText(y, 0, keySummary, e.Summary)
-	if len(e.Positions) == 0 {
-		y.Line(0, keyPositions, ": []")
-	} else {
-		y.Line(0, keyPositions, ":")
-	}
+	header(y, keyPositions, len(e.Positions))
 	for _, p := range e.Positions {
 		y.Line(2, "- by: ", yamltext.Scalar(p.By))
 		writeText(y, 4, "stance", p.Stance)
@@ -30,15 +26,11 @@ func encode(e *Entry) ([]byte, error) {
 	if e.Origin != "" {
 		y.Line(0, keyOrigin, ": ", yamltext.Scalar(e.Origin))
 	}
-	if len(e.Related) == 0 {
-		y.Line(0, keyRelated, ": []")
+	header(y, keyRelated, len(e.Related))
+	for _, id := range e.Related {
+		y.Line(2, "- ", yamltext.Scalar(id))
 	}
-	y.List(0, keyRelated, e.Related)
-	if len(e.Links) == 0 {
-		y.Line(0, keyLinks, ": []")
-	} else {
-		y.Line(0, keyLinks, ":")
-	}
+	header(y, keyLinks, len(e.Links))
 	for _, k := range e.Links {
 		writeLink(k)(y, 2)
 	}
@@ -53,6 +45,15 @@ func encode(e *Entry) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// header begins a list of so many items.
+func header(y *yamltext.Writer, key string, items int) {
+	end := ":"
+	if items == 0 {
+		end = ": []"
+	}
+	y.Line(0, key, end)
 }
 
 func checkSize(n int) error {

@@ -273,8 +273,7 @@ func (l *Ledger) update(from Listed, next *document) error {
 }
 
 func (l *Ledger) replace(name string, text []byte, before func() error) error {
-	return durable.Replace(l.fsys, name, l.o.Fault, durable.Content{Before: before, Write: func(to io.Writer) error {
-		_, err := to.Write(text)
-		return err
-	}})
+	content := durable.Text(text)
+	content.Before = before
+	return durable.Replace(l.fsys, name, l.o.Fault, content)
 }

@@ -227,6 +227,16 @@ func (e *Entry) SetSummary(text string) {
 	e.Action.Description = strings.TrimSpace(text + "\n\n" + e.Action.Description)
 }
 
+// Answer makes the entry the one that answers a handoff.
+func (e *Entry) Answer(from *Entry, acquired ContextAcquired, r Readiness) {
+	s := from.SessionSummary
+	e.RelatedEntries = []string{from.ID}
+	e.Transition = &TransitionDetails{
+		FromAgent: from.Agent.Name, FromSessionID: from.Session.ID, FromEntryID: from.ID, ContextAcquired: acquired, Readiness: r,
+		InheritedState: InheritedState{Completed: s.Completed, Deferred: s.Deferred, Blockers: s.Blockers},
+	}
+}
+
 // At is when the entry was written. ok is false when its timestamp is none.
 func (e *Entry) At() (at time.Time, ok bool) {
 	at, err := parseTime(e.Timestamp)

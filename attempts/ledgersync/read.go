@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"relay/attempts/internal/durable"
 )
 
 // Path returns where the ledger of a checkout is, whose top folder is given.
@@ -124,14 +126,5 @@ func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, 
 	}
 }
 
-// OpenFile opens a ledger for reading. What is no file, a pipe for example, is not opened: it could keep the reader for ever.
-func OpenFile(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
-	}
-	return os.Open(path)
-}
+// OpenFile opens a ledger for reading. It fails for what is not a regular file.
+func OpenFile(path string) (*os.File, error) { return durable.OpenRegular(path) }

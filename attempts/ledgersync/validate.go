@@ -56,10 +56,7 @@ func warnUntyped(line int, e, before *Entry, f func(Problem)) {
 	}
 	likely, why := payloadType(e)
 	if likely == "" {
-		likely, why = taggedType(e)
-	}
-	if likely == "" {
-		likely, why = actionType(e, before)
+		likely, why = apparentType(e, before)
 	}
 	if likely != "" {
 		f(Problem{
@@ -87,24 +84,17 @@ func payloadType(e *Entry) (likely Type, why string) {
 	return "", ""
 }
 
-// taggedType is the type that one of an entry's tags names.
-func taggedType(e *Entry) (likely Type, why string) {
+// apparentType is the type that one of an entry's tags names, or that what it did, and its place, speak for.
+func apparentType(e, before *Entry) (likely Type, why string) {
 	tagged := func(tag string) bool { return slices.Contains(e.Tags, tag) }
-	switch {
-	case tagged("handoff"), tagged("session-summary"):
-		likely = Handoff
-	case tagged("transition"):
-		likely = Transition
-	case tagged("review"):
-		likely = Review
-	}
-	return likely, "a tag says so"
-}
-
-// actionType is the type that what an entry did, and where it stands, speaks for.
-func actionType(e, before *Entry) (likely Type, why string) {
 	changed := slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Action != Read })
 	switch {
+	case tagged("handoff"), tagged("session-summary"):
+		return Handoff, "a tag says so"
+	case tagged("transition"):
+		return Transition, "a tag says so"
+	case tagged("review"):
+		return Review, "a tag says so"
 	case e.Session.Index == 0 && before != nil && before.Agent.Name != e.Agent.Name:
 		return Transition, "it is the first of its session, after an entry of " + before.Agent.Name
 	case e.Action.Type == "debug" && changed:

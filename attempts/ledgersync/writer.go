@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -50,21 +49,20 @@ func Open(top, project string, fault func(point string) error) (*Writer, error) 
 	if err != nil {
 		return nil, err
 	}
-	w, err := NewWriter(fsys, project, fault)
+	return NewWriter(fsys, project, fault)
+}
+
+// NewWriter is Open for a disk that is open already; the writer closes it, also when it cannot be made.
+func NewWriter(fsys durable.FS, project string, fault durable.Fault) (*Writer, error) {
+	valid, err := NewValidator()
+	w := &Writer{fsys: fsys, valid: valid, fault: fault}
+	if err == nil {
+		err = w.prepare(project)
+	}
 	if err != nil {
 		return nil, errors.Join(err, fsys.Close())
 	}
 	return w, nil
-}
-
-// NewWriter is Open for a disk that is open already; the writer closes it.
-func NewWriter(fsys durable.FS, project string, fault durable.Fault) (*Writer, error) {
-	valid, err := NewValidator()
-	if err != nil {
-		return nil, err
-	}
-	w := &Writer{fsys: fsys, valid: valid, fault: fault}
-	return w, w.prepare(project)
 }
 
 // prepare makes what is not there yet.
@@ -79,7 +77,7 @@ func (w *Writer) prepare(project string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder: records need one of that name", Folder)
 	}
-	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), text(newConfig(project)))
+	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), durable.Text([]byte(newConfig(project))))
 }
 
 // newConfig returns the configuration of a checkout that has had none.
@@ -92,13 +90,6 @@ func newConfig(project string) string {
 func IsNewConfig(top, project string) bool {
 	found, err := os.ReadFile(filepath.Join(top, Folder, ConfigFile))
 	return err == nil && string(found) == newConfig(project)
-}
-
-func text(s string) durable.Content {
-	return durable.Content{Write: func(to io.Writer) error {
-		_, err := io.WriteString(to, s)
-		return err
-	}}
 }
 
 // Close gives the checkout back.

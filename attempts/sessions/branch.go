@@ -10,7 +10,7 @@ const mostForks = 100
 
 // Before returns what was said before a turn: in its own session, and before that in those from which it is a branch.
 func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error) {
-	for range mostForks {
+	for n := range mostForks {
 		exchanges, err := r.Exchanges(ctx, turn.Session)
 		if err != nil {
 			return nil, err
@@ -19,39 +19,24 @@ func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error)
 		if at < 0 {
 			return said, nil
 		}
-		if from := exchanges[at].From; from > 0 {
-			part, err := r.Conversation(ctx, turn.Session, Part{To: from})
+		part := Part{To: exchanges[at].To} // with the turn: it is the one after it that the turn below stands in the place of
+		if n == 0 {
+			part.To = exchanges[at].From
+		}
+		if n > 0 || part.To > 0 {
+			before, err := r.Conversation(ctx, turn.Session, part)
 			if err != nil {
 				return nil, err
 			}
-			said = append(part, said...)
+			said = append(before, said...)
 		}
 		above, err := all(ctx, r.rows, fieldsOf[Turn], queryTurn, exchanges[0].Parent)
 		if err != nil || len(above) == 0 {
 			return said, err
 		}
-		// The session is a branch behind that turn: it is the turn after it that this one stands in the place of.
-		next, err := r.whole(ctx, above[0])
-		if err != nil {
-			return nil, err
-		}
-		said, turn = append(next, said...), above[0]
+		turn = above[0]
 	}
 	return said, nil
-}
-
-// whole returns what was said in a turn.
-func (r *Reader) whole(ctx context.Context, turn Turn) ([]Said, error) {
-	exchanges, err := r.Exchanges(ctx, turn.Session)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range exchanges {
-		if e.ID == turn.ID {
-			return r.Conversation(ctx, turn.Session, Part{From: e.From, To: e.To})
-		}
-	}
-	return nil, nil
 }
 
 // Origin returns where in a run a session comes from: the origin of its first message that has one.

@@ -145,22 +145,6 @@ func table(b *strings.Builder, name string, of map[string]string) {
 
 func bounded(s string) string { return plaintext.Head(s, mostText) }
 
-// artifacts finds the newest handoff among artifacts; it looks once.
-type artifacts struct {
-	looked bool
-	found  *Source
-}
-
-func (a *artifacts) handoff(top, epicID string) *Source {
-	if !a.looked {
-		a.looked = true
-		if a.found = newestHandoff(top, artifact.Slug(epicID)); a.found == nil || epicID == "" {
-			a.found = newestHandoff(top, "*")
-		}
-	}
-	return a.found
-}
-
 // newestHandoff returns the newest handoff of a session; "*": of any. Names of files begin with their time.
 func newestHandoff(top, session string) *Source {
 	dir := filepath.Join(top, filepath.FromSlash(artifact.Folder))

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"relay/attempts/artifact"
 	"relay/epic"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -23,7 +24,8 @@ type Reader struct {
 
 	mu        sync.Mutex
 	ledger    index
-	artifacts artifacts
+	looked    bool    // for artifacts
+	artifact  *Source // the newest handoff among them
 	discussed discussions
 }
 
@@ -67,8 +69,14 @@ func (r *Reader) Find(files []string) (found Found) {
 	found.Documents = documents(r.top)
 	r.ledger.refresh(r.top)
 	left := r.ledger.handoff()
+	if left == nil && !r.looked {
+		r.looked = true
+		if r.artifact = newestHandoff(r.top, artifact.Slug(r.epic)); r.artifact == nil || r.epic == "" {
+			r.artifact = newestHandoff(r.top, "*")
+		}
+	}
 	if left == nil {
-		left = r.artifacts.handoff(r.top, r.epic)
+		left = r.artifact
 	}
 	if left != nil {
 		found.Source, found.Handoff, found.Questions = left, left.handoff(r.now()), left.questions(r.now())

@@ -12,14 +12,13 @@ type Keeper struct {
 	follower *follower
 	history  uint64 // number of the last event before the run's
 
-	mu      sync.Mutex
-	queue   []attempts.Event
-	closing bool
-	wake    chan struct{}
-	done    chan struct{}
+	mu    sync.Mutex
+	queue []attempts.Event
+	end   chan struct{}
+	done  chan struct{}
 }
 
-// pause is for how long the keeper gathers events before it writes their records.
+// pause is how often the keeper writes the records of new events.
 const pause = 500 * time.Millisecond
 
 // New returns a keeper that writes nothing before it is started. Without records to keep it returns nil, whose methods do nothing.
@@ -27,7 +26,7 @@ func New(o Options) *Keeper {
 	if !o.enabled() {
 		return nil
 	}
-	return &Keeper{follower: newFollower(&o), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &Keeper{follower: newFollower(&o), end: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start begins to keep records: first those of the events up to history, which are in the log, then those of the events that
@@ -47,16 +46,8 @@ func (k *Keeper) Add(events []attempts.Event) {
 		return
 	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.queue = append(k.queue, events...)
-	k.mu.Unlock()
-	k.rouse()
-}
-
-func (k *Keeper) rouse() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
 }
 
 // closeWait is how long Close waits.
@@ -68,15 +59,10 @@ func (k *Keeper) Close() {
 	if k == nil {
 		return
 	}
-	k.mu.Lock()
-	k.closing = true
-	k.mu.Unlock()
-	k.rouse()
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
+	close(k.end)
 	select {
 	case <-k.done:
-	case <-timer.C:
+	case <-time.After(closeWait):
 		k.follower.o.Warn("the records in .ledgersync and thoughts are not complete yet: the next relay work goes on with them, or relay ledger rebuild")
 	}
 }
@@ -92,47 +78,21 @@ func (k *Keeper) run() {
 			return
 		}
 	}
-	for {
-		<-k.wake
-		if !k.over() {
-			k.gather()
-		}
-		events, over := k.next()
-		f.take(events)
-		if over {
-			k.finish()
-			return
-		}
-	}
-}
-
-// gather waits for more events, or for the end.
-func (k *Keeper) gather() {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for over := false; !over; {
 		select {
-		case <-timer.C:
-			return
-		case <-k.wake:
-			if k.over() {
-				return
-			}
+		case <-tick.C:
+		case <-k.end:
+			over = true
 		}
+		k.mu.Lock()
+		events := k.queue
+		k.queue = nil
+		k.mu.Unlock()
+		f.take(events)
 	}
-}
-
-func (k *Keeper) over() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.closing
-}
-
-func (k *Keeper) next() (events []attempts.Event, over bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	events, k.queue = k.queue, nil
-	return events, k.closing
+	k.finish()
 }
 
 // finish puts back what others have changed of the records of this run, and keeps what is written.

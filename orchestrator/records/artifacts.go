@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
 	"relay/orchestrator/ending"
 )
 
@@ -53,10 +54,10 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 		}
 	}
 	a := p.begin(e, mode, now)
-	created, modified, deleted := list{}, list{}, list{}
+	changed := files{}
 	for _, d := range p.run.done {
 		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, d.summary), d.changes)
-		sortFiles(d.changes, &created, &modified, &deleted)
+		changed.add(d.changes)
 		if d.summary != "" {
 			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
 		}
@@ -64,7 +65,7 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 	}
 	a.Failed = p.run.failed.all()
 	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
-	a.Files = filesOf(created, modified, deleted)
+	a.Files = changed.all()
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}
@@ -132,9 +133,9 @@ func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) A
 	a := p.begin(e, artifact.Checkpoint, now)
 	a.AgentID = agentOf(started, "").Name
 	a.Done = appendTask(nil, e.Task+": "+p.planned(e.Task).Title, e.Ended.Changes)
-	created, modified, deleted := list{}, list{}, list{}
-	sortFiles(e.Ended.Changes, &created, &modified, &deleted)
-	a.Files = filesOf(created, modified, deleted)
+	changed := files{}
+	changed.add(e.Ended.Changes)
+	a.Files = changed.all()
 	receipt := &e.Ended.Receipt
 	addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
 	a.Questions = receipt.Questions
@@ -187,32 +188,23 @@ func appendLine(lines []string, text string) []string {
 	return append(lines, line(text))
 }
 
-// sortFiles sorts changed files by what became of them.
-func sortFiles(changed []attempts.FileChange, created, modified, deleted *list) {
-	for _, c := range changed {
-		switch c.Kind {
-		case attempts.FileAdded:
-			created.addOnce(c.Path)
-		case attempts.FileDeleted:
-			deleted.addOnce(c.Path)
-		case attempts.FileRenamed:
-			deleted.addOnce(c.From)
-			created.addOnce(c.Path)
-		case attempts.FileModified:
-			modified.addOnce(c.Path)
+// files sorts changed files by what became of them.
+type files struct{ created, modified, deleted list }
+
+func (f *files) add(changes []attempts.FileChange) {
+	for _, c := range changes {
+		for _, file := range became(c) {
+			to := map[string]*list{ledgersync.Created: &f.created, ledgersync.Modified: &f.modified, ledgersync.Deleted: &f.deleted}[file.Action]
+			if !slices.Contains(to.lines, line(file.Path)) {
+				to.add("%s", file.Path)
+			}
 		}
 	}
 }
 
-func (l *list) addOnce(s string) {
-	if !slices.Contains(l.lines, line(s)) {
-		l.add("%s", s)
-	}
-}
-
-func filesOf(created, modified, deleted list) *artifact.Files {
-	if len(created.lines)+len(modified.lines)+len(deleted.lines) == 0 {
+func (f *files) all() *artifact.Files {
+	if len(f.created.lines)+len(f.modified.lines)+len(f.deleted.lines) == 0 {
 		return nil
 	}
-	return &artifact.Files{Created: created.all(), Modified: modified.all(), Deleted: deleted.all()}
+	return &artifact.Files{Created: f.created.all(), Modified: f.modified.all(), Deleted: f.deleted.all()}
 }

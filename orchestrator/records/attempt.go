@@ -25,7 +25,6 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(e, t.started, ""))
 	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
 	entry.Reasoning.Intent = stated(planned.Title)
-	entry.RelatedEntries = []string{from.ID}
 	if len(brief.Documents) > 0 {
 		entry.Grounding = &ledgersync.Grounding{PhilosophyRefs: brief.Documents}
 	}
@@ -34,17 +33,12 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	for _, check := range planned.Checks {
 		steps.add("proved by: %s", check.Name)
 	}
-	entry.Transition = &ledgersync.TransitionDetails{
-		FromAgent: from.Agent.Name, FromSessionID: from.Session.ID, FromEntryID: from.ID,
-		ContextAcquired: ledgersync.ContextAcquired{
-			EntriesRead: brief.Entries, PhilosophyDocsRead: brief.Documents, FilesIndexed: brief.Files,
-		},
-		InheritedState: inherited(from),
-		Readiness: ledgersync.Readiness{
-			Confident:            len(brief.Cut) == 0 && (brief.Continues || from.SessionSummary.CurrentState["work"] == ""),
-			ClarificationsNeeded: brief.Unclear, ProposedNextSteps: steps.all(),
-		},
-	}
+	entry.Answer(from, ledgersync.ContextAcquired{
+		EntriesRead: brief.Entries, PhilosophyDocsRead: brief.Documents, FilesIndexed: brief.Files,
+	}, ledgersync.Readiness{
+		Confident:            len(brief.Cut) == 0 && (brief.Continues || from.SessionSummary.CurrentState["work"] == ""),
+		ClarificationsNeeded: brief.Unclear, ProposedNextSteps: steps.all(),
+	})
 	return []*ledgersync.Entry{entry}
 }
 
@@ -218,21 +212,8 @@ func (p *Projector) folderOf(e *attempts.Event) string {
 
 // setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.
 func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
-	add := func(path, action string, lines int) {
-		entry.Artifacts = append(entry.Artifacts, ledgersync.Artifact{Path: path, Action: action, LinesChanged: &lines})
-	}
 	for _, c := range ended.Changes {
-		switch lines := c.Added + c.Deleted; c.Kind {
-		case attempts.FileAdded:
-			add(c.Path, ledgersync.Created, lines)
-		case attempts.FileDeleted:
-			add(c.Path, ledgersync.Deleted, lines)
-		case attempts.FileRenamed:
-			add(c.From, ledgersync.Deleted, 0)
-			add(c.Path, ledgersync.Created, lines)
-		case attempts.FileModified:
-			add(c.Path, ledgersync.Modified, lines)
-		}
+		entry.Artifacts = append(entry.Artifacts, became(c)...)
 	}
 	if ended.MoreChanges > 0 {
 		entry.Action.Description += fmt.Sprintf("\n%d more files were changed.", ended.MoreChanges)
@@ -240,6 +221,24 @@ func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
 	if files := ended.Receipt.FilesChanged; len(ended.Changes) == 0 && len(files) > 0 {
 		entry.Action.Description += "\nFiles changed: " + text.Some(files, 20)
 	}
+}
+
+// became says what became of a file, and of the one whose name it had.
+func became(c attempts.FileChange) []ledgersync.Artifact {
+	lines, none := c.Added+c.Deleted, 0
+	file := ledgersync.Artifact{Path: c.Path, Action: ledgersync.Created, LinesChanged: &lines}
+	switch c.Kind {
+	case attempts.FileDeleted:
+		file.Action = ledgersync.Deleted
+	case attempts.FileModified:
+		file.Action = ledgersync.Modified
+	case attempts.FileRenamed:
+		return []ledgersync.Artifact{{Path: c.From, Action: ledgersync.Deleted, LinesChanged: &none}, file}
+	case attempts.FileAdded:
+	default:
+		return nil
+	}
+	return []ledgersync.Artifact{file}
 }
 
 // agentOf names the agent as other programs do.

@@ -74,19 +74,9 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 	entry := p.entry(e, ledgersync.Transition, "transition", p.relay(), e.Run)
 	entry.SetSummary("relay goes on with " + p.title() + ": " + p.progress())
 	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
-	entry.RelatedEntries = []string{from.ID}
-	entry.Transition = &ledgersync.TransitionDetails{
-		FromAgent: from.Agent.Name, FromSessionID: from.Session.ID, FromEntryID: from.ID,
-		ContextAcquired: ledgersync.ContextAcquired{EntriesRead: 1}, InheritedState: inherited(from),
-		Readiness: ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.next(10)},
-	}
+	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.next(10)})
 	return Records{Entries: []*ledgersync.Entry{entry}}
-}
-
-// inherited copies what a handoff says of the state.
-func inherited(from *ledgersync.Entry) ledgersync.InheritedState {
-	s := from.SessionSummary
-	return ledgersync.InheritedState{Completed: s.Completed, Deferred: s.Deferred, Blockers: s.Blockers}
 }
 
 // runStopped records where a run has left the epic.

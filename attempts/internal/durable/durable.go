@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -108,6 +109,18 @@ func StampOf(info fs.FileInfo) Stamp {
 	s := Stamp{Size: info.Size(), Modified: info.ModTime(), Links: 1}
 	fillStamp(&s, info)
 	return s
+}
+
+// OpenRegular opens a regular file for reading, and nothing else: a pipe could keep the reader for ever.
+func OpenRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	return os.Open(path)
 }
 
 // Regular opens a file for reading, refusing anything that is not a plain file: a link could lead elsewhere and a

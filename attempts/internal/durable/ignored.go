@@ -2,7 +2,6 @@ package durable
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 )
@@ -39,11 +38,7 @@ func makeIgnored(fsys FS, making, ignore, folder string) error {
 	if err := fsys.Mkdir(making, topPerm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	err := Replace(fsys, ignore, nil, Content{Write: func(to io.Writer) error {
-		_, err := io.WriteString(to, "*\n")
-		return err
-	}})
-	if err != nil {
+	if err := Replace(fsys, ignore, nil, Text([]byte("*\n"))); err != nil {
 		return err
 	}
 	return fsys.Rename(making, folder)

@@ -25,6 +25,14 @@ type Content struct {
 	Modified time.Time // when the file was last written, as its folder tells it; zero: now
 }
 
+// Text is the content of a file with a text.
+func Text(text []byte) Content {
+	return Content{Write: func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	}}
+}
+
 // Replace puts a whole new file under a name: temporary file in the same folder, write, sync, close, rename, sync of
 // the folder. After a crash the name holds the old bytes or the new ones, all of them.
 func Replace(fsys FS, name string, fault Fault, c Content) error {

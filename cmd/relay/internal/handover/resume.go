@@ -121,7 +121,7 @@ func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []
 func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *ledgersync.Entry {
 	const mostSteps = 10
 	e := &ledgersync.Entry{
-		Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"}, RelatedEntries: []string{left.ID},
+		Agent: ledgersync.Agent{Name: agent}, Type: ledgersync.Transition, Tags: []string{"transition"},
 	}
 	if about.Epic.ID != "" {
 		e.Tags = append(e.Tags, about.Epic.ID)
@@ -140,13 +140,8 @@ func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *
 	if len(proposed) == 0 {
 		proposed = about.Open[:min(len(about.Open), mostSteps)]
 	}
-	e.Transition = &ledgersync.TransitionDetails{
-		FromAgent: left.Agent.Name, FromSessionID: left.Session.ID, FromEntryID: left.ID,
-		ContextAcquired: ledgersync.ContextAcquired{EntriesRead: 1, PhilosophyDocsRead: about.Required},
-		InheritedState:  ledgersync.InheritedState{Completed: summary.Completed, Deferred: summary.Deferred, Blockers: summary.Blockers},
-		Readiness: ledgersync.Readiness{
-			Confident: len(open) == 0 && len(summary.Blockers) == 0, ClarificationsNeeded: open, ProposedNextSteps: proposed,
-		},
-	}
+	e.Answer(left, ledgersync.ContextAcquired{EntriesRead: 1, PhilosophyDocsRead: about.Required}, ledgersync.Readiness{
+		Confident: len(open) == 0 && len(summary.Blockers) == 0, ClarificationsNeeded: open, ProposedNextSteps: proposed,
+	})
 	return e
 }
