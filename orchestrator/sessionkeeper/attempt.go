@@ -15,15 +15,12 @@ import (
 	"relay/orchestrator/sessionrows"
 )
 
-// agentKind is how the kind of an agent's CLI is found by the agent's name; "": it is not known.
-type agentKind func(name string) string
-
 // place is where relay keeps an epic, and what all of its conversations have in common.
 type place struct {
-	dir     string // relay's folder
-	project string // the repository's folder name
-	cap     int64  // bytes that are kept of a stream
-	kind    agentKind
+	dir     string                    // relay's folder
+	project string                    // the repository's folder name
+	cap     int64                     // bytes that are kept of a stream
+	kind    func(agent string) string // of the agent's CLI; "": it is not known
 }
 
 // attempt is an attempt whose conversations are turned into rows.
@@ -212,12 +209,9 @@ func (t *talk) begun() bool {
 
 // gone reports whether a transcript has been removed.
 func (a *attempt) gone() bool {
-	for _, t := range a.talks {
-		if slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.talks, func(t *talk) bool {
+		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
+	})
 }
 
 // longer reports whether a stream of which something was read is longer than what is kept of it: then its middle is gone by now.
@@ -236,7 +230,7 @@ func (t *talk) restart() {
 
 // advance reads the streams one after the other, each once the one before has ended.
 func (t *talk) advance(limit int64, ended bool, flush func() error) error {
-	to := sink{rows: t.rows, flush: func() error {
+	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
 			return nil
 		}

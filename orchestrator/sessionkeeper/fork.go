@@ -45,13 +45,11 @@ func (f *Fork) Write(folder string) error {
 
 // context is what the session says of it.
 func (f *Fork) context() string {
+	of := map[string]any{"fork": map[string]string{"session": f.Session, "turn": f.Turn, "parent_turn": f.Parent, "base": f.Base}}
 	if f.Plan {
-		text, _ := json.Marshal(map[string]any{"plan": map[string]string{"base": f.Base}}) // texts
-		return string(text)
+		of = map[string]any{"plan": map[string]string{"base": f.Base}}
 	}
-	text, _ := json.Marshal(map[string]any{"fork": map[string]string{ // texts
-		"session": f.Session, "turn": f.Turn, "parent_turn": f.Parent, "base": f.Base,
-	}})
+	text, _ := json.Marshal(of) // texts
 	return string(text)
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"relay/runners/conversation"
 )
 
 // Run is what the transcripts of one run take on the disk.
@@ -58,7 +60,7 @@ func (r *Run) measure(dir string) error {
 			return nil
 		}
 		switch d.Name() {
-		case Name, Name + Compressed, Times:
+		case Name, Name + Compressed, conversation.TimesFile:
 		default:
 			return nil
 		}
@@ -71,9 +73,6 @@ func (r *Run) measure(dir string) error {
 		return nil
 	})
 }
-
-// Times is the name of the file beside a transcript that says when its lines came.
-const Times = "transcript.times"
 
 // Remove removes a run's transcripts, and nothing else of it.
 func (r *Run) Remove() error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"relay/orchestrator/transcripts"
+	"relay/runners/conversation"
 )
 
 func none(string) bool { return false }
@@ -161,7 +162,7 @@ func TestRuns(t *testing.T) {
 	put(t, dir, "20260101T101112Z-cafe/T1/2/fix-1", []byte("123"))
 	put(t, dir, "mine/T1/1", []byte("1"))
 	first := filepath.Join(dir, "20260101T101112Z-cafe/T1/2")
-	for name, size := range map[string]int{"fix-1/" + transcripts.Times: 4, "receipt.json": 100} {
+	for name, size := range map[string]int{"fix-1/" + conversation.TimesFile: 4, "receipt.json": 100} {
 		if err := os.WriteFile(filepath.Join(first, filepath.FromSlash(name)), make([]byte, size), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -130,9 +130,13 @@ func (v *Viewer) Raw(at Attempt, out io.Writer) error {
 // places are where transcripts of an attempt are, below its folder.
 var places = []string{"", "fix-*", "result", "fix-*/result", "review/*/*", "review/*/*/*"}
 
+func (v *Viewer) folder(at Attempt) string {
+	return v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
+}
+
 // paths returns the transcripts of an attempt, without what the name of a compressed one ends with, in the order in which they began.
 func (v *Viewer) paths(at Attempt) (list []string) {
-	folder := v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
+	folder := v.folder(at)
 	began := map[string]int64{}
 	for _, place := range places {
 		found, _ := fs.Glob(os.DirFS(folder), path.Join(place, transcripts.Name+"*")) // the patterns are right
@@ -193,8 +197,7 @@ func (v *Viewer) open(at Attempt, name string) *stream {
 		s.now = v.app.Now
 	}
 	s.about = Entry{Task: at.Task, Attempt: at.ID, Agent: at.Runner}
-	folder := v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
-	place, _ := filepath.Rel(folder, filepath.Dir(name)) // it was found there
+	place, _ := filepath.Rel(v.folder(at), filepath.Dir(name)) // it was found there
 	for word := range strings.SplitSeq(filepath.ToSlash(place), "/") {
 		s.about.place(word)
 	}

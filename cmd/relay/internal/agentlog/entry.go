@@ -109,6 +109,11 @@ func (s *stream) event(e Entry, told *conversation.Event, take printer) {
 	default:
 		return
 	}
+	s.emit(e, take)
+}
+
+// emit passes on an entry, after the message that it ends.
+func (s *stream) emit(e Entry, take printer) {
 	s.flush(take)
 	take(e)
 }
@@ -139,15 +144,13 @@ func (s *stream) print(e Entry, line string, take printer) {
 		return
 	}
 	e.Kind, e.Text = Prints, text.Line(s.safe(line, mostSaid), lineLength)
-	s.flush(take)
-	take(e)
+	s.emit(e, take)
 }
 
 // note passes on what relay has to say of the log.
 func (s *stream) note(e Entry, msg string, take printer) {
 	e.Kind, e.Text = Note, msg
-	s.flush(take)
-	take(e)
+	s.emit(e, take)
 }
 
 func dropped(n int64) string { return fmt.Sprintf("%d bytes of the log were dropped here", n) }
@@ -298,18 +301,12 @@ func (v *Viewer) print(e Entry) {
 			lines = append(lines, left)
 		}
 	}
-	var out strings.Builder
-	for i, line := range lines {
-		if i > 0 {
-			begin = next
-		}
-		row := strings.TrimRight(begin+line, " ")
-		if i == 0 {
-			row = mark + v.painted(row[len(mark):], at, e.Kind)
-		}
-		out.WriteString(row + "\n")
+	row := strings.TrimRight(begin+lines[0], " ")
+	out := mark + v.painted(row[len(mark):], at, e.Kind) + "\n"
+	for _, line := range lines[1:] {
+		out += strings.TrimRight(next+line, " ") + "\n"
 	}
-	fmt.Fprint(v.app.Out, out.String())
+	fmt.Fprint(v.app.Out, out)
 }
 
 // painted marks the time of an entry's first row, and what failed.

@@ -5,6 +5,9 @@ import "reflect"
 // printJSON prints what value points to, with the secrets taken out of its texts: of those that have the form of one, as well as of
 // those that relay knows.
 func (v *View) printJSON(value any) error {
+	if list := reflect.ValueOf(value).Elem(); list.Kind() == reflect.Slice && list.IsNil() {
+		list.Set(reflect.MakeSlice(list.Type(), 0, 0)) // nil would be printed as null
+	}
 	eachText(reflect.ValueOf(value), v.app.Secrets.Text)
 	return v.app.PrintJSON(value)
 }

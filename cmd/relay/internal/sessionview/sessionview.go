@@ -89,13 +89,9 @@ func (v *View) List(ctx context.Context, f sessions.Filter) error {
 		return nil
 	}
 	for i := range list {
-		v.printListed(&list[i])
+		fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(list[i].ID), v.line(about(&list[i].Session, list[i].Origin)))
 	}
 	return nil
-}
-
-func (v *View) printListed(l *sessions.Listed) {
-	fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(l.ID), v.line(about(&l.Session, l.Origin)))
 }
 
 // about says in one line what a session is.

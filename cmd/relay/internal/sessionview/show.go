@@ -61,15 +61,10 @@ func (v *View) Show(ctx context.Context, o ShowOptions) error {
 		}
 		part.From, part.To = e.From, e.To
 	}
-	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
-	if o.Raw {
-		w.out = v.app.Raw()
-	}
 	if v.json {
 		return v.showJSON(ctx, &s, part)
 	}
-	fmt.Fprintf(w.out, "session %s: %s\n", v.line(s.ID), v.line(about(&s, sessions.Origin{})))
-	return w.pages(ctx, &s, part, o)
+	return v.writer(&s, o).pages(ctx, &s, part, o)
 }
 
 func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.Part) error {
@@ -89,6 +84,22 @@ type writer struct {
 	*View
 	out io.Writer
 	raw bool
+}
+
+// writer returns a writer that has begun a session.
+func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
+	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
+	if o.Raw {
+		w.out = v.app.Raw()
+	}
+	if !v.json {
+		title(w, s, "")
+	}
+	return w
+}
+
+func title(w *writer, s *sessions.Session, indent string) {
+	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.line(s.ID), w.line(about(s, sessions.Origin{})))
 }
 
 // pages prints what was asked for, a page at a time.
@@ -184,7 +195,7 @@ func (w *writer) subagent(ctx context.Context, id, indent string, depth int) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.line(s.ID), w.line(about(&s, sessions.Origin{})))
+	title(w, &s, indent)
 	for i := range list[:min(len(list), nestedLength)] {
 		if err := w.message(ctx, &list[i], indent, depth); err != nil {
 			return err

@@ -26,9 +26,6 @@ func (v *View) Tools(ctx context.Context, session string) error {
 		return err
 	}
 	if v.json {
-		if list == nil {
-			list = []sessions.ToolUse{}
-		}
 		return v.printJSON(&list)
 	}
 	if len(list) == 0 {
@@ -57,9 +54,6 @@ func (v *View) Cost(ctx context.Context, by string) error {
 		return err
 	}
 	if v.json {
-		if list == nil {
-			list = []sessions.Cost{}
-		}
 		return v.printJSON(&list)
 	}
 	rows := [][]string{{by, "sessions", "messages", "tokens in", "tokens out", "USD"}}

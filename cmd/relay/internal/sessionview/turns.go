@@ -45,14 +45,8 @@ func (v *View) events(ctx context.Context, s *sessions.Session, o ShowOptions) e
 	} else if !o.All {
 		first, last = min((o.Page-1)*PageSize, last), min(o.Page*PageSize, last)
 	}
-	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
-	if o.Raw {
-		w.out = v.app.Raw()
-	}
+	w := v.writer(s, o)
 	p := turnPage{Session: *s, More: last < len(list), Turns: []turnText{}}
-	if !v.json {
-		fmt.Fprintf(w.out, "session %s: %s\n", v.line(s.ID), v.line(about(s, sessions.Origin{})))
-	}
 	for i := first; i < last; i++ {
 		t, err := w.turn(ctx, i+1, &list[i])
 		if err != nil {
@@ -105,9 +99,6 @@ func (v *View) Turns(ctx context.Context, session string) error {
 		return err
 	}
 	if v.json {
-		if roots == nil {
-			roots = []*sessions.Node{}
-		}
 		return v.printJSON(&roots)
 	}
 	if len(roots) == 0 {
