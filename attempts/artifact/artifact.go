@@ -105,7 +105,6 @@ type Artifact struct {
 	Extra    Map
 }
 
-// frontFields is how many fields of an artifact stand in the front matter.
 const frontFields = 10
 
 // Task is something that was done in a session.
@@ -196,7 +195,6 @@ func parseDate(text string) (time.Time, error) {
 	return parseTime(text)
 }
 
-// parseTime reads a date and a time with its zone.
 func parseTime(text string) (time.Time, error) {
 	normal := strings.ToUpper(text)
 	if len(normal) > 10 && normal[10] == ' ' {

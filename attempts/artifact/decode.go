@@ -48,7 +48,6 @@ func listOf[T any](v any, item func(any) T) (list []T) {
 	return list
 }
 
-// fromMap makes an artifact of the keys of a file.
 func fromMap(m Map) *Artifact {
 	a := &Artifact{}
 	read(m, reflect.ValueOf(a).Elem())
@@ -63,7 +62,6 @@ func fromMap(m Map) *Artifact {
 	return a
 }
 
-// known reports whether text looks like an artifact at all.
 func known(m Map) bool {
 	for _, key := range []string{"mode", "event_type", "goal", "now"} {
 		if v, ok := m.Get(key); ok && plaintext.Line(textOf(v)) != "" {

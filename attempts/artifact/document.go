@@ -135,7 +135,6 @@ func (d *document) split(lines []string) (front, body []string, bodyLine int) {
 	return nil, append(make([]string, begin+1), lines[begin+1:]...), 1
 }
 
-// separates reports whether a line ends a YAML document.
 func separates(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	return line == "---" || line == "..."

@@ -11,7 +11,6 @@ import (
 
 var versionOf = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 
-// parts are the contents of a file, ready to be written.
 func (a *Artifact) parts() (front, body Map) {
 	said := *a
 	if said.Goal, said.Now = quotable(a.Goal), quotable(a.Now); !versionOf.MatchString(a.Version) {

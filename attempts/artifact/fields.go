@@ -6,13 +6,11 @@ import (
 	"strings"
 )
 
-// field is a field of a struct with its tag.
 type field struct {
 	key, how string
 	at       reflect.Value
 }
 
-// has reports whether a word stands in the tag.
 func (f field) has(word string) bool { return strings.Contains(f.how, word) }
 
 func fieldsOf(s reflect.Value) (list []field) {
@@ -25,7 +23,6 @@ func fieldsOf(s reflect.Value) (list []field) {
 	return list
 }
 
-// extraOf returns the keys of a struct that the format does not know.
 func extraOf(s reflect.Value) *Map {
 	extra, _ := reflect.TypeAssert[*Map](s.FieldByName("Extra").Addr())
 	return extra

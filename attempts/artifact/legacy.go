@@ -133,7 +133,6 @@ func normalDate(text string) (date string, ok bool) {
 	return "", false
 }
 
-// importer reads the markdown of an older file.
 type importer struct {
 	artifact   Artifact
 	goal, now  []string
@@ -142,7 +141,6 @@ type importer struct {
 	other      Map               // sections without a field
 }
 
-// heading is a line like "## Next Steps".
 var heading = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 
 // read takes the lines apart: each section is one of a level-two heading, or of a level-one heading after the first.
@@ -189,7 +187,6 @@ func (i *importer) title(text string) {
 
 func (i *importer) keep(name, text string) { i.other = append(i.other, Field{name, text}) }
 
-// section puts one section where it belongs.
 func (i *importer) section(name string, lines []string) {
 	text := strings.Trim(strings.Join(lines, "\n"), "\n \t")
 	if text == "" {
@@ -232,7 +229,6 @@ func (i *importer) section(name string, lines []string) {
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
 var word = lazyregexp.New(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
 
-// preamble reads what stands before the first section.
 func (i *importer) preamble(lines []string) {
 	var rest []string
 	for _, line := range lines {
@@ -256,7 +252,6 @@ func (i *importer) preamble(lines []string) {
 	}
 }
 
-// bullet begins an item of a list.
 var bullet = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
 
 // items are the items of a list, with the lines that go on with them, and paragraphs, one line each.

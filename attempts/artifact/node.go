@@ -24,7 +24,6 @@ func quotable(s string) string {
 	return s
 }
 
-// quoted puts a text that is quotable in quotes.
 func quoted(s string) string {
 	if strings.ContainsAny(s, `"\`) {
 		return "'" + s + "'"
@@ -66,7 +65,6 @@ func mapNode(m Map) *yaml.Node {
 	return n
 }
 
-// nodeOf makes a node of a clean value.
 func nodeOf(v any) *yaml.Node {
 	switch v := v.(type) {
 	case Map:

@@ -7,7 +7,6 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// maxSlug is how long a part of a file name may be.
 const maxSlug = 80
 
 // Slug makes a text fit for the name of a folder or a file on every system: of ASCII letters, digits, dots, - and _. One
@@ -42,7 +41,6 @@ func devices() []string {
 	}
 }
 
-// dateAndTime is how dates begin whose time can be part of a file name.
 var dateAndTime = lazyregexp.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
 
 // fileName is the name of the file of an artifact. Its time is that of the date as it is written.

@@ -106,7 +106,6 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 	}
 }
 
-// encode makes the session fit for a folder, and returns the text of the file.
 func (w *Writer) encode(a *Artifact) ([]byte, error) {
 	a.Session = Slug(a.Session)
 	return w.Encode(a)
@@ -121,7 +120,6 @@ func (w *Writer) claim(name string) error {
 	return f.Close()
 }
 
-// same reports whether a file has a text.
 func (w *Writer) same(name string, text []byte) bool {
 	f, err := durable.Regular(w.fsys, name, os.O_RDONLY)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 // Problem is what is wrong with one line of a file.
 type Problem = schema.Fault
 
-// schemaHint is the hint of problems for which there is no better one.
 const schemaHint = "relay artifact validate --schema prints what an artifact needs"
 
 // Validate returns the problems of the text of a file, in the order of lines and messages.

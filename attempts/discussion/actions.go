@@ -17,7 +17,6 @@ type Opening struct {
 	Follows   []string // origins of earlier entries that it is linked to; those that are not there are left out
 }
 
-// follows is the relation of an entry to those that it follows.
 const follows = "follows"
 
 // Append makes a new entry, and returns its id.

@@ -20,7 +20,6 @@ type Thread struct {
 	Status Status `json:"status"`
 }
 
-// input is what the five actions take, each a part of it.
 type input struct {
 	Topic     string     `json:"topic"`
 	Summary   string     `json:"summary"`

@@ -36,7 +36,6 @@ const (
 	keyOrigin    = "origin"
 )
 
-// document is the file of an entry taken apart.
 type document struct {
 	raw  []byte
 	root *yaml.Node // a mapping
@@ -116,7 +115,6 @@ func lineOfInvalid(raw []byte) int {
 	return 1 + strings.Count(valid, "\n")
 }
 
-// entry returns what the file says.
 func (d *document) entry() *Entry {
 	e := &Entry{
 		ID: d.text(keyID), Topic: d.text(keyTopic), Summary: d.text(keySummary),
@@ -146,7 +144,6 @@ func (d *document) entry() *Entry {
 	return e
 }
 
-// get returns the value of a key; nil: there is none.
 func (d *document) get(key string) *yaml.Node {
 	if i := d.index(key); i >= 0 {
 		return d.root.Content[i+1]
@@ -154,7 +151,6 @@ func (d *document) get(key string) *yaml.Node {
 	return nil
 }
 
-// index is where a key stands in the contents of the mapping; -1: it does not.
 func (d *document) index(key string) int {
 	for i := 0; i+1 < len(d.root.Content); i += 2 {
 		if n := d.root.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {

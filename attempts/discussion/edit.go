@@ -61,7 +61,6 @@ func (d *document) setStatus(s Status) (*document, error) {
 	return next, nil
 }
 
-// behindKey is where the colon of a key ends.
 func (d *document) behindKey(i int) (at int, ok bool) {
 	key := d.root.Content[i]
 	at, ok = linesOf(d.raw).offset(key.Line, key.Column)
@@ -72,7 +71,6 @@ func (d *document) behindKey(i int) (at int, ok bool) {
 // writeItem writes something with a number of spaces before each line.
 type writeItem func(y *yamltext.Writer, indent int)
 
-// written returns what is written, with the line ends of the document.
 func (d *document) written(indent int, write writeItem) []byte {
 	var b bytes.Buffer
 	y := yamltext.NewWriter(&b)
@@ -84,7 +82,6 @@ func (d *document) written(indent int, write writeItem) []byte {
 // maxIndent is how far the lines of a file may be indented that is added to.
 const maxIndent = 16
 
-// addItem adds an item at the end of a list.
 func (d *document) addItem(key string, write writeItem) (*document, error) {
 	i := d.index(key)
 	if i < 0 {
@@ -145,7 +142,6 @@ func (d *document) withoutValue(i int) (next *document, ok bool) {
 	return next, err == nil
 }
 
-// addKey adds a key at the end of the file.
 func (d *document) addKey(key string, write writeItem) (*document, error) {
 	refused := &FormError{d.root.Line, key}
 	indent, last := d.root.Column-1, len(d.root.Content)-2
@@ -191,7 +187,6 @@ func (d *document) sameBut(other *document, key string) bool {
 	return slices.EqualFunc(d.rest(key), other.rest(key), sameNode)
 }
 
-// rest returns the keys and values of a document but for one key.
 func (d *document) rest(key string) (nodes []*yaml.Node) {
 	for i := 0; i+1 < len(d.root.Content); i += 2 {
 		if n := d.root.Content[i]; n.Kind != yaml.ScalarNode || n.Value != key {

@@ -8,7 +8,6 @@ import (
 	"relay/internal/plaintext"
 )
 
-// encode returns the text of the file of a new entry.
 func encode(e *Entry) ([]byte, error) {
 	var b bytes.Buffer
 	y := yamltext.NewWriter(&b)
@@ -94,7 +93,6 @@ func writeText(y *yamltext.Writer, indent int, key, text string) {
 	y.Text(indent, key, text)
 }
 
-// clean makes a text fit to be stored.
 func (l *Ledger) clean(text string) string {
 	text = plaintext.Clean(text)
 	if l.o.Clean != nil {
@@ -103,5 +101,4 @@ func (l *Ledger) clean(text string) string {
 	return text
 }
 
-// line makes a text fit to be stored on one line.
 func (l *Ledger) line(text string) string { return plaintext.Line(l.clean(text)) }

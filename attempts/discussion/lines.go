@@ -38,7 +38,6 @@ func linesOf(raw []byte) lines {
 	return l
 }
 
-// count is how many lines there are.
 func (l lines) count() int { return len(l.starts) - 1 }
 
 // line returns a line, from 1, with its end.
@@ -60,7 +59,6 @@ func (l lines) offset(line, column int) (at int, ok bool) {
 	return at, true
 }
 
-// eol is how the lines of the text end.
 func (l lines) eol() string {
 	if l.count() > 0 && bytes.HasSuffix(l.line(1), []byte("\r\n")) {
 		return "\r\n"

@@ -90,7 +90,6 @@ func prefix(at string) string {
 	return at + " "
 }
 
-// named is an id with the topic it has.
 func named(id string, names map[string]string) string {
 	if topic := names[id]; topic != "" {
 		return id + " (" + topic + ")"

@@ -55,7 +55,6 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("the input of %s is invalid: %s", e.Action, strings.Join(e.Problems, "; "))
 }
 
-// check holds the input of an action against its schema.
 func check(name string, input []byte) error {
 	actions, err := Actions()
 	if err != nil {

@@ -15,7 +15,6 @@ const (
 	maxSlugBytes   = 160
 )
 
-// newID is the id of an entry about a topic.
 func newID(at time.Time, topic string) string {
 	return at.UTC().Format(time.DateOnly) + "_" + slug(topic)
 }

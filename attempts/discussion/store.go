@@ -121,7 +121,6 @@ func (l *Ledger) check() (there bool, err error) {
 	return true, nil
 }
 
-// read reads one file.
 func (l *Ledger) read(name string) (found Listed) {
 	found.Path = name
 	f, err := durable.Regular(l.fsys, name, os.O_RDONLY)

@@ -64,7 +64,6 @@ func (w *Writer) moveTorn(name string, ledger io.ReaderAt, at int64, torn []byte
 	return fmt.Sprintf("%s:%d: half an entry (%d bytes) at its end: it is in %s now", name, before+1, len(torn), path.Join(Folder, tornName)), err
 }
 
-// keepTorn appends half a line to the file of such.
 func (w *Writer) keepTorn(torn []byte) error {
 	log, err := durable.OpenLog(w.fsys, path.Join(Folder, tornName), nil)
 	if err != nil {

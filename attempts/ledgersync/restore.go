@@ -26,7 +26,6 @@ func (w *Writer) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// idLength is the length of an id as text.
 const idLength = 36
 
 // Damage says which lines of a ledger are no entries.
@@ -68,13 +67,11 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 	return damage, err
 }
 
-// linesBefore counts the lines that end before an offset.
 func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
 	lines, _, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
 	return lines, err
 }
 
-// beginsLine reports whether a line begins at an offset.
 func beginsLine(file io.ReaderAt, at int64) bool {
 	if at == 0 {
 		return true

@@ -67,7 +67,6 @@ func warnUntyped(line int, e, before *Entry, f func(Problem)) {
 	}
 }
 
-// payloadType is the type whose payload an entry has.
 func payloadType(e *Entry) (likely Type, why string) {
 	switch {
 	case e.SessionSummary != nil:

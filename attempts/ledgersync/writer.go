@@ -65,7 +65,6 @@ func NewWriter(fsys durable.FS, project string, fault durable.Fault) (*Writer, e
 	return w, nil
 }
 
-// prepare makes what is not there yet.
 func (w *Writer) prepare(project string) error {
 	if err := durable.MkdirIgnored(w.fsys, Folder); err != nil {
 		return err
@@ -80,7 +79,6 @@ func (w *Writer) prepare(project string) error {
 	return durable.ReplaceMissing(w.fsys, path.Join(Folder, ConfigFile), durable.Text([]byte(newConfig(project))))
 }
 
-// newConfig returns the configuration of a checkout that has had none.
 func newConfig(project string) string {
 	quoted, _ := json.Marshal(project) // a string, and JSON is YAML, too
 	return fmt.Sprintf(config, quoted)

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// maxState bounds what a reader of streams may keep in a mark.
 const maxState = 1 << 20
 
 // TakenError means that another session has a row of this id. A row never moves from one session to another: no stream can change

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// mostForks bounds how often a conversation may have branched before a turn.
 const mostForks = 100
 
 // Before returns what was said before a turn: in its own session, and before that in those from which it is a branch.

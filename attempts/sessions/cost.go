@@ -76,13 +76,11 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 	return list, named(File, rows.Err())
 }
 
-// sum is what comes to one group.
 type sum struct {
 	Cost
 	sessions map[string]bool
 }
 
-// costMetadata is what counts of a message's metadata.
 type costMetadata struct {
 	Tokens Tokens `json:"tokenCount"`
 	Relay  struct {

@@ -17,14 +17,12 @@ const (
 	maxSearched  = 256 << 10
 )
 
-// document is what is said in one row.
 type document struct {
 	kind int
 	id   string
 	text string
 }
 
-// index puts what a batch says into the search file, and its marks.
 func (d *DB) index(ctx context.Context, b Batch) error {
 	docs := make([]*document, 0, len(b.Messages)+len(b.ToolCalls))
 	for i := range b.Messages {
@@ -48,7 +46,6 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 	})
 }
 
-// document puts a document into the search file.
 func (w *writing) document(ctx context.Context, doc *document) error {
 	var number int64
 	put := sqlAddWords
@@ -63,7 +60,6 @@ func (w *writing) document(ctx context.Context, doc *document) error {
 	return err
 }
 
-// head returns what is searched of a text.
 func head(s string) string { return s[:min(len(s), maxSearched)] }
 
 // escapes are those of JSON; several of UTF-16 can be one letter.

@@ -74,7 +74,6 @@ func forget(ctx context.Context, tx *sql.Tx, id string) (gone []document, err er
 	return gone, nil
 }
 
-// unindex takes documents out of the search file.
 func (d *DB) unindex(ctx context.Context, docs []*document) error {
 	return inTx(ctx, d.search, func(tx *sql.Tx) error {
 		return each(ctx, docs, func(ctx context.Context, doc *document) error {

@@ -89,7 +89,6 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	return d.prepare(ctx)
 }
 
-// prepare prepares the statements that are used again and again.
 func (d *DB) prepare(ctx context.Context) error {
 	d.prepared = map[string]*sql.Stmt{}
 	for name, text := range statements() {
@@ -236,12 +235,10 @@ func rollBack(ctx context.Context, path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// openReading opens a database so that nothing can be written.
 func openReading(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", location(path)+"?mode=ro&"+waitForOthers+"&_pragma=query_only(1)")
 }
 
-// location is the URI of a file.
 func location(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

@@ -65,7 +65,6 @@ func (r *Reader) Close() error {
 	return err
 }
 
-// all runs a query, and reads each row into a value's fields.
 func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, selected(query), args...)
 	list, err := scanned(rows, err, fields)
@@ -130,7 +129,6 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("several sessions begin with %s: %s", e.ID, strings.Join(e.Some, ", "))
 }
 
-// mostCompared bounds how many ids the nearest is looked for among.
 const mostCompared = 5000
 
 // Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
@@ -181,7 +179,6 @@ func (r *Reader) complete(ctx context.Context, table, id string) (string, error)
 	return "", &UnknownError{turn, id, nearest(id, ids)}
 }
 
-// nearest returns the id whose beginning is most like a text, or "".
 func nearest(id string, ids []string) (best string) {
 	least := len(id)
 	for _, other := range ids {

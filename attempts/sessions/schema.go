@@ -15,7 +15,6 @@ var migrations embed.FS
 // application is what SQLite files of relay have as their application_id: "rlay".
 const application = 0x726c6179
 
-// schema is how the tables of one file come about.
 type schema struct {
 	file  string
 	steps []string // the files of migrations that lead from nothing to the newest version

@@ -113,7 +113,6 @@ func around(text string, at int) string {
 	return text[begin:end]
 }
 
-// first returns where the first of the words stands in a text, or 0.
 func first(text string, words []string) int {
 	at, folded := len(text), strings.ToLower(text)
 	if len(folded) != len(text) {
@@ -131,7 +130,6 @@ func first(text string, words []string) int {
 	return at
 }
 
-// snippet cuts out of a text what stands around the first of the words.
 func snippet(text string, words []string) string {
 	at := first(text, words)
 	before := plaintext.Tail(text[:at], snippetBefore)

@@ -18,13 +18,11 @@ const (
 	putToolCall   = "call"
 )
 
-// columnsOf are those that Write fills.
 func columnsOf(table string) []string {
 	rows := map[string]any{"agent_sessions": &Session{}, "agent_messages": &Message{}, "agent_turns": &Turn{}, "agent_tool_calls": &ToolCall{}}
 	return columnsIn(rows[table]).names
 }
 
-// statements returns the SQL of each statement.
 func statements() map[string]string {
 	return map[string]string{
 		newSession: insert("agent_sessions") + " ON CONFLICT (id) DO NOTHING",

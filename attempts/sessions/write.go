@@ -44,7 +44,6 @@ func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
 	})
 }
 
-// inTx does something in one transaction.
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -94,7 +93,6 @@ type writing struct {
 	bound map[string]*sql.Stmt
 }
 
-// statement returns one of the writer's statements within the transaction.
 func (w *writing) statement(ctx context.Context, name string) *sql.Stmt {
 	if w.bound[name] == nil {
 		w.bound[name] = w.tx.StmtContext(ctx, w.of.prepared[name])
@@ -102,7 +100,6 @@ func (w *writing) statement(ctx context.Context, name string) *sql.Stmt {
 	return w.bound[name]
 }
 
-// exec runs a statement and returns how many rows it has changed.
 func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, error) {
 	r, err := w.statement(ctx, name).ExecContext(ctx, values...)
 	if err != nil {
@@ -144,7 +141,6 @@ func (w *writing) moveChildren(ctx context.Context, parent string) (moved []stri
 	return scanned(rows, err, one)
 }
 
-// messages writes messages and counts those that are new.
 func (w *writing) messages(ctx context.Context, list []Message) error {
 	added := map[string]int64{}
 	err := each(ctx, pointers(list), func(ctx context.Context, m *Message) error {

@@ -75,7 +75,6 @@ func (d *discussions) about(top string, files []string, origin string, now time.
 	return threads
 }
 
-// touches reports whether a discussion names one of some files.
 func touches(top string, files []string, e *discussion.Entry) bool {
 	if len(files) == 0 {
 		return false

@@ -30,7 +30,6 @@ const (
 	mostArtifacts = 50       // files looked at for a handoff
 )
 
-// handoff returns what a brief quotes.
 func (s *Source) handoff(now time.Time) reanchor.Handoff {
 	var b, context strings.Builder
 	if a := s.Artifact; a != nil {
@@ -76,7 +75,6 @@ func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
 	field(b, "To go on", a.ContinuationPrompt)
 }
 
-// questions returns what the handoff leaves open.
 func (s *Source) questions(now time.Time) []reanchor.Thread {
 	if a := s.Artifact; a != nil {
 		return threads(a.Questions, a.AgentID, age(now, a))

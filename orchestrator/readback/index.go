@@ -63,7 +63,6 @@ func (x *index) refresh(top string) {
 	}
 }
 
-// continues reports whether what was read of a file is still there.
 func (x *index) continues(file io.ReaderAt, size int64) bool {
 	if size < x.next {
 		return false
@@ -73,7 +72,6 @@ func (x *index) continues(file io.ReaderAt, size int64) bool {
 	return err == nil && bytes.Equal(now, x.before)
 }
 
-// remember keeps how far the file was read.
 func (x *index) remember(file io.ReaderAt, next int64) {
 	x.next, x.before = next, make([]byte, min(next, 128))
 	if _, err := file.ReadAt(x.before, next-int64(len(x.before))); err != nil {
@@ -149,7 +147,6 @@ func pathsIn(line []byte) (paths []string) {
 	return paths
 }
 
-// relative returns a path as an epic would declare it.
 func (x *index) relative(p string) string {
 	if filepath.IsAbs(p) {
 		if rel, err := filepath.Rel(x.top, p); err == nil && filepath.IsLocal(rel) {

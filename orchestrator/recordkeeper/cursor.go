@@ -12,7 +12,6 @@ import (
 // for in the records themselves.
 const CursorFile = "records.json"
 
-// cursor is what stands in CursorFile.
 type cursor struct {
 	LedgerSync  position `json:"ledgersync"`
 	Artifacts   position `json:"artifacts"`

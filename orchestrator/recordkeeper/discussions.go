@@ -27,7 +27,6 @@ func newDiscussionSink(o *Options, cursor *position) *discussionSink {
 	return s
 }
 
-// author is who has written what relay adds.
 const author = "relay"
 
 func (s *discussionSink) write(upTo uint64) (written int) {
@@ -37,7 +36,6 @@ func (s *discussionSink) write(upTo uint64) (written int) {
 	return s.target.write(upTo)
 }
 
-// flush writes what had to wait.
 func (s *discussionSink) flush(upTo uint64) {
 	s.wait = false
 	s.write(upTo)

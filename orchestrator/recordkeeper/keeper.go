@@ -50,7 +50,6 @@ func (k *Keeper) Add(events []attempts.Event) {
 	k.queue = append(k.queue, events...)
 }
 
-// closeWait is how long Close waits.
 const closeWait = 10 * time.Second
 
 // Close waits until the records of all events are written. What it does not come to in ten seconds is told, and made up for by the next
@@ -67,7 +66,6 @@ func (k *Keeper) Close() {
 	}
 }
 
-// run takes in history, and then what comes.
 func (k *Keeper) run() {
 	defer close(k.done)
 	f := k.follower

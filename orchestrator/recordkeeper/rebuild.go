@@ -26,7 +26,6 @@ type Counts struct {
 	Changed int `json:"changed"` // of them by others, and put back
 }
 
-// changedWords says what was put right.
 func (c Counts) changedWords() string {
 	return fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
 		text.Count(c.Missing+c.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile))
@@ -63,7 +62,6 @@ func Rebuild(r Rebuilding) (Rebuilt, error) {
 	return Rebuilt{f.ledger.counts, f.files.counts, f.talk.counts}, err
 }
 
-// rebuild puts the ledger right.
 func (s *ledgerSink) rebuild(dry bool) error {
 	s.counts.Records = len(s.pending)
 	if len(s.pending) == 0 {

@@ -38,14 +38,12 @@ type Options struct {
 	disk disk // that of Top, unless a test has another one
 }
 
-// disk opens what records are written to.
 type disk interface {
 	Discussions(o discussion.Options) (*discussion.Ledger, error)
 	Ledger() (*ledgersync.Writer, error)
 	Artifacts() (*artifact.Writer, error)
 }
 
-// topDisk is the disk of a checkout.
 type topDisk struct {
 	top   string
 	fault func(point string) error
@@ -70,7 +68,6 @@ type Settings struct {
 	Listed      bool // the epic is one of a playlist
 }
 
-// enabled reports whether any records are kept.
 func (o *Settings) enabled() bool { return o.LedgerSync || o.Artifacts || o.Discussions }
 
 // CatchUp writes what is missing of the records of all events there are, and returns how many it has written. Whoever calls it holds
@@ -88,7 +85,6 @@ func CatchUp(o Options) (written int, err error) {
 	return f.written, errors.Join(err, f.save())
 }
 
-// plans finds the plan that a run has followed.
 type plans struct {
 	o    *Options
 	last string // text
@@ -224,7 +220,6 @@ func (f *follower) apply(e *attempts.Event) {
 	}
 }
 
-// save keeps what is written.
 func (f *follower) save() error {
 	if err := f.cursor.save(f.o.Dir); err != nil {
 		return fmt.Errorf("%s: %w", CursorFile, err)

@@ -15,7 +15,6 @@ import (
 	"relay/orchestrator/records"
 )
 
-// sink is where one kind of records goes.
 type sink interface {
 	at() *position
 	take(seq uint64, found *records.Records)
@@ -24,7 +23,6 @@ type sink interface {
 	close()
 }
 
-// numbered is a record with the number of its event.
 type numbered[R any] struct {
 	seq    uint64
 	record R
@@ -131,7 +129,6 @@ func (t *target[W, R]) rebuild(dry bool) error {
 	return nil
 }
 
-// ledgerSink writes entries into the ledger of LedgerSync.
 type ledgerSink struct {
 	target[*ledgersync.Writer, *ledgersync.Entry]
 

@@ -12,7 +12,6 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// sessionArtifacts makes artifacts of what a projector knows.
 type sessionArtifacts struct{ *Projector }
 
 // atStop returns the artifacts of a run that is over: what a person finds of it.
@@ -44,7 +43,6 @@ func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifac
 	return Artifact{Artifact: a, Title: fmt.Sprintf("%s-%d", e.Run, e.Seq)}
 }
 
-// ofRun begins an artifact about a run.
 func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
 	if !p.complete() {
@@ -109,7 +107,6 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	return a
 }
 
-// outcome says how far the epic has come.
 func (p sessionArtifacts) outcome() artifact.Outcome {
 	completed, total := p.counts()
 	switch {
@@ -124,7 +121,6 @@ func (p sessionArtifacts) outcome() artifact.Outcome {
 	}
 }
 
-// landed is the checkpoint of a task that is completed.
 func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
 	now := e.Task + " is completed"
 	if next := p.next(1); len(next) > 0 {
@@ -146,7 +142,6 @@ func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) A
 	return p.named(a, e)
 }
 
-// addSaid adds an agent's decisions and what it has learned.
 func addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
 	a.Decisions = addDecisions(a.Decisions, task, decisions)
 	if learned != "" && len(a.Findings) < mostItems {
@@ -164,7 +159,6 @@ func addDecisions(list []artifact.Decision, task string, decisions map[string]st
 	return list
 }
 
-// mostDone is how many tasks of a run an artifact lists.
 const mostDone = 500
 
 func appendTask(tasks []artifact.Task, title string, changed []attempts.FileChange) []artifact.Task {
@@ -188,7 +182,6 @@ func appendLine(lines []string, text string) []string {
 	return append(lines, line(text))
 }
 
-// files sorts changed files by what became of them.
 type files struct{ created, modified, deleted list }
 
 func (f *files) add(changes []attempts.FileChange) {

@@ -42,7 +42,6 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	return []*ledgersync.Entry{entry}
 }
 
-// ended records what an attempt came to.
 func (p *Projector) ended(e *attempts.Event) Records {
 	t, ended := p.task(e.Task), e.Ended
 	started := t.started
@@ -163,7 +162,6 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	return entry
 }
 
-// why says in words why an attempt has ended.
 func why(e *attempts.Event) string {
 	receipt := &e.Ended.Receipt
 	return cmp.Or(receipt.ErrorSummary, string(receipt.ErrorCategory), string(e.Ended.Outcome))
@@ -205,7 +203,6 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	return entry
 }
 
-// folderOf is where the files of an attempt are, below relay's folder.
 func (p *Projector) folderOf(e *attempts.Event) string {
 	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
 }
@@ -258,10 +255,8 @@ func sessionOf(e *attempts.Event, started *attempts.Started, ended string) strin
 	return cmp.Or(ended, started.Session, attemptName(e))
 }
 
-// attemptName names an attempt.
 func attemptName(e *attempts.Event) string { return fmt.Sprintf("%s/%s/%d", e.Run, e.Task, e.Attempt) }
 
-// checksOf says in words what the checks came to.
 func checksOf(checks []attempts.CheckRun) string {
 	passed, failed := 0, list{}
 	for _, c := range checks {
@@ -283,7 +278,6 @@ func checksOf(checks []attempts.CheckRun) string {
 	return fmt.Sprintf("%d of %d pass; not: %s", passed, passed+len(failed.lines)+failed.more, joined(failed.all()))
 }
 
-// kindOf returns the type of the entry that records a task of a kind.
 func kindOf(k epic.Kind) ledgersync.Type {
 	switch k {
 	case epic.KindBugfix:

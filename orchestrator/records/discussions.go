@@ -37,7 +37,6 @@ func (t *threads) add(origin string) {
 	t.waiting = slices.Clone(t.waiting[max(len(t.waiting)-mostThreads, 0):])
 }
 
-// threadsOf returns the discussions about a task.
 func (p *Projector) threadsOf(task string) *threads {
 	if p.threads[task] == nil {
 		p.threads[task] = &threads{}
@@ -105,7 +104,6 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 	return []Discussion{p.open(e, "review", o)}
 }
 
-// attempted returns what the agent of an attempt has said of its work.
 func attempted(e *attempts.Event, started *attempts.Started) []discussion.Position {
 	receipt := &e.Ended.Receipt
 	stance := cmp.Or(receipt.Summary, receipt.ErrorSummary)

@@ -89,7 +89,6 @@ func (p sessionArtifacts) filesToReview() []artifact.FileRef {
 	return refs
 }
 
-// continuation says what to type to go on, and why.
 func (p sessionArtifacts) continuation(e *attempts.Event) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s).\n", p.title(), p.headline(e), p.progress())

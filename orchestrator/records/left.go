@@ -49,7 +49,6 @@ func (p *Projector) waiting() []int {
 	return append(ready, blocked...)
 }
 
-// recordOf returns what is known of a task of the plan.
 func (p *Projector) recordOf(i int) attempts.TaskRecord {
 	if t := p.tasks[p.graph.ID(i)]; t != nil {
 		return *t.record
@@ -57,7 +56,6 @@ func (p *Projector) recordOf(i int) attempts.TaskRecord {
 	return attempts.TaskRecord{}
 }
 
-// gated returns the gated tasks in the order of the plan.
 func (p *Projector) gated() []string {
 	var ids []string
 	if p.graph == nil {
@@ -71,7 +69,6 @@ func (p *Projector) gated() []string {
 	return ids
 }
 
-// blockers says what keeps work from going on.
 func (p *Projector) blockers(e *attempts.Event) []string {
 	l := list{}
 	for _, id := range p.gated() {
@@ -108,7 +105,6 @@ func (p *Projector) canGoOn() bool {
 	return slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 })
 }
 
-// notes says what a person has to look at, and what to type.
 func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.gated()
@@ -144,7 +140,6 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 func joined(l []string) string { return strings.Join(l, "; ") }
 
-// at names a branch and its commit.
 func at(branch, commit string) string {
 	switch {
 	case branch == "":

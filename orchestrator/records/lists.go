@@ -20,7 +20,6 @@ func line(s string) string {
 	return clip(strings.Join(strings.Fields(s), " "), longItem)
 }
 
-// clip shortens a text.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -69,13 +69,11 @@ type Projector struct {
 	pullRequest string // URL
 }
 
-// session is one session of LedgerSync.
 type session struct {
 	next int    // index of its next entry
 	last string // id of its last entry
 }
 
-// task is what is known of one task.
 type task struct {
 	record    *attempts.TaskRecord
 	started   *attempts.Started // of the attempt under way
@@ -179,7 +177,6 @@ func (p *Projector) accept(e *attempts.Event) {
 	}
 }
 
-// task returns what is known of a task.
 func (p *Projector) task(id string) *task {
 	t := p.tasks[id]
 	if t == nil {
@@ -197,7 +194,6 @@ func (p *Projector) flag() string {
 	return ""
 }
 
-// file returns the path of a file of the epic from relay's folder.
 func (p *Projector) file(name ...string) string {
 	if p.o.Listed {
 		name = append([]string{"epics", p.o.EpicID}, name...)

@@ -12,7 +12,6 @@ import (
 	"relay/orchestrator/report"
 )
 
-// run is what has happened in the run.
 type run struct {
 	id         string
 	version    string // of relay
@@ -30,7 +29,6 @@ type run struct {
 	cooldowns  map[string]attempts.Cooldown
 }
 
-// done is a task that was completed.
 type done struct {
 	task      string
 	seq       uint64 // of the event that ended it
@@ -41,7 +39,6 @@ type done struct {
 	learned   string
 }
 
-// cool takes in that a runner is not to be asked.
 func (r *run) cool(e *attempts.Event) {
 	if r.cooldowns == nil {
 		r.cooldowns = map[string]attempts.Cooldown{}
@@ -124,12 +121,10 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	return entry
 }
 
-// relay is relay itself, as an agent.
 func (p *Projector) relay() ledgersync.Agent {
 	return ledgersync.Agent{Name: "relay", Version: p.run.version}
 }
 
-// title is the epic's.
 func (p *Projector) title() string {
 	if p.epic != nil && p.epic.Title != "" {
 		return line(p.epic.Title)
@@ -137,13 +132,11 @@ func (p *Projector) title() string {
 	return p.o.EpicID
 }
 
-// progress says how many tasks are completed.
 func (p *Projector) progress() string {
 	completed, total := p.counts()
 	return fmt.Sprintf("%d of %d tasks completed", completed, total)
 }
 
-// counts returns how many tasks of the plan are completed, and how many there are.
 func (p *Projector) counts() (completed, total int) {
 	if p.epic == nil {
 		for _, t := range p.tasks {
@@ -161,13 +154,11 @@ func (p *Projector) counts() (completed, total int) {
 	return completed, len(p.epic.Tasks)
 }
 
-// complete reports whether every task is.
 func (p *Projector) complete() bool {
 	completed, total := p.counts()
 	return total > 0 && completed == total
 }
 
-// headline says how the run ended.
 func (p *Projector) headline(e *attempts.Event) string {
 	completed, total := p.counts()
 	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)

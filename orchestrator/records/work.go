@@ -12,7 +12,6 @@ import (
 	"relay/review"
 )
 
-// work records a completed task as an implementation, a bugfix or a review.
 func (p *Projector) work(e *attempts.Event, started *attempts.Started) *ledgersync.Entry {
 	planned, receipt := p.planned(e.Task), &e.Ended.Receipt
 	entry := p.attemptEntry(e, started, kindOf(planned.Kind))
@@ -54,7 +53,6 @@ func implementation(planned *epic.Task, ended *attempts.Ended) *ledgersync.Imple
 	return d
 }
 
-// isDoc reports whether a file is documentation, by its name or folder.
 func isDoc(name string) bool {
 	switch path.Ext(name) {
 	case ".md", ".rst", ".adoc":
@@ -160,7 +158,6 @@ func findings(in []review.Finding) []ledgersync.Finding {
 	return out
 }
 
-// location names a line of a file; "" without a file.
 func location(file string, line int) string {
 	if file == "" || line <= 0 {
 		return file

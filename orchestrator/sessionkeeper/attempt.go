@@ -23,7 +23,6 @@ type place struct {
 	kind    func(agent string) string // of the agent's CLI; "": it is not known
 }
 
-// attempt is an attempt whose conversations are turned into rows.
 type attempt struct {
 	place
 	facts   *attemptFacts
@@ -70,7 +69,6 @@ func newTalk(about sessionrows.About, kind string, again bool) *talk {
 	return &talk{about: about, kind: kind, rows: sessionrows.New(about), told: map[string]bool{}, again: again}
 }
 
-// folder is where the attempt's files are.
 func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
 
 // look finds conversations, and runs of the CLI, that have begun since the last look.
@@ -154,13 +152,11 @@ func (t *talk) sort(from int) {
 	})
 }
 
-// looked says how far an attempt is read.
 type looked struct {
 	ended bool // nothing more comes
 	wait  bool // conversations do not begin yet
 }
 
-// advance reads on in all conversations.
 func (a *attempt) advance(l looked, flush func(*talk) error) error {
 	a.look()
 	for _, t := range a.talks {
@@ -180,7 +176,6 @@ func (a *attempt) advance(l looked, flush func(*talk) error) error {
 	return nil
 }
 
-// read adds to the writer what there is to be read.
 func (a *attempt) read(w *writer, l looked) error {
 	if err := a.advance(l, w.add); err != nil {
 		return err
@@ -196,18 +191,15 @@ func (a *attempt) read(w *writer, l looked) error {
 // mark says that all of the attempt is in the ledger.
 func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
 
-// locate takes in where the agent works.
 func (t *talk) locate(dir string) {
 	t.about.Workspace = dir
 	t.rows.Locate(dir)
 }
 
-// begun reports whether something of a conversation was read.
 func (t *talk) begun() bool {
 	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun })
 }
 
-// gone reports whether a transcript has been removed.
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
 		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
@@ -228,7 +220,6 @@ func (t *talk) restart() {
 	}
 }
 
-// advance reads the streams one after the other, each once the one before has ended.
 func (t *talk) advance(limit int64, ended bool, flush func() error) error {
 	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
@@ -254,7 +245,6 @@ func (t *talk) advance(limit int64, ended bool, flush func() error) error {
 	return nil
 }
 
-// maxPending is how many bytes of rows wait to be written, about.
 const maxPending = 512 << 10
 
 // take returns what has to be written, and the sessions that it is the first of.

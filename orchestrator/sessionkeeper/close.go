@@ -28,7 +28,6 @@ func (k *Keeper) Close(ctx context.Context) {
 	k.stop()
 }
 
-// written waits, and reports whether everything is written.
 func (k *Keeper) written(ctx context.Context) bool {
 	select {
 	case <-k.done:

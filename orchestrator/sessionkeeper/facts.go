@@ -9,7 +9,6 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// attemptFacts are what the event log has of an attempt.
 type attemptFacts struct {
 	run, task string
 	number    int
@@ -114,7 +113,6 @@ func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
 	return all
 }
 
-// wholeEpic is what is known of a review of the whole epic.
 func wholeEpic(run string, number int) *attemptFacts {
 	return &attemptFacts{run: run, task: engine.WholeEpic, number: number}
 }

@@ -27,7 +27,6 @@ type Fork struct {
 // ForkFile is the name of that file.
 const ForkFile = "fork.json"
 
-// maxForkFile is more than any such file has.
 const maxForkFile = 1 << 20
 
 // Write writes it into the folder of the session, in the place of what is there.
@@ -43,7 +42,6 @@ func (f *Fork) Write(folder string) error {
 	return os.Rename(path+".part", path)
 }
 
-// context is what the session says of it.
 func (f *Fork) context() string {
 	of := map[string]any{"fork": map[string]string{"session": f.Session, "turn": f.Turn, "parent_turn": f.Parent, "base": f.Base}}
 	if f.Plan {

@@ -224,7 +224,6 @@ func (k *Keeper) forget(a *attempt) {
 	}
 }
 
-// take takes in a fact of this run.
 func (k *Keeper) take(f attemptFacts) {
 	k.seq = max(k.seq, f.seq)
 	facts := k.known.apply(f)
@@ -248,7 +247,6 @@ func (k *Keeper) take(f attemptFacts) {
 	}
 }
 
-// findReviews finds reviews of the whole epic that this run has begun.
 func (k *Keeper) findReviews() {
 	for _, name := range folders(filepath.Join(k.o.Dir, attempts.RunsDir, k.o.Run, engine.WholeEpic)) {
 		number, err := strconv.Atoi(name)

@@ -20,7 +20,6 @@ import (
 	"relay/runners/kinds"
 )
 
-// claudeSource is the source of sessions that Claude Code has kept itself.
 const claudeSource = "claude-code"
 
 // KeptBy returns the CLI that has kept sessions of a source itself; "": none whose files ImportKept reads.
@@ -69,7 +68,6 @@ func ImportKept(ctx context.Context, o Options, kind, path string) (done Importe
 	return done, nil
 }
 
-// readKept adds to the writer what the files of a session say.
 func (t *talk) readKept(kind string, w *writer) error {
 	for _, s := range t.streams {
 		if s.reader == nil {

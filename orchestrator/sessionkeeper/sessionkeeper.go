@@ -47,7 +47,6 @@ func (o *Options) place() place {
 	return p
 }
 
-// attempts reads the log up to an event.
 func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
 	err = attempts.Replay(o.Dir, func(e attempts.Event) error {
 		if f, ok := factOf(&e); ok && e.Seq <= upTo {
@@ -135,7 +134,6 @@ func (i *Imported) count(t *talk) {
 	i.Sessions, i.Messages, i.Calls = i.Sessions+sessions, i.Messages+messages, i.Calls+calls
 }
 
-// wanted returns the attempts of a run, or at a path.
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {
 	if only == "" {
 		return all, nil
@@ -163,7 +161,6 @@ func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts
 	return list, nil
 }
 
-// within reports whether a path is a folder or below it.
 func within(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
 }

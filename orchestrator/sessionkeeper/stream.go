@@ -45,7 +45,6 @@ type stream struct {
 	done     bool
 }
 
-// printed is the path of what the agent printed.
 func (s *stream) printed() string {
 	return cmp.Or(s.file, filepath.Join(s.folder, transcripts.Name))
 }
@@ -55,10 +54,8 @@ func begins() []string {
 	return []string{transcripts.Name, transcripts.Name + transcripts.Compressed, "brief.md", "prompt.md"}
 }
 
-// exists reports whether anything was printed, or asked.
 func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
 
-// there reports whether there is a transcript.
 func (s *stream) there() bool {
 	return s.has(transcripts.Name) || s.has(transcripts.Name+transcripts.Compressed)
 }
@@ -80,7 +77,6 @@ func (s *stream) seeTimes() {
 	}
 }
 
-// prompt returns what the agent was asked; "": nobody knows.
 func (s *stream) prompt() string {
 	if s.file != "" {
 		return ""
@@ -93,7 +89,6 @@ func (s *stream) prompt() string {
 	return ""
 }
 
-// readFile reads a regular file, at most limit bytes of it.
 func readFile(path string, limit int64) ([]byte, error) {
 	f, err := runners.OpenRegular(path)
 	if err != nil {
@@ -108,7 +103,6 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// sink takes what streams tell.
 type sink struct {
 	rows  *sessionrows.Assembler
 	flush func() error // called now and then while much is told
@@ -201,7 +195,6 @@ func (s *stream) complete(line []byte, size int64) bool {
 	return size <= transcripts.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line))
 }
 
-// line takes in one line.
 func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
 	at := sessionrows.Place{Offset: s.read + s.shift, Line: line}
 	s.read += size

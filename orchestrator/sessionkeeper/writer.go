@@ -8,7 +8,6 @@ import (
 	"relay/attempts/sessions"
 )
 
-// writer gathers rows and writes them.
 type writer struct {
 	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
 	db    *sessions.DB
@@ -19,7 +18,6 @@ type writer struct {
 	owners map[string]string // of sessions, by their ids: the keys of the conversations that have them
 }
 
-// part is what one conversation has to write.
 type part struct {
 	talk   *talk
 	batch  sessions.Batch
@@ -95,7 +93,6 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 	return forget, nil
 }
 
-// write writes what was gathered, with marks.
 func (w *writer) write(marks ...sessions.Mark) error {
 	all := sessions.Batch{Marks: marks}
 	var forget []string
@@ -199,5 +196,4 @@ func (w *writer) apart(parts []part, marks []sessions.Mark) error {
 // errKnown says that a session which a CLI keeps is one of relay's own attempts.
 var errKnown = errors.New("the session is known from an attempt")
 
-// errAgain says that a conversation has to be read again.
 var errAgain = errors.New("a conversation has the ids of another one")

@@ -9,7 +9,6 @@ import (
 	"relay/runners/conversation"
 )
 
-// call is one use of a tool.
 type call struct {
 	session *session
 	message *message
@@ -20,7 +19,6 @@ type call struct {
 	dirty   bool
 }
 
-// touchCall has a call written.
 func (a *Assembler) touchCall(c *call) {
 	if !c.dirty {
 		c.dirty = true
@@ -28,7 +26,6 @@ func (a *Assembler) touchCall(c *call) {
 	}
 }
 
-// called takes in a call, or more that is told of one.
 func (a *Assembler) called(s *session, e conversation.Event, at Place) {
 	c := a.calls[e.ID]
 	if c == nil || !c.open {

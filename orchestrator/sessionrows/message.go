@@ -29,7 +29,6 @@ type message struct {
 	dirty   bool
 }
 
-// result is what metadata_json says of a call.
 type result struct {
 	ID     string `json:"id"`
 	Name   string `json:"name,omitempty"`
@@ -43,7 +42,6 @@ type unread struct {
 	lines int
 }
 
-// newMessage adds a message to a session.
 func (a *Assembler) newMessage(s *session, id, role string, e conversation.Event, at Place) *message {
 	m := &message{session: s, model: e.Model}
 	m.row = sessions.Message{
@@ -71,7 +69,6 @@ func (a *Assembler) newMessage(s *session, id, role string, e conversation.Event
 	return m
 }
 
-// touch has a message written.
 func (a *Assembler) touch(m *message) {
 	if !m.dirty {
 		m.dirty = true
@@ -79,7 +76,6 @@ func (a *Assembler) touch(m *message) {
 	}
 }
 
-// take returns the row as it is now.
 func (m *message) take() sessions.Message {
 	m.dirty = false
 	m.row.Content = m.content.String()
@@ -90,7 +86,6 @@ func (m *message) take() sessions.Message {
 	return m.row
 }
 
-// said takes in a message, or a further part of one.
 func (a *Assembler) said(s *session, e conversation.Event, at Place) {
 	if e.Echo && a.asked {
 		return // it stands there as what was asked
@@ -221,7 +216,6 @@ func (m *message) spent() (u conversation.Usage) {
 	return u
 }
 
-// spend adds to what came to a message.
 func (a *Assembler) spend(m *message, more conversation.Usage) {
 	if more == (conversation.Usage{}) {
 		return

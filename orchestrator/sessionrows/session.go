@@ -46,7 +46,6 @@ type session struct {
 	prior conversation.Usage // what the session had used before, where its CLI counts it as a whole
 }
 
-// begin prepares for the next stream.
 func (s *session) begin() {
 	s.byID, s.recent, s.open, s.unread = map[string]*message{}, nil, nil, nil
 	s.run = conversation.Usage{}
@@ -96,7 +95,6 @@ func (a *Assembler) ownID(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("relay:"+a.about.Key+id)).String()
 }
 
-// ask puts down what the agent was asked in this stream.
 func (a *Assembler) ask(s *session, at int64) {
 	a.closeTurn(s)
 	m := a.newMessage(s, fmt.Sprintf("%s:%d:prompt", s.row.ID, a.index), sessions.User, conversation.Event{At: at}, Place{})
@@ -146,7 +144,6 @@ func (a *Assembler) sessionOf(e conversation.Event, at Place) *session {
 	return a.newChild(e, at)
 }
 
-// newChild makes the session of a subagent.
 func (a *Assembler) newChild(e conversation.Event, at Place) *session {
 	parent, c := a.main, a.calls[e.Subtask]
 	callID := e.Subtask
@@ -169,7 +166,6 @@ func (a *Assembler) newChild(e conversation.Event, at Place) *session {
 	return s
 }
 
-// description reads what a subagent was asked for.
 func description(params string) string {
 	var p struct {
 		Description string `json:"description"`

@@ -71,7 +71,6 @@ type Assembler struct {
 	changed
 }
 
-// changed lists what has to be written.
 type changed struct {
 	messages []*message
 	calls    []*call

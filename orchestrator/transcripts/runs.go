@@ -39,7 +39,6 @@ func Runs(dir string) (list []Run, err error) {
 	return list, err
 }
 
-// began returns when a run began, which its id begins with.
 func began(id string) time.Time {
 	const layout = "20060102T150405Z"
 	at, err := time.Parse(layout, id[:min(len(id), len(layout))])

@@ -52,7 +52,6 @@ func Open(path string) (io.ReadCloser, error) {
 	return &decompressed{Decoder: d, file: packed}, nil
 }
 
-// decompressed is a compressed transcript being read.
 type decompressed struct {
 	*zstd.Decoder
 

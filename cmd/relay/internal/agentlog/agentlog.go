@@ -127,7 +127,6 @@ func (v *Viewer) Raw(at Attempt, out io.Writer) error {
 	return nil
 }
 
-// places are where transcripts of an attempt are, below its folder.
 var places = []string{"", "fix-*", "result", "fix-*/result", "review/*/*", "review/*/*/*"}
 
 func (v *Viewer) folder(at Attempt) string {
@@ -172,7 +171,6 @@ func beginOf(path string) int64 {
 	return 1
 }
 
-// timesHead holds the first line of a file of times.
 const timesHead = 256
 
 // streams opens what the agents of an attempt have printed, in the order in which they began. What cannot be opened is left out.
@@ -185,7 +183,6 @@ func (v *Viewer) streams(at Attempt) (list []*stream) {
 	return list
 }
 
-// open opens a transcript; nil: it cannot be opened.
 func (v *Viewer) open(at Attempt, name string) *stream {
 	f, err := transcripts.Open(name)
 	if err != nil {
@@ -205,7 +202,6 @@ func (v *Viewer) open(at Attempt, name string) *stream {
 	return s
 }
 
-// place takes in one folder below that of the attempt.
 func (e *Entry) place(word string) {
 	var n int
 	switch {

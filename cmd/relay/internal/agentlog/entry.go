@@ -73,7 +73,6 @@ const (
 	lineLength = 200       // columns
 )
 
-// event turns what a line tells into an entry.
 func (s *stream) event(e Entry, told *conversation.Event, take printer) {
 	if told.At > 0 {
 		e.At = instant(told.At)
@@ -138,7 +137,6 @@ func (s *stream) said(e Entry, told *conversation.Event, take printer) {
 	s.pending = &e
 }
 
-// print passes on a line of no known form.
 func (s *stream) print(e Entry, line string, take printer) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -147,7 +145,6 @@ func (s *stream) print(e Entry, line string, take printer) {
 	s.emit(e, take)
 }
 
-// note passes on what relay has to say of the log.
 func (s *stream) note(e Entry, msg string, take printer) {
 	e.Kind, e.Text = Note, msg
 	s.emit(e, take)
@@ -246,7 +243,6 @@ func doing(tool string, params json.RawMessage) (Kind, string) {
 	return Calls, sessionview.Readable(string(params))
 }
 
-// argument reads a text, words of a command, or the paths of changes.
 func argument(raw json.RawMessage) string {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -267,7 +263,6 @@ func argument(raw json.RawMessage) string {
 	return strings.Join(words, ", ")
 }
 
-// print prints an entry, as text or as JSON.
 func (v *Viewer) print(e Entry) {
 	if v.options.JSON {
 		to := json.NewEncoder(v.app.Out)
@@ -319,7 +314,6 @@ func (v *Viewer) painted(row, at string, k Kind) string {
 	return paint.Dim(row[:len(row)-len(rest)]) + rest
 }
 
-// source says whose the entry is.
 func (e *Entry) source() string {
 	about := fmt.Sprintf("%s attempt %d", e.Task, e.Attempt)
 	switch e.Part {
@@ -333,7 +327,6 @@ func (e *Entry) source() string {
 	return text.Line(about+", "+e.Agent, lineLength)
 }
 
-// words is what the entry says, in words.
 func (e *Entry) words() string {
 	switch e.Kind {
 	case Used:

@@ -16,14 +16,12 @@ const (
 	readLedger = 5 // looks
 )
 
-// followed is an attempt whose streams are read as they grow.
 type followed struct {
 	Attempt
 	streams []*stream
 	over    bool // the ledger said that it has ended when it was last read
 }
 
-// follower follows the attempts of a task, or of all.
 type follower struct {
 	*Viewer
 	task string // "": all
@@ -95,7 +93,6 @@ func (f *follower) refresh() (on bool, err error) {
 	return view.Running || goesOn, nil
 }
 
-// take takes in what the ledger says of an attempt.
 func (f *follower) take(task string, at *attempts.Attempt, run string) {
 	if f.task != "" && f.task != task {
 		return

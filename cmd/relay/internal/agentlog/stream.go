@@ -25,7 +25,6 @@ const (
 	mostOpen  = 1000      // calls that have not ended
 )
 
-// stream is one run of an agent's CLI being read.
 type stream struct {
 	path   string
 	about  Entry // what all of its entries have in common
@@ -67,7 +66,6 @@ func (s *stream) seeTimes() {
 	s.times = conversation.ParseTimes(text)
 }
 
-// fileSize returns how large the file is; 0 for a compressed one.
 func (s *stream) fileSize() int64 {
 	if f, ok := s.file.(*os.File); ok {
 		if info, err := f.Stat(); err == nil {
@@ -144,7 +142,6 @@ func (s *stream) readOn(ended bool, take printer) error {
 	}
 }
 
-// line turns a line into entries.
 func (s *stream) line(line []byte, size int64, whole bool, take printer) {
 	line, zeros := bytes.TrimLeft(line, "\x00"), len(line)
 	e := s.about

@@ -137,7 +137,6 @@ func Import(a *cli.App, p *project.Project, files []string, o ImportOptions) err
 	return nil
 }
 
-// read makes an artifact of an older file.
 func read(a *cli.App, file string, l artifact.Legacy) (*artifact.Artifact, error) {
 	path := a.Path(file)
 	content, err := artifact.ReadText(path)

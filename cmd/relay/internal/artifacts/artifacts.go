@@ -16,7 +16,6 @@ import (
 	"relay/orchestrator/text"
 )
 
-// listed is one artifact, as List prints it as JSON.
 type listed struct {
 	File     string       `json:"file"`
 	Artifact artifact.Map `json:"artifact"`
@@ -86,7 +85,6 @@ func missing(file string) error {
 	return &exit.Hinted{Err: fmt.Errorf("there is no %s", file), Hint: "relay artifact list names those that are there, and relay artifact new makes one"}
 }
 
-// printer prints texts under names.
 type printer struct{ app *cli.App }
 
 func (p *printer) field(name, value string) {
@@ -103,7 +101,6 @@ func (p *printer) list(name string, values []string) {
 	}
 }
 
-// block prints a text with its lines.
 func (p *printer) block(name, value string) {
 	value = strings.Trim(plaintext.Clean(value), "\n")
 	if value == "" {
@@ -150,7 +147,6 @@ func show(p *printer, f *artifact.Artifact) {
 	p.list("other", texts(f.Extra, func(f artifact.Field) string { return f.Key }))
 }
 
-// texts makes a text of each item.
 func texts[T any](items []T, text func(T) string) []string {
 	list := make([]string, 0, len(items))
 	for _, item := range items {

@@ -45,7 +45,6 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 	return err
 }
 
-// input returns what the action is asked for, as JSON.
 func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
 	if o.JSON != "" {
 		return a.ReadInput(o.JSON)
@@ -215,7 +214,6 @@ func checkAuthors(by string, input []byte) error {
 	return err
 }
 
-// explained gives an error the hint what to do about it.
 func explained(err error) error {
 	unknown, isUnknown := errors.AsType[*discussion.UnknownError](err)
 	_, isInvalid := errors.AsType[*discussion.InvalidError](err)

@@ -89,7 +89,6 @@ func CheckAuthor(name string) error {
 	return &exit.UsageError{Message: fmt.Sprintf("%q is the name of relay itself", plaintext.Line(name)), Hint: "say who writes, by another name"}
 }
 
-// readJSON reads one entry. A key that entries do not have is a mistake.
 func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
 	content, err := a.ReadInput(from)
 	if err != nil {
@@ -109,7 +108,6 @@ func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
 	return nil
 }
 
-// apply puts what the flags say into the entry.
 func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	kind, err := typeOf(o.Type)
 	if err != nil {

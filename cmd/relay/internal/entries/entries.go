@@ -90,7 +90,6 @@ func missing(p *project.Project, path string) error {
 	return &exit.Hinted{Err: fmt.Errorf("there is no %s", p.Rel(path)), Hint: "relay ledgersync add makes it"}
 }
 
-// openLedger opens the ledger for reading.
 func openLedger(p *project.Project, path string) (*os.File, error) {
 	file, err := ledgersync.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +98,6 @@ func openLedger(p *project.Project, path string) (*os.File, error) {
 	return file, err
 }
 
-// eachEntry reads the whole ledger.
 func eachEntry(p *project.Project, path string, f func(line int, e *ledgersync.Entry) error) (skipped []int, err error) {
 	file, err := openLedger(p, path)
 	if err != nil {
@@ -115,7 +113,6 @@ func warnSkipped(a *cli.App, p *project.Project, path string, lines []int) {
 	}
 }
 
-// printEntry prints an entry on one line, or as JSON.
 func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(a.Out)
@@ -135,7 +132,6 @@ func printEntry(a *cli.App, e *ledgersync.Entry, asJSON bool) error {
 	return err
 }
 
-// ledgerSummary is what Summary prints, as JSON.
 type ledgerSummary struct {
 	Entries  int            `json:"entries"`
 	Skipped  int            `json:"skipped_lines,omitempty"`

@@ -66,7 +66,6 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 	return err
 }
 
-// epicOf returns the epic of a project; its zero value when it has none that can be read.
 func epicOf(p *project.Project) epic.Epic {
 	if plan, err := p.Plan(); err == nil {
 		return *plan.Epic
@@ -84,10 +83,8 @@ type handoff struct {
 	folder string    // name of the checkout
 }
 
-// mostFiles is how many changed files a handoff names.
 const mostFiles = 200
 
-// entry returns what is written into the ledger.
 func (h *handoff) entry() *ledgersync.Entry {
 	e := &ledgersync.Entry{
 		Agent: ledgersync.Agent{Name: h.Agent, Model: h.Model}, Session: ledgersync.Session{ID: h.Session}, Type: ledgersync.Handoff,

@@ -97,7 +97,6 @@ func answeredBy(p *project.Project, left *ledgersync.Entry) string {
 	return ""
 }
 
-// steps returns what the session does next.
 func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []string) {
 	if len(about.Required) > 0 {
 		next = append(next, "Read the documents named above.")
@@ -117,7 +116,6 @@ func steps(about *reanchor.Session, left *ledgersync.Entry, ready bool) (next []
 	return append(next, "Before you stop, record where: `relay handoff`.")
 }
 
-// transition returns the entry that answers a handoff.
 func transition(about *reanchor.Session, left *ledgersync.Entry, agent string) *ledgersync.Entry {
 	const mostSteps = 10
 	e := &ledgersync.Entry{

@@ -77,7 +77,6 @@ func statementFrom(a *cli.App, from string) (s Statement, err error) {
 	return s, nil
 }
 
-// check returns what is wrong with a statement, the field first.
 func (s *Statement) check() error {
 	mistake := func(field, what, hint string) error {
 		return &exit.Hinted{Err: fmt.Errorf("the handoff's field %s %s", field, what), Hint: hint}
@@ -94,7 +93,6 @@ func (s *Statement) check() error {
 	return nil
 }
 
-// ask asks a person for what is missing.
 func (s *Statement) ask(a *cli.App) {
 	in := bufio.NewReader(a.In)
 	one := func(question string, to *string) {

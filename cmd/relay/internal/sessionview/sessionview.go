@@ -94,7 +94,6 @@ func (v *View) List(ctx context.Context, f sessions.Filter) error {
 	return nil
 }
 
-// about says in one line what a session is.
 func about(s *sessions.Session, o sessions.Origin) string {
 	line := when(s.CreatedAt) + "  " + s.Source
 	if s.Model != "" {
@@ -113,7 +112,6 @@ func about(s *sessions.Session, o sessions.Origin) string {
 	return line
 }
 
-// origin says where in a run something comes from.
 func origin(o sessions.Origin) string {
 	if o.Run == "" {
 		return ""
@@ -148,8 +146,6 @@ func (v *View) clean(s string) string {
 	return v.app.Secrets.Text(plaintext.Clean(plaintext.Head(s, most)))
 }
 
-// line is a text in one line, short enough for a list.
 func (v *View) line(s string) string { return text.Clip(plaintext.Line(v.clean(s)), lineWidth) }
 
-// lineWidth is how many bytes of a text a line of a list has.
 const lineWidth = 300

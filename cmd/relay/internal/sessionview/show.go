@@ -33,7 +33,6 @@ const (
 	nestedLength = 20      // messages of a subagent
 )
 
-// page is what Show prints, as JSON has it.
 type page struct {
 	Session  sessions.Session `json:"session"`
 	From     int64            `json:"from"` // sequence number of the first message
@@ -79,14 +78,12 @@ func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.
 	return v.printJSON(&p)
 }
 
-// writer prints conversations.
 type writer struct {
 	*View
 	out io.Writer
 	raw bool
 }
 
-// writer returns a writer that has begun a session.
 func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
 	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
 	if o.Raw {

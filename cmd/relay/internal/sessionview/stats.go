@@ -67,7 +67,6 @@ func (v *View) Cost(ctx context.Context, by string) error {
 	return nil
 }
 
-// table prints rows in columns; all but the first are numbers.
 func (v *View) table(rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

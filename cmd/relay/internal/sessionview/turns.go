@@ -9,7 +9,6 @@ import (
 	"relay/orchestrator/text"
 )
 
-// turnText is one turn as people read it.
 type turnText struct {
 	Number int    `json:"number"`
 	ID     string `json:"id"`
@@ -18,7 +17,6 @@ type turnText struct {
 	Said   []line `json:"said"`
 }
 
-// turnPage is what Show prints with --events, as JSON has it.
 type turnPage struct {
 	Session sessions.Session `json:"session"`
 	More    bool             `json:"more"` // there are turns after these
