@@ -81,17 +81,17 @@ func Title(legacy string) string {
 
 // mode goes by the folder of a file, and by its heading when it lies elsewhere.
 func (l Legacy) mode(i *importer) (Mode, error) {
-	switch path.Base(path.Dir(filepath.ToSlash(l.Path))) {
-	case ".handoff":
-		return Handoff, nil
-	case ".checkpoint":
-		return Checkpoint, nil
+	folder := path.Base(path.Dir(filepath.ToSlash(l.Path)))
+	modes := []Mode{Handoff, Checkpoint}
+	for _, m := range modes {
+		if folder == "."+string(m) {
+			return m, nil
+		}
 	}
-	switch {
-	case strings.EqualFold(i.kind, string(Handoff)):
-		return Handoff, nil
-	case strings.EqualFold(i.kind, string(Checkpoint)):
-		return Checkpoint, nil
+	for _, m := range modes {
+		if strings.EqualFold(i.kind, string(m)) {
+			return m, nil
+		}
 	}
 	return "", errors.New(`it is neither in .handoff nor in .checkpoint, and has no heading "# Handoff: DATE"`)
 }

@@ -21,7 +21,10 @@ type Validator struct{ schema *schema.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date-time": checkTime})
+	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date-time": func(text string) error {
+		_, err := parseTime(text)
+		return err
+	}})
 	return &Validator{compiled}, err
 }
 
@@ -37,9 +40,4 @@ func (v *Validator) check(value any) (found []schema.Problem) {
 		found = append(found, p)
 	}
 	return slices.CompactFunc(found, func(x, y schema.Problem) bool { return x.String() == y.String() })
-}
-
-func checkTime(text string) error {
-	_, err := parseTime(text)
-	return err
 }

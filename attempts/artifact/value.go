@@ -42,20 +42,14 @@ func (m Map) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, f := range m {
+		object, err := json.Marshal(map[string]any{f.Key: f.Value})
+		if err != nil {
+			return nil, err
+		}
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := json.Marshal(f.Key)
-		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(f.Value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(value)
+		b.Write(object[1 : len(object)-1])
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
@@ -194,17 +188,9 @@ func clean(v any) any {
 			return clean(json.Number(b))
 		}
 	case []string:
-		list := make([]any, 0, len(v))
-		for _, text := range v {
-			list = append(list, plaintext.Clean(text))
-		}
-		return list
+		return cleanList(v)
 	case []any:
-		list := make([]any, 0, len(v))
-		for _, item := range v {
-			list = append(list, clean(item))
-		}
-		return list
+		return cleanList(v)
 	case map[string]any:
 		var m Map
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -215,6 +201,14 @@ func clean(v any) any {
 		return cleanMap(v, nil)
 	}
 	return plaintext.Clean(fmt.Sprint(v))
+}
+
+func cleanList[T any](items []T) []any {
+	list := make([]any, 0, len(items))
+	for _, item := range items {
+		list = append(list, clean(item))
+	}
+	return list
 }
 
 // cleanMap is clean for a Map. Keys that are alike once they are clean, or that are taken, get a number.

@@ -82,10 +82,11 @@ func parse(raw []byte) (*document, error) {
 
 // checkKeys fails where a key of the format stands twice, and for a file that has none that says what is discussed.
 func (d *document) checkKeys() error {
+	known := []string{keyID, keyTopic, keySummary, keyPositions, keyStatus, keyCreated, keyRelated, keyLinks, keyHistory, keyOrigin}
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(d.root.Content); i += 2 {
 		key := d.root.Content[i]
-		if seen[key.Value] && key.Kind == yaml.ScalarNode && isKey(key.Value) {
+		if seen[key.Value] && key.Kind == yaml.ScalarNode && slices.Contains(known, key.Value) {
 			return &SyntaxError{key.Line, "the key " + key.Value + " stands twice"}
 		}
 		seen[key.Value] = true
@@ -96,12 +97,6 @@ func (d *document) checkKeys() error {
 		}
 	}
 	return &SyntaxError{d.root.Line, "it is no entry: it has neither topic, summary, positions nor status"}
-}
-
-func isKey(s string) bool {
-	return slices.Contains([]string{
-		keyID, keyTopic, keySummary, keyPositions, keyStatus, keyCreated, keyRelated, keyLinks, keyHistory, keyOrigin,
-	}, s)
 }
 
 func syntaxError(err error) error {

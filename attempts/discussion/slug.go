@@ -2,7 +2,6 @@ package discussion
 
 import (
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,10 +13,6 @@ const (
 	maxSlugLetters = 60
 	maxSlugBytes   = 160
 )
-
-func newID(at time.Time, topic string) string {
-	return at.UTC().Format(time.DateOnly) + "_" + slug(topic)
-}
 
 // slug makes a text fit for a file name: letters and digits of any script, in lower case, and dashes.
 func slug(text string) string {

@@ -204,7 +204,7 @@ func (l *Ledger) lock() (unlock func(), err error) {
 
 // create writes a new entry under an id that follows from its topic and no other entry has, and returns that id.
 func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err error) {
-	first := newID(at, e.Topic)
+	first := at.UTC().Format(time.DateOnly) + "_" + slug(e.Topic)
 	for n := 1; ; n++ {
 		if e.ID = first; n > 1 {
 			e.ID = fmt.Sprintf("%s-%d", first, n)

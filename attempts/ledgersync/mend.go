@@ -13,7 +13,7 @@ import (
 
 // mendEnd sees to a ledger whose last line has no end. A line that is whole, or too long to tell, gets one in front of
 // lines; half a line that is the beginning of lines is cut off, and any other one is moved into a file beside.
-func (w *Writer) mendEnd(name string, lines *bytes.Buffer) (mended string, err error) {
+func (w *Writer) mendEnd(name string, lines *[]byte) (mended string, err error) {
 	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
 	if err != nil {
 		return "", err
@@ -34,17 +34,14 @@ func (w *Writer) mendEnd(name string, lines *bytes.Buffer) (mended string, err e
 	at := bytes.LastIndexByte(end, '\n') + 1
 	torn := bytes.Clone(end[at:])
 	if _, _, err := Decode(bytes.TrimPrefix(torn, []byte(byteOrderMark))); err == nil || at == 0 && begin > 0 {
-		rest := bytes.Clone(lines.Bytes())
-		lines.Reset()
-		lines.WriteByte('\n')
-		lines.Write(rest)
+		*lines = append([]byte("\n"), *lines...)
 		if at == 0 && begin > 0 && err != nil {
 			number, err := linesBefore(f, begin)
 			return fmt.Sprintf("%s:%d: a line of more than %d MiB without an end: it has one now", name, number+1, MaxLine>>20), err
 		}
 		return "", nil
 	}
-	if !bytes.HasPrefix(lines.Bytes(), torn) {
+	if !bytes.HasPrefix(*lines, torn) {
 		if mended, err = w.moveTorn(name, f, begin+int64(at), torn); err != nil {
 			return "", err
 		}

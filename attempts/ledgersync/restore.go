@@ -135,22 +135,17 @@ func copyRestored(to io.Writer, from io.Reader, lines map[string][]byte) (restor
 	for {
 		raw, err := in.ReadSlice('\n')
 		text := bytes.TrimSpace(raw)
-		want, ok := lines[idOf(text)]
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull), !ok, bytes.Equal(text, want):
-			if _, err := to.Write(raw); err != nil {
-				return restored, err
-			}
-		default:
+		if want, ok := lines[idOf(text)]; ok && !bytes.Equal(text, want) && !errors.Is(err, bufio.ErrBufferFull) {
 			restored++
-			if _, err := to.Write(append(bytes.Clone(want), '\n')); err != nil {
-				return restored, err
-			}
+			raw = append(bytes.Clone(want), '\n')
 		}
-		switch {
-		case errors.Is(err, io.EOF):
+		if _, failed := to.Write(raw); failed != nil {
+			return restored, failed
+		}
+		if errors.Is(err, io.EOF) {
 			return restored, nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return restored, err
 		}
 	}

@@ -132,11 +132,7 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	if len(encoded) == 0 {
 		return "", nil
 	}
-	var lines bytes.Buffer
-	for _, line := range encoded {
-		lines.Write(line)
-		lines.WriteByte('\n')
-	}
+	lines := append(bytes.Join(encoded, []byte("\n")), '\n')
 	name := path.Join(Folder, LedgerFile)
 	log, unlock, err := w.openLocked(name)
 	if err != nil {
@@ -148,7 +144,7 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := log.Write(1, lines.Bytes()); err != nil {
+	if err := log.Write(1, lines); err != nil {
 		return mended, err
 	}
 	return mended, log.Wait(1)

@@ -78,8 +78,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		return err
 	}
 	if version == 0 {
-		_, err := d.search.ExecContext(ctx, sqlEmptySearch)
-		if err != nil {
+		if _, err := d.search.ExecContext(ctx, sqlEmptySearch); err != nil {
 			return named(SearchFile, err)
 		}
 	}
@@ -90,20 +89,17 @@ func (d *DB) open(ctx context.Context, o Options) error {
 }
 
 func (d *DB) prepare(ctx context.Context) error {
+	var err error
 	d.prepared = map[string]*sql.Stmt{}
 	for name, text := range statements() {
-		s, err := d.rows.PrepareContext(ctx, text)
-		if err != nil {
+		if d.prepared[name], err = d.rows.PrepareContext(ctx, text); err != nil {
 			return named(File, err)
 		}
-		d.prepared[name] = s
 	}
 	for _, text := range []string{sqlMark, sqlPutMark, sqlAddDocument, sqlDocument, sqlAddWords, sqlPutWords} {
-		s, err := d.search.PrepareContext(ctx, text)
-		if err != nil {
+		if d.prepared[text], err = d.search.PrepareContext(ctx, text); err != nil {
 			return named(SearchFile, err)
 		}
-		d.prepared[text] = s
 	}
 	return nil
 }

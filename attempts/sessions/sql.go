@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -61,11 +62,8 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 	}
 	defer db.Close()
 	conn, err := db.Conn(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return nil, cause
-	}
 	if err != nil {
-		return nil, named(File, err)
+		return nil, cmp.Or(context.Cause(ctx), named(File, err))
 	}
 	defer conn.Close()
 	denied, err := guard(conn)
@@ -76,11 +74,8 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 	if err != nil && *denied {
 		err = fmt.Errorf("%w: %w", ErrNotRead, err)
 	}
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return nil, cause
-	}
 	if err != nil {
-		return nil, refusal(err)
+		return nil, cmp.Or(context.Cause(ctx), refusal(err))
 	}
 	return table, nil
 }

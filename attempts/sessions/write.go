@@ -40,7 +40,9 @@ func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
 		if err := each(ctx, pointers(b.Turns), w.turn); err != nil {
 			return err
 		}
-		return each(ctx, pointers(b.ToolCalls), w.toolCall)
+		return each(ctx, pointers(b.ToolCalls), func(ctx context.Context, c *ToolCall) error {
+			return w.owned(ctx, putToolCall, columnsIn(c).values, &TakenError{"tool call", c.ID, c.Session})
+		})
 	})
 }
 
@@ -126,19 +128,14 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 		parents = append(parents, s.ID)
 	}
 	for len(parents) > 0 {
-		moved, err := w.moveChildren(ctx, parents[0])
+		rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parents[0])
+		moved, err := scanned(rows, err, one)
 		if err != nil {
 			return err
 		}
 		parents = append(parents[1:], moved...)
 	}
 	return nil
-}
-
-// moveChildren makes the sessions that a session has begun later than it, and returns the ids of those that were not.
-func (w *writing) moveChildren(ctx context.Context, parent string) (moved []string, err error) {
-	rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parent)
-	return scanned(rows, err, one)
 }
 
 func (w *writing) messages(ctx context.Context, list []Message) error {
@@ -178,10 +175,6 @@ func (w *writing) turn(ctx context.Context, t *Turn) error {
 		}
 	}
 	return nil
-}
-
-func (w *writing) toolCall(ctx context.Context, c *ToolCall) error {
-	return w.owned(ctx, putToolCall, columnsIn(c).values, &TakenError{"tool call", c.ID, c.Session})
 }
 
 // owned writes a row, unless another session has one of its id.

@@ -36,11 +36,6 @@ func (s *discussionSink) write(upTo uint64) (written int) {
 	return s.target.write(upTo)
 }
 
-func (s *discussionSink) flush(upTo uint64) {
-	s.wait = false
-	s.write(upTo)
-}
-
 // add writes one entry, or one note into several, unless they are there.
 func (s *discussionSink) add(d records.Discussion) (written int, err error) {
 	s.when = d.At

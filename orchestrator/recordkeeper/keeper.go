@@ -1,10 +1,14 @@
 package recordkeeper
 
 import (
+	"fmt"
+	"path"
 	"sync"
 	"time"
 
 	"relay/attempts"
+	"relay/attempts/ledgersync"
+	"relay/orchestrator/text"
 )
 
 // Keeper keeps the records of a run up to date while it goes on.
@@ -97,7 +101,8 @@ func (k *Keeper) run() {
 func (k *Keeper) finish() {
 	f := k.follower
 	if f.o.Discussions {
-		f.talk.flush(f.seq)
+		f.talk.wait = false
+		f.talk.write(f.seq)
 	}
 	if !f.ledger.intact() {
 		k.putBack()
@@ -117,6 +122,7 @@ func (k *Keeper) putBack() {
 		f.o.Warn("entries of relay in the ledger of LedgerSync were changed, and cannot be put back: " + err.Error())
 		return
 	}
-	f.o.Warn(counts.LedgerSync.changedWords())
+	f.o.Warn(fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
+		text.Count(counts.LedgerSync.Missing+counts.LedgerSync.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile)))
 	f.ledger.cursor.Offset = readCursor(f.o.Dir).LedgerSync.Offset
 }

@@ -3,14 +3,11 @@ package recordkeeper
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
-	"relay/orchestrator/text"
 )
 
 // Rebuilding says which records are compared with the log, and put right.
@@ -24,11 +21,6 @@ type Counts struct {
 	Records int `json:"records"` // that follow from the log
 	Missing int `json:"missing"` // of them, and written
 	Changed int `json:"changed"` // of them by others, and put back
-}
-
-func (c Counts) changedWords() string {
-	return fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
-		text.Count(c.Missing+c.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile))
 }
 
 // Rebuilt says what became of the records.

@@ -24,18 +24,14 @@ func (p sessionArtifacts) atStop(e *attempts.Event) []Artifact {
 		return []Artifact{p.final(e)}
 	}
 	var out []Artifact
-	if p.o.Checkpoints != Never && stoppedEarly(ending.Reason(e.RunStopped.Reason)) {
+	over := []ending.Reason{ending.NoRunnableTasks, ending.EpicComplete, ending.NoRunner}
+	if p.o.Checkpoints != Never && !slices.Contains(over, ending.Reason(e.RunStopped.Reason)) {
 		out = append(out, p.named(p.ofRun(e, artifact.Checkpoint), e))
 	}
 	a := p.ofRun(e, artifact.Handoff)
 	a.Next = p.next(mostItems)
 	a.FilesToReview, a.ContinuationPrompt = p.filesToReview(), p.continuation(e)
 	return append(out, p.named(a, e))
-}
-
-// stoppedEarly reports whether a run had more to do when it ended.
-func stoppedEarly(r ending.Reason) bool {
-	return r != ending.NoRunnableTasks && r != ending.EpicComplete && r != ending.NoRunner
 }
 
 // named gives an artifact of an event the title of its file.
@@ -56,8 +52,8 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 	for _, d := range p.run.done {
 		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, d.summary), d.changes)
 		changed.add(d.changes)
-		if d.summary != "" {
-			a.Worked = appendLine(a.Worked, d.task+": "+d.summary)
+		if d.summary != "" && len(a.Worked) < mostItems {
+			a.Worked = append(a.Worked, line(d.task+": "+d.summary))
 		}
 		addSaid(a, d.task, d.decisions, d.learned)
 	}
@@ -173,13 +169,6 @@ func appendTask(tasks []artifact.Task, title string, changed []attempts.FileChan
 		files = append(files, c.Path)
 	}
 	return append(tasks, artifact.Task{Task: line(title), Files: files})
-}
-
-func appendLine(lines []string, text string) []string {
-	if len(lines) >= mostItems {
-		return lines
-	}
-	return append(lines, line(text))
 }
 
 type files struct{ created, modified, deleted list }

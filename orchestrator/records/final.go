@@ -26,7 +26,7 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 			})
 		}
 		for _, c := range d.changes {
-			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !listed(a.ArtifactsProduced, c.Path) {
+			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !slices.ContainsFunc(a.ArtifactsProduced, func(r artifact.FileRef) bool { return r.Path == c.Path }) {
 				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
 			}
 		}
@@ -51,14 +51,7 @@ func deleted(list []*done) map[string]bool {
 
 // allDone returns what completed the tasks of the epic, in the order of the plan.
 func (p *Projector) allDone() (list []*done) {
-	ids := sortedKeys(p.tasks)
-	if p.epic != nil {
-		ids = nil
-		for i := range p.epic.Tasks {
-			ids = append(ids, p.epic.Tasks[i].ID)
-		}
-	}
-	for _, id := range ids {
+	for _, id := range ids(p) {
 		if t := p.tasks[id]; t != nil && t.record.Completed && t.done != nil {
 			list = append(list, t.done)
 		}
@@ -66,8 +59,15 @@ func (p *Projector) allDone() (list []*done) {
 	return list
 }
 
-func listed(refs []artifact.FileRef, path string) bool {
-	return slices.ContainsFunc(refs, func(r artifact.FileRef) bool { return r.Path == path })
+// ids returns the tasks in the order of the plan; without a plan those that events have named.
+func ids(p *Projector) (ids []string) {
+	if p.epic == nil {
+		return sortedKeys(p.tasks)
+	}
+	for i := range p.epic.Tasks {
+		ids = append(ids, p.epic.Tasks[i].ID)
+	}
+	return ids
 }
 
 // filesToReview names the work that is kept of gated tasks.

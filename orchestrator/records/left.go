@@ -99,19 +99,14 @@ func (p *Projector) causes() [][]string {
 	return attempts.AllRootCauses(&p.ledger, p.graph)
 }
 
-// canGoOn reports whether a task is left that no gated one keeps from running.
-func (p *Projector) canGoOn() bool {
-	causes := p.causes()
-	return slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 })
-}
-
 func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
 		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id+p.flag(), id+p.flag())
 	}
-	if p.canGoOn() {
+	causes := p.causes()
+	if slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
 		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.flag())
 	}
 	if len(p.run.discovered.all()) > 0 {

@@ -111,7 +111,10 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.TasksAdded != nil:
 		p.finalized = false
 	case e.Cooldown != nil:
-		p.run.cool(e)
+		if p.run.cooldowns == nil {
+			p.run.cooldowns = map[string]attempts.Cooldown{}
+		}
+		p.run.cooldowns[e.Cooldown.Runner] = *e.Cooldown
 	case e.Accepted != nil:
 		p.accept(e)
 	case e.Task == "":

@@ -39,13 +39,6 @@ type done struct {
 	learned   string
 }
 
-func (r *run) cool(e *attempts.Event) {
-	if r.cooldowns == nil {
-		r.cooldowns = map[string]attempts.Cooldown{}
-	}
-	r.cooldowns[e.Cooldown.Runner] = *e.Cooldown
-}
-
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
@@ -138,20 +131,13 @@ func (p *Projector) progress() string {
 }
 
 func (p *Projector) counts() (completed, total int) {
-	if p.epic == nil {
-		for _, t := range p.tasks {
-			if total++; t.record.Completed {
-				completed++
-			}
-		}
-		return completed, total
-	}
-	for i := range p.epic.Tasks {
-		if t := p.tasks[p.epic.Tasks[i].ID]; t != nil && t.record.Completed {
+	all := ids(p)
+	for _, id := range all {
+		if t := p.tasks[id]; t != nil && t.record.Completed {
 			completed++
 		}
 	}
-	return completed, len(p.epic.Tasks)
+	return completed, len(all)
 }
 
 func (p *Projector) complete() bool {

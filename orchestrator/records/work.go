@@ -77,18 +77,14 @@ func bugfix(planned *epic.Task, receipt *attempts.Receipt) *ledgersync.BugfixDet
 	}
 	steps := list{}
 	for _, c := range receipt.Checks {
-		steps.add("%s: exit %d", checkName(&c), c.ExitCode)
+		when := ""
+		if c.Phase == attempts.PhaseBaseline {
+			when = " (before the work)"
+		}
+		steps.add("%s%s: exit %d", c.Name, when, c.ExitCode)
 	}
 	d.VerificationSteps = steps.all()
 	return d
-}
-
-// checkName names a check, and says when it was run where that was not on the work.
-func checkName(c *attempts.CheckRun) string {
-	if c.Phase == attempts.PhaseBaseline {
-		return c.Name + " (before the work)"
-	}
-	return c.Name
 }
 
 // inspection is what the agent said of code that it was to judge.

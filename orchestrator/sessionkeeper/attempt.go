@@ -163,7 +163,8 @@ func (a *attempt) advance(l looked, flush func(*talk) error) error {
 		if l.wait && !t.begun() {
 			continue
 		}
-		if l.ended && t.longer(a.cap) {
+		longer := func(s *stream) bool { return s.begun && s.times.Size() > a.cap } // its middle was dropped since
+		if l.ended && slices.ContainsFunc(t.streams, longer) {
 			t.restart()
 		}
 		if err := t.advance(a.cap, l.ended, func() error { return flush(t) }); err != nil {
@@ -191,11 +192,6 @@ func (a *attempt) read(w *writer, l looked) error {
 // mark says that all of the attempt is in the ledger.
 func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
 
-func (t *talk) locate(dir string) {
-	t.about.Workspace = dir
-	t.rows.Locate(dir)
-}
-
 func (t *talk) begun() bool {
 	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun })
 }
@@ -204,11 +200,6 @@ func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
 		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
 	})
-}
-
-// longer reports whether a stream of which something was read is longer than what is kept of it: then its middle is gone by now.
-func (t *talk) longer(limit int64) bool {
-	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun && s.times.Size() > limit })
 }
 
 // restart has everything read again from the beginning, in the place of what was written.

@@ -237,7 +237,8 @@ func (k *Keeper) take(f attemptFacts) {
 	for _, a := range k.live {
 		if a.facts == facts {
 			if facts.dir != "" {
-				a.talks[0].locate(facts.dir)
+				a.talks[0].about.Workspace = facts.dir
+				a.talks[0].rows.Locate(facts.dir)
 			}
 			return
 		}

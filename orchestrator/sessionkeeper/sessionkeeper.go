@@ -105,13 +105,15 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 		var list []*attempt
 		for _, f := range some {
 			a := newAttempt(o.place(), f, true)
-			if kept, err := w.keepsGone(a); err != nil {
+			kept, err := w.keepsGone(a)
+			if err != nil {
 				return done, err
-			} else if kept {
-				done.Gone++
-				continue
 			}
-			list = append(list, a)
+			if kept {
+				done.Gone++
+			} else {
+				list = append(list, a)
+			}
 		}
 		if err := w.settle(list...); err != nil {
 			return done, err

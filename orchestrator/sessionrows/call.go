@@ -94,7 +94,7 @@ func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64
 		m.results = append(m.results, result{c.row.ID, c.row.Tool, status})
 		a.touch(m)
 	}
-	if c.child == nil && !beginsSubagents(c.row.Tool) {
+	if c.child == nil && c.row.Tool != "Task" && c.row.Tool != "Agent" { // a subagent may go on after its tool has returned
 		delete(a.calls, c.raw)
 	}
 	if s := c.child; s != nil {
@@ -106,9 +106,6 @@ func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64
 	}
 	a.touchCall(c)
 }
-
-// beginsSubagents reports whether a tool begins subagents, which may go on after it has returned.
-func beginsSubagents(tool string) bool { return tool == "Task" || tool == "Agent" }
 
 // todosOf returns the list that a call of a tool for lists of things to do has; nil: it is none.
 func todosOf(tool string, params json.RawMessage) json.RawMessage {

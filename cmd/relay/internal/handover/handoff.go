@@ -53,7 +53,10 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 		return err
 	}
 	facts.Changes = recordfiles.Others(ctx, p.Git, facts.Changes)
-	h := handoff{Statement: s, to: o.To, facts: facts, epic: epicOf(p), folder: filepath.Base(p.Root)}
+	h := handoff{Statement: s, to: o.To, facts: facts, folder: filepath.Base(p.Root)}
+	if plan, err := p.Plan(); err == nil {
+		h.epic = *plan.Epic
+	}
 	entry := h.entry()
 	if err := entries.Record(a, p, entry); err != nil {
 		return err
@@ -64,13 +67,6 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 	}
 	_, err = fmt.Fprintln(a.Out, "the next session reads it with relay resume")
 	return err
-}
-
-func epicOf(p *project.Project) epic.Epic {
-	if plan, err := p.Plan(); err == nil {
-		return *plan.Epic
-	}
-	return epic.Epic{}
 }
 
 // handoff is a statement with what relay knows itself.
