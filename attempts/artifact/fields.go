@@ -108,56 +108,17 @@ func readFields(v any, to reflect.Value) {
 	}
 }
 
-// write returns a value as a file has it.
-func write(from reflect.Value) any {
-	switch of := from.Interface().(type) {
-	case Map, []string:
-		return of
-	case []Note:
-		var m Map
-		for _, n := range of {
-			m = append(m, Field{n.Key, n.Text})
-		}
-		return m
-	case *Git:
-		if of == nil || oneLine(of.Branch) == "" || oneLine(of.Commit) == "" {
-			return nil
-		}
-	}
-	switch from.Kind() {
-	case reflect.String:
-		return from.String()
-	case reflect.Pointer:
-		if from.IsNil() {
-			return nil
-		}
-		return write(from.Elem())
-	case reflect.Slice:
-		list := make([]any, from.Len())
-		for i := range list {
-			list[i] = write(from.Index(i))
-		}
-		return list
-	default:
-		m, taken := written(fieldsOf(from)), make(map[string]bool)
-		for _, f := range m {
-			taken[f.Key] = true
-		}
-		return append(m, cleanMap(*extraOf(from), taken)...)
-	}
-}
-
 // written returns the keys and values of fields, clean and without those that are left out.
 func written(fields []field) (m Map) {
 	for _, f := range fields {
-		v := write(f.at)
+		v := clean(f.at.Interface())
 		if f.has("line") {
 			v = oneLine(f.at.String())
 		}
 		if list, ok := reflect.TypeAssert[[]Decision](f.at); ok && f.has("short") {
-			v = short(list, v)
+			v = clean(short(list, v))
 		}
-		if v = clean(v); f.has("required") || !empty(v) {
+		if f.has("required") || !empty(v) {
 			m = append(m, Field{f.key, v})
 		}
 	}

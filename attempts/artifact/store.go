@@ -64,25 +64,19 @@ func Name(a *Artifact, title string) string {
 // Put writes an artifact under its name, and replaces what is there: the title has to be different for each artifact of a minute. The file
 // gets the time of the artifact as its own.
 func (w *Writer) Put(a *Artifact, title string) (name string, err error) {
-	text, err := w.encode(a)
+	text, err := w.begin(a, title)
 	if err != nil {
 		return "", err
 	}
 	name = Name(a, title)
-	if err := w.prepare(path.Dir(name)); err != nil {
-		return "", err
-	}
 	return name, w.replace(name, text, a)
 }
 
 // Add writes an artifact under a name that no file has yet. One that is there already with the same text is not written again: added is
 // false then. The file gets the time of the artifact as its own.
 func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err error) {
-	text, err := w.encode(a)
+	text, err := w.begin(a, title)
 	if err != nil {
-		return "", false, err
-	}
-	if err := w.prepare(path.Dir(Name(a, title))); err != nil {
 		return "", false, err
 	}
 	for n := 1; ; n++ {
@@ -106,9 +100,14 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 	}
 }
 
-func (w *Writer) encode(a *Artifact) ([]byte, error) {
+// begin makes the session fit for a folder, makes that, and returns the text of the file.
+func (w *Writer) begin(a *Artifact, title string) ([]byte, error) {
 	a.Session = Slug(a.Session)
-	return w.Encode(a)
+	text, err := w.Encode(a)
+	if err != nil {
+		return nil, err
+	}
+	return text, w.prepare(path.Dir(Name(a, title)))
 }
 
 // claim makes an empty file under a name. It fails with [fs.ErrExist] when there is something.

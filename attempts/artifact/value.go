@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,21 +177,14 @@ func clean(v any) any {
 	switch v := v.(type) {
 	case nil, bool:
 		return v
-	case string:
-		return plaintext.Clean(v)
 	case json.Number:
 		if _, err := strconv.ParseFloat(string(v), 64); err == nil && jsonNumber.MatchString(string(v)) {
 			return v
 		}
-		return plaintext.Clean(string(v))
 	case int, int64, uint64, float64:
 		if b, err := json.Marshal(v); err == nil {
 			return clean(json.Number(b))
 		}
-	case []string:
-		return cleanList(v)
-	case []any:
-		return cleanList(v)
 	case map[string]any:
 		var m Map
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -199,16 +193,45 @@ func clean(v any) any {
 		return clean(m)
 	case Map:
 		return cleanMap(v, nil)
+	case []Note:
+		var m Map
+		for _, n := range v {
+			m = append(m, Field{n.Key, n.Text})
+		}
+		return clean(m)
+	case *Git:
+		if v == nil || oneLine(v.Branch) == "" || oneLine(v.Commit) == "" {
+			return nil
+		}
 	}
-	return plaintext.Clean(fmt.Sprint(v))
+	return cleanOf(reflect.ValueOf(v))
 }
 
-func cleanList[T any](items []T) []any {
-	list := make([]any, 0, len(items))
-	for _, item := range items {
-		list = append(list, clean(item))
+func cleanOf(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return clean(v.Elem().Interface())
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = clean(v.Index(i).Interface())
+		}
+		return list
+	case reflect.Struct:
+		if at := v.FieldByName("Extra"); at.IsValid() {
+			extra, _ := reflect.TypeAssert[Map](at)
+			m, taken := written(fieldsOf(v)), make(map[string]bool)
+			for _, f := range m {
+				taken[f.Key] = true
+			}
+			return append(m, cleanMap(extra, taken)...)
+		}
+	default:
 	}
-	return list
+	return plaintext.Clean(fmt.Sprint(v.Interface()))
 }
 
 // cleanMap is clean for a Map. Keys that are alike once they are clean, or that are taken, get a number.

@@ -129,9 +129,6 @@ func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
 	})
 }
 
-// editTries bounds how often an edit begins anew because another program has written to the file meanwhile.
-const editTries = 10
-
 func byID(id string) func([]Listed) (Listed, error) {
 	return func(list []Listed) (Listed, error) { return find(list, id) }
 }
@@ -141,6 +138,7 @@ type changer func(from Listed, list []Listed) (*document, error)
 
 // edit changes one entry, which pick chooses.
 func (l *Ledger) edit(pick func([]Listed) (Listed, error), change changer) (e *Entry, err error) {
+	const editTries = 10 // another program may write to the file meanwhile
 	err = l.locked(func() error {
 		for range editTries {
 			if e, err = l.editOnce(pick, change); !errors.Is(err, errChanged) {

@@ -24,7 +24,7 @@ const (
 
 // Action is one of the five things that can be done with the ledger, for those who offer it to others.
 type Action struct {
-	Name        string          `json:"-"`
+	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Input       json.RawMessage `json:"input"`  // JSON Schema of what [Ledger.Call] takes
 	Output      json.RawMessage `json:"output"` // JSON Schema of what it answers
@@ -32,17 +32,8 @@ type Action struct {
 
 // Actions lists the five actions.
 func Actions() ([]Action, error) {
-	var all map[string]Action
-	if err := json.Unmarshal(actionSchemas, &all); err != nil {
-		return nil, err
-	}
 	var list []Action
-	for _, name := range []string{ActionAppend, ActionLink, ActionMark, ActionOpen, ActionReplay} {
-		action := all[name]
-		action.Name = name
-		list = append(list, action)
-	}
-	return list, nil
+	return list, json.Unmarshal(actionSchemas, &list)
 }
 
 // InvalidError means that the input of an action does not meet its schema. Nothing was done.

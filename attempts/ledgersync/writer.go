@@ -150,11 +150,9 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	return mended, log.Wait(1)
 }
 
-// openTries bounds how often a ledger is opened that others make and remove meanwhile.
-const openTries = 6000
-
 // openLocked opens the ledger for appending, or makes it, and keeps other relays from it.
 func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err error) {
+	const openTries = 6000
 	for range openTries {
 		log, err = durable.OpenLog(w.fsys, name, w.fault)
 		if errors.Is(err, fs.ErrExist) { // another writer has made it this moment

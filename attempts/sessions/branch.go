@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-const mostForks = 100
-
 // Before returns what was said before a turn: in its own session, and before that in those from which it is a branch.
 func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error) {
+	const mostForks = 100
 	for n := range mostForks {
 		exchanges, err := r.Exchanges(ctx, turn.Session)
 		if err != nil {

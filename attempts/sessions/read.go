@@ -129,8 +129,6 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("several sessions begin with %s: %s", e.ID, strings.Join(e.Some, ", "))
 }
 
-const mostCompared = 5000
-
 // Find returns the session with an id, which may be shortened as long as no other one begins so. It fails with an *UnknownError or an
 // *AmbiguousError.
 func (r *Reader) Find(ctx context.Context, id string) (Session, error) {
@@ -172,6 +170,7 @@ func (r *Reader) complete(ctx context.Context, table, id string) (string, error)
 	if turn {
 		newest = "timestamp"
 	}
+	const mostCompared = 5000
 	ids, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
 	if err != nil {
 		return "", err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"relay/attempts/artifact"
-	"relay/epic"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -38,19 +37,15 @@ func New(top, epicID string, now func() time.Time) *Reader {
 func (r *Reader) Fill(in *reanchor.Input) {
 	found := r.Find(in.Task.Files)
 	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
-	in.Threads = append(append(in.Threads, r.discussions(&in.Task)...), found.Questions...)
-}
-
-// discussions returns the open discussions that touch the files of a task, or that relay has opened about it.
-func (r *Reader) discussions(task *epic.Task) []reanchor.Thread {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	origin := ""
-	if r.epic != "" && task.ID != "" {
-		origin = r.epic + "/" + task.ID + "/"
+	origin := "" // of the discussions that relay has opened about the task
+	if r.epic != "" && in.Task.ID != "" {
+		origin = r.epic + "/" + in.Task.ID + "/"
 	}
 	r.discussed.refresh(r.top)
-	return r.discussed.about(r.top, task.Files, origin, r.now())
+	in.Threads = append(in.Threads, r.discussed.about(r.top, in.Task.Files, origin, r.now())...)
+	in.Threads = append(in.Threads, found.Questions...)
 }
 
 // Found is what was left.

@@ -22,9 +22,6 @@ type Keeper struct {
 	done  chan struct{}
 }
 
-// pause is how often the keeper writes the records of new events.
-const pause = 500 * time.Millisecond
-
 // New returns a keeper that writes nothing before it is started. Without records to keep it returns nil, whose methods do nothing.
 func New(o Options) *Keeper {
 	if !o.enabled() {
@@ -54,14 +51,13 @@ func (k *Keeper) Add(events []attempts.Event) {
 	k.queue = append(k.queue, events...)
 }
 
-const closeWait = 10 * time.Second
-
 // Close waits until the records of all events are written. What it does not come to in ten seconds is told, and made up for by the next
 // run.
 func (k *Keeper) Close() {
 	if k == nil {
 		return
 	}
+	const closeWait = 10 * time.Second
 	close(k.end)
 	select {
 	case <-k.done:
@@ -80,6 +76,7 @@ func (k *Keeper) run() {
 			return
 		}
 	}
+	const pause = 500 * time.Millisecond
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for over := false; !over; {

@@ -59,6 +59,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		entry := p.attemptHandoff(e, started)
 		records.Entries = append(records.Entries, entry)
 		t.left = entry
+		const mostHandoffs = 20
 		if t.handoffs = append(t.handoffs, entry.ID); len(t.handoffs) > mostHandoffs {
 			t.handoffs = slices.Clone(t.handoffs[1:])
 		}

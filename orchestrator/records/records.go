@@ -83,9 +83,6 @@ type task struct {
 	done      *done             // what has completed it; nil: nothing yet
 }
 
-// mostHandoffs is how many earlier handoffs of a task an entry names.
-const mostHandoffs = 20
-
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
 	if o.Checkpoints == "" {

@@ -212,6 +212,7 @@ func (t *talk) restart() {
 }
 
 func (t *talk) advance(limit int64, ended bool, flush func() error) error {
+	const maxPending = 512 << 10 // bytes
 	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
 			return nil
@@ -235,8 +236,6 @@ func (t *talk) advance(limit int64, ended bool, flush func() error) error {
 	}
 	return nil
 }
-
-const maxPending = 512 << 10
 
 // take returns what has to be written, and the sessions that it is the first of.
 func (t *talk) take() (b sessions.Batch, begun []string) {

@@ -27,8 +27,6 @@ type Fork struct {
 // ForkFile is the name of that file.
 const ForkFile = "fork.json"
 
-const maxForkFile = 1 << 20
-
 // Write writes it into the folder of the session, in the place of what is there.
 func (f *Fork) Write(folder string) error {
 	text, err := json.MarshalIndent(f, "", "  ")
@@ -54,6 +52,7 @@ func (f *Fork) context() string {
 // forks returns the forks below relay's folder. What cannot be read is none.
 func forks(dir string) (list []*attemptFacts) {
 	runs := filepath.Join(dir, attempts.RunsDir)
+	const maxForkFile = 1 << 20
 	for _, run := range folders(runs) {
 		for _, task := range folders(filepath.Join(runs, run)) {
 			var f Fork

@@ -115,9 +115,6 @@ func keptTalks(kind, path string) (talks []*talk, err error) {
 	return talks, nil
 }
 
-// keptLines is how many lines of a file are looked at to find whose session it is.
-const keptLines = 50
-
 // keptSession returns the session of a kind of CLI that a file is about, and whether it is only about a subagent of that; "": it is none.
 func keptSession(kind, path string) (id string, sub bool) {
 	f, err := runners.OpenRegular(path)
@@ -126,6 +123,7 @@ func keptSession(kind, path string) (id string, sub bool) {
 	}
 	defer f.Close()
 	lines := bufio.NewReaderSize(f, buffer)
+	const keptLines = 50
 	for range keptLines {
 		line, _, whole, err := transcripts.NextLine(lines, nil)
 		if err != nil || !whole {

@@ -57,9 +57,6 @@ func (o *Options) attempts(upTo uint64) (all attemptList, err error) {
 	return all, err
 }
 
-// atOnce is how many attempts are written at once: each time costs a wait for the disk.
-const atOnce = 100
-
 // Imported says what an import has read.
 type Imported struct {
 	Attempts int      `json:"attempts"`
@@ -98,6 +95,7 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
+	const atOnce = 100 // each time costs a wait for the disk
 	for some := range slices.Chunk(wanted, atOnce) {
 		if err := context.Cause(ctx); err != nil {
 			return done, err

@@ -155,6 +155,7 @@ func (v *Viewer) paths(at Attempt) (list []string) {
 // beginOf returns when a transcript had its first bytes, or else when it was last written, in milliseconds.
 func beginOf(path string) int64 {
 	if f, err := runners.OpenRegular(filepath.Join(filepath.Dir(path), conversation.TimesFile)); err == nil {
+		const timesHead = 256 // has the first line
 		head := make([]byte, timesHead)
 		n, _ := io.ReadFull(f, head)
 		_ = f.Close() // it was read only
@@ -170,8 +171,6 @@ func beginOf(path string) int64 {
 	}
 	return 1
 }
-
-const timesHead = 256
 
 // streams opens what the agents of an attempt have printed, in the order in which they began. What cannot be opened is left out.
 func (v *Viewer) streams(at Attempt) (list []*stream) {

@@ -79,8 +79,6 @@ type handoff struct {
 	folder string    // name of the checkout
 }
 
-const mostFiles = 200
-
 func (h *handoff) entry() *ledgersync.Entry {
 	e := &ledgersync.Entry{
 		Agent: ledgersync.Agent{Name: h.Agent, Model: h.Model}, Session: ledgersync.Session{ID: h.Session}, Type: ledgersync.Handoff,
@@ -107,6 +105,7 @@ func (h *handoff) entry() *ledgersync.Entry {
 	e.SessionSummary = &ledgersync.SessionSummary{
 		Completed: h.Done, CurrentState: h.state(), Deferred: h.Next, Blockers: h.Blockers, ImportantContext: known, HandoffNotes: h.Notes,
 	}
+	const mostFiles = 200
 	for _, c := range h.facts.Changes[:min(len(h.facts.Changes), mostFiles)] {
 		e.Artifacts = append(e.Artifacts, ledgersync.Artifact{Path: c.Path, Action: actionOf(c)})
 	}

@@ -111,6 +111,7 @@ func (v *View) Turns(ctx context.Context, session string) error {
 
 // printNode prints a turn and those that follow it. Only branches are indented: a conversation is as deep as it is long.
 func (v *View) printNode(n *sessions.Node, session string, depth int, numbers map[string]int) {
+	const maxIndent = 20 // levels
 	for n != nil {
 		numbers[n.Session]++
 		name := ""
@@ -135,6 +136,3 @@ func (v *View) printNode(n *sessions.Node, session string, depth int, numbers ma
 		n = next
 	}
 }
-
-// maxIndent is the number of levels beyond which branches are not indented any further.
-const maxIndent = 20
