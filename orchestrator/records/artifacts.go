@@ -66,9 +66,7 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 	for i, found := range p.run.discovered.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "discovered " + strconv.Itoa(i+1), Text: found})
 	}
-	if s := e.RunStopped; s != nil {
-		a.Test = checksAtEnd(s)
-	}
+	a.Test = checksAtEnd(e.RunStopped)
 	return a
 }
 

@@ -27,50 +27,42 @@ They have the format of Continuous Claude; both can write them.`,
 }
 
 func newArtifactListCommand(a *cli.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "list",
 		Short: "Print the artifacts that are there, oldest first",
-		RunE:  inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return artifacts.List(a, p, asJSON) }),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return artifacts.List(a, p, asJSON) })(cmd, args)
+	})
 }
 
 func newArtifactShowCommand(a *cli.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "show FILE",
 		Short: "Print what an artifact says",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return artifacts.Show(a, args[0], asJSON) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(_ *cobra.Command, args []string, asJSON bool) error { return artifacts.Show(a, args[0], asJSON) })
 }
 
 func newArtifactValidateCommand(a *cli.App) *cobra.Command {
-	var asJSON, schema bool
-	cmd := &cobra.Command{
+	var schema bool
+	cmd := printing(&cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check artifacts",
 		Long: `Check artifacts. What is valid, and what some readers get wrong all the same, is
 a warning. Exit code 1 when a file is no valid artifact.`,
 		Example: "  relay artifact validate thoughts/shared/handoffs/*/*.yaml",
 		Args:    cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if schema {
-				_, err := fmt.Fprintf(a.Out, "%s", artifact.Schema())
-				return err
-			}
-			if len(args) == 0 {
-				return &exit.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
-			}
-			return artifacts.Validate(a, args, asJSON)
-		},
-	}
+	}, func(_ *cobra.Command, args []string, asJSON bool) error {
+		if schema {
+			_, err := fmt.Fprintf(a.Out, "%s", artifact.Schema())
+			return err
+		}
+		if len(args) == 0 {
+			return &exit.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
+		}
+		return artifacts.Validate(a, args, asJSON)
+	})
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an artifact, and check nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

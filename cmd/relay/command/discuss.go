@@ -89,26 +89,18 @@ revived. It is added to its history; the same status again may carry a note.`,
 }
 
 func newDiscussOpenCommand(a *cli.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "open",
 		Short: "List the discussions that are open, oldest first",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return discuss.Open(cmd.Context(), a, asJSON) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return discuss.Open(cmd.Context(), a, asJSON) })
 }
 
 func newDiscussReplayCommand(a *cli.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "replay ID",
 		Short: "Tell the history of a discussion as it was recorded",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return discuss.Replay(cmd.Context(), a, args[0], asJSON)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		return discuss.Replay(cmd.Context(), a, args[0], asJSON)
+	})
 }

@@ -36,6 +36,14 @@ func inCheckout(a *cli.App, do func(ctx context.Context, p *project.Project, arg
 	}
 }
 
+// printing makes a command print something, as text or as JSON.
+func printing(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, asJSON bool) error) *cobra.Command {
+	var asJSON bool
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return do(cmd, args, asJSON) }
+	return cmd
+}
+
 func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 	var opts entries.LogOptions
 	cmd := &cobra.Command{
@@ -61,33 +69,29 @@ func typeNames() string {
 }
 
 func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "summary",
 		Short: "Print who wrote how much, and the handoff nobody has taken up",
-		RunE:  inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Summary(a, p, asJSON) }),
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Summary(a, p, asJSON) })(cmd, args)
+	})
 }
 
 func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
-	var asJSON, schema bool
-	cmd := &cobra.Command{
+	var schema bool
+	cmd := printing(&cobra.Command{
 		Use:   "validate",
 		Short: "Check every line of the ledger",
 		Long: `Check every line of the ledger. An entry that looks like one of a type, and has
 none, is a warning. Exit code 1 when a line is no valid entry.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if schema {
-				_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
-				return err
-			}
-			return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Validate(a, p, asJSON) })(cmd, args)
-		},
-	}
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		if schema {
+			_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
+			return err
+		}
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Validate(a, p, asJSON) })(cmd, args)
+	})
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an entry, and check nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -26,16 +26,13 @@ no other begins so.`,
 
 // viewing makes a command show something of the agents ledger, as text or as JSON.
 func viewing(a *cli.App, cmd *cobra.Command, show func(cmd *cobra.Command, args []string, v *sessionview.View) error) *cobra.Command {
-	var asJSON bool
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return printing(cmd, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		p, err := a.LocateAnyhow(cmd.Context())
 		if err != nil {
 			return err
 		}
 		return sessionview.With(cmd.Context(), a, p, func(v *sessionview.View) error { return show(cmd, args, v.JSON(asJSON)) })
-	}
-	return cmd
+	})
 }
 
 func newSessionsListCommand(a *cli.App) *cobra.Command {
