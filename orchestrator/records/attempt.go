@@ -89,7 +89,6 @@ func (p *Projector) count(e *attempts.Event) {
 	if r.context == nil {
 		r.context = table{} // events of a run whose start was lost
 	}
-	r.attempts++
 	if ended.Usage != nil {
 		r.usage.Add(*ended.Usage)
 	}
@@ -102,9 +101,6 @@ func (p *Projector) count(e *attempts.Event) {
 		p.task(e.Task).done = d
 	} else {
 		r.failed.add("%s: %s", e.Task, why(e))
-	}
-	for _, q := range receipt.Questions {
-		r.questions.add("%s: %s", e.Task, q)
 	}
 	for _, d := range receipt.Discovered {
 		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, text.After(d.Why))

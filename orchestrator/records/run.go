@@ -13,19 +13,16 @@ import (
 )
 
 type run struct {
-	id         string
 	version    string // of relay
 	base       string // commit that the work was collected on when it began
 	branch     string // that the work is collected on: the epic's, else the user's
 	remote     string // address of its remote
 	done       []*done
 	failed     list // "T1: why"
-	questions  list
 	discovered list
 	deferred   list
 	context    table // decisions, learnings and refs that keep work, by task
 	usage      attempts.Usage
-	attempts   int
 	cooldowns  map[string]attempts.Cooldown
 }
 
@@ -42,7 +39,7 @@ type done struct {
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
-	p.run = run{id: e.Run, version: started.Relay, base: started.Tip, context: table{}}
+	p.run = run{version: started.Relay, base: started.Tip, context: table{}}
 	p.run.branch, p.run.remote = cmp.Or(started.Integration, started.Branch), started.Remote
 	if started.Integration != "" {
 		p.branch = started.Integration
