@@ -200,12 +200,14 @@ func clean(v any) any {
 		}
 		return clean(m)
 	case *Git:
-		if v == nil || oneLine(v.Branch) == "" || oneLine(v.Commit) == "" {
+		if !v.stated() {
 			return nil
 		}
 	}
 	return cleanOf(reflect.ValueOf(v))
 }
+
+func (g *Git) stated() bool { return g != nil && oneLine(g.Branch) != "" && oneLine(g.Commit) != "" }
 
 func cleanOf(v reflect.Value) any {
 	switch v.Kind() {

@@ -109,10 +109,7 @@ func (d *document) addItem(key string, write writeItem) (*document, error) {
 	}
 	for _, at := range base.ends(i) {
 		next, err := parse(slices.Concat(base.raw[:at], base.written(indent, write), base.raw[at:]))
-		if err != nil || !d.sameBut(next, key) {
-			continue
-		}
-		if is := next.get(key); is != nil && len(is.Content) == len(n.Content)+1 && growsTo(n, is) {
+		if err == nil && d.sameBut(next, key) && isBeginning(n, next.get(key)) {
 			return next, nil
 		}
 	}
@@ -194,6 +191,11 @@ func (d *document) rest(key string) (nodes []*yaml.Node) {
 		}
 	}
 	return nodes
+}
+
+// isBeginning reports whether a list begins with all items of another one, and has one more.
+func isBeginning(was, is *yaml.Node) bool {
+	return is != nil && len(is.Content) == len(was.Content)+1 && growsTo(was, is)
 }
 
 // sameNode reports whether two values are the same, whatever comments stand beside them.
