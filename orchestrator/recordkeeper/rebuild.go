@@ -92,7 +92,7 @@ func (s *ledgerSink) rebuild(dry bool) error {
 	return err
 }
 
-// lacks looks for entries in a ledger. It returns the lines of those that are missing, and as they should be those that were changed, by id.
+// lacks looks for entries in a ledger. It returns the lines of those that are missing, and by id those that others have changed.
 func lacks(w *ledgersync.Writer, entries []numbered[*ledgersync.Entry]) (missing [][]byte, changed map[string][]byte, err error) {
 	lines := make(map[string][]byte, len(entries))
 	for _, e := range entries {

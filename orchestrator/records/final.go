@@ -26,7 +26,8 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 			})
 		}
 		for _, c := range d.changes {
-			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !slices.ContainsFunc(a.ArtifactsProduced, func(r artifact.FileRef) bool { return r.Path == c.Path }) {
+			listed := func(r artifact.FileRef) bool { return r.Path == c.Path }
+			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !slices.ContainsFunc(a.ArtifactsProduced, listed) {
 				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
 			}
 		}
