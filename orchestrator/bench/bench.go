@@ -104,7 +104,7 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir}
-	at.Env = func(env []string) []string { return s.b.env(at.Dir, env) }
+	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
 	if err := s.b.Provision(ctx, at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err
 	}
@@ -184,7 +184,7 @@ func (b *Benches) setUp(ctx context.Context, at checks.Location, ofEpic bool, tr
 		}
 		b.Checks.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
 		report, err := shell.Run(ctx, o.Supervisor, shell.Request{
-			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: b.env(at.Dir, b.Env(at.Attempt, ofEpic)),
+			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: Env(o, at.Dir, b.Env(at.Attempt, ofEpic)),
 			Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 		})
 		switch {
@@ -206,8 +206,8 @@ func (b *Benches) setUp(ctx context.Context, at checks.Location, ofEpic bool, tr
 	return nil
 }
 
-func (b *Benches) env(dir string, env []string) []string {
-	o := b.Checks.Options
+// Env returns the environment of a program in the slot at dir; see [slot.Env].
+func Env(o *engine.LocalOptions, dir string, env []string) []string {
 	return slot.Env(dir, slot.Checkout{Root: o.Root, Python: o.Worktree.Python}, env)
 }
 

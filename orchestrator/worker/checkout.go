@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
@@ -120,8 +120,7 @@ func factsAge(i engine.Isolation) time.Duration {
 func (c *checkout) agentEnv(a engine.Attempt, result string) []string {
 	env := append(c.run.guard.Env(a, result), "GIT_TERMINAL_PROMPT=0")
 	if c.ceiling != "" {
-		user := slot.Checkout{Root: c.run.o.Root, Python: c.run.o.Worktree.Python}
-		env = slot.Env(c.repo.Root(), user, append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling))
+		env = bench.Env(c.run.o, c.repo.Root(), append(env, "GIT_CEILING_DIRECTORIES="+c.ceiling))
 	}
 	settings := []string{"commit.gpgSign=false"}
 	if !c.run.o.Push {

@@ -287,7 +287,7 @@ func (r userRoom) PutBack(ctx context.Context, check checks.Check, _ *bench.Trou
 	return nil, r.p.mended(ctx, err)
 }
 
-// Rewritten returns nothing: what checks write in the user's checkout stays there, where the user sees it.
+// Rewritten returns nothing: the user sees what checks write here.
 func (userRoom) Rewritten(context.Context) ([]checks.Rewritten, error) { return nil, nil }
 
 // Leave puts the checkout back to the commit where that is not the work itself: what checks left there would be taken for the agent's.

@@ -82,7 +82,7 @@ func (a *App) Path(written string) string {
 }
 
 // ReadInput reads a small file that a flag names, - for stdin.
-func (a *App) ReadInput(from string) ([]byte, error) {
+func ReadInput(a *App, from string) ([]byte, error) {
 	if from == "-" {
 		return io.ReadAll(io.LimitReader(a.In, artifact.MaxSize))
 	}

@@ -47,7 +47,7 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 
 func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
 	if o.JSON != "" {
-		return a.ReadInput(o.JSON)
+		return cli.ReadInput(a, o.JSON)
 	}
 	positions := []map[string]string{}
 	for _, given := range o.Positions {

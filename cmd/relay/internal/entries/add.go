@@ -90,7 +90,7 @@ func CheckAuthor(name string) error {
 }
 
 func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
-	content, err := a.ReadInput(from)
+	content, err := cli.ReadInput(a, from)
 	if err != nil {
 		return err
 	}

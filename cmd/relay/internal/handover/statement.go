@@ -56,7 +56,7 @@ func statementFrom(a *cli.App, from string) (s Statement, err error) {
 	if from == "-" {
 		name = "stdin"
 	}
-	content, err := a.ReadInput(from)
+	content, err := cli.ReadInput(a, from)
 	if err != nil {
 		return s, err
 	}
