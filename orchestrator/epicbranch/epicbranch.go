@@ -84,7 +84,7 @@ func Adopted(ctx context.Context, repo *reanchor.Git, epicID string) (*attempts.
 	for line := range strings.Lines(out) {
 		c := strings.Split(line, "\x00")
 		when, _ := time.Parse(time.RFC3339, c[1])
-		for _, task := range strings.Fields(c[3]) {
+		for task := range strings.FieldsSeq(c[3]) {
 			tasks[task] = attempts.TaskRecord{Completed: true, Attempts: []attempts.Attempt{{
 				ID: 1, StartedAt: when.UTC(), EndedAt: when.UTC(), Result: attempts.ResultSuccess, Run: c[2], Head: c[0], Landed: c[0],
 				Receipt: attempts.Receipt{Summary: "Rebuilt from commit " + c[0] + " of " + at.Branch + "."},

@@ -178,7 +178,8 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	}
 	f.answer = finished{
 		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{}, LeftOut: s.Dropped, Squashed: s.Content.As,
+		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{},
+		LeftOut: s.Dropped, Squashed: s.Content.As,
 	}
 	if s.How != finish.NothingToLand && !f.pr {
 		f.answer.Undo = s.Undo()

@@ -35,10 +35,15 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 		return "", err
 	case !info.IsDir():
 		return "it is a file", nil
-	}
-	if strings.HasPrefix(name, ForRest) {
+	case strings.HasPrefix(name, ForRest):
 		return restError(path).Error(), nil
 	}
+	return unsavedAt(ctx, p, dir, name)
+}
+
+// unsavedAt is [Pool.Unsaved] for a folder.
+func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
+	path := filepath.Join(dir, name)
 	if own := filepath.Join(path, ".git"); sound(own) {
 		return p.unsavedIn(ctx, path)
 	} else if isDir(own) {

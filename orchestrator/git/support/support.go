@@ -63,7 +63,8 @@ func CheckRepository(ctx context.Context, repo *reanchor.Git) error {
 	return checkFilters(ctx, repo)
 }
 
-// checkAccess refuses a repository in which another user, such as root with sudo git, has made objects or branches that git cannot go on with.
+// checkAccess refuses a repository in which another user, such as root with sudo git, has made objects or branches that git cannot go on
+// with.
 func checkAccess(repo *reanchor.Git) error {
 	for _, part := range []string{"objects", "refs/heads", "logs/refs/heads"} {
 		err := filepath.WalkDir(filepath.Join(repo.CommonDir(), part), func(path string, d fs.DirEntry, err error) error {

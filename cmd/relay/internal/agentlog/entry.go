@@ -297,11 +297,11 @@ func (v *Viewer) print(e Entry) {
 		}
 	}
 	row := strings.TrimRight(begin+lines[0], " ")
-	out := mark + v.painted(row[len(mark):], at, e.Kind) + "\n"
+	out := []string{mark + v.painted(row[len(mark):], at, e.Kind)}
 	for _, line := range lines[1:] {
-		out += strings.TrimRight(next+line, " ") + "\n"
+		out = append(out, strings.TrimRight(next+line, " "))
 	}
-	fmt.Fprint(v.app.Out, out)
+	fmt.Fprintln(v.app.Out, strings.Join(out, "\n"))
 }
 
 // painted marks the time of an entry's first row, and what failed.
