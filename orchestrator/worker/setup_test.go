@@ -85,7 +85,7 @@ func TestAlteredSetUpIsKept(t *testing.T) {
 	y := l.inSlots(o)
 	f := y.does("T1", "echo more >> made.lock; echo more >> .env; : > .gitignore; echo page > dist/page; echo own > own; truncate -s 9M big; exit 3").Result
 	kept := ".agents-os/relay/runs/" + y.l.run.o.Run + "/T1/1/altered"
-	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept in " + kept + ", but not big, which is too large"
+	want := ".env, big, dist/page and 1 more is of the set-up or was brought by relay: what the agent changed of it is in no commit, and is kept, but for big, which is too large or cannot be read, in " + kept
 	if len(f.Notes) != 1 || f.Notes[0].Text != want {
 		t.Errorf("notes are %+v, want %q", f.Notes, want)
 	}
