@@ -18,8 +18,8 @@ type Lacking struct {
 	Set  string // what to set
 }
 
-// Lacks returns the paths that a command names and will not find in task checkouts that are made of a commit, without running it. What a
-// task declares as its own is to be made yet. Only running it proves anything.
+// Lacks returns the paths that a command names and will not find in task checkouts that are made of a commit, without running it. Paths
+// that a task declares are left out: it makes them. Only running it proves anything.
 func (r *Runner) Lacks(ctx context.Context, command, base string) (lacks []Lacking) {
 	f := finder{r: r, ctx: ctx, base: base, dirs: directories(command), apart: true}
 	words := wordsOf(command)
