@@ -48,7 +48,8 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	link := s.project.File(requestsLink)
 	at, _ := os.Readlink(link)
 	forget(at, link)
-	l, err := listenIn(link, s.app.Lookup("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp")
+	// The one for run-time files comes last: it goes when the user logs out, and a night in tmux goes on.
+	l, err := listenIn(link, os.TempDir(), "/tmp", s.app.Lookup("XDG_RUNTIME_DIR"))
 	if err != nil {
 		s.say("nothing can be asked of this run while it goes on: " + err.Error())
 		return nil, func() {}
