@@ -4,6 +4,7 @@ package nested
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,23 +16,25 @@ import (
 )
 
 // declaredBy lists the paths that a .gitmodules names; where is --file or --blob with its name.
-func declaredBy(ctx context.Context, repo *reanchor.Git, where ...string) ([]string, error) {
+func declaredBy(ctx context.Context, repo *reanchor.Git, where ...string) (paths []string, names map[string]string, err error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: append(append([]string{"config"}, where...), "-z", "--get-regexp", `^submodule\..*\.path$`)})
 	if err != nil && len(out) == 0 {
-		return nil, ctx.Err() // nothing of that kind is in it
+		return nil, nil, ctx.Err() // nothing of that kind is in it
 	}
-	var paths []string
+	names = make(map[string]string)
 	for setting := range strings.SplitSeq(string(out), "\x00") {
-		if _, path, _ := strings.Cut(setting, "\n"); path != "" && filepath.IsLocal(filepath.FromSlash(path)) {
+		if key, path, _ := strings.Cut(setting, "\n"); path != "" && filepath.IsLocal(filepath.FromSlash(path)) {
 			paths = append(paths, path)
+			names[path] = strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".path")
 		}
 	}
-	return paths, nil
+	return paths, names, nil
 }
 
 // Declared lists the paths of submodules that a commit declares.
 func Declared(ctx context.Context, repo *reanchor.Git, commit string) ([]string, error) {
-	return declaredBy(ctx, repo, "--blob", commit+":.gitmodules")
+	paths, _, err := declaredBy(ctx, repo, "--blob", commit+":.gitmodules")
+	return paths, err
 }
 
 // DeclaredHere lists the paths of submodules that the .gitmodules of a checkout declares.
@@ -39,7 +42,18 @@ func DeclaredHere(ctx context.Context, repo *reanchor.Git) ([]string, error) {
 	if info, err := os.Lstat(filepath.Join(repo.Root(), ".gitmodules")); err != nil || !info.Mode().IsRegular() {
 		return nil, nil //nolint:nilerr // there are none
 	}
-	return declaredBy(ctx, repo, "--file", ".gitmodules")
+	paths, _, err := declaredBy(ctx, repo, "--file", ".gitmodules")
+	return paths, err
+}
+
+// CheckedOut returns the names of the submodules that are checked out in a checkout, by path.
+func CheckedOut(ctx context.Context, repo *reanchor.Git) map[string]string {
+	if paths, err := DeclaredHere(ctx, repo); err != nil || len(paths) == 0 {
+		return nil
+	}
+	_, names, err := declaredBy(ctx, repo, "--file", ".gitmodules")
+	maps.DeleteFunc(names, func(path, _ string) bool { return err != nil || !At(repo, path) })
+	return names
 }
 
 // Unique returns, by path, what is nowhere else in each checked-out submodule and in each folder with tracked files that

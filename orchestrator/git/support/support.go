@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
@@ -53,12 +55,6 @@ func CheckRepository(ctx context.Context, repo *reanchor.Git) error {
 	}
 	if err := checkAccess(repo); err != nil {
 		return err
-	}
-	if path, err := populated(ctx, repo); err != nil || path != "" {
-		if err != nil {
-			return err
-		}
-		return &text.RefusedError{Reason: "submodule " + path + " is checked out here, and worktrees come without submodules", Hint: "relay work --isolation none, or set relay.isolation: none"}
 	}
 	return checkFilters(ctx, repo)
 }
@@ -112,13 +108,18 @@ func newEnough(version string) bool {
 	return major > gitMajor || major == gitMajor && minor >= gitMinor
 }
 
-// populated returns the first submodule that is checked out, or "".
-func populated(ctx context.Context, repo *reanchor.Git) (string, error) {
-	paths, err := nested.DeclaredHere(ctx, repo)
-	for _, path := range paths {
-		if nested.At(repo, path) {
-			return path, nil
-		}
+// SetUpSubmodules returns a shell command that checks out in a slot the submodules that are checked out in the user's checkout, from there;
+// "": there are none.
+func SetUpSubmodules(ctx context.Context, repo *reanchor.Git) string {
+	names := nested.CheckedOut(ctx, repo)
+	if len(names) == 0 {
+		return ""
 	}
-	return "", err
+	command, paths := "git -c protocol.file.allow=always", ""
+	for _, path := range slices.Sorted(maps.Keys(names)) {
+		from := filepath.Join(repo.Root(), filepath.FromSlash(path))
+		command += " -c " + text.ShellWord("submodule."+names[path]+".url="+from)
+		paths += " " + text.ShellWord(path)
+	}
+	return command + " submodule --quiet update --init --" + paths
 }

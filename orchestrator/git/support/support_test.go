@@ -29,7 +29,7 @@ func TestUnsuited(t *testing.T) {
 		"branch relay":          {given: `git branch relay`, reason: "a branch named relay,", hint: "git branch -m relay another-name"},
 		"branch relay-tasks":    {given: `git branch relay-tasks; git pack-refs --all`, reason: "a branch named relay-tasks,", hint: "git branch -m relay-tasks another-name"},
 		"branches below":        {given: `git branch relay/x; git branch relay-tasks/x/y`},
-		"submodule":             {given: submodule, reason: "submodule lib/in ner is checked out", hint: "relay work --isolation none, or set relay.isolation: none"},
+		"submodule":             {given: submodule},
 		"submodule not fetched": {given: submodule + `git submodule --quiet deinit --all`},
 		"odd .gitmodules":       {given: `printf '[submodule "x"]\npath = ../../etc\n[submodule "y"]\n' > .gitmodules`},
 		"broken .gitmodules":    {given: `printf '[[[' > .gitmodules`},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -19,6 +20,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/git/support"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -133,6 +135,9 @@ func worktrees(ctx context.Context, p *project.Project) engine.Worktree {
 		w.Share = nil
 	}
 	w.Python = project.PythonFolders(ctx, p)
+	if command := support.SetUpSubmodules(ctx, p.Git); command != "" {
+		w.Setup = slices.Concat([]string{command}, w.Setup)
+	}
 	return w
 }
 
