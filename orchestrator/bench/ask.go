@@ -112,7 +112,7 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 		if r.Changed, err = room.PutBack(ctx, check, tr); err != nil || tr.Any() {
 			return list, false, err
 		}
-		if i == len(q.Checks)-1 && q.Watch {
+		if i == len(q.Checks)-1 {
 			if r.Rewrote, err = room.Rewritten(ctx); err != nil {
 				return list, false, err
 			}

@@ -1,46 +1,31 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"relay/orchestrator/account"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/text"
 )
 
-// Locks are what checks that passed on a work have rewritten: what they prove is not what would land.
-type Locks struct {
-	Ask     func(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) error
-	Base    checks.Question // the same checks on the base of the work
-	Rewrote []checks.Rewritten
-	Dir     string // the agent's checkout
-}
-
-// Take puts lock files of package managers into the agent's checkout, but for those that the checks rewrite without the work too, and notes
-// what the checks have rewritten. It reports whether the work has to be collected and checked again. That happens once.
-func (l *Locks) Take(ctx context.Context, f *account.State) (again bool, err error) {
-	if len(l.Rewrote) == 0 {
+// TakeLocks puts lock files of package managers that checks have rewritten, and passed, into the agent's checkout, but for those that the
+// checks rewrite without the work too, and notes what else they have rewritten: what they prove is not what would land. It reports whether
+// the work has to be collected and checked again. That happens once.
+func TakeLocks(checkout string, rewrote []checks.Rewritten, f *account.State) (again bool, err error) {
+	if len(rewrote) == 0 {
 		return false, nil
 	}
-	var before []checks.Rewritten
-	l.Base.Anew, l.Base.Watch, l.Base.Before = true, true, true
-	err = l.Ask(ctx, l.Base, &Trouble{}, func(_ checks.Check, r checks.Result) (bool, error) {
-		before = append(before, r.Rewrote...)
-		return true, nil
-	})
-	root, opening := os.OpenRoot(l.Dir)
-	if err = errors.Join(err, opening); err != nil {
+	root, err := os.OpenRoot(checkout)
+	if err != nil {
 		return false, err
 	}
 	defer root.Close()
 	var taken, left []string
-	for _, r := range l.Rewrote {
+	for _, r := range rewrote {
 		switch {
-		case slices.ContainsFunc(before, func(b checks.Rewritten) bool { return b.Path == r.Path }):
+		case f.OnBase.Rewrites(r.Path):
 		case f.Locks || r.Lock == nil || write(root, r) != nil:
 			left = append(left, r.Path)
 		default:

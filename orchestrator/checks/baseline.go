@@ -17,6 +17,16 @@ func (b Baseline) Changed() (paths []string) {
 	return paths
 }
 
+// Rewrites reports whether the checks write a file without the work.
+func (b Baseline) Rewrites(path string) bool {
+	for _, r := range b {
+		if slices.ContainsFunc(r.Rewrote, func(w Rewritten) bool { return w.Path == path }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Red names those of the epic's checks that fail on the base: without that an agent would look for its own mistake.
 func (b Baseline) Red(ofEpic []epic.Check) []string {
 	var names []string

@@ -19,7 +19,6 @@ type Question struct {
 	LayFrom string
 	Empty   []string // files that are emptied
 	Anew    bool     // nothing that is known is believed, and what is said is not remembered
-	Watch   bool     // the last result of each list says what the list has written
 }
 
 // Visit is told what each check has said, and says whether to go on.

@@ -20,7 +20,7 @@ type Result struct {
 	Twice    bool        // it failed when it was asked once more
 	Said     []string    // lines of its output that say why it failed
 	Changed  []string    // protected files that were changed while it ran, and put back
-	Rewrote  []Rewritten // files that its list has written by then and git would commit; see Question.Watch
+	Rewrote  []Rewritten // files that its list has written and git would commit; only the last of a list knows
 }
 
 // Passed reports whether a check was seen to succeed in time.

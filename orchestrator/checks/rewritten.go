@@ -41,7 +41,7 @@ func ReadRewritten(checkout string, names []string) ([]Rewritten, error) {
 			continue
 		}
 		if list[i].Lock, err = root.ReadFile(filepath.FromSlash(name)); err != nil {
-			return nil, err
+			list[i].Lock = nil // the check has made it unreadable
 		}
 	}
 	return list, nil

@@ -121,7 +121,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	}
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
-	q.From, q.Watch = t.a.Base, true
+	q.From = t.a.Base
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
@@ -146,8 +146,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	if t.work.leftProtected(); !verdict.Stands(&t.ev) {
 		return nil
 	}
-	q.Commit, q.From = t.a.Base, ""
-	again, err := (&bench.Locks{Ask: ac.bench.Ask, Base: q, Rewrote: rewrote, Dir: t.c.repo.Root()}).Take(ctx, f)
+	again, err := bench.TakeLocks(t.c.repo.Root(), rewrote, f)
 	if again { // the work is another one
 		t.ev.Work, t.ev.Mark, t.ev.Checks = nil, nil, nil
 	}

@@ -50,6 +50,12 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 		described.Git = globalIdentity(ctx, p)
 	case kinds.Scripted:
 		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, p.fromRoot(agent.Script)
+	default:
+		// A slot's PATH leads to the slot: the program would be the one that agents change.
+		path, err := p.Program(name)
+		if rel, outside := filepath.Rel(p.Root, path); err == nil && outside == nil && filepath.IsLocal(rel) {
+			described.Argv = append([]string{path}, described.Argv[min(1, len(described.Argv)):]...)
+		}
 	}
 	r, err := kinds.New(sup, described)
 	if err != nil && agent.Type == kinds.Opencode {
