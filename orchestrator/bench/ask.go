@@ -34,7 +34,8 @@ type Room interface {
 // Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
 type Trouble struct {
 	verdict.Mishap
-	Runs []attempts.CheckRun
+	Runs  []attempts.CheckRun
+	Blind []string // files of the task without whose content its checks pass as well
 }
 
 // Any reports whether there was any.
