@@ -74,7 +74,7 @@ func TestBudget(t *testing.T) {
 			budget: budget.Caps{Task: budget.Cap{USD: 1}}, script: map[string][]step{"B": {costing(9, ok)}}, log: "A, B, C", ends: "A success, B budget gated budget_exhausted, C success",
 		},
 		"the attempt's cap is a failure of the agent's": {
-			budget: budget.Caps{Attempt: budget.Cap{USD: 1}}, script: map[string][]step{"A": {costing(9, ok), costing(1, ok)}}, log: "A, A, B, C",
+			budget: budget.Caps{Attempt: budget.Cap{USD: 1}}, script: map[string][]step{"A": {costing(9, ok), costing(1, ok)}}, log: "A, B, C, A",
 			ends: "A budget charged, A success, B success, C success",
 		},
 		"tokens": {

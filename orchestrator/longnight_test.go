@@ -204,6 +204,8 @@ func judgeLog(t *testing.T, dir string, jobs int) {
 				}
 			}
 			running, last, wait, note = running+1, r, nil, ""
+		case e.RunStopped != nil:
+			last = "" // the next run begins with another task
 		case e.Ended != nil:
 			if running--; running == 0 {
 				idle = e.At

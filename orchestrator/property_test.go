@@ -247,7 +247,7 @@ func (c *chance) judge(t *testing.T, n *run, stopped bool, err error) {
 	for i := range c.e.Tasks {
 		task := &c.e.Tasks[i]
 		rec := n.state.store.Task(task.ID)
-		if most := n.state.o.Limits.AttemptsFor(task); rec.Charges() > most || c.tries[task.ID] > most && !c.asked {
+		if most := n.state.o.Limits.AttemptsFor(task) + 1; rec.Charges() > most || c.tries[task.ID] > most && !c.asked {
 			t.Errorf("seed %d: %s was charged %d times of %d", c.seed, task.ID, rec.Charges(), most)
 		}
 		if stopped || rec.Completed || rec.Gate != nil || c.explained(n, task) {

@@ -306,7 +306,7 @@ func TestGatedTaskStopsItsDependantsOnly(t *testing.T) {
 		{outcome: attempts.Agent, why: "no such table"}, {outcome: attempts.Agent, why: "no such column"}, {outcome: attempts.Agent, why: "no such index"},
 	}}
 	simulate(t, threeInARow, Options{}, script, func(s *simulated, store *attempts.Store, err error) {
-		got, want := strings.Join(s.log, ", "), "A claude 0s, A claude 0s, A claude 0s, X claude 0s"
+		got, want := strings.Join(s.log, ", "), "A claude 0s, X claude 0s, A claude 1m0s, A claude 1m0s"
 		if err != nil || got != want {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}

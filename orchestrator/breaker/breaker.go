@@ -9,8 +9,8 @@ import (
 	"relay/orchestrator/clock"
 )
 
-// Breaker is the circuit breaker of a run. It opens when several tasks have failed although they were tried again, and
-// none was completed in between: the cause may be one they share. Then nothing starts for a pause, and after it one
+// Breaker is the circuit breaker of a run. It opens when several tasks have failed although they were tried again, or twice as many
+// once with the same error, and none was completed in between: the cause may be one they share. Then nothing starts for a pause, and after it one
 // attempt at a time until a task is completed, which closes the breaker, or has failed too, which opens it for twice as
 // long. It reads no clock: the caller passes the time.
 type Breaker struct {
@@ -150,20 +150,22 @@ func (b *Breaker) count(f Failure) Failure {
 // one.
 func (b *Breaker) common(last Failure) (why, cause string) {
 	var all, same []string
+	weight := 0
 	for _, f := range b.failed {
-		if !f.final() {
-			continue
+		if f.final() {
+			all = append(all, f.ID)
 		}
-		all = append(all, f.ID)
 		if f.Cause != "" && f.Cause == last.Cause {
 			same = append(same, f.ID)
+			if weight++; f.final() {
+				weight++
+			}
 		}
 	}
 	switch {
-	case !last.final():
-	case b.limits.SameError > 0 && len(same) >= b.limits.SameError:
+	case b.limits.SameError > 0 && weight >= 2*b.limits.SameError:
 		return fmt.Sprintf("%s failed with the same error, so the tasks are probably not the cause: %s", strings.Join(same, ", "), last.Message), last.Cause
-	case b.limits.InARow > 0 && len(all) >= b.limits.InARow:
+	case last.final() && b.limits.InARow > 0 && len(all) >= b.limits.InARow:
 		return fmt.Sprintf("%s failed, and none was completed in between: something they share may be wrong; the last error: %s", strings.Join(all, ", "), last.Message), ""
 	}
 	return "", ""

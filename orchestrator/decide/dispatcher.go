@@ -20,8 +20,6 @@ type Dispatcher struct {
 	limits *Limits
 	waiter *waiter
 	queue  *Queue
-
-	lastRunner string // the runner that the last task without one of its own went to
 }
 
 // Job is a task given to a worker, with the runner that shall do it.
@@ -106,12 +104,17 @@ func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
 	switch {
 	case d.State.Plan.CountRunning() > 0:
 	case d.State.Plan.RetryPostponed():
-		d.State.Step(now, attempts.Step{Kind: attempts.StepRetried})
-		d.State.Announce() // everybody looks again at once
+		d.retried(now)
 	default:
 		return nil
 	}
 	return wait
+}
+
+// retried has everybody look again at once, as tasks are ready again. The caller holds Mu.
+func (d *Dispatcher) retried(now clock.Instant) {
+	d.State.Step(now, attempts.Step{Kind: attempts.StepRetried})
+	d.State.Announce()
 }
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
@@ -189,8 +192,8 @@ func (d *Dispatcher) switchReason(i int, to string, now clock.Instant) string {
 	from := ""
 	task := d.State.Plan.Task(i)
 	if task.Runner == "" {
-		from = text.FirstOf(d.lastRunner, d.State.Pool.Order[0])
-		d.lastRunner = to
+		from = text.FirstOf(d.State.lastRunner, d.State.Pool.Order[0])
+		d.State.runnerBefore, d.State.lastRunner = d.State.lastRunner, to
 	}
 	if from == "" || from == to {
 		from = to
@@ -228,6 +231,10 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 		wait.Rest = at.Rest(now)
 	}
 	if d.State.Plan.CountRunning() > 0 {
+		return none, wait, nil
+	}
+	if d.State.Plan.RetrySetBack() {
+		d.retried(now)
 		return none, wait, nil
 	}
 	if name != "" && d.limits.pointless(at, now) {

@@ -124,9 +124,10 @@ func (c *Judge) gate(now clock.Instant, record attempts.TaskRecord, o EndedAttem
 	if over := c.state.O.Budget.TaskExhausted(task, used); over != nil {
 		standing.OverBudget = over.Error()
 	}
-	if o.Result.Held {
-		i, ok := c.state.O.Graph.Index(task.ID)
-		standing.PutOff = ok && c.state.Plan.WasPostponed(i)
+	if c.state.Plan != nil {
+		i, _ := c.state.O.Graph.Index(task.ID)
+		standing.PutOff = o.Result.Held && c.state.Plan.WasPostponed(i)
+		standing.MayChange = c.state.Plan.MayChange(i)
 	}
 	gate := verdict.GateOf(o.Result.Reported(), o.Ended, standing)
 	if gate != nil && gate.At.IsZero() {
@@ -148,9 +149,12 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 		c.state.Plan.Postpone(j.Index)
 	default:
 		record := c.state.store.Task(a.Task.ID)
-		if lacking := schedule.MissingReviewers(record); lacking != nil {
+		switch lacking := schedule.MissingReviewers(record); {
+		case lacking != nil:
 			c.state.Plan.AwaitReview(j.Index, lacking)
-		} else {
+		case e.Charged:
+			c.state.Plan.SetBack(j.Index)
+		default:
 			c.state.Plan.Requeue(j.Index)
 		}
 		if after.Contested {
@@ -168,7 +172,9 @@ func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *atte
 	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); over != nil {
 		why = over.Error()
 	}
-	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why)
+	i, ok := c.state.O.Graph.Index(task.ID)
+	again := ok && c.state.Plan.BeganAgain(i)
+	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why, again)
 }
 
 // Refuse takes a task out of the run that is gated before its attempt begins. The caller holds Mu.
@@ -177,6 +183,9 @@ func (c *Judge) Refuse(index int) {
 	c.state.Step(c.state.Instant(), attempts.Step{Kind: attempts.StepRefused, Task: task})
 	c.state.Plan.Gate(index)
 	c.state.Pool.Release(task)
+	if c.state.Plan.Task(index).Runner == "" {
+		c.state.lastRunner = c.state.runnerBefore // none has begun it
+	}
 }
 
 // DecideEpic tells the pool how the reviewers of the whole epic did, and returns what follows. The caller holds Mu.

@@ -50,6 +50,9 @@ func (q *Queue) waitForLanding(i int, now time.Duration) (rest time.Duration) {
 	if q == nil {
 		return 0
 	}
+	if q.state.O.Jobs == 1 && len(q.Due()) > 0 { // one job: one task after another
+		return LongestWait
+	}
 	var soon []int
 	for _, c := range q.Due() {
 		if patience := c.ready + landingPatience - now; patience > 0 {

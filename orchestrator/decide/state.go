@@ -39,6 +39,8 @@ type State struct {
 	OpenJobs []Job // attempts of a killed run that no worker has taken yet
 	steps    steps
 
+	lastRunner, runnerBefore string // that the last task without one of its own went to, and the one before that
+
 	Paused   bool         // a person has the run start nothing new
 	Withheld map[int]bool // tasks that a person has stopped or gated: they are not tried again when what runs of them has ended
 	Closing  bool         // the run comes to its end: nothing is asked of it any more

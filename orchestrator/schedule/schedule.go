@@ -28,8 +28,19 @@ type Schedule struct {
 	postponed []int        // in phasePostponed
 	retried   map[int]bool // tasks that were postponed and made ready again
 
+	landed  int       // tasks that were completed in this run
+	tries   []attempt // by task
+	setBack []int     // in phaseSetBack
+
 	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
 	wanted    []bool           // by task: it is selected for this run; nil: all are
+}
+
+// attempt is what is known of a task's last attempts in this run.
+type attempt struct {
+	failed int  // how many
+	landed int  // what Schedule.landed was when the last one began
+	again  bool // nothing had landed then since the one before began
 }
 
 // phase is the state of a task in this run.
@@ -43,6 +54,7 @@ const (
 	phaseGated
 	phaseOutside   // not selected for this run
 	phasePostponed // one of its checks cannot run; tried again when nothing else is left
+	phaseSetBack   // it has failed; tried again when something has landed, or nothing else is left
 )
 
 // New makes the schedule of what the ledger says is left of an epic. wanted limits the run to some tasks, by their
@@ -50,6 +62,7 @@ const (
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
 	s := &Schedule{
 		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
+		tries:     make([]attempt, g.Len()),
 		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
 	}
 	for i := range e.Tasks {
@@ -126,8 +139,31 @@ func (s *Schedule) startNext(fits func(i int) bool) int {
 }
 
 // Next returns the most urgent ready task that fits and that shares no declared files with a running one, or -1. It
-// does not start it.
+// does not start it. Those that have failed come after the others.
 func (s *Schedule) Next(fits func(i int) bool) int {
+	for round, rounds := 0, 1; round < rounds; round++ {
+		i := s.next(func(i int) bool {
+			own := s.round(i)
+			rounds = max(rounds, own+1)
+			return own == round && fits(i)
+		})
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// round returns how often task i has failed in this run. The first failure of one that others depend on does not count.
+func (s *Schedule) round(i int) int {
+	if n := s.tries[i].failed; n == 0 || len(s.graph.Dependants(i)) == 0 {
+		return n
+	}
+	return s.tries[i].failed - 1
+}
+
+// next is Next for one round.
+func (s *Schedule) next(fits func(i int) bool) int {
 	for i := s.ready.first(); i >= 0; {
 		if fits(i) {
 			if !s.queueIfClaimed(i) {
@@ -150,6 +186,8 @@ func (s *Schedule) Start(i int) {
 	if s.phase[i] == phaseOutside {
 		s.unselected[i] = true
 	}
+	t := &s.tries[i]
+	t.again, t.landed = t.failed > 0 && t.landed == s.landed, s.landed
 	s.setPhase(i, phaseRunning)
 	s.running++
 	s.claims.acquire(i)
@@ -186,6 +224,8 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 // Complete ends task i and releases the tasks that waited for nothing else.
 func (s *Schedule) Complete(i int) {
 	s.stop(i, phaseCompleted)
+	s.landed++
+	s.RetrySetBack()
 	for _, d := range s.graph.Dependants(i) {
 		s.waiting[d]--
 		s.release(d)
@@ -205,6 +245,37 @@ func (s *Schedule) Requeue(i int) {
 	s.ready.add(i)
 }
 
+// SetBack ends a failed attempt at task i. It is tried again when something has landed since the attempt began, or when nothing else is
+// left: what it lacks may be what another task makes.
+func (s *Schedule) SetBack(i int) {
+	s.Requeue(i)
+	if s.tries[i].failed++; s.phase[i] == phaseReady && s.tries[i].landed == s.landed {
+		s.ready.remove(i)
+		s.setPhase(i, phaseSetBack)
+		s.setBack = append(s.setBack, i)
+	}
+}
+
+// RetrySetBack makes all tasks that were set back ready again, and reports whether there were any.
+func (s *Schedule) RetrySetBack() bool {
+	any := len(s.setBack) > 0
+	for _, i := range s.setBack {
+		s.setPhase(i, phaseReady)
+		s.ready.add(i)
+	}
+	s.setBack = nil
+	return any
+}
+
+// MayChange reports whether the next attempt at running task i would begin from something else than this one did, or could: another task
+// is not done yet.
+func (s *Schedule) MayChange(i int) bool {
+	return s.tries[i].landed < s.landed || s.running > 1 || s.open+len(s.setBack)+len(s.postponed) > 0
+}
+
+// BeganAgain reports whether the last attempt at task i began from the same as the failed one before it.
+func (s *Schedule) BeganAgain(i int) bool { return s.tries[i].again }
+
 // Postpone ends an attempt at task i and keeps the task from being ready until RetryPostponed.
 func (s *Schedule) Postpone(i int) {
 	s.Requeue(i)
@@ -215,8 +286,11 @@ func (s *Schedule) Postpone(i int) {
 	}
 }
 
-// RetryPostponed makes all postponed tasks ready again, and reports whether there were any.
+// RetryPostponed makes all tasks that were set back ready again, or, if there are none, all postponed ones. It reports whether there were any.
 func (s *Schedule) RetryPostponed() bool {
+	if s.RetrySetBack() {
+		return true
+	}
 	any := len(s.postponed) > 0
 	for _, i := range s.postponed {
 		s.setPhase(i, phaseReady)
@@ -255,7 +329,7 @@ func (s *Schedule) Ready() iter.Seq[int] { return s.ready.all() }
 // IsAlone reports whether nothing besides running task i is running, ready or postponed, and whether moreover no task
 // waits for it, so that it is the last of the run.
 func (s *Schedule) IsAlone(i int) (alone, last bool) {
-	alone = s.running <= 1 && s.open == 0 && len(s.postponed) == 0
+	alone = s.running <= 1 && s.open+len(s.setBack)+len(s.postponed) == 0
 	waits := func(d int) bool { return s.phase[d] == phaseWaiting }
 	return alone, alone && !slices.ContainsFunc(s.graph.Dependants(i), waits)
 }

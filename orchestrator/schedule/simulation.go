@@ -153,6 +153,7 @@ func (s *Schedule) Simulate(jobs int, attempt func(i int) (takes float64, ends E
 func (s *Schedule) clone() *Schedule {
 	c := *s
 	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
+	c.tries, c.setBack = slices.Clone(s.tries), slices.Clone(s.setBack)
 	c.claims, c.missing = s.claims.unheld(), maps.Clone(s.missing)
 	return &c
 }

@@ -4,11 +4,11 @@ import "slices"
 
 // Withhold takes task i, which must not be running, out of the run until Restore. Its dependants go on waiting.
 func (s *Schedule) Withhold(i int) {
-	if s.phase[i] != phaseReady && s.phase[i] != phaseWaiting && s.phase[i] != phasePostponed {
+	if s.phase[i] != phaseReady && s.phase[i] != phaseWaiting && s.phase[i] != phasePostponed && s.phase[i] != phaseSetBack {
 		return
 	}
 	s.ready.remove(i)
-	s.postponed = slices.DeleteFunc(s.postponed, func(k int) bool { return k == i })
+	s.postponed, s.setBack = without(s.postponed, i), without(s.setBack, i)
 	delete(s.missing, i)
 	s.setPhase(i, phaseGated)
 	s.promoteBehind(i)
@@ -24,6 +24,7 @@ func (s *Schedule) Restore(i int, missing []string) {
 		s.setPhase(i, phaseOutside)
 		return
 	}
+	s.tries[i] = attempt{}
 	s.setPhase(i, phaseWaiting)
 	s.release(i)
 	if s.phase[i] == phaseReady && missing != nil {
@@ -31,14 +32,18 @@ func (s *Schedule) Restore(i int, missing []string) {
 	}
 }
 
-// Hasten makes task i ready if it was postponed.
+// Hasten makes task i ready if it was postponed or set back.
 func (s *Schedule) Hasten(i int) {
-	if s.phase[i] != phasePostponed {
+	if s.phase[i] != phasePostponed && s.phase[i] != phaseSetBack {
 		return
 	}
-	s.postponed = slices.DeleteFunc(s.postponed, func(k int) bool { return k == i })
+	s.postponed, s.setBack = without(s.postponed, i), without(s.setBack, i)
 	s.setPhase(i, phaseReady)
 	s.ready.add(i)
+}
+
+func without(list []int, i int) []int {
+	return slices.DeleteFunc(list, func(k int) bool { return k == i })
 }
 
 // IsWanted reports whether task i is selected for this run.

@@ -28,6 +28,7 @@ type Standing struct {
 	Record     attempts.TaskRecord // without the attempt that has ended
 	Limits     Limits
 	PutOff     bool   // it was put off before, and nothing else is left to do
+	MayChange  bool   // its next attempt would begin from something else than this one, or could
 	OverBudget string // why its budget is exhausted; "": it is not
 	NoRunner   string // why no runner is left for it; "": one is
 }
@@ -50,10 +51,19 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 		return heldGate(ended, s)
 	}
 	gate := GateAfter(s.Record, ended, s.Limits)
+	if gate != nil && s.MayChange && !final(gate, s) {
+		gate = nil // see GateBefore
+	}
 	if gate == nil && ended.Result != attempts.ResultSuccess {
 		gate = budgetGate(s.OverBudget)
 	}
 	return gate
+}
+
+// final reports whether a gate does not rest on what the attempts began from. A task gets one attempt more than its limit when that has
+// changed.
+func final(gate *attempts.Gate, s Standing) bool {
+	return gate.Reason != attempts.RepeatedFailure && (gate.Reason != attempts.MaxAttempts || s.Record.Charges() >= s.Limits.attempts())
 }
 
 // heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
@@ -95,7 +105,7 @@ func GateAfter(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *attem
 	case n >= most:
 		return tooMany(n, most, ended.Receipt)
 	case repeated(rec, ended.Receipt):
-		return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same error twice in a row: " + summary(ended.Receipt)}
+		return sameError(ended.Receipt)
 	}
 	return nil
 }
@@ -117,17 +127,24 @@ func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *a
 	return nil
 }
 
-// GateBefore gates a task that has had all its attempts before the next one begins, as the limit may be lower than it was, or whose
-// budget is exhausted for the reason given ("": it is not). Work that only waits for its review needs no attempt.
-func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string) *attempts.Gate {
+// GateBefore gates a task before its next attempt begins. Again says that the attempt would begin from the same as the last one: then a
+// task that has had all its attempts, or fails in the same way, has no more to come; else it has one more than its limit, which may be
+// lower than it was. Its budget may be exhausted for the reason given ("": it is not). Work that only waits for its review needs no attempt.
+func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bool) *attempts.Gate {
 	n, most, last := rec.Charges(), lim.attempts(), attempts.Receipt{}
-	for _, a := range rec.SinceReset() {
-		if a.Charged {
-			last = a.Receipt
+	before := rec
+	for i, a := range rec.Attempts {
+		if a.Charged && i >= rec.CountFrom {
+			last, before.Attempts = a.Receipt, rec.Attempts[:i]
 		}
 	}
-	if k := len(rec.Attempts); n >= most && !rec.Attempts[k-1].AwaitsReview() {
+	k := len(rec.Attempts)
+	switch {
+	case k > 0 && rec.Attempts[k-1].AwaitsReview():
+	case n > most || n == most && again:
 		return tooMany(n, most, last)
+	case n > 0 && again && repeated(before, last):
+		return sameError(last)
 	}
 	return budgetGate(overBudget)
 }
@@ -189,6 +206,10 @@ func (l Limits) attempts() int {
 
 func tooMany(n, most int, last attempts.Receipt) *attempts.Gate {
 	return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d of %d attempts failed; the last: %s", n, most, summary(last))}
+}
+
+func sameError(last attempts.Receipt) *attempts.Gate {
+	return &attempts.Gate{Reason: attempts.RepeatedFailure, Detail: "the same error twice in a row: " + summary(last)}
 }
 
 // faultlessText returns the message of a gate after n attempts that failed through no fault of the agent, of which last is

@@ -26,7 +26,7 @@ func TestGateBefore(t *testing.T) {
 		"waits for review": {attempts.TaskRecord{Attempts: []attempts.Attempt{failed, waits}}, 1, ""},
 	} {
 		got := ""
-		if gate := GateBefore(c.rec, Limits{MaxAttempts: c.most}, ""); gate != nil {
+		if gate := GateBefore(c.rec, Limits{MaxAttempts: c.most}, "", true); gate != nil {
 			got = gate.Detail
 		}
 		if got != c.want {
