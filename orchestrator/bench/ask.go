@@ -99,7 +99,7 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 		return nil, false, err
 	}
 	for i, check := range q.Checks {
-		r, err := k.Checks.Run(ctx, at, check)
+		r, err := k.Checks.Run(ctx, at, check, q.From != "")
 		switch {
 		case ctx.Err() != nil:
 			tr.StoppedAt(check.Name)

@@ -17,6 +17,9 @@ type Result struct {
 	TimedOut bool
 	Flooded  bool        // it printed too much; TimedOut says so as well
 	Unknown  bool        // how it ended is unknown: it proves nothing
+	Beside   bool        // other checks ran at the same time
+	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone
+	Flaky    *Result     // it failed so first, and then passed alone; nil: it did not
 	Twice    bool        // it failed when it was asked once more
 	Said     []string    // lines of its output that say why it failed
 	Changed  []string    // protected files that were changed while it ran, and put back

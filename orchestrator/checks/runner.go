@@ -29,6 +29,8 @@ type Runner struct {
 	// Env is what a command is told. ofEpic: it is about no task.
 	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
 
+	begin          sync.Once
+	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 }
 
@@ -40,8 +42,22 @@ type Location struct {
 	Env     func(env []string) []string // adds variables of the checkout's own; nil: it has none
 }
 
-// Run runs one check, the user's own text. The error is a fault of relay's own machine.
-func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, error) {
+// Run runs one check, the user's own text; repeat says that one failure is not believed. The error is a fault of relay's own machine.
+func (r *Runner) Run(ctx context.Context, at Location, check Check, repeat bool) (Result, error) {
+	r.begin.Do(func() { r.turns = newTurns(r.Options.Limits.ChecksAtOnce) })
+	leave, err := r.turns.take(ctx, 1)
+	if err != nil {
+		return Result{Unknown: true}, nil // the run is stopped
+	}
+	result, err := r.runNow(ctx, at, check)
+	result.Beside = leave()
+	if err != nil || !repeat || !result.Red() || ctx.Err() != nil {
+		return result, err
+	}
+	return r.again(ctx, at, check, result)
+}
+
+func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, error) {
 	switch check.Occasion {
 	case "":
 		r.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name}})

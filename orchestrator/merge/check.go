@@ -98,19 +98,15 @@ func excused(runs []attempts.CheckRun) bool {
 	return slices.ContainsFunc(runs, func(run attempts.CheckRun) bool { return run.Attribution == attempts.BrokenBefore })
 }
 
-// checkOne runs the checks of one of a batch on the step's tree. A landing that would be sent back is checked again: a flake
-// costs less than an agent that does it all again.
+// checkOne runs the checks of one of a batch on the step's tree. Where the set-up fails it is tried again: a flake costs less than an agent
+// that does it all again.
 func (m *Merger) checkOne(ctx context.Context, batch []engine.Verified, i int, made *step) (engine.Result, verdict.Ruling, error) {
 	p := batch[i]
 	r, ruling, err := m.check(ctx, p, made, i == 0)
-	if err != nil || len(batch) > 1 || !ruling.Contends() {
+	if err != nil || len(batch) > 1 || !ruling.Contends() || r.Evidence.Checks.SetUp == "" {
 		return r, ruling, err
 	}
-	failed := r.Receipt.Checks[len(r.Receipt.Checks)-1].Name
-	if r, ruling, err = m.check(ctx, p, made, i == 0); err == nil && ruling.Lands() {
-		r.Note("flaky", failed+" failed once on what "+p.Attempt.Task.ID+" makes with all that has landed, and passed when it was asked once more")
-	}
-	return r, ruling, err
+	return m.check(ctx, p, made, i == 0)
 }
 
 // check runs the checks of one landing on the merged tree. Work whose checks fail there fits what has landed since as far as git can
@@ -121,6 +117,9 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 	r.Receipt.Checks, r.Notes = slices.Concat(r.Receipt.Checks, proof.Checks), slices.Clone(r.Notes)
 	if proof.Note != "" {
 		r.Note("broken_before", proof.Note)
+	}
+	if proof.Flaky != "" {
+		r.Note("flaky", proof.Flaky)
 	}
 	seen := &verdict.Evidence{Checks: &proof.Seen, Landing: &verdict.Landing{}}
 	ruling := verdict.DecideLanding(seen)

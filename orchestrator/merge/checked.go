@@ -27,6 +27,9 @@ func Checked(ctx context.Context, b *bench.Benches, q checks.Question) (proof Pr
 		}
 		switch {
 		case run.Is == verdict.Passed:
+			if after.Flaky != nil {
+				proof.Flaky = b.Checks.Why(check, *after.Flaky) + " on what " + q.Attempt.Task.ID + " makes with all that has landed; repeated alone it passed"
+			}
 		case run.Excused():
 			after.Run.Attribution = attempts.BrokenBefore
 		default:

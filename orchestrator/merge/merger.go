@@ -38,6 +38,7 @@ type Proof struct {
 	Seen   verdict.Runs
 	Checks []attempts.CheckRun
 	Note   string // about a check that fails on the head of the branch too; "": none
+	Flaky  string // about a check that failed and, repeated alone, passed; "": none
 }
 
 // Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.

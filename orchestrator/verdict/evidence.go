@@ -144,6 +144,7 @@ type Run struct {
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
 	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
+	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }
 
 // Excused reports whether the check is one of the epic that fails on the base as well: it is held against no task.

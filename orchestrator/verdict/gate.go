@@ -61,9 +61,10 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 }
 
 // final reports whether a gate does not rest on what the attempts began from. A task gets one attempt more than its limit when that has
-// changed.
+// changed, unless the limit is one.
 func final(gate *attempts.Gate, s Standing) bool {
-	return gate.Reason != attempts.RepeatedFailure && (gate.Reason != attempts.MaxAttempts || s.Record.Charges() >= s.Limits.attempts())
+	most := s.Limits.attempts()
+	return gate.Reason != attempts.RepeatedFailure && (gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most)
 }
 
 // heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
@@ -141,7 +142,7 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	k := len(rec.Attempts)
 	switch {
 	case k > 0 && rec.Attempts[k-1].AwaitsReview():
-	case n > most || n == most && again:
+	case n > most || n == most && (again || most == 1):
 		return tooMany(n, most, last)
 	case n > 0 && again && repeated(before, last):
 		return sameError(last)

@@ -180,7 +180,7 @@ func (m maker) checks() *Runs {
 
 // failing returns a check that speaks against the work and says how it failed.
 func (m maker) failing() Run {
-	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2)}
+	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2), Crowded: m.in(4)}
 	if m.in(3) {
 		run.Is = Late
 	}

@@ -52,9 +52,18 @@ var checkRows = []row{
 		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
 	},
 	{
+		Cause: "seen beside", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "a check fails on the work twice, both times beside checks of other tasks that went on for longer than it takes",
+		Often: "twice",
+		needs: []Part{Checked},
+		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Crowded },
+		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) + "; other checks ran beside it" },
+		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },
+	},
+	{
 		Cause: "check failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
 		Seen:  "a check fails on the work; a check of the epic counts only if it did not fail on the base",
-		Often: "once on the work; of the epic, also on the base",
+		Often: "twice on the work, the second time alone; of the epic, also on the base",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { _, yes := e.against(); return yes },
 		words: func(e *Evidence) string {

@@ -233,6 +233,10 @@ var checkCases = []rowCase{
 		Ruling{"broken before", attempts.Environment, attempts.TestFailure, "", false, Resume, "make lint took more than 10m, and in the same way before the work", ""},
 	},
 	{
+		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: port in use", Crowded: true}),
+		Ruling{"seen beside", attempts.Environment, attempts.TestFailure, "", false, Resume, "make test: exit status 2: port in use; other checks ran beside it", ""},
+	},
+	{
 		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: --- FAIL: TestA", Short: "make test: exit status 2"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2: --- FAIL: TestA", "make test: exit status 2"},
 	},

@@ -162,6 +162,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	t := ac.t
 	f, r := &t.f, t.run.checks
 	base, known := f.OnBase[check.Key()]
+	if after.Flaky != nil && after.Flaky.NamesTestOf(f.Receipt.FilesChanged) {
+		*after = *after.Flaky // a test of this work's own
+	}
 	if known && check.OfEpic && !after.Passed() {
 		var err error
 		if base, err = ac.bench.Again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
@@ -169,7 +172,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 		f.OnBase[check.Key()] = base
 	}
-	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet()}
+	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded}
 	if known {
 		ac.compare(ctx, check, base, after, &run)
 	}
@@ -180,6 +183,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	case at >= 0: // a test, a script that a check runs: it may have passed by it
 		run.Changed = attempts.Clean(after.Changed[at], 200)
 	case after.Passed():
+		if after.Flaky != nil {
+			f.Note("flaky", r.Why(check, *after.Flaky)+"; repeated alone it passed")
+		}
 		f.RanFewer(&t.a.Task, check.Name, base.Run, after.Run, &f.Result)
 	case run.Excused():
 		why := check.Name + " fails on the base of " + t.a.Task.ID + " too" + checks.Difference(base, *after)

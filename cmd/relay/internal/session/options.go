@@ -63,7 +63,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
 			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20,
 			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
-			MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
+			ChecksAtOnce: c.ChecksAtOnce, MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
 		Free:   p.FreeGauge(p.BackupDir(), time.Now),
