@@ -150,7 +150,7 @@ func (n *scoredNight) play(contestant string) {
 func (n *scoredNight) contestant(name string) *running {
 	r := n.prepared(nil, "work")
 	if name == "loop" {
-		script, err := filepath.Abs("../../.ci/score-loop")
+		script, err := filepath.Abs("../../../.ci/score-loop")
 		claudetest.Must(err)
 		agent, err := exec.LookPath("scored-agent")
 		claudetest.Must(err)
