@@ -169,7 +169,6 @@ func (n *historyNight) play() {
 		n.t.Errorf("the night did not end within %s", historyLimit)
 	}
 	n.took, n.code = time.Since(started), r.code()
-	n.write(n.inHome("stdout"), r.stdout.String())
 	n.write(n.inHome("stderr"), r.stderr.String())
 }
 
@@ -254,7 +253,7 @@ func (n *historyNight) reasons() string {
 		if !n.script() {
 			contestant = "relay"
 		}
-		fmt.Fprintf(&b, "  %s (%s, %s): %s; calls: %s%s\n", t.ID, t.Commit[:8], t.Title, n.verdicts[t.ID], strings.Join(came, ", "), n.inLedger(contestant, t.ID))
+		fmt.Fprintf(&b, "  %s (%s, %s; needs %v): %s; calls: %s%s\n", t.ID, t.Commit[:8], t.Title, t.needed, n.verdicts[t.ID], strings.Join(came, ", "), n.inLedger(contestant, t.ID))
 	}
 	if len(n.lost) > 0 {
 		fmt.Fprintf(&b, "  lost: %s\n", strings.Join(n.lost, " "))
