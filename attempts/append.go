@@ -65,7 +65,7 @@ func (s *Store) write(events []Event) (last uint64, err error) {
 	for i, e := range events {
 		seq++
 		s.stamp(&e, seq, synced)
-		if s.buf, back[i], err = encode(s.buf, e, &s.decoder); err != nil {
+		if s.buf, back[i], err = encode(s.buf, e); err != nil {
 			return 0, err
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Store) lastWords() error {
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},
 	} {
 		s.stamp(&e, s.seq+1+uint64(i), s.log.Synced())
-		if lines, _, err = encode(lines, e, &s.decoder); err != nil {
+		if lines, _, err = encode(lines, e); err != nil {
 			return err
 		}
 	}

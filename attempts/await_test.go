@@ -79,7 +79,7 @@ func TestHeardOfAnAttemptUnderWay(t *testing.T) {
 	}
 	for i, e := range events {
 		e.Seq = uint64(i + 1)
-		line, back, err := encode(nil, e, new(decoder))
+		line, back, err := encode(nil, e)
 		must(t, err)
 		if back.Reviewed == nil && e.Reviewed != nil {
 			t.Fatalf("%s came back as %+v", line, back)

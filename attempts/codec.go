@@ -22,7 +22,7 @@ const (
 
 // encode appends the line of an event to dst and gives back the event as a reader of that line will see it, so that
 // the memory of a running relay and what a later one reads cannot differ.
-func encode(dst []byte, e Event, d *decoder) ([]byte, Event, error) {
+func encode(dst []byte, e Event) ([]byte, Event, error) {
 	canonical(&e)
 	text, err := json.Marshal(e)
 	if err == nil && (len(text) > bigEvent || e.Reviewed != nil) && e.Accepted == nil {
@@ -38,7 +38,7 @@ func encode(dst []byte, e Event, d *decoder) ([]byte, Event, error) {
 	from := len(dst)
 	dst = eventlog.Frame(dst, text)
 	var back Event
-	if err := d.decode(dst[from:len(dst)-1], &back); err != nil {
+	if err := decode(dst[from:len(dst)-1], &back); err != nil {
 		return dst[:from], e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
 	}
 	return dst, back, nil

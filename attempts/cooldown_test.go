@@ -23,7 +23,7 @@ func TestCoolingIsFolded(t *testing.T) {
 	fold := func(at time.Duration, ev Event) {
 		seq++
 		ev.Seq, ev.At, ev.Run = seq, in(at), run1
-		line, back, err := encode(nil, ev, new(decoder))
+		line, back, err := encode(nil, ev)
 		must(t, err)
 		sameDecoding(t, line[:len(line)-1])
 		f.apply(&back)
@@ -85,10 +85,10 @@ func TestOlderAndNewerLogs(t *testing.T) {
 	f := newFold(nil, nil)
 	var e Event
 	for line := range bytes.Lines(old) {
-		must(t, new(decoder).decode(bytes.TrimSuffix(line, []byte("\n")), &e))
+		must(t, decode(bytes.TrimSuffix(line, []byte("\n")), &e))
 		f.apply(&e)
 	}
-	must(t, new(decoder).decode([]byte(`{"seq":99,"type":"cooling","cooling":{"runner":"a","until":"2126-01-01T00:00:00Z","mood":"bad"},"more":1}`), &e))
+	must(t, decode([]byte(`{"seq":99,"type":"cooling","cooling":{"runner":"a","until":"2126-01-01T00:00:00Z","mood":"bad"},"more":1}`), &e))
 	if f.apply(&e); f.ledger.Cooldowns["a"].Until.Year() != 2126 || len(f.ledger.Tasks) == 0 {
 		t.Errorf("got %+v", f.ledger.Cooldowns)
 	}

@@ -384,7 +384,7 @@ func TestTornTailOrDamage(t *testing.T) {
 	line := func(seq, synced uint64) string {
 		e := started("T1", int(seq))
 		e.Seq, e.Synced = seq, synced
-		text, _, err := encode(nil, e, new(decoder))
+		text, _, err := encode(nil, e)
 		must(t, err)
 		return string(text)
 	}

@@ -1,26 +1,19 @@
 package attempts
 
 import (
+	"bytes"
 	"encoding/json"
 
-	"relay/attempts/internal/jsonscan"
+	fast "github.com/segmentio/encoding/json"
 )
 
-// decoder reads events. A run of 10,000 tasks leaves some 35,000 of them, which status has to read in a moment.
-type decoder struct {
-	scan jsonscan.Scanner
-	line struct {
-		Checksum string `json:"crc"`
-		Event
-	}
-}
-
-// decode reads the text of one line, which anyone may have written.
-func (d *decoder) decode(text []byte, e *Event) (err error) {
-	d.line.Event = Event{}
-	if d.scan.Decode(text, &d.line) {
-		*e = d.line.Event
-	} else {
+// decode reads the text of one line, which anyone may have written. A run of 10,000 tasks leaves some 35,000 of them, which status has to
+// read in a moment: encoding/json takes four times as long, and reads only the lines that the fast decoder refuses, and those that may be
+// nested too deep. The fast decoder has no limit of depth, and would exhaust the stack.
+func decode(text []byte, e *Event) (err error) {
+	const deepest = 10_000 // for encoding/json
+	*e = Event{}
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > deepest || fast.Unmarshal(text, e) != nil {
 		*e = Event{}
 		err = json.Unmarshal(text, e)
 	}

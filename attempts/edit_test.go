@@ -189,7 +189,7 @@ func TestNewerVersionsAreRefused(t *testing.T) {
 // writeLine appends an event to a run's log as it is.
 func writeLine(t *testing.T, b *bench, run string, e Event) {
 	t.Helper()
-	text, _, err := encode(nil, e, new(decoder))
+	text, _, err := encode(nil, e)
 	must(t, err)
 	path := filepath.Join(b.dir, EventsPath(run))
 	must(t, os.MkdirAll(filepath.Dir(path), 0o755))

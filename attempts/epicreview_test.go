@@ -29,7 +29,7 @@ func TestEpicReviewRoundTrip(t *testing.T) {
 		events := []Event{{Type: TypeEpicReviewed, EpicReviewed: judgement(rng)}, {Type: TypeTasksAdded, TasksAdded: &TasksAdded{Tasks: []string{"R1"}}}, {Type: TypeEpicReviewed, EpicReviewed: judgement(rng)}}
 		for i, ev := range events {
 			ev.Seq, ev.At, ev.Run = uint64(i+1), clock()(), run1
-			_, back, err := encode(nil, ev, new(decoder))
+			_, back, err := encode(nil, ev)
 			must(t, err)
 			f.apply(&back)
 		}

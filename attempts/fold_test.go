@@ -100,7 +100,7 @@ func TestLedgerRoundTrip(t *testing.T) {
 			ev := anyEvent(rng, e)
 			anyTexts(rng, &ev)
 			ev.Seq, ev.At, ev.Run = seq+1, clock()(), run1
-			_, back, err := encode(nil, ev, new(decoder))
+			_, back, err := encode(nil, ev)
 			must(t, err)
 			f.apply(&back)
 		}

@@ -59,7 +59,7 @@ func TestFormats(t *testing.T) {
 		ev.Seq, ev.Run, ev.At = uint64(i+1), run1, now().Add(time.Duration(i)*time.Millisecond)
 		var back Event
 		var err error
-		log, back, err = encode(log, ev, new(decoder))
+		log, back, err = encode(log, ev)
 		must(t, err)
 		f.apply(&back)
 	}

@@ -32,7 +32,6 @@ type history struct {
 	notes   []string
 	tail    [tailEvents][]byte // texts of the last events
 	tailed  int
-	decoder decoder
 	each    func(*logFile, []byte)
 }
 
@@ -84,7 +83,7 @@ func (l *logFile) peek(fsys durable.FS) error {
 	_, err = eventlog.Scan(f, 0, func(line *eventlog.Line) error {
 		l.first = line.Seq
 		var e Event
-		if new(decoder).decode(line.Text, &e) == nil {
+		if decode(line.Text, &e) == nil {
 			l.based = e.Accepted != nil && e.Accepted.Base != nil && e.Accepted.Base.Part == 1
 		}
 		return errStop
@@ -201,7 +200,7 @@ func (h *history) lastEvents() []Event {
 	var out []Event
 	for i := max(0, h.tailed-tailEvents); i < h.tailed; i++ {
 		var e Event
-		if new(decoder).decode(h.tail[i%tailEvents], &e) == nil {
+		if decode(h.tail[i%tailEvents], &e) == nil {
 			out = append(out, e)
 		}
 	}
@@ -211,7 +210,7 @@ func (h *history) lastEvents() []Event {
 func (h *history) line(l *logFile, line *eventlog.Line) error {
 	h.high = max(h.high, line.Seq)
 	var e Event
-	if err := h.decoder.decode(line.Text, &e); err != nil {
+	if err := decode(line.Text, &e); err != nil {
 		h.fault(l, line.Number, "not an event: "+err.Error(), "")
 		return nil //nolint:nilerr // the fault is listed
 	}

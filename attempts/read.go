@@ -102,10 +102,9 @@ func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
 		return err
 	}
 	defer file.Close()
-	var d decoder
 	_, err = eventlog.Scan(file, 0, func(line *eventlog.Line) error {
 		var e Event
-		if d.decode(line.Text, &e) != nil {
+		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // a line that is no event is skipped, as the ledger does
 		}
 		return f(e)

@@ -63,7 +63,6 @@ type Store struct {
 	seq     uint64
 	queue   []Event // written, not yet folded
 	buf     []byte
-	decoder decoder
 	err     error // the first failure; nothing is written after it
 
 	wake, quit, done chan struct{}
