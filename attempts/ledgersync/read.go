@@ -1,7 +1,6 @@
 package ledgersync
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"slices"
 
 	"relay/attempts/internal/durable"
+	"relay/attempts/internal/fastjson"
 )
 
 // Path returns where the ledger of a checkout is, whose top folder is given.
@@ -20,7 +20,7 @@ func Path(top string) string { return filepath.Join(top, Folder, LedgerFile) }
 // the line is no entry at all: not a JSON object, or one that says neither who nor what.
 func Decode(line []byte) (e *Entry, problem, err error) {
 	e = new(Entry)
-	err = json.Unmarshal(line, e)
+	err = fastjson.Unmarshal(line, e)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		problem, err = err, nil
 	}
@@ -68,25 +68,6 @@ func (f Filter) Match(e *Entry) bool {
 		(f.Path == "" || slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Path == f.Path }))
 }
 
-// needles are texts that a line without escapes must hold to be wanted.
-func (f Filter) needles() (list [][]byte) {
-	for _, text := range []string{f.Agent, f.Session, f.Tag, string(f.Type), f.Path} {
-		quoted, err := json.Marshal(text)
-		if text != "" && err == nil && string(quoted) == `"`+text+`"` { // else it can be written in several ways
-			list = append(list, quoted)
-		}
-	}
-	return list
-}
-
-// mayBeWanted reports whether a line that has not been decoded can hold all needles.
-func mayBeWanted(line []byte, needles [][]byte) bool {
-	if slices.ContainsFunc(needles, func(n []byte) bool { return !bytes.Contains(line, n) }) {
-		return bytes.IndexByte(line, '\\') >= 0
-	}
-	return true
-}
-
 // Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and little more than it
 // needs.
 // A ledger that is not there has none.
@@ -107,13 +88,9 @@ func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 }
 
 func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
-	needles := wanted.needles()
 	for window := int64(256 << 10); ; window *= 8 {
 		from := max(size-window, 0)
 		_, err := ReadFrom(r, size, from, func(_ int64, text []byte) {
-			if !mayBeWanted(text, needles) {
-				return
-			}
 			if e, _, err := Decode(text); err == nil && wanted.Match(e) {
 				entries = append(entries, e)
 				entries = entries[max(len(entries)-n, 0):]

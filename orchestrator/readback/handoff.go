@@ -84,9 +84,7 @@ func (s *Source) questions(now time.Time) []reanchor.Thread {
 
 // unclear returns what the last agent that took the handoff over wants to know.
 func (x *index) unclear(left *ledgersync.Entry, now time.Time) []reanchor.Thread {
-	e := x.last(x.transitions, func(e *ledgersync.Entry) bool {
-		return e.Type == ledgersync.Transition && e.Transition != nil && e.Transition.FromEntryID == left.ID && !byRelay(e)
-	})
+	e := x.answers[left.ID]
 	if e == nil {
 		return nil
 	}

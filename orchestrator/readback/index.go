@@ -3,7 +3,6 @@ package readback
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,10 +30,10 @@ type index struct {
 	next   int64  // offset that is read next
 	before []byte // what stood right before it
 
-	handoffs    []int64 // where lines begin that may be handoffs, the oldest first
-	ofEpic      []int64 // those of them that name the epic
-	transitions []int64 // that relay did not write
-	byPath      map[string][]int64
+	left    *ledgersync.Entry            // the last handoff of the epic, else the newest of all; nil: there is none
+	ofEpic  bool                         // it names the epic
+	answers map[string]*ledgersync.Entry // what agents answered handoffs, by their ids
+	byPath  map[string][]int64           // where lines begin that name a file, the oldest first
 }
 
 // refresh reads what was added to the ledger, or all of its end if it was changed otherwise.
@@ -55,7 +54,7 @@ func (x *index) refresh(top string) {
 	}
 	defer file.Close()
 	if x.file == nil || !os.SameFile(x.file, info) || !x.continues(file, info.Size()) {
-		*x = index{epic: x.epic, path: x.path, top: top, next: max(0, info.Size()-window), byPath: map[string][]int64{}}
+		*x = index{epic: x.epic, path: x.path, top: top, next: max(0, info.Size()-window), answers: map[string]*ledgersync.Entry{}, byPath: map[string][]int64{}}
 	}
 	x.file = info
 	if next, err := ledgersync.ReadFrom(file, info.Size(), x.next, x.add); err == nil {
@@ -79,30 +78,28 @@ func (x *index) remember(file io.ReaderAt, next int64) {
 	}
 }
 
-// add takes one line in, by what its bytes hold: to decode all lines of a long ledger takes too long.
 func (x *index) add(at int64, line []byte) {
-	own := holds(line, `"run:`) && holds(line, `"relay"`)
-	byRun := own && holds(line, `"agent":{"name":"relay"`)
-	named := x.epic != "" && holds(line, `"`+x.epic+`"`)
-	if own && !byRun && named {
-		return // an attempt of this epic
+	e, _, err := ledgersync.Decode(line)
+	if err != nil {
+		return
 	}
-	if (!own || byRun) && holds(line, `"`+string(ledgersync.Handoff)+`"`) {
-		x.handoffs = added(x.handoffs, at)
-		if named {
-			x.ofEpic = added(x.ofEpic, at)
+	own, named := byRelay(e), x.epic != "" && slices.Contains(e.Tags, x.epic)
+	switch {
+	case e.Type == ledgersync.Handoff && e.SessionSummary != nil && (e.Agent.Name == "relay" || !own):
+		if named || !x.ofEpic {
+			x.left, x.ofEpic = e, named
 		}
+	case e.Type == ledgersync.Transition && e.Transition != nil && !own:
+		x.answers[e.Transition.FromEntryID] = e
 	}
-	if !own && holds(line, `"`+string(ledgersync.Transition)+`"`) {
-		x.transitions = added(x.transitions, at)
+	if own && named { // receipts tell it
+		return
 	}
-	for _, p := range pathsIn(line) {
-		p = x.relative(p)
+	for i := range e.Artifacts {
+		p := x.relative(e.Artifacts[i].Path)
 		x.byPath[p] = added(x.byPath[p], at)
 	}
 }
-
-func holds(line []byte, text string) bool { return bytes.Contains(line, []byte(text)) }
 
 // added appends an offset to a list, of which the last hundred are kept.
 func added(list []int64, at int64) []int64 {
@@ -115,38 +112,6 @@ func added(list []int64, at int64) []int64 {
 	return list
 }
 
-// pathsIn returns the values of all keys named path in a line.
-func pathsIn(line []byte) (paths []string) {
-	const most = 200
-	key := []byte(`"path"`)
-	for len(paths) < most {
-		i := bytes.Index(line, key)
-		if i < 0 {
-			break
-		}
-		line = bytes.TrimLeft(line[i+len(key):], " \t:")
-		if len(line) == 0 || line[0] != '"' {
-			continue
-		}
-		end := 1
-		for end < len(line) && line[end] != '"' {
-			if line[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(line) {
-			break
-		}
-		path := string(line[1:end])
-		if strings.Contains(path, `\`) && json.Unmarshal(line[:end+1], &path) != nil {
-			continue
-		}
-		paths = append(paths, path)
-	}
-	return paths
-}
-
 func (x *index) relative(p string) string {
 	if filepath.IsAbs(p) {
 		if rel, err := filepath.Rel(x.top, p); err == nil && filepath.IsLocal(rel) {
@@ -156,73 +121,38 @@ func (x *index) relative(p string) string {
 	return globs.CleanPath(p)
 }
 
-// handoff returns the last handoff of the epic, else the newest of all.
-func (x *index) handoff() *Source {
-	wanted := func(e *ledgersync.Entry) bool {
-		return e.Type == ledgersync.Handoff && e.SessionSummary != nil && (e.Agent.Name == "relay" || !byRelay(e))
-	}
-	entry := x.last(x.ofEpic, func(e *ledgersync.Entry) bool { return wanted(e) && slices.Contains(e.Tags, x.epic) })
-	if entry == nil {
-		entry = x.last(x.handoffs, wanted)
-	}
-	if entry == nil {
-		return nil
-	}
-	return &Source{Entry: entry}
-}
-
 // byRelay reports whether relay has recorded an entry, of a run or of an attempt.
 func byRelay(e *ledgersync.Entry) bool {
 	return slices.Contains(e.Tags, "relay") && slices.ContainsFunc(e.Tags, func(t string) bool { return strings.HasPrefix(t, "run:") })
 }
 
-// last returns the newest entry that is wanted, of those whose lines are given; nil: none.
-func (x *index) last(lines []int64, wanted func(*ledgersync.Entry) bool) (found *ledgersync.Entry) {
-	x.eachOf(lines, func(e *ledgersync.Entry) bool {
-		if wanted(e) {
-			found = e
-		}
-		return found == nil
-	})
-	return found
-}
-
-// eachOf calls f with the entries of some lines, the newest first, until f returns false.
-func (x *index) eachOf(lines []int64, f func(*ledgersync.Entry) bool) {
-	if len(lines) == 0 || x.file == nil {
-		return
-	}
-	file, err := ledgersync.OpenFile(x.path)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	for n, at := range slices.Backward(lines) {
-		if len(lines)-n > mostRead {
-			return
-		}
-		if e, err := ledgersync.DecodeAt(file, x.file.Size(), at); err == nil && !f(e) {
-			return
-		}
-	}
-}
-
 // about returns the last entries of others that name one of some files, the newest first, but for the one with an id.
 func (x *index) about(files []string, except string) (entries []*ledgersync.Entry) {
 	lines := x.linesAbout(files)
+	if len(lines) == 0 {
+		return nil
+	}
+	file, err := ledgersync.OpenFile(x.path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
 	seen := map[string]bool{except: true}
-	x.eachOf(lines, func(e *ledgersync.Entry) bool {
-		own := byRelay(e) && slices.Contains(e.Tags, x.epic)
+	for n, at := range slices.Backward(lines) {
+		if len(lines)-n > mostRead || len(entries) == mostTold {
+			break
+		}
+		e, err := ledgersync.DecodeAt(file, x.file.Size(), at)
+		if err != nil || seen[e.ID] {
+			continue
+		}
 		for i := range e.Artifacts {
 			e.Artifacts[i].Path = x.relative(e.Artifacts[i].Path)
 		}
 		e.Artifacts = slices.DeleteFunc(e.Artifacts, func(a ledgersync.Artifact) bool { return !covered(files, a.Path) })
-		if !own && len(e.Artifacts) > 0 && !seen[e.ID] {
-			seen[e.ID] = true
-			entries = append(entries, e)
-		}
-		return len(entries) < mostTold
-	})
+		seen[e.ID] = true
+		entries = append(entries, e)
+	}
 	return entries
 }
 

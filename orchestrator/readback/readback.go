@@ -63,7 +63,10 @@ func (r *Reader) Find(files []string) (found Found) {
 	defer r.mu.Unlock()
 	found.Documents = documents(r.top)
 	r.ledger.refresh(r.top)
-	left := r.ledger.handoff()
+	var left *Source
+	if r.ledger.left != nil {
+		left = &Source{Entry: r.ledger.left}
+	}
 	if left == nil && !r.looked {
 		r.looked = true
 		if r.artifact = newestHandoff(r.top, artifact.Slug(r.epic)); r.artifact == nil || r.epic == "" {
