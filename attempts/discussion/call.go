@@ -5,13 +5,14 @@ import (
 	"fmt"
 )
 
-// Answer is what an action has come to.
+// Answer is what an action has come to, as the action's output schema has it.
 type Answer struct {
-	Value    any      // as the action's output schema has it, for [encoding/json]
-	Warnings []string // files that cannot be read, a sentence each
+	ID        string   `json:"entry_id,omitempty"`
+	Status    Status   `json:"status,omitempty"`
+	Threads   []Thread `json:"open_threads,omitzero"`
+	Narrative string   `json:"narrative,omitempty"`
+	Warnings  []string `json:"-"` // files that cannot be read, a sentence each
 }
-
-type fields map[string]any
 
 // Thread is an open discussion.
 type Thread struct {
@@ -42,30 +43,24 @@ func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Answer{}, err
 	}
+	var e *Entry
 	switch action {
 	case ActionAppend:
-		o := Opening{Topic: in.Topic, Summary: in.Summary, Status: in.Status, Positions: in.Positions, Related: in.Related}
-		id, err := l.Append(o)
-		return Answer{Value: fields{"entry_id": id}}, err
+		answer.ID, err = l.Append(Opening{Topic: in.Topic, Summary: in.Summary, Status: in.Status, Positions: in.Positions, Related: in.Related})
 	case ActionLink:
-		e, err := l.Link(in.Current, in.LinkTo)
-		if err != nil {
-			return Answer{}, err
+		if e, err = l.Link(in.Current, in.LinkTo); err == nil {
+			answer.ID = e.ID
 		}
-		return Answer{Value: fields{"entry_id": e.ID}}, nil
 	case ActionMark:
-		e, err := l.Mark(in.ID, in.NewStatus, in.Note)
-		if err != nil {
-			return Answer{}, err
+		if e, err = l.Mark(in.ID, in.NewStatus, in.Note); err == nil {
+			answer.ID, answer.Status = e.ID, e.Status
 		}
-		return Answer{Value: fields{"entry_id": e.ID, "status": e.Status}}, nil
 	case ActionOpen:
-		threads, warnings, err := l.OpenThreads()
-		return Answer{fields{"open_threads": threads}, warnings}, err
+		answer.Threads, answer.Warnings, err = l.OpenThreads()
 	default: // check knows no other one
-		id, narrative, err := l.Replay(in.ID)
-		return Answer{Value: fields{"entry_id": id, "narrative": narrative}}, err
+		answer.ID, answer.Narrative, err = l.Replay(in.ID)
 	}
+	return answer, err
 }
 
 // OpenThreads returns the open discussions, the oldest first, and what cannot be read.

@@ -41,28 +41,39 @@ func (s Status) Open() bool {
 
 // Entry is one discussion, as its file tells it.
 type Entry struct {
-	ID        string
-	Topic     string
-	Summary   string
-	Positions []Position
-	Status    Status
-	Created   string // date and time in RFC 3339, unless somebody has written something else
-	Related   []string
-	Links     []Link
-	History   []Change
-	Origin    string // what a program has made it from; "": a person or an agent has written it
+	ID        string     `yaml:"entry_id"`
+	Topic     string     `yaml:"topic"`
+	Summary   string     `yaml:"summary"`
+	Positions []Position `yaml:"positions"`
+	Status    Status     `yaml:"status"`
+	Created   string     `yaml:"created_at"`       // date and time in RFC 3339, unless somebody has written something else
+	Origin    string     `yaml:"origin,omitempty"` // what a program has made it from; "": a person or an agent has written it
+	Related   []string   `yaml:"related_entries"`
+	Links     []Link     `yaml:"links"`
+	History   []Change   `yaml:"history"`
 }
 
 // Position is what somebody holds, and why.
-type Position struct{ By, Stance, Rationale string }
+type Position struct {
+	By        string `yaml:"by"`
+	Stance    string `yaml:"stance"`
+	Rationale string `yaml:"rationale"`
+}
 
 // Link says how an entry relates to another one.
-type Link struct{ To, Relation, At, By string }
+type Link struct {
+	To       string `yaml:"entry_id"`
+	Relation string `yaml:"relation"`
+	At       string `yaml:"at"`
+	By       string `yaml:"by"`
+}
 
 // Change is one item of the history of an entry; the first is its birth.
 type Change struct {
-	Status       Status
-	Note, At, By string
+	Status Status `yaml:"status"`
+	Note   string `yaml:"note"`
+	At     string `yaml:"at"`
+	By     string `yaml:"by"`
 }
 
 // Open reports whether the discussion is open.

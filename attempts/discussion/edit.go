@@ -73,7 +73,7 @@ type writeItem func(y *yamltext.Writer, indent int)
 
 func (d *document) written(indent int, write writeItem) []byte {
 	var b bytes.Buffer
-	y := yamltext.NewWriter(&b)
+	y := newWriter(&b)
 	write(y, indent)
 	_ = y.Flush() // a buffer takes everything
 	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(linesOf(d.raw).eol()))

@@ -41,7 +41,7 @@ func call(tb testing.TB, l *Ledger, action string, input any) map[string]any {
 	if err != nil {
 		tb.Fatalf("%s %s: %v", action, text, err)
 	}
-	out, err := json.Marshal(answer.Value)
+	out, err := json.Marshal(answer)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -32,9 +32,15 @@ func (y *Writer) Section(indent int, name string, body func()) {
 }
 
 // Fields writes the fields of the struct that v points to, by the names in their yaml tags and in their order, with those of structs
-// embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list, times and pointers that are
-// zero, and what else is zero and marked with omitempty.
+// embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and those of a Writer that is
+// Whole, times and pointers that are zero, and what else is zero and marked with omitempty.
 func (y *Writer) Fields(indent int, v any) { y.fields(indent, reflect.ValueOf(v).Elem()) }
+
+// Entry writes the fields of a struct as an entry of a list.
+func (y *Writer) Entry(indent int, v any) {
+	y.entry = true
+	y.fields(indent+2, reflect.ValueOf(v))
+}
 
 // Value writes a value below a name, as a field of a struct that [Writer.Fields] writes.
 func (y *Writer) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
@@ -68,7 +74,7 @@ func (y *Writer) fieldsOf(t reflect.Type) []field {
 func (y *Writer) value(indent int, name string, v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // records have no other kinds
 	case reflect.String:
-		if y.entry {
+		if y.entry || y.Whole && v.Len() == 0 {
 			y.Line(indent, name, ": ", Scalar(v.String()))
 		} else {
 			y.Text(indent, name, v.String())
@@ -96,10 +102,12 @@ func (y *Writer) value(indent int, name string, v reflect.Value) {
 	}
 }
 
-// list writes a list of texts or structs, unless it is empty.
+// list writes a list of texts or structs.
 func (y *Writer) list(indent int, name string, v reflect.Value) {
 	if v.Len() > 0 {
 		y.Line(indent, name, ":")
+	} else if y.Whole {
+		y.Line(indent, name, ": []")
 	}
 	for i := range v.Len() {
 		if y.entry = true; v.Index(i).Kind() == reflect.String {

@@ -15,6 +15,8 @@ import (
 
 // Writer writes YAML. Its methods remember the first error for Flush.
 type Writer struct {
+	Whole bool // empty texts and lists are written, too
+
 	w     *bufio.Writer
 	entry bool      // the next line begins an entry of a list
 	open  []section // that the next line is in

@@ -95,12 +95,13 @@ func (s *servedApp) run(ctx context.Context, args ...string) (string, error) {
 // discuss does an action on discussions.
 func (s *servedApp) discuss(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
 	a, _, told := s.heard()
-	value, err := discuss.Call(ctx, a, action, input)
+	found, err := discuss.Call(ctx, a, action, input)
 	if err != nil {
 		a.ReportError(err)
 		return "", "", errors.New(withoutName(told.String()))
 	}
-	return string(json.RawMessage(value)), withoutName(told.String()), nil
+	text, err := json.Marshal(found)
+	return string(text), withoutName(told.String()), err
 }
 
 // withoutName returns what a command has told, as it stands in an answer.

@@ -35,10 +35,8 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 	if err != nil {
 		return err
 	}
-	var made struct {
-		ID string `json:"entry_id"`
-	}
-	if done, err := answered(ctx, a, question{discussion.ActionAppend, json.RawMessage(input), o.JSON != ""}, &made); done {
+	made, done, err := answered(ctx, a, question{discussion.ActionAppend, json.RawMessage(input), o.JSON != ""})
+	if done {
 		return err
 	}
 	_, err = fmt.Fprintf(a.Out, "added %s\n", path.Join(discussion.Folder, made.ID+".yaml"))
@@ -109,27 +107,22 @@ func Mark(ctx context.Context, a *cli.App, o *MarkOptions) error {
 
 // change does an action on one entry, and says what came of it.
 func change(ctx context.Context, a *cli.App, action string, in map[string]any, asJSON bool) error {
-	var now struct {
-		ID     string `json:"entry_id"`
-		Status string `json:"status"`
-	}
-	if done, err := answered(ctx, a, question{action, in, asJSON}, &now); done {
+	now, done, err := answered(ctx, a, question{action, in, asJSON})
+	if done {
 		return err
 	}
 	if now.Status == "" {
-		_, err := fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
+		_, err = fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
 		return err
 	}
-	_, err := fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(now.Status))
+	_, err = fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(string(now.Status)))
 	return err
 }
 
 // Open lists the open discussions.
 func Open(ctx context.Context, a *cli.App, asJSON bool) error {
-	var open struct {
-		Threads []discussion.Thread `json:"open_threads"`
-	}
-	if done, err := answered(ctx, a, question{discussion.ActionOpen, struct{}{}, asJSON}, &open); done {
+	open, done, err := answered(ctx, a, question{discussion.ActionOpen, struct{}{}, asJSON})
+	if done {
 		return err
 	}
 	for _, t := range open.Threads {
@@ -143,14 +136,11 @@ func Open(ctx context.Context, a *cli.App, asJSON bool) error {
 
 // Replay tells the history of one discussion.
 func Replay(ctx context.Context, a *cli.App, id string, asJSON bool) error {
-	var told struct {
-		Narrative string `json:"narrative"`
-	}
-	in := map[string]string{"entry_id": id}
-	if done, err := answered(ctx, a, question{discussion.ActionReplay, in, asJSON}, &told); done {
+	told, done, err := answered(ctx, a, question{discussion.ActionReplay, map[string]string{"entry_id": id}, asJSON})
+	if done {
 		return err
 	}
-	_, err := fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
+	_, err = fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
 	return err
 }
 
@@ -168,17 +158,16 @@ func Schema(a *cli.App, action string) error {
 	return nil
 }
 
-// Call does an action on the ledger of the checkout, and returns its answer as JSON. In an attempt that is the ledger of the checkout in
-// which the run was started.
-func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte, error) {
+// Call does an action on the ledger of the checkout. In an attempt that is the ledger of the checkout in which the run was started.
+func Call(ctx context.Context, a *cli.App, action string, input []byte) (answer discussion.Answer, err error) {
 	p, err := a.Repository(ctx)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	top, inside := guardian.CheckoutOfRun(ctx, a, p)
 	by := author(ctx, a, p, inside)
 	if err := checkAuthors(by, input); err != nil {
-		return nil, err
+		return answer, err
 	}
 	secret := false
 	l, err := discussion.Open(top, discussion.Options{By: by, Now: a.Now, Clean: func(text string) string {
@@ -187,20 +176,20 @@ func Call(ctx context.Context, a *cli.App, action string, input []byte) ([]byte,
 		return clean
 	}})
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	defer l.Close()
-	answer, err := l.Call(action, input)
+	answer, err = l.Call(action, input)
 	for _, w := range answer.Warnings {
 		a.Warn(plaintext.Line(w))
 	}
 	if err != nil {
-		return nil, explained(err)
+		return answer, explained(err)
 	}
 	if secret {
 		a.Warn("a secret was taken out of the discussion")
 	}
-	return json.Marshal(answer.Value)
+	return answer, nil
 }
 
 // checkAuthors refuses what would be written as of relay itself.
@@ -242,23 +231,20 @@ type question struct {
 	json   bool
 }
 
-// answered does an action and reads its answer. It is done when the answer is printed, or there is none.
-func answered(ctx context.Context, a *cli.App, q question, into any) (done bool, err error) {
+// answered does an action. It is done when the answer is printed, or there is none.
+func answered(ctx context.Context, a *cli.App, q question) (answer discussion.Answer, done bool, err error) {
 	input, ok := q.in.(json.RawMessage)
 	if !ok {
 		if input, err = json.Marshal(q.in); err != nil {
-			return true, err
+			return answer, true, err
 		}
 	}
-	value, err := Call(ctx, a, q.action, input)
-	switch {
-	case err != nil:
-		return true, err
-	case q.json:
-		return true, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(value))))
+	answer, err = Call(ctx, a, q.action, input)
+	if err != nil || !q.json {
+		return answer, err != nil, err
 	}
-	err = json.Unmarshal(value, into)
-	return err != nil, err
+	text, err := json.Marshal(answer)
+	return answer, true, errors.Join(err, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(text)))))
 }
 
 // author says who types the command: the agent's runner and attempt, or the name that git knows.

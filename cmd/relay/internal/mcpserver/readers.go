@@ -176,15 +176,11 @@ func (s *server) discuss(ctx context.Context, action string, input []byte) *mcp.
 
 // shortened returns an answer without what makes it longer than MaxAnswer, and a note that says so.
 func shortened(text string) (answer json.RawMessage, note string) {
-	var open struct {
-		Threads []discussion.Thread `json:"open_threads,omitempty"`
-		ID      string              `json:"entry_id,omitempty"`
-		Told    string              `json:"narrative,omitempty"`
-	}
+	var open discussion.Answer
 	_ = json.Unmarshal([]byte(text), &open) // relay has written it
 	for share := 1.0; ; share *= 0.8 {
 		kept := open
-		kept.Told = plaintext.Head(open.Told, int(share*float64(len(open.Told))))
+		kept.Narrative = plaintext.Head(open.Narrative, int(share*float64(len(open.Narrative))))
 		kept.Threads = open.Threads[len(open.Threads)-int(share*float64(len(open.Threads))):] // the oldest stand first
 		if answer, err := json.Marshal(kept); err != nil || len(answer) <= MaxAnswer {
 			return answer, "This is not all. relay discuss open and relay discuss replay print the rest."

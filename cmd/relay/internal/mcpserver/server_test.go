@@ -43,7 +43,7 @@ func optionsIn(tb testing.TB, dir string, env map[string]string) Options {
 			if err != nil {
 				return "", "", err
 			}
-			text, err := json.Marshal(a.Value)
+			text, err := json.Marshal(a)
 			return string(text), strings.Join(a.Warnings, "\n"), err
 		},
 	}
