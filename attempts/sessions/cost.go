@@ -30,14 +30,6 @@ const (
 
 // Costs adds up what messages have cost; what cost most comes first. Metadata that cannot be read has cost nothing.
 func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
-	models, err := all(ctx, r.rows, func(s *Session) []any { return []any{&s.ID, &s.Model} }, queryModels)
-	if err != nil {
-		return nil, err
-	}
-	model := map[string]string{}
-	for _, s := range models {
-		model[s.ID] = s.Model
-	}
 	// SQLite's own functions would read each row's metadata anew for each of its fields, and sort all rows by what they are grouped by.
 	rows, err := r.rows.QueryContext(ctx, queryMetadata)
 	if err != nil {
@@ -45,14 +37,11 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 	}
 	defer rows.Close()
 	sums := map[string]*sum{}
-	var session, metadata sql.RawBytes
+	var session, of string
+	var metadata sql.RawBytes
 	for rows.Next() {
-		if err := rows.Scan(&session, &metadata); err != nil {
+		if err := rows.Scan(&session, &of, &metadata); err != nil {
 			return nil, named(File, err)
-		}
-		of, known := model[string(session)]
-		if !known {
-			continue
 		}
 		var m costMetadata
 		_ = json.Unmarshal(metadata, &m) // as far as it goes
@@ -66,7 +55,7 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 		if sums[of] == nil {
 			sums[of] = &sum{Cost: Cost{Of: of}, sessions: map[string]bool{}}
 		}
-		sums[of].add(string(session), &m)
+		sums[of].add(session, &m)
 	}
 	list := make([]Cost, 0, len(sums))
 	for _, s := range sums {

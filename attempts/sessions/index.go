@@ -40,7 +40,7 @@ func (d *DB) index(ctx context.Context, b Batch) error {
 			return err
 		}
 		return each(ctx, pointers(b.Marks), func(ctx context.Context, m *Mark) error {
-			_, err := w.exec(ctx, sqlPutMark, m.Stream, m.Offset, m.Size, m.State)
+			_, err := w.exec(ctx, sqlPutMark, m.Stream, m.Offset, m.State)
 			return err
 		})
 	})

@@ -10,7 +10,7 @@ import (
 func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err error) {
 	m.Stream = stream
 	whole := context.WithoutCancel(ctx) // it reads one row
-	err = d.prepared[sqlMark].QueryRowContext(whole, stream).Scan(&m.Offset, &m.Size, &m.State)
+	err = d.prepared[sqlMark].QueryRowContext(whole, stream).Scan(&m.Offset, &m.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mark{}, false, nil
 	}

@@ -118,7 +118,7 @@ func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
 	}
 	db, version, err := s.openReading(ctx, d.disk.Path())
 	if err == nil {
-		if version == len(s.steps) && s.file == File {
+		if version == newest && s.file == File {
 			err = usable(ctx, db)
 		}
 		if err == nil && o.Check {

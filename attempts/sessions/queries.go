@@ -38,8 +38,8 @@ const (
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 
-	queryModels   = "SELECT id, coalesce(model, '') FROM agent_sessions"
-	queryMetadata = "SELECT session_id, coalesce(metadata_json, '') FROM agent_messages"
+	queryMetadata = "SELECT m.session_id, coalesce(s.model, ''), coalesce(m.metadata_json, '') " +
+		"FROM agent_messages AS m CROSS JOIN agent_sessions AS s ON s.id = m.session_id"
 
 	queryWords      = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
 	queryDocument   = "SELECT kind, id FROM documents WHERE number = ?"

@@ -3,26 +3,30 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed"
 	"fmt"
 
 	_ "modernc.org/sqlite" // the driver
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
+var (
+	//go:embed migrations/rows-1.sql
+	rowTables string
+	//go:embed migrations/search-1.sql
+	searchTables string
+)
+
+// newest is the version of both schemas.
+const newest = 1
 
 // application is what SQLite files of relay have as their application_id: "rlay".
 const application = 0x726c6179
 
-type schema struct {
-	file  string
-	steps []string // the files of migrations that lead from nothing to the newest version
-}
+type schema struct{ file, tables string }
 
-func rowSchema() schema { return schema{File, []string{"rows-1.sql"}} }
+func rowSchema() schema { return schema{File, rowTables} }
 
-func searchSchema() schema { return schema{SearchFile, []string{"search-1.sql"}} }
+func searchSchema() schema { return schema{SearchFile, searchTables} }
 
 // version returns how far a database has been migrated. It fails with ErrForeign, ErrNewer or ErrDamaged.
 func (s schema) version(ctx context.Context, db *sql.DB) (int, error) {
@@ -33,8 +37,8 @@ func (s schema) version(ctx context.Context, db *sql.DB) (int, error) {
 		return 0, named(s.file, err)
 	case owner != application && (owner != 0 || version != 0 || tables > 0):
 		return 0, fmt.Errorf("%s: %w", s.file, ErrForeign)
-	case version > len(s.steps):
-		return 0, fmt.Errorf("%s: %w (version %d, this relay knows %d)", s.file, ErrNewer, version, len(s.steps))
+	case version > newest:
+		return 0, fmt.Errorf("%s: %w (version %d, this relay knows %d)", s.file, ErrNewer, version, newest)
 	case version > 0 && tables == 0:
 		return 0, fmt.Errorf("%s: %w: its tables are gone", s.file, ErrDamaged)
 	}
@@ -44,20 +48,11 @@ func (s schema) version(ctx context.Context, db *sql.DB) (int, error) {
 // migrate brings a database to the newest version, or leaves it as it is.
 func (s schema) migrate(ctx context.Context, db *sql.DB) error {
 	version, err := s.version(ctx, db)
-	if err != nil || version == len(s.steps) {
+	if err != nil || version == newest {
 		return err
 	}
 	return named(s.file, inTx(ctx, db, func(tx *sql.Tx) error {
-		for _, step := range s.steps[version:] {
-			text, err := migrations.ReadFile("migrations/" + step)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-				return err
-			}
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(sqlMigrated, application, len(s.steps)))
+		_, err := tx.ExecContext(ctx, s.tables+fmt.Sprintf(sqlMigrated, application, newest))
 		return err
 	}))
 }

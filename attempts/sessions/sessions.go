@@ -105,7 +105,6 @@ type ToolCall struct {
 type Mark struct {
 	Stream string // what names it: the path of the transcript below relay's folder
 	Offset int64  // of the first byte that has not been read
-	Size   int64  // of the stream when it was read
 	State  string // whatever the reader needs to go on, at most 1 MiB
 }
 

@@ -59,8 +59,8 @@ const (
 	sqlCheck    = "PRAGMA quick_check(1)"
 
 	sqlEmptySearch = "DELETE FROM marks; DELETE FROM documents; INSERT INTO words (words) VALUES ('delete-all')"
-	sqlPutMark     = "INSERT OR REPLACE INTO marks (stream, offset, size, state) VALUES (?, ?, ?, ?)"
-	sqlMark        = "SELECT offset, size, state FROM marks WHERE stream = ?"
+	sqlPutMark     = "INSERT OR REPLACE INTO marks (stream, offset, size, state) VALUES (?, ?, 0, ?)"
+	sqlMark        = "SELECT offset, state FROM marks WHERE stream = ?"
 	sqlUnmark      = "DELETE FROM marks WHERE stream = ?"
 
 	sqlAddDocument  = "INSERT INTO documents (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING number"

@@ -64,7 +64,7 @@ t1|m2|s1|Task|0|{"a":1}|"found\nit"|completed|task-t1|1500|1900`
 	change := Batch{
 		Sessions: []Session{{ID: "s1", Source: "claude-code", CreatedAt: 5000}},
 		Messages: []Message{{ID: "m3", Session: "s1", Role: Assistant, Content: "it really is", Sequence: 2}},
-		Marks:    []Mark{{Stream: "runs/r/T1/1/transcript.jsonl", Offset: 10, Size: 20, State: "{}"}},
+		Marks:    []Mark{{Stream: "runs/r/T1/1/transcript.jsonl", Offset: 10, State: "{}"}},
 	}
 	if err := d.Write(t.Context(), change); err != nil {
 		t.Fatal(err)

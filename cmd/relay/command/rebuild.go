@@ -26,17 +26,10 @@ type rebuildOptions struct {
 	json   bool
 }
 
-// What relay ledger rebuild makes anew.
-const (
-	kindLedgerSync  = "ledgersync"
-	kindArtifacts   = "artifacts"
-	kindDiscussions = "discussions"
-	kindReport      = "report"
-)
+// rebuildKinds are the names of what relay ledger rebuild makes anew: the report, and before it kinds of records.
+var rebuildKinds = []string{"ledgersync", "artifacts", "discussions", kindReport}
 
-func rebuildKinds() []string {
-	return []string{kindLedgerSync, kindArtifacts, kindDiscussions, kindReport}
-}
+const kindReport = "report"
 
 func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 	opts := rebuildOptions{app: a}
@@ -52,7 +45,7 @@ stay as they are.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runLedgerRebuild(cmd.Context(), opts) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.only, "only", "", "only this `KIND`: "+strings.Join(rebuildKinds(), ", "))
+	f.StringVar(&opts.only, "only", "", "only this `KIND`: "+strings.Join(rebuildKinds, ", "))
 	f.BoolVar(&opts.dryRun, "dry-run", false, "only say what would be written")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
@@ -65,17 +58,15 @@ type rebuilt struct {
 	Report string `json:"report,omitempty"` // file
 }
 
-// choose sets which kinds of records are made: the one that was asked for, or all that the configuration has on.
-func (o *rebuildOptions) choose(r *recordkeeper.Options) {
-	r.LedgerSync = o.only == kindLedgerSync || o.only == "" && r.LedgerSync
-	r.Artifacts = o.only == kindArtifacts || o.only == "" && r.Artifacts
-	r.Discussions = o.only == kindDiscussions || o.only == "" && r.Discussions
+// kinds are the settings of records, in the order of their names.
+func kinds(r *recordkeeper.Options) []*bool {
+	return []*bool{&r.LedgerSync, &r.Artifacts, &r.Discussions}
 }
 
 func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
-	if opts.only != "" && !slices.Contains(rebuildKinds(), opts.only) {
+	if opts.only != "" && !slices.Contains(rebuildKinds, opts.only) {
 		return &exit.UsageError{
-			Message: "there are no records of the kind " + terminal.Quote(opts.only), Hint: "use " + strings.Join(rebuildKinds(), ", "),
+			Message: "there are no records of the kind " + terminal.Quote(opts.only), Hint: "use " + strings.Join(rebuildKinds, ", "),
 		}
 	}
 	p, pl, err := opts.app.PlannedAnyhow(ctx)
@@ -91,7 +82,9 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	}
 	answer := rebuilt{DryRun: opts.dryRun}
 	o := p.RecordOptions(pl)
-	opts.choose(&o)
+	for i, on := range kinds(&o) { // the one that was asked for, or all that the configuration has on
+		*on = opts.only == rebuildKinds[i] || opts.only == "" && *on
+	}
 	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
 		return err
 	}
@@ -124,17 +117,11 @@ func (r *rebuilt) print(opts rebuildOptions, o recordkeeper.Options) {
 	if r.DryRun {
 		added, changed, written = "would be added", "would be put back", "would be written anew"
 	}
-	line := func(what string, c recordkeeper.Counts) {
-		fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", what, text.Count(c.Records, "record"), c.Missing, added, c.Changed, changed)
-	}
-	if o.LedgerSync {
-		line(".ledgersync/ledger.jsonl", r.LedgerSync)
-	}
-	if o.Artifacts {
-		line("thoughts/shared/handoffs", r.Artifacts)
-	}
-	if o.Discussions {
-		line(".ledger/entries", r.Discussions)
+	places := []string{".ledgersync/ledger.jsonl", "thoughts/shared/handoffs", ".ledger/entries"}
+	for i, c := range []recordkeeper.Counts{r.LedgerSync, r.Artifacts, r.Discussions} {
+		if *kinds(&o)[i] {
+			fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", places[i], text.Count(c.Records, "record"), c.Missing, added, c.Changed, changed)
+		}
 	}
 	if r.Report != "" {
 		fmt.Fprintf(opts.app.Out, "%s: %s\n", r.Report, written)

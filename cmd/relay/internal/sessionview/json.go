@@ -1,6 +1,9 @@
 package sessionview
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+)
 
 // printJSON prints what value points to, with the secrets taken out of its texts: of those that have the form of one, as well as of
 // those that relay knows.
@@ -10,6 +13,20 @@ func (v *View) printJSON(value any) error {
 	}
 	eachText(reflect.ValueOf(value), v.app.Secrets.Text)
 	return v.app.PrintJSON(value)
+}
+
+// shown prints a list as JSON, if that is wanted, and says what is missing when it is empty. It is done then, and after an error.
+func shown[T any](v *View, list []T, err error, none string) (done bool, _ error) {
+	switch {
+	case err != nil:
+		return true, err
+	case v.json:
+		return true, v.printJSON(&list)
+	case len(list) == 0 && none != "":
+		fmt.Fprintln(v.app.Err, "relay: note: "+none)
+		return true, nil
+	}
+	return false, nil
 }
 
 // eachText puts f of every text below a value in its place.

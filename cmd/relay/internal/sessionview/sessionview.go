@@ -75,18 +75,11 @@ func hinted(err error) error {
 // List prints sessions, the oldest first.
 func (v *View) List(ctx context.Context, f sessions.Filter) error {
 	list, err := v.ledger.List(ctx, f)
-	if err != nil {
+	for i := range list { // the first event of a stream is long, and relay sessions show has it
+		list[i].RawJSON, list[i].ContextJSON = "", ""
+	}
+	if done, err := shown(v, list, err, "no session matches"); done {
 		return err
-	}
-	if v.json {
-		for i := range list { // the first event of a stream is long, and relay sessions show has it
-			list[i].RawJSON, list[i].ContextJSON = "", ""
-		}
-		return v.printJSON(&list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(v.app.Err, "relay: note: no session matches")
-		return nil
 	}
 	for i := range list {
 		fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(list[i].ID), v.line(about(&list[i].Session, list[i].Origin)))

@@ -22,15 +22,8 @@ func (v *View) Tools(ctx context.Context, session string) error {
 		session = s.ID
 	}
 	list, err := v.ledger.Tools(ctx, session)
-	if err != nil {
+	if done, err := shown(v, list, err, "no tool was called"); done {
 		return err
-	}
-	if v.json {
-		return v.printJSON(&list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(v.app.Err, "relay: note: no tool was called")
-		return nil
 	}
 	rows := [][]string{{"tool", "calls", "success", "failed", "rejected", "cancelled"}}
 	for _, u := range list {
@@ -50,11 +43,8 @@ func (v *View) Cost(ctx context.Context, by string) error {
 		return &exit.UsageError{Message: fmt.Sprintf("--by %s is nothing that costs are added up by", by), Hint: "write --by task, model or run"}
 	}
 	list, err := v.ledger.Costs(ctx, g)
-	if err != nil {
+	if done, err := shown(v, list, err, ""); done {
 		return err
-	}
-	if v.json {
-		return v.printJSON(&list)
 	}
 	rows := [][]string{{by, "sessions", "messages", "tokens in", "tokens out", "USD"}}
 	for _, c := range list {
@@ -86,14 +76,8 @@ func (v *View) table(rows [][]string) {
 // Search prints the messages and tool results that hold all words, the newest first.
 func (v *View) Search(ctx context.Context, words []string, most int) error {
 	hits, err := v.ledger.Search(ctx, words, most)
-	if err != nil {
+	if done, err := shown(v, hits, err, "nothing was found"); done {
 		return err
-	}
-	if v.json {
-		return v.printJSON(&hits)
-	}
-	if len(hits) == 0 {
-		fmt.Fprintln(v.app.Err, "relay: note: nothing was found")
 	}
 	for _, h := range hits {
 		who := h.Role

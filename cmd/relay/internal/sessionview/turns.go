@@ -93,14 +93,8 @@ func (v *View) Turns(ctx context.Context, session string) error {
 		return err
 	}
 	roots, err := v.ledger.Tree(ctx, s.ID)
-	if err != nil {
+	if done, err := shown(v, roots, err, "the session has no turns yet"); done {
 		return err
-	}
-	if v.json {
-		return v.printJSON(&roots)
-	}
-	if len(roots) == 0 {
-		fmt.Fprintln(v.app.Err, "relay: note: the session has no turns yet")
 	}
 	numbers := map[string]int{}
 	for _, n := range roots {
