@@ -141,23 +141,24 @@ func (c fileChange) merged(now []byte) ([]byte, error) {
 // resolved resolves a conflict as an agent does that knows what its change is for: it replaces the lines that are there, and
 // leaves those of others. Lines that it should replace and cannot find are missing.
 func (c fileChange) resolved(now, before, after []string) ([]string, error) {
-	var lines []string
+	text, base := strings.Join(now, ""), strings.Join(before, "")
+	switch {
+	case base == "":
+		return append(now, after...), nil
+	case strings.Contains(text, base):
+		return []string{strings.Replace(text, base, strings.Join(after, ""), 1)}, nil
+	case strings.Contains(strings.Join(after, ""), base):
+		return []string{strings.Replace(strings.Join(after, ""), base, text, 1)}, nil
+	}
 	for _, line := range before {
 		if !slices.Contains(after, line) && !slices.Contains(now, line) {
 			return nil, fmt.Errorf("%w: line %q of %s", errMissing, strings.TrimSpace(line), c.path)
 		}
 	}
-	for _, line := range now {
-		if !slices.Contains(before, line) && !slices.Contains(after, line) {
-			lines = append(lines, line)
-		}
+	if slices.ContainsFunc(now, func(line string) bool { return !slices.Contains(before, line) }) {
+		return nil, errors.New(c.path + " was changed in the same lines")
 	}
-	for _, line := range after {
-		if !slices.Contains(before, line) || slices.Contains(now, line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines, nil
+	return slices.DeleteFunc(after, func(line string) bool { return slices.Contains(before, line) && !slices.Contains(now, line) }), nil
 }
 
 var conflictMarker = regexp.MustCompile(`(?m)^(<<<<<<< .*|=======|>>>>>>> .*)\n`)

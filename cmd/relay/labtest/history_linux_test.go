@@ -35,9 +35,6 @@ var (
 	historyRatio       = flag.Float64("history-ratio", 1.5, "wanted most time of the plan good, times the bound")
 )
 
-// historyLimit is how long a night of history may take.
-const historyLimit = time.Hour
-
 // TestHistory has relay, and loops in bash, do the commits of a real history again with an agent that knows each of them:
 // what is not done, or done and wrong, is so because of the contestant and the plan.
 func TestHistory(t *testing.T) { //nolint:paralleltest // a night is measured alone
@@ -161,13 +158,7 @@ func (n *historyNight) play() {
 	}
 	started := time.Now()
 	n.begin(r)
-	select {
-	case <-r.done:
-	case <-time.After(historyLimit):
-		claudetest.Must(r.cmd.Process.Kill())
-		<-r.done
-		n.t.Errorf("the night did not end within %s", historyLimit)
-	}
+	<-r.done // its tasks may take hours
 	n.took, n.code = time.Since(started), r.code()
 	n.write(n.inHome("stderr"), r.stderr.String())
 }
@@ -249,11 +240,7 @@ func (n *historyNight) reasons() string {
 				came = append(came, parts[2])
 			}
 		}
-		contestant := n.contestant
-		if !n.script() {
-			contestant = "relay"
-		}
-		fmt.Fprintf(&b, "  %s (%s, %s; needs %v): %s; calls: %s%s\n", t.ID, t.Commit[:8], t.Title, t.needed, n.verdicts[t.ID], strings.Join(came, ", "), n.inLedger(contestant, t.ID))
+		fmt.Fprintf(&b, "  %s (%s, %s; needs %v): %s; calls: %s%s\n", t.ID, t.Commit[:8], t.Title, t.needed, n.verdicts[t.ID], strings.Join(came, ", "), n.inLedger(map[bool]string{false: "relay"}[n.script()], t.ID))
 	}
 	if len(n.lost) > 0 {
 		fmt.Fprintf(&b, "  lost: %s\n", strings.Join(n.lost, " "))

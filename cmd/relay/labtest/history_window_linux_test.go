@@ -133,7 +133,7 @@ func (w *historyWindow) measure(t *testing.T) {
 }
 
 // find makes tasks of the commits of a span, FROM..TO, along first parents: those that change Go files and pass the
-// check. The change of a commit that is left out belongs to the next one.
+// check. The change of a commit that fails belongs to the next one.
 func (w *historyWindow) find(t *testing.T, span string) {
 	t.Helper()
 	from, _, ok := strings.Cut(span, "..")
@@ -143,8 +143,15 @@ func (w *historyWindow) find(t *testing.T, span string) {
 	before := strings.TrimSpace(string(gitIn(w.source, "rev-parse", from+"^{commit}")))
 	w.warm(t, before)
 	for _, commit := range strings.Fields(string(gitIn(w.source, "rev-list", "--reverse", "--first-parent", span))) {
+		parent := strings.TrimSpace(string(gitIn(w.source, "rev-parse", commit+"^")))
 		list := fileChanges(w.source, before, commit)
-		if !slices.ContainsFunc(list, func(c fileChange) bool { return strings.HasSuffix(c.path, ".go") }) || !w.passes(w.fill(t.TempDir(), commit)) {
+		if !slices.ContainsFunc(fileChanges(w.source, parent, commit), fileChange.counts) {
+			if before == parent {
+				before = commit
+			}
+			continue
+		}
+		if !w.passes(w.fill(t.TempDir(), commit)) {
 			continue
 		}
 		title := strings.TrimSpace(string(gitIn(w.source, "show", "-s", "--format=%s", commit)))
@@ -158,6 +165,11 @@ func (w *historyWindow) find(t *testing.T, span string) {
 	if len(w.tasks) == 0 {
 		t.Fatalf("%s has no commits that change Go files and pass", span)
 	}
+}
+
+// counts reports whether the check of a Go module depends on the file.
+func (c fileChange) counts() bool {
+	return strings.HasSuffix(c.path, ".go") || strings.HasPrefix(c.path, "go.") || strings.Contains(c.path, "testdata/")
 }
 
 // depend finds what a task needs: the last earlier task at each of its files, and those without which it cannot be done.
