@@ -21,17 +21,18 @@ type Thread struct {
 	Status Status `json:"status"`
 }
 
-type input struct {
-	Topic     string     `json:"topic"`
-	Summary   string     `json:"summary"`
-	Status    Status     `json:"status"`
-	Positions []Position `json:"positions"`
-	Related   []string   `json:"related_entries"`
-	Current   string     `json:"current_entry_id"`
-	LinkTo    []Related  `json:"link_to"`
-	ID        string     `json:"entry_id"`
-	NewStatus Status     `json:"new_status"`
-	Note      string     `json:"note"`
+// Input is what actions take: each some of it, as its input schema says.
+type Input struct {
+	Topic     string     `json:"topic,omitempty"`
+	Summary   string     `json:"summary,omitempty"`
+	Status    Status     `json:"status,omitempty"`
+	Positions []Position `json:"positions,omitzero"`
+	Related   []string   `json:"related_entries,omitempty"`
+	Current   string     `json:"current_entry_id,omitempty"`
+	LinkTo    []Related  `json:"link_to,omitempty"`
+	ID        string     `json:"entry_id,omitempty"`
+	NewStatus Status     `json:"new_status,omitempty"`
+	Note      string     `json:"note,omitempty"`
 }
 
 // Call does one of the five actions with a JSON input. Input that its schema refuses is an [InvalidError]; nothing is written then.
@@ -39,7 +40,7 @@ func (l *Ledger) Call(action string, text []byte) (answer Answer, err error) {
 	if err := check(action, text); err != nil {
 		return Answer{}, err
 	}
-	var in input
+	var in Input
 	if err := json.Unmarshal(text, &in); err != nil {
 		return Answer{}, err
 	}

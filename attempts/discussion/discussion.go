@@ -55,9 +55,9 @@ type Entry struct {
 
 // Position is what somebody holds, and why.
 type Position struct {
-	By        string `yaml:"by"`
-	Stance    string `yaml:"stance"`
-	Rationale string `yaml:"rationale"`
+	By        string `json:"by" yaml:"by"`
+	Stance    string `json:"stance" yaml:"stance"`
+	Rationale string `json:"rationale" yaml:"rationale"`
 }
 
 // Link says how an entry relates to another one.

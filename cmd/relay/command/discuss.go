@@ -6,6 +6,7 @@ import (
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/discuss"
+	"relay/cmd/relay/internal/exit"
 )
 
 func newDiscussCommand(a *cli.App) *cobra.Command {
@@ -43,7 +44,7 @@ and decides nothing. A folder .ledger that is made for it is ignored by git.`,
 	f.StringVar(&opts.Topic, "topic", "", "`TEXT`: what is discussed, in one line")
 	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was said so far, without a decision")
 	f.StringArrayVar(&opts.Positions, "position", nil, "`BY: STANCE: RATIONALE`: who holds what, and why; may be given several times")
-	f.StringVar(&opts.Status, "status", string(discussion.Exploring), "`STATUS`: exploring, tentative or unresolved")
+	f.StringVar((*string)(&opts.Status), "status", string(discussion.Exploring), "`STATUS`: exploring, tentative or unresolved")
 	f.StringArrayVar(&opts.Related, "related", nil, "`ID` of an earlier discussion; may be given several times")
 	f.StringVar(&opts.JSON, "json", "", "read the discussion from `FILE`, - for stdin, in place of flags, and print JSON")
 	f.BoolVar(&schema, "schema", false, "print the JSON Schema of a discussion, and record nothing")
@@ -51,40 +52,42 @@ and decides nothing. A folder .ledger that is made for it is ignored by git.`,
 }
 
 func newDiscussLinkCommand(a *cli.App) *cobra.Command {
-	var opts discuss.LinkOptions
-	cmd := &cobra.Command{
+	var to []string
+	var relation string
+	cmd := printing(&cobra.Command{
 		Use:     "link ID",
 		Short:   "Say how a discussion relates to earlier ones",
 		Example: "  relay discuss link 2026-01-25_split --to 2026-01-20_skills --relation extends",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.ID = args[0]
-			return discuss.Link(cmd.Context(), a, &opts)
-		},
-	}
-	f := cmd.Flags()
-	f.StringArrayVar(&opts.To, "to", nil, "`ID` of an earlier discussion; may be given several times")
-	f.StringVar(&opts.Relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
-	f.BoolVar(&opts.JSON, "json", false, "print JSON")
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		if len(to) == 0 || relation == "" {
+			return &exit.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
+		}
+		in := discussion.Input{Current: args[0]}
+		for _, id := range to {
+			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
+		}
+		return discuss.Change(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+	})
+	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
+	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
 	return cmd
 }
 
 func newDiscussMarkCommand(a *cli.App) *cobra.Command {
-	var opts discuss.MarkOptions
-	cmd := &cobra.Command{
+	var in discussion.Input
+	cmd := printing(&cobra.Command{
 		Use:   "mark ID STATUS",
 		Short: "Say where a discussion stands now",
 		Long: `Say where a discussion stands now: exploring, tentative, accepted, deprecated or
 revived. It is added to its history; the same status again may carry a note.`,
 		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
 		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.ID, opts.Status = args[0], args[1]
-			return discuss.Mark(cmd.Context(), a, &opts)
-		},
-	}
-	cmd.Flags().StringVar(&opts.Note, "note", "", "`TEXT` that goes with the change")
-	cmd.Flags().BoolVar(&opts.JSON, "json", false, "print JSON")
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
+		return discuss.Change(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+	})
+	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
 }
 

@@ -26,7 +26,7 @@ type rebuildOptions struct {
 	json   bool
 }
 
-// rebuildKinds are the names of what relay ledger rebuild makes anew: the report, and before it kinds of records.
+// rebuildKinds are what relay ledger rebuild writes: kinds of records, and the report.
 var rebuildKinds = []string{"ledgersync", "artifacts", "discussions", kindReport}
 
 const kindReport = "report"

@@ -3,6 +3,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,6 +89,25 @@ func ReadInput(a *App, from string) ([]byte, error) {
 	}
 	return artifact.ReadText(a.Path(from))
 }
+
+// ReadObject reads one JSON object as [ReadInput] does, with no key that it does not know. What is wrong with it is mistake.
+func ReadObject(a *App, from string, to any) (mistake, err error) {
+	content, err := ReadInput(a, from)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(content))
+	dec.DisallowUnknownFields()
+	if mistake = dec.Decode(to); mistake == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			mistake = ErrMore
+		}
+	}
+	return mistake, nil
+}
+
+// ErrMore means that something stands behind an object.
+var ErrMore = errors.New("something stands behind the object")
 
 // PrintJSON prints one value as the whole answer of a command.
 func (a *App) PrintJSON(v any) error {

@@ -23,10 +23,9 @@ import (
 
 // AppendOptions are the flags of relay discuss append.
 type AppendOptions struct {
-	JSON                   string // file with the input of the action, - for stdin; "": the flags say all
-	Topic, Summary, Status string
-	Positions              []string // "BY: STANCE: RATIONALE"
-	Related                []string
+	JSON      string   // file with the input of the action, - for stdin; "": the flags say all
+	Positions []string // "BY: STANCE: RATIONALE"
+	discussion.Input
 }
 
 // Append records a new discussion.
@@ -47,7 +46,7 @@ func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
 	if o.JSON != "" {
 		return cli.ReadInput(a, o.JSON)
 	}
-	positions := []map[string]string{}
+	o.Input.Positions = []discussion.Position{}
 	for _, given := range o.Positions {
 		parts := strings.SplitN(given, ": ", 3)
 		if len(parts) < 3 {
@@ -56,57 +55,13 @@ func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
 				Hint:    `write it as --position "BY: STANCE: RATIONALE"`,
 			}
 		}
-		positions = append(positions, map[string]string{"by": parts[0], "stance": parts[1], "rationale": parts[2]})
+		o.Input.Positions = append(o.Input.Positions, discussion.Position{By: parts[0], Stance: parts[1], Rationale: parts[2]})
 	}
-	in := map[string]any{"positions": positions}
-	for key, value := range map[string]string{"topic": o.Topic, "summary": o.Summary, "status": o.Status} {
-		if value != "" {
-			in[key] = value
-		}
-	}
-	if len(o.Related) > 0 {
-		in["related_entries"] = o.Related
-	}
-	return json.Marshal(in)
+	return json.Marshal(o.Input)
 }
 
-// LinkOptions are what relay discuss link is given.
-type LinkOptions struct {
-	ID       string
-	To       []string // ids; the relation is the same for all
-	Relation string
-	JSON     bool
-}
-
-// Link adds links to an entry.
-func Link(ctx context.Context, a *cli.App, o *LinkOptions) error {
-	if len(o.To) == 0 || o.Relation == "" {
-		return &exit.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
-	}
-	links := []map[string]string{}
-	for _, to := range o.To {
-		links = append(links, map[string]string{"entry_id": to, "relation": o.Relation})
-	}
-	return change(ctx, a, discussion.ActionLink, map[string]any{"current_entry_id": o.ID, "link_to": links}, o.JSON)
-}
-
-// MarkOptions are what relay discuss mark is given.
-type MarkOptions struct {
-	ID, Status, Note string
-	JSON             bool
-}
-
-// Mark gives an entry a status.
-func Mark(ctx context.Context, a *cli.App, o *MarkOptions) error {
-	in := map[string]any{"entry_id": o.ID, "new_status": o.Status}
-	if o.Note != "" {
-		in["note"] = o.Note
-	}
-	return change(ctx, a, discussion.ActionMark, in, o.JSON)
-}
-
-// change does an action on one entry, and says what came of it.
-func change(ctx context.Context, a *cli.App, action string, in map[string]any, asJSON bool) error {
+// Change does an action on one entry, and says what came of it.
+func Change(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) error {
 	now, done, err := answered(ctx, a, question{action, in, asJSON})
 	if done {
 		return err

@@ -1,10 +1,9 @@
 package entries
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,22 +89,17 @@ func CheckAuthor(name string) error {
 }
 
 func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
-	content, err := cli.ReadInput(a, from)
-	if err != nil {
-		return err
-	}
+	mistake, err := cli.ReadObject(a, from, e)
 	if from == "-" {
 		from = "what stdin gave"
 	}
-	dec := json.NewDecoder(bytes.NewReader(content))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(e); err != nil {
-		return &exit.Hinted{Err: fmt.Errorf("%s is no entry: %w", from, err), Hint: "relay ledgersync validate --schema prints what an entry has"}
-	}
-	if _, err := dec.Token(); err != io.EOF {
+	switch {
+	case errors.Is(mistake, cli.ErrMore):
 		return &exit.Hinted{Err: fmt.Errorf("%s has more than one entry", from), Hint: "add them one by one"}
+	case mistake != nil:
+		return &exit.Hinted{Err: fmt.Errorf("%s is no entry: %w", from, mistake), Hint: "relay ledgersync validate --schema prints what an entry has"}
 	}
-	return nil
+	return err
 }
 
 func (o *AddOptions) apply(e *ledgersync.Entry) error {

@@ -3,11 +3,9 @@ package handover
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"relay/attempts/artifact"
@@ -56,25 +54,14 @@ func statementFrom(a *cli.App, from string) (s Statement, err error) {
 	if from == "-" {
 		name = "stdin"
 	}
-	content, err := cli.ReadInput(a, from)
-	if err != nil {
-		return s, err
+	mistake, err := cli.ReadObject(a, from, &s)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](mistake); ok {
+		mistake = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
 	}
-	dec := json.NewDecoder(bytes.NewReader(content))
-	dec.DisallowUnknownFields()
-	err = dec.Decode(&s)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something stands behind the object")
-		}
+	if mistake != nil {
+		err = &exit.Hinted{Err: fmt.Errorf("%s is no handoff: %w", name, mistake), Hint: "relay handoff --help shows what it looks like"}
 	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		err = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
-	}
-	if err != nil {
-		return s, &exit.Hinted{Err: fmt.Errorf("%s is no handoff: %w", name, err), Hint: "relay handoff --help shows what it looks like"}
-	}
-	return s, nil
+	return s, err
 }
 
 func (s *Statement) check() error {
