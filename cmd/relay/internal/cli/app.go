@@ -90,7 +90,7 @@ func ReadInput(a *App, from string) ([]byte, error) {
 	return artifact.ReadText(a.Path(from))
 }
 
-// ReadObject reads one JSON object as [ReadInput] does, with no key that it does not know. What is wrong with it is mistake.
+// ReadObject reads one JSON object as [ReadInput] does, and refuses keys that it does not know: mistake says why.
 func ReadObject(a *App, from string, to any) (mistake, err error) {
 	content, err := ReadInput(a, from)
 	if err != nil {
