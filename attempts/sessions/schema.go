@@ -9,12 +9,11 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-var (
-	//go:embed migrations/rows-1.sql
-	rowTables string
-	//go:embed migrations/search-1.sql
-	searchTables string
-)
+//go:embed migrations/rows-1.sql
+var rowTables string
+
+//go:embed migrations/search-1.sql
+var searchTables string
 
 // newest is the version of both schemas.
 const newest = 1
