@@ -68,6 +68,9 @@ func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err 
 	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
 		return none, wait, err
 	}
+	if d.State.Plan.IsFull() {
+		return none, &Waiting{Changed: d.State.Changed}, nil
+	}
 	i, runner := d.choose(now)
 	if i >= 0 {
 		if rest := d.queue.waitForLanding(i, now.Run); rest > 0 {

@@ -53,6 +53,8 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	now := c.state.Instant()
 	if index, ok := c.state.O.Graph.Index(a.Task.ID); ok && c.limits.breaker.Excuses(index, attempts.Cause(ended.Receipt)) {
 		ended.Charged = false // it failed only for the cause that has opened the circuit breaker
+	} else if ok && c.state.Plan != nil && verdict.MayLack(*ended) && c.state.Plan.IsEarly(index) {
+		ended.Charged = false // what it lacks may be what the others make
 	}
 	rule := c.rule(now, a, f, *ended)
 	ended.Gate = c.gate(now, record, EndedAttempt{Attempt: a, Result: f, Ended: *ended, Rule: rule})
@@ -149,11 +151,12 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 		c.state.Plan.Postpone(j.Index)
 	default:
 		record := c.state.store.Task(a.Task.ID)
+		lacks := verdict.MayLack(e)
 		switch lacking := schedule.MissingReviewers(record); {
 		case lacking != nil:
 			c.state.Plan.AwaitReview(j.Index, lacking)
-		case e.Charged:
-			c.state.Plan.SetBack(j.Index)
+		case e.Charged || lacks:
+			c.state.Plan.SetBack(j.Index, lacks)
 		default:
 			c.state.Plan.Requeue(j.Index)
 		}

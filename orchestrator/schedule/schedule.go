@@ -28,9 +28,11 @@ type Schedule struct {
 	postponed []int        // in phasePostponed
 	retried   map[int]bool // tasks that were postponed and made ready again
 
-	landed  int       // tasks that were completed in this run
-	tries   []attempt // by task
-	setBack []int     // in phaseSetBack
+	landed   int       // tasks that were completed in this run
+	tries    []attempt // by task
+	setBack  []int     // in phaseSetBack
+	width    width
+	edgeless bool // no task depends on another
 
 	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
 	wanted    []bool           // by task: it is selected for this run; nil: all are
@@ -38,9 +40,28 @@ type Schedule struct {
 
 // attempt is what is known of a task's last attempts in this run.
 type attempt struct {
-	failed int  // how many
+	failed int  // how many, without those that failed early
+	early  int  // how many of those
 	landed int  // what Schedule.landed was when the last one began
 	again  bool // nothing had landed then since the one before began
+}
+
+// width is how many tasks run at once. Where no task of a plan says what it depends on, only failures tell: a task that fails beside
+// others has likely begun before what it needs was there. Then one runs at a time, until many in a row were completed.
+type width struct {
+	most     int // 0: no limit
+	calm     int // tasks completed since it was last made smaller
+	patience int // how many there must be for one more
+}
+
+// narrow has one task run at a time.
+func (w *width) narrow() { *w = width{most: 1, patience: max(8, 2*w.patience)} }
+
+// completed counts a task.
+func (w *width) completed() {
+	if w.calm++; w.most > 0 && w.calm >= w.patience {
+		w.most, w.calm = w.most+1, 0
+	}
 }
 
 // phase is the state of a task in this run.
@@ -74,7 +95,9 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 		s.phase[i] = startPhase(l.Tasks[g.ID(i)], wanted == nil || wanted[i])
 	}
 	s.ready = newReadyQueue(g, s.tasks)
+	s.edgeless = g.Len() > 1
 	for i := range s.phase {
+		s.edgeless = s.edgeless && len(g.Deps(i)) == 0
 		for _, d := range g.Deps(i) {
 			if s.phase[d] != phaseCompleted {
 				s.waiting[i]++
@@ -225,6 +248,7 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 func (s *Schedule) Complete(i int) {
 	s.stop(i, phaseCompleted)
 	s.landed++
+	s.width.completed()
 	s.RetrySetBack()
 	for _, d := range s.graph.Dependants(i) {
 		s.waiting[d]--
@@ -246,10 +270,16 @@ func (s *Schedule) Requeue(i int) {
 }
 
 // SetBack ends a failed attempt at task i. It is tried again when something has landed since the attempt began, or when nothing else is
-// left: what it lacks may be what another task makes.
-func (s *Schedule) SetBack(i int) {
+// left: what it lacks may be what another task makes. Lacks says that its failure looks like that.
+func (s *Schedule) SetBack(i int, lacks bool) {
+	if lacks && s.IsEarly(i) {
+		s.tries[i].early++
+		s.width.narrow()
+	} else {
+		s.tries[i].failed++
+	}
 	s.Requeue(i)
-	if s.tries[i].failed++; s.phase[i] == phaseReady && s.tries[i].landed == s.landed {
+	if s.phase[i] == phaseReady && s.tries[i].landed == s.landed {
 		s.ready.remove(i)
 		s.setPhase(i, phaseSetBack)
 		s.setBack = append(s.setBack, i)
@@ -266,6 +296,18 @@ func (s *Schedule) RetrySetBack() bool {
 	s.setBack = nil
 	return any
 }
+
+// mostEarly is how often a task may have begun too early.
+const mostEarly = 2
+
+// IsEarly reports whether a failure of running task i may come from its having begun too early, in a plan without dependencies.
+func (s *Schedule) IsEarly(i int) bool {
+	t := s.tries[i]
+	return s.edgeless && t.early < mostEarly && (t.landed < s.landed || s.running > 1)
+}
+
+// IsFull reports whether no further task may begin for now, however many jobs there are.
+func (s *Schedule) IsFull() bool { return s.width.most > 0 && s.running >= s.width.most }
 
 // MayChange reports whether the next attempt at running task i would begin from something else than this one did, or could: another task
 // is not done yet.

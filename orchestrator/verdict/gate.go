@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/internal/telling"
 	"relay/review"
 )
 
@@ -58,6 +59,12 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 		gate = budgetGate(s.OverBudget)
 	}
 	return gate
+}
+
+// MayLack reports whether an attempt failed for something that is not there: its agent says so, or what it printed does.
+func MayLack(e attempts.Ended) bool {
+	failed := e.Result == attempts.ResultFailure && (e.Outcome == attempts.Agent || e.Outcome == attempts.Check)
+	return failed && (e.Receipt.ErrorCategory == attempts.MissingDependency || telling.Lacks(e.Receipt.ErrorSummary))
 }
 
 // final reports whether a gate does not rest on what the attempts began from. A task gets one attempt more than its limit when that has
