@@ -129,7 +129,7 @@ func (c *Judge) gate(now clock.Instant, record attempts.TaskRecord, o EndedAttem
 	if c.state.Plan != nil {
 		i, _ := c.state.O.Graph.Index(task.ID)
 		standing.PutOff = o.Result.Held && c.state.Plan.WasPostponed(i)
-		standing.MayChange = c.state.Plan.MayChange(i)
+		standing.MayChange, standing.Again = c.state.Plan.MayChange(i), c.state.Plan.BeganAgain(i)
 	}
 	gate := verdict.GateOf(o.Result.Reported(), o.Ended, standing)
 	if gate != nil && gate.At.IsZero() {

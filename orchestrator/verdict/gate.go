@@ -30,6 +30,7 @@ type Standing struct {
 	Limits     Limits
 	PutOff     bool   // it was put off before, and nothing else is left to do
 	MayChange  bool   // its next attempt would begin from something else than this one, or could
+	Again      bool   // it began from the same as the failed one before it
 	OverBudget string // why its budget is exhausted; "": it is not
 	NoRunner   string // why no runner is left for it; "": one is
 }
@@ -52,7 +53,7 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 		return heldGate(ended, s)
 	}
 	gate := GateAfter(s.Record, ended, s.Limits)
-	if gate != nil && s.MayChange && !final(gate, s) {
+	if gate != nil && s.MayChange && !final(gate, ended, s) {
 		gate = nil // see GateBefore
 	}
 	if gate == nil && ended.Result != attempts.ResultSuccess {
@@ -68,10 +69,16 @@ func MayLack(e attempts.Ended) bool {
 }
 
 // final reports whether a gate does not rest on what the attempts began from. A task gets one attempt more than its limit when that has
-// changed, unless the limit is one.
-func final(gate *attempts.Gate, s Standing) bool {
-	most := s.Limits.attempts()
-	return gate.Reason != attempts.RepeatedFailure && (gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most)
+// changed, unless the limit is one. The same error on something else says enough, unless it is that something is not there.
+func final(gate *attempts.Gate, ended attempts.Ended, s Standing) bool {
+	switch gate.Reason {
+	case attempts.RepeatedFailure:
+		return !s.Again && !MayLack(ended)
+	case attempts.MaxAttempts:
+		most := s.Limits.attempts()
+		return most == 1 || s.Record.Charges() >= most
+	}
+	return true
 }
 
 // heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
