@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"relay/review"
@@ -54,6 +55,7 @@ const (
 	TypeAttemptEnded   Type = "attempt_ended"
 	TypeGated          Type = "gated"    // a person gated the task, or its budget or its attempts were used up before one began
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
+	TypeApproved       Type = "approved" // a person approved what relay could not judge of a completed task
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeUndone         Type = "undone"   // work that landed later broke a completed task: pending again, earlier charges no longer count
 	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
@@ -152,6 +154,11 @@ type Note struct {
 	Text string `json:"text"`
 }
 
+// Approval is the note of a person's approval, with what was given as its reason.
+func Approval(reason string) *Note {
+	return &Note{Kind: "approved", Text: strings.TrimSuffix("approved by a person: "+reason, ": ")}
+}
+
 // Finished records that a branch has what had landed on the integration branch.
 type Finished struct {
 	Branch string `json:"branch"` // the integration branch
@@ -212,9 +219,25 @@ type Receipt struct {
 	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
 	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
 	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
-	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // some do prove less, and no reviewer has approved that
+	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // of older relays: the weaker tests are looks
+	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`               // of work that lands
 	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
 	Extra         string    `json:"extra,omitempty" yaml:"-"` // as in Attempt
+}
+
+// Look is something that relay saw of work that lands and that it cannot judge: a person has to.
+type Look struct {
+	Cause string `json:"cause" yaml:"cause"` // the row of the table of looks
+	Text  string `json:"text" yaml:"text"`   // one line
+}
+
+// Texts returns what was seen, as one line.
+func Texts(looks []Look) string {
+	texts := make([]string, len(looks))
+	for i, look := range looks {
+		texts[i] = look.Text
+	}
+	return strings.Join(texts, "; ")
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

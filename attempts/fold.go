@@ -156,6 +156,10 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeUngated:
 		rec.ungate()
+	case TypeApproved:
+		if rec.Completed {
+			rec.CountFrom = len(rec.Attempts)
+		}
 	case TypeUndone:
 		rec.undo(e)
 	case TypeReset:

@@ -26,6 +26,7 @@ func TestFormats(t *testing.T) {
 	lands.Landing.Receipt.Checks[0].Attribution = FixedByTask
 	lands.Landing.Receipt.ResultFrom, lands.Landing.Receipt.AlreadyDone = ResultAsked, true
 	lands.Landing.Receipt.WeakerTests, lands.Landing.Receipt.Doubtful = []string{"sum_test.py proves less than before"}, true
+	lands.Landing.Receipt.Looks = []Look{{Cause: "done already", Text: "nothing was changed"}}
 	lands.Landing.Receipt.Statement = everythingSaid()
 	lands.Landing.Changes = []FileChange{{Path: "a.go", Kind: FileAdded, Added: 3}, {Path: "c.go", Kind: FileRenamed, From: "b.go", Added: 1, Deleted: 2}}
 	lands.Landing.Tools = []ToolUse{{Name: "Edit", Calls: 7, Failed: 2}}
@@ -45,6 +46,7 @@ func TestFormats(t *testing.T) {
 		{Type: TypeNote, Note: &Note{Kind: "wait", Text: "usage limit until 03:00"}},
 		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}},
 		{Type: TypeUngated, Task: "T4"},
+		{Type: TypeApproved, Task: "T4", Note: Approval("as wanted")},
 		{Type: TypeWritten, Written: &Written{SHA256: "00ff", Size: 10, Seq: 10}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 3, Reason: "no_runnable_tasks"}},
 		started("T3", 1),

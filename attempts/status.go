@@ -16,14 +16,21 @@ func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
 }
 
-// Doubtful reports which tests prove less since a task was completed, in words, when no reviewer has approved that, and no
-// person has taken it as it is.
-func (rec *TaskRecord) Doubtful() []string {
+// Looks returns what relay saw of a completed task and could not judge, until a person has approved it.
+func (rec *TaskRecord) Looks() []Look {
 	last := len(rec.Attempts) - 1
-	if !rec.Completed || last < rec.CountFrom || !rec.Attempts[last].Receipt.Doubtful {
+	if !rec.Completed || last < rec.CountFrom {
 		return nil
 	}
-	return rec.Attempts[last].Receipt.WeakerTests
+	r := &rec.Attempts[last].Receipt
+	if !r.Doubtful {
+		return r.Looks
+	}
+	looks := slices.Clone(r.Looks)
+	for _, weaker := range r.WeakerTests {
+		looks = append(looks, Look{Cause: "tests prove less", Text: weaker})
+	}
+	return looks
 }
 
 // RootCauses names the gated tasks that keep a blocked task from running, in file order. It is empty when the task

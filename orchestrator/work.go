@@ -218,7 +218,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	s := r.state.Summary
 	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.Counts()
 	r.state.store.View(func(l *attempts.Ledger) {
-		s.Left, s.Doubtful = ending.Left(r.state.o.Graph, l, wanted), ending.Doubtful(r.state.o.Graph, l, wanted)
+		s.Left, s.Looks = ending.Left(r.state.o.Graph, l, wanted), ending.Looks(r.state.o.Graph, l, wanted)
 	})
 	err = r.ending(ctx, &s, err)
 	code := 0
@@ -278,7 +278,7 @@ func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
 	default:
 		s.Reason = ending.NoRunnableTasks
 	}
-	s.NoteDoubtful()
+	s.NoteLooks()
 	return err
 }
 

@@ -1,5 +1,25 @@
 package reanchor
 
+// TestsQuestion is put to an agent that changed tests which its task does not name, in the session that did the work.
+type TestsQuestion struct {
+	Changed []string // what the work does, a line each
+}
+
+// Brief writes what the agent is told. in is the attempt's own.
+func (q TestsQuestion) Brief(in Input) []byte {
+	var s sheet
+	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
+	said := "relay has looked at the tests that your work changes:\n"
+	for _, changed := range q.Changed {
+		said += "- " + oneLine(changed, 4*titleBytes) + "\n"
+	}
+	s.say(said)
+	s.say("Why? If the task needs that, change nothing, and say in the `summary` of your result why each change is right.\n" +
+		"Else undo these changes, make the work pass the tests as they were, and give the result of the whole.")
+	sayForm(&s, in.Agent, in.Task.Kind)
+	return s.bytes()
+}
+
 // ResultQuestion is put to an agent that ended without a result, in the session that did the work.
 type ResultQuestion struct {
 	Why     string // it counts as none, in a line

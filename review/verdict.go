@@ -94,6 +94,7 @@ type Subject struct {
 	Decisive                                  []string // changed files that decide what the commands say, one line each
 	EarlierFindings                           string   // markdown, of the last review
 	Answer                                    string   // what the agent says it has done about them
+	DoneAlready                               bool     // the agent says so, and has changed nothing
 	Focus                                     string   // what this reviewer looks at most; empty: everything
 	Instructions                              string   // the user's own words to this reviewer
 }

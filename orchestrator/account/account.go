@@ -58,6 +58,9 @@ func (f *State) Record(e *verdict.Evidence, r verdict.Ruling) {
 		return
 	}
 	f.Receipt.AlreadyDone = e.AlreadyDone(r)
+	if r.Lands() {
+		f.Receipt.Looks = verdict.Looks(e)
+	}
 	if e.WithoutResult() {
 		f.Receipt.ResultFrom = ""
 	}
@@ -173,7 +176,7 @@ func (f *State) Follow(next State) {
 	}
 	next.Receipt.ResultFrom = cmp.Or(next.Receipt.ResultFrom, f.Receipt.ResultFrom)
 	next.Rounds, next.Before, next.Judged = f.Rounds+1, f.Wanted, f.Judged
-	next.End.Round = next.Rounds
+	next.End.Round, next.End.AskedWhy, next.End.Why = next.Rounds, f.End.AskedWhy, f.End.Why
 	next.Notes, next.Unable = append(f.Notes, next.Notes...), f.Unable
 	next.Spend(f.Result)
 	next.Answered, next.OnBase = next.Receipt.Summary, f.OnBase

@@ -64,6 +64,9 @@ func (p Files) Round(n int) Files { return p.turn(TurnFolder(n)) }
 // Question names the files of the turn in which an agent is asked for its result.
 func (p Files) Question() Files { return p.turn("result") }
 
+// Why names the files of the turn in which an agent is asked why it changed tests.
+func (p Files) Why() Files { return p.turn("why") }
+
 func (p Files) turn(folder string) Files {
 	in := func(name string) string { return filepath.Join(p.Folder, folder, name) }
 	p.Brief, p.Result, p.End = in("brief.md"), in("result.json"), in(EndFile)
@@ -74,7 +77,7 @@ func (p Files) turn(folder string) Files {
 // LastSeen is the last moment at which the attempt's processes can have been alive.
 func (p Files) LastSeen() time.Time {
 	var last time.Time
-	paths := append(p.Output(), p.Question().Output()...)
+	paths := slices.Concat(p.Output(), p.Question().Output(), p.Why().Output())
 	for n := 1; p.Round(n).Used(); n++ {
 		paths = append(paths, p.Round(n).Output()...)
 	}

@@ -33,11 +33,12 @@ type Diff struct {
 	Result     *engine.Result         // what is found is told there
 	Found
 	Deleted []string // tests that are gone and that the task does not name
+	Weaker  []string // those that prove less than before, in words
 }
 
 // Found is what reviewers are told of, and checks are run with.
 type Found struct {
-	Weakened []review.Finding // tests that prove less than before
+	Weakened []review.Finding // tests that prove less than before, or something else
 	Decisive []review.Finding // changed files that decide what checks say
 	Old      OldTests
 }

@@ -48,8 +48,7 @@ func outOfSight(from, to string) bool {
 // testsKept finds tests that were deleted and that the task does not name, and tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (d *Diff) testsKept(ctx context.Context) error {
-	d.Weakened, d.Result.Doubtful, d.Result.Receipt.WeakerTests = nil, false, nil
-	var deleted []string
+	d.Weakened, d.Weaker, d.Deleted, d.Result.Receipt.WeakerTests = nil, nil, nil, nil
 	var changed, sources, added []reanchor.Change
 	for _, n := range d.Names {
 		was := text.FirstOf(n.From, n.Path)
@@ -68,11 +67,9 @@ func (d *Diff) testsKept(ctx context.Context) error {
 		case d.either(n, Declared):
 			d.weak(n.Path, was, "is no test any more, as the task's files allow")
 		default:
-			deleted = append(deleted, was)
+			d.Deleted = append(d.Deleted, was)
+			d.note(was, was, "was deleted")
 		}
-	}
-	if d.Deleted = deleted; len(deleted) > 0 {
-		return nil
 	}
 	inside, err := d.holding(ctx, d.Base, sources, "-F", "-e", "#[test]", "-e", "::test]")
 	if err != nil {
@@ -100,12 +97,17 @@ func (d *Diff) lost(n reanchor.Change) bool {
 	return n.From != "" && outOfSight(n.From, n.Path)
 }
 
-// weak tells of a test that proves less, and makes it a finding of its own for the reviewers.
+// weak tells of a test that proves less than before.
 func (d *Diff) weak(p, was, issue string) {
+	d.note(p, was, issue)
+	d.Weaker = append(d.Weaker, was+" "+issue)
+}
+
+// note tells of a change of a test, and has reviewers look at it.
+func (d *Diff) note(p, was, issue string) {
 	d.Result.Note("tests", was+" "+issue)
 	d.Result.Receipt.WeakerTests = append(d.Result.Receipt.WeakerTests, was+" "+issue)
 	d.Weakened = append(d.Weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
-	d.Result.Doubtful = d.Result.Doubtful || !strings.HasPrefix(issue, evidence.OtherAssertion)
 }
 
 // Declared reports whether a task has a path among its files.
@@ -154,7 +156,11 @@ func (d *Diff) testsWeakened(ctx context.Context, changed []reanchor.Change) err
 		was := text.FirstOf(n.From, n.Path)
 		if err := d.changedLines(ctx, []string{was, n.Path}, count.Line); err != nil {
 			d.Result.Note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.Issue(); issue != "" && (!strings.HasPrefix(issue, evidence.OtherAssertion) || !d.either(n, namesTest)) {
+		} else if issue := count.Issue(); strings.HasPrefix(issue, evidence.OtherAssertion) {
+			if !d.either(n, namesTest) {
+				d.note(n.Path, was, issue)
+			}
+		} else if issue != "" {
 			d.weak(n.Path, was, issue)
 		}
 	}
@@ -179,14 +185,12 @@ func (d *Diff) changedLines(ctx context.Context, paths []string, visit func(line
 	return nil
 }
 
-// Names of scripts that check something, rather than being what is checked; files that a shell script reads in; lines
-// that end a test or a program at once; and words of a task that is about changing tests, or what they hold.
+// Names of scripts that check something, rather than being what is checked; files that a shell script reads in; and lines
+// that end a test or a program at once.
 var (
 	checkName = lazyregexp.New(`(?i)check|verif|test|spec|lint|valid|accept|assert|smoke|e2e|(^|[/._-])ci([/._-]|$)`)
 	readsIn   = lazyregexp.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
 	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
-	changesIt = lazyregexp.New(`(?i)\b(chang|renam|refactor|rewrit|replac|remov|delet|drop|migrat|port|convert|restructur|reword)\w*`)
-	wantsTest = lazyregexp.New(`(?i)\b(updat|chang|adjust|adapt|rewrit|replac|migrat|renam|remov|fix|correct)\w*[^.\n]{0,60}\b(tests?|specs?|fixtures?|snapshots?|goldens?|expectations?)\b`)
 )
 
 // OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.
@@ -195,13 +199,10 @@ type OldTests struct {
 	All     []string // to be put back for another run of the checks: changed ones, by both names, and new tests
 }
 
-// findOldTests lists the tests, check scripts and their helpers that the agent has changed and that the task neither
-// declares nor asks to have changed. Tests that were only added to say no less than before.
+// findOldTests lists the tests, check scripts and their helpers that the agent has changed and that the task
+// does not declare. Tests that were only added to say no less than before.
 func (d *Diff) findOldTests(ctx context.Context) error {
 	d.Old = OldTests{}
-	if changesIt.MatchString(d.Task.Title) || wantsTest.MatchString(d.Task.Title+"\n"+d.Task.Description) {
-		return nil
-	}
 	scripts := d.checkScripts(ctx)
 	for _, n := range d.Names {
 		was := text.FirstOf(n.From, n.Path)
@@ -296,16 +297,16 @@ func helps(script, p string) bool {
 }
 
 // RanFewer tells of a check that passes and ran fewer tests than before the work, as far as it says how many: one of them may end
-// the others early, or skip them.
-func (found *Found) RanFewer(task *epic.Task, check string, before, now attempts.CheckRun, f *engine.Result) {
+// the others early, or skip them. It returns that in words, else nothing.
+func (found *Found) RanFewer(check string, before, now attempts.CheckRun, f *engine.Result) []string {
 	if now.RanTests == 0 || now.RanTests >= before.RanTests {
-		return
+		return nil
 	}
 	issue := fmt.Sprintf("%s ran %d tests, and %d before the work", check, now.RanTests, before.RanTests)
 	f.Note("tests", issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, issue)
 	found.Weakened = append(found.Weakened, review.Finding{Severity: review.Medium, Issue: issue})
-	f.Doubtful = f.Doubtful || !wantsTest.MatchString(task.Title+"\n"+task.Description)
+	return []string{issue}
 }
 
 // maxScripts bounds how many scripts are looked for.

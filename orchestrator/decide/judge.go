@@ -108,7 +108,6 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
 		Cause: string(f.Cause), Evidence: f.Evidence.Record(c.state.Redact.Block),
 	}
-	e.Receipt.Doubtful = judged.Doubtful
 	if f.Usage != (attempts.Usage{}) {
 		e.Usage = &f.Usage
 	}

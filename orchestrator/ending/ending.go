@@ -27,8 +27,8 @@ const (
 	// Every task is completed, and the review of the whole epic wants more, or has not been made since.
 	EpicRefused  Reason = "epic_refused"
 	EpicUnjudged Reason = "epic_not_reviewed"
-	// Every task is completed, and tests of some prove less than before.
-	EpicDoubtful Reason = "epic_doubtful"
+	// Every task is completed, and a person has to look at some.
+	EpicLooks Reason = "epic_doubtful"
 	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
 	EpicUndone Reason = "epic_undone"
 
@@ -56,8 +56,8 @@ type Summary struct {
 	Regressed []string
 	// Undone are the completed tasks among them whose own checks fail.
 	Undone []string
-	// Doubtful are the completed tasks of this run's selection whose tests prove less than before, see [attempts.TaskRecord].
-	Doubtful []string
+	// Looks are the completed tasks of this run's selection that a person has to look at, see [attempts.TaskRecord].
+	Looks []string
 	// Unchecked are completed tasks whose checks were not run once more, for want of time.
 	Unchecked []string
 	// Tip is the commit on which they were run; "" : nothing has landed, or the run was cut short.
@@ -136,23 +136,26 @@ func EpicReason(last *attempts.EpicReview, unjudged string) (reason Reason, why 
 	return EpicRefused, "the whole epic: " + EpicVerdict(last)
 }
 
-// Doubtful returns the tasks of a selection that are completed with tests that prove less than before.
-func Doubtful(g *epic.Graph, l *attempts.Ledger, wanted []bool) (ids []string) {
+// Looks returns the completed tasks of a selection that a person has to look at.
+func Looks(g *epic.Graph, l *attempts.Ledger, wanted []bool) (ids []string) {
 	for i := range g.Len() {
 		id := g.ID(i)
-		if rec := l.Tasks[id]; (wanted == nil || wanted[i]) && rec != nil && len(rec.Doubtful()) > 0 {
+		if rec := l.Tasks[id]; (wanted == nil || wanted[i]) && rec != nil && len(rec.Looks()) > 0 {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// NoteDoubtful changes the reason of a run that has completed everything if tests of some tasks were weakened.
-func (s *Summary) NoteDoubtful() {
-	if s.Left == 0 && len(s.Doubtful) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
-		s.Reason, s.Why = EpicDoubtful, "tests of these were weakened: "+text.Listed(s.Doubtful)
+// NoteLooks changes the reason of a run that has completed everything if a person has to look at some tasks.
+func (s *Summary) NoteLooks() {
+	if s.Left == 0 && len(s.Looks) > 0 && (s.Reason == EpicComplete || s.Reason == NoRunnableTasks) {
+		s.Reason, s.Why = EpicLooks, "look at these: "+text.Listed(s.Looks)
 	}
 }
+
+// Completes reports whether nothing is left for a run to do.
+func (r Reason) Completes() bool { return r == EpicComplete || r == EpicLooks }
 
 // Left returns how many tasks of a selection are not completed.
 func Left(g *epic.Graph, l *attempts.Ledger, wanted []bool) int {

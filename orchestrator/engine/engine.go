@@ -190,8 +190,6 @@ type Result struct {
 	MoreChanges int
 	// Held means that no agent was asked: a check of the task cannot run here.
 	Held bool
-	// Doubtful means that tests prove less than before the work.
-	Doubtful bool
 	// Evidence is what was observed, and Cause the row of the table that ruled by it; "": the engine has no such table. Evidence is nil
 	// where the run has overruled the engine.
 	Evidence *verdict.Evidence
@@ -250,7 +248,7 @@ func (f *Result) Overrule(o verdict.Overruling) {
 
 // Reported returns the part of the result that is judged.
 func (f *Result) Reported() verdict.Reported {
-	return verdict.Reported{Outcome: f.Outcome, Receipt: f.Receipt, Charged: f.Charged, Gate: f.Gate, Held: f.Held, Doubtful: f.Doubtful}
+	return verdict.Reported{Outcome: f.Outcome, Receipt: f.Receipt, Charged: f.Charged, Gate: f.Gate, Held: f.Held}
 }
 
 // Succeeded reports whether nothing speaks against the work.

@@ -149,6 +149,8 @@ func (p *Projector) decided(e *attempts.Event) (said []Discussion) {
 	case attempts.TypeUngated:
 		record.Gate = nil
 		said = p.noted(e, e.Task+" was ungated by a person")
+	case attempts.TypeApproved:
+		said = p.noted(e, e.Task+" was approved by a person")
 	case attempts.TypeReset, attempts.TypeUndone:
 		record.Gate, record.Completed, p.finalized = nil, false, false
 		if gated && e.Type == attempts.TypeReset {

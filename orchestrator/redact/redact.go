@@ -46,6 +46,10 @@ func (r Redactor) Receipt(in attempts.Receipt) attempts.Receipt {
 	in.FilesChanged, in.PatternTags, in.Contested = r.list(in.FilesChanged), r.list(in.PatternTags), r.list(in.Contested)
 	in.WeakerTests, in.Extra = r.list(in.WeakerTests), r.Block(in.Extra)
 	in.Review, in.Statement = r.Reviewed(in.Review), in.Statement.Map(r.Line, r.Block)
+	in.Looks = slices.Clone(in.Looks[:min(len(in.Looks), listCap)])
+	for i := range in.Looks {
+		in.Looks[i].Cause, in.Looks[i].Text = r.Line(in.Looks[i].Cause), r.Line(in.Looks[i].Text)
+	}
 	in.Checks = slices.Clone(in.Checks)
 	for i := range in.Checks {
 		in.Checks[i].Name, in.Checks[i].Tail = r.Line(in.Checks[i].Name), r.Block(in.Checks[i].Tail)

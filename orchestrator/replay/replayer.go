@@ -363,7 +363,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 func resultOf(s attempts.Step, then *attempts.Ended) engine.Result {
 	f := engine.Result{
 		Outcome: then.Outcome, Receipt: then.Receipt, Head: then.Head, Landed: then.Landed, Model: then.Model, Session: then.Session,
-		ResetAt: s.ResetAt, Gate: s.Gate, Charged: s.Charged, Held: s.Held, Doubtful: then.Receipt.Doubtful,
+		ResetAt: s.ResetAt, Gate: s.Gate, Charged: s.Charged, Held: s.Held,
 	}
 	if then.Usage != nil {
 		f.Usage = *then.Usage

@@ -147,8 +147,8 @@ func (p *page) needs(r *Report) {
 			break
 		}
 		is := "is gated: " + name(string(n.Reason))
-		if n.Reason == WeakerTests {
-			is = "is completed, and nobody has approved its tests"
+		if n.Reason == LookAt {
+			is = "is completed, and needs a look"
 		}
 		p.say("\n%s %s %s%s", n.Task, code(n.Title, 120), is, text.After(code(n.Detail, columnsWide)))
 		if n.Blocks > 0 {

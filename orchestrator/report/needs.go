@@ -16,13 +16,16 @@ func (m *builder) collectNeeds() {
 	r := m.r
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		if len(t.Doubtful) > 0 {
-			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: WeakerTests, Detail: strings.Join(t.Doubtful, "; "), Type: []Command{
-				{"relay show " + t.ID + " --diff", "what it changed"},
-				{"relay ungate " + t.ID, "take its tests as they are"},
+		if len(t.Looks) > 0 {
+			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: LookAt, Detail: attempts.Texts(t.Looks), Type: []Command{
+				Showing(t.ID, t.Looks),
+				{"relay approve " + t.ID, "take it as it is"},
 				{"relay retry " + t.ID, "have it done again; then relay work"},
 			}})
 		}
+	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
 		if t.Status == attempts.Gated {
 			r.Needs = append(r.Needs, Need{
 				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t),
@@ -145,6 +148,14 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 		return Command{"relay logs " + task, "what its agent did"}
 	}
 	return Command{show, "what was tried"}
+}
+
+// Showing returns the command that shows what a person has to look at.
+func Showing(task string, looks []attempts.Look) Command {
+	if slices.ContainsFunc(looks, func(l attempts.Look) bool { return l.Cause == "done already" }) {
+		return Command{"relay show " + task, "what its agent said, and its checks"}
+	}
+	return Command{"relay show " + task + " --diff", "what it changed"}
 }
 
 // Untried returns the command that shows a task of which nothing was tried.

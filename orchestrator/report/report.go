@@ -89,18 +89,18 @@ type Criteria struct {
 	Unproven int `json:"unproven"`
 }
 
-// Need is a task that goes on only when a person says so, or that is completed and needs one to look at its tests.
+// Need is a task that goes on only when a person says so, or that is completed and needs one to look at it.
 type Need struct {
 	Task   string          `json:"task"`
 	Title  string          `json:"title"`
-	Reason attempts.Reason `json:"reason"` // why it is gated, or WeakerTests
+	Reason attempts.Reason `json:"reason"` // why it is gated, or LookAt
 	Detail string          `json:"detail,omitempty"`
 	Blocks int             `json:"blocks,omitempty"` // tasks that wait for it
 	Type   []Command       `json:"type"`
 }
 
-// WeakerTests is the reason of a need of a completed task whose tests prove less than before; Need.Detail names them.
-const WeakerTests attempts.Reason = "weaker_tests"
+// LookAt is the reason of a need of a completed task that a person has to look at; Need.Detail says what relay saw.
+const LookAt attempts.Reason = "look"
 
 // Refused is a runner that would not work when it was last asked.
 type Refused struct {
@@ -190,8 +190,8 @@ type Task struct {
 	Unverified bool            `json:"unverified,omitempty"`
 	Already    bool            `json:"already_done,omitempty"` // before any attempt, as its checks and its agent say
 	Gate       *attempts.Gate  `json:"gate,omitempty"`
-	Doubtful   []string        `json:"weaker_tests,omitempty"` // completed, but these prove less, and nobody has approved that
-	RootCauses []string        `json:"root_causes,omitempty"`  // gated tasks that keep it from running
+	Looks      []attempts.Look `json:"looks,omitempty"`       // completed, and a person has to look at this
+	RootCauses []string        `json:"root_causes,omitempty"` // gated tasks that keep it from running
 	WaitsFor   []string        `json:"waits_for,omitempty"`
 	Attempts   []Attempt       `json:"attempts,omitempty"` // of earlier runs too
 	Unproven   []string        `json:"unproven,omitempty"` // criteria, before any attempt has been judged

@@ -25,7 +25,9 @@ func (m *builder) addTask(i int) {
 	if t.MaxAttempts > 0 {
 		one.Max = t.MaxAttempts
 	}
-	one.Doubtful = m.lines(slices.Clone(rec.Doubtful()))
+	for _, look := range rec.Looks() {
+		one.Looks = append(one.Looks, attempts.Look{Cause: look.Cause, Text: m.line(look.Text)})
+	}
 	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {
 		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: m.text(rec.Gate.Detail), At: rec.Gate.At}

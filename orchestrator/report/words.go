@@ -113,7 +113,7 @@ var headlines = map[ending.Reason]string{
 	ending.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
 	ending.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
 	ending.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
-	ending.EpicDoubtful:     "completed, but tests were weakened: that needs you",
+	ending.EpicLooks:        "completed, but look at some of it: that needs you",
 	ending.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
 	ending.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
 	ending.CircuitBreaker:   "stopped early; nothing is lost",

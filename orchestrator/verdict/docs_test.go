@@ -21,6 +21,7 @@ func TestDocs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "verdicts.md")
 	want := docIntro + rowsDoc(rows, "lands") +
+		"\n## Looks\n\n" + docLooks + looksDoc() +
 		"\n## How agents end\n\n" + docEnds + endsDoc() +
 		"\n## Gates by history\n\n" + docGates + gatesDoc(t) +
 		"\n## Landings\n\n" + docLandings + rowsDoc(landingRows, "done")
@@ -54,6 +55,11 @@ If a person committed after a crash, no row charges the task: the attempt counts
 
 `
 
+const docLooks = `Work that lands may need a look: relay saw something in it and cannot judge that. The task is completed, and tasks that depend on it run.
+` + "`relay status`" + ` and the report list it first, and the run exits with code 3. ` + "`relay retry TASK`" + ` has the task done again.
+
+`
+
 const docEnds = `The row "agent ended" uses this table. relay asks a failed runner again after a pause, and a refused one after you fixed it.
 Three causes that only the run sees replace a verdict: you stop the attempt, a budget is spent, or the disk is full while an agent or a
 check fails. Of these relay charges only an attempt that spent its own budget.
@@ -75,7 +81,7 @@ func rowsDoc(table []row, lands string) string {
 	for i := range table {
 		r := &table[i]
 		next := map[Next]string{
-			Land: lands, AskResult: "relay asks the agent's session for the result", Rework: "the agent's session gets the findings",
+			Land: lands, AskResult: "relay asks the agent's session for the result", AskWhy: "relay asks the agent's session why; it may undo that", Rework: "the agent's session gets the findings",
 			Retry: "another attempt, if one is left", Resume: "another attempt", Hold: "the task waits until all others are done",
 			Gate: "gate `" + string(r.Gate) + "`",
 		}[r.Next]
@@ -89,7 +95,7 @@ func (r *row) charges() string {
 	switch {
 	case r.Next == Land:
 		return ""
-	case r.Next == AskResult || r.Next == Rework:
+	case r.Next == AskResult || r.Next == AskWhy || r.Next == Rework:
 		return "not yet"
 	case r.ends:
 		return "see [how agents end](#how-agents-end)"
@@ -102,6 +108,20 @@ func charged(o attempts.Outcome) string {
 		return "the task"
 	}
 	return "not charged"
+}
+
+// looksDoc renders the table of looks.
+func looksDoc() string {
+	var b strings.Builder
+	heading(&b, "cause", "what is seen", "what clears it")
+	for _, l := range looks {
+		clears := "a person: relay approve"
+		if l.Approval {
+			clears = "the reviewers' approval, or " + clears
+		}
+		line(&b, l.Cause, l.Seen, clears)
+	}
+	return b.String()
 }
 
 // endsDoc renders the table of runner outcomes.

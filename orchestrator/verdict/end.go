@@ -1,34 +1,25 @@
 package verdict
 
-import (
-	"relay/attempts"
-	"relay/review"
-)
+import "relay/attempts"
 
 // Reported is what an engine reports of an attempt that has ended.
 type Reported struct {
-	Outcome  attempts.Outcome
-	Receipt  attempts.Receipt
-	Charged  bool            // the task is charged even if its outcome alone is not
-	Gate     attempts.Reason // the task is gated for this; "": GateOf decides
-	Held     bool            // relay asked no agent: a check of the task cannot run here
-	Doubtful bool            // tests prove less than before the work
+	Outcome attempts.Outcome
+	Receipt attempts.Receipt
+	Charged bool            // the task is charged even if its outcome alone is not
+	Gate    attempts.Reason // the task is gated for this; "": GateOf decides
+	Held    bool            // relay asked no agent: a check of the task cannot run here
 }
 
 // Ended is what the ledger records of such a report.
 type Ended struct {
-	Result   attempts.Result
-	Charged  bool
-	Doubtful bool // a person has to look at the tests
+	Result  attempts.Result
+	Charged bool
 }
 
 // End decides how the ledger records an attempt.
 func End(r Reported) Ended {
-	e := Ended{Result: ClassOf(r.Outcome).Result, Charged: r.Charged || r.Outcome.Charged(), Doubtful: r.Receipt.Doubtful}
-	if e.Result == attempts.ResultSuccess {
-		e.Doubtful = r.Doubtful && r.Receipt.Verdict != review.Approved
-	}
-	return e
+	return Ended{Result: ClassOf(r.Outcome).Result, Charged: r.Charged || r.Outcome.Charged()}
 }
 
 // TaskStep is what becomes of a task after an attempt.

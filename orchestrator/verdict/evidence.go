@@ -31,7 +31,7 @@ type Evidence struct {
 
 // Task is what the plan says of the task.
 type Task struct {
-	HasChecks    bool `json:"has_checks,omitempty"`
+	HasChecks    bool `json:"has_checks,omitempty"`     // of its own, or the epic has some that ran on its work
 	MayBeNothing bool `json:"may_be_nothing,omitempty"` // it may be done without a change
 }
 
@@ -77,6 +77,8 @@ type TurnEnd struct {
 	Asked    bool                  `json:"asked,omitempty"`     // with NoResult: its session was asked for it
 	Session  bool                  `json:"session,omitempty"`   // it has one that can be asked
 	Round    int                   `json:"round,omitempty"`     // of mending what reviewers found; 0: the first turn
+	AskedWhy bool                  `json:"asked_why,omitempty"` // its session was asked why it changed tests that the task does not name
+	Why      string                `json:"why,omitempty"`       // what it answered, in a line
 }
 
 // Guard is what was done to what is not the attempt's, as far as it is serious and known to be its doing.
@@ -105,9 +107,11 @@ type Work struct {
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed
 	AsJudged      string   `json:"as_judged,omitempty"`      // nothing has changed since the reviewers found this
-	DeletedTests  []string `json:"deleted_tests,omitempty"`
-	Theirs        bool     `json:"theirs,omitempty"`       // a person has committed after the run was killed
-	Unattributed  bool     `json:"unattributed,omitempty"` // changes belong to no task here
+	Claimed       []string `json:"claimed,omitempty"`        // with Empty: files that the agent claims to have changed
+	DeletedTests  []string `json:"deleted_tests,omitempty"`  // that the task does not name
+	Weaker        []string `json:"weaker,omitempty"`         // tests that prove less than before, in words
+	Theirs        bool     `json:"theirs,omitempty"`         // a person has committed after the run was killed
+	Unattributed  bool     `json:"unattributed,omitempty"`   // changes belong to no task here
 }
 
 // Mark is what came of marking the attempt's commits.
@@ -118,7 +122,8 @@ type Mark struct {
 
 // Runs are the checks on the work that ran, in their order.
 type Runs struct {
-	Runs []Run `json:"runs,omitempty"`
+	Runs  []Run    `json:"runs,omitempty"`
+	Fewer []string `json:"fewer,omitempty"` // checks that ran fewer tests than before, in words
 	Mishap
 }
 
@@ -176,6 +181,8 @@ type Panel struct {
 	Wants   bool     `json:"wants,omitempty"`    // changes
 	First   string   `json:"first,omitempty"`    // finding, or the summary
 	MayMend bool     `json:"may_mend,omitempty"` // a round is left, and the last one was not in vain
+
+	Approved bool `json:"approved,omitempty"` // all were asked, and approve
 }
 
 // Absent is a reviewer that has given no opinion.
@@ -271,8 +278,8 @@ func (e *Evidence) claims() bool {
 	return e.End != nil && (e.presumed() || OutcomeOf(e.End.Is).Outcome == attempts.Success)
 }
 
-// doneAlready reports whether the agent found that there was nothing to be done, which the task's checks have to say as well.
-func (e *Evidence) doneAlready() bool {
+// DoneAlready reports whether the agent found that there was nothing to be done, which the task's checks have to say as well.
+func (e *Evidence) DoneAlready() bool {
 	return e.claims() && !e.End.NoResult && e.Work != nil && e.Work.Empty && !e.Task.MayBeNothing && e.Task.HasChecks
 }
 
@@ -301,7 +308,7 @@ func (e *Evidence) WithoutResult() bool { return e.End != nil && withoutResult(e
 
 // AlreadyDone reports whether the ledger records, with a ruling, that the task was done before the attempt.
 func (e *Evidence) AlreadyDone(r Ruling) bool {
-	return e.doneAlready() && r.Outcome != attempts.Agent && r.Outcome != attempts.Tamper
+	return e.DoneAlready() && r.Outcome != attempts.Agent && r.Outcome != attempts.Tamper
 }
 
 // Unready says why a checkout cannot be set up; "": it is.

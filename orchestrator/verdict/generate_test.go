@@ -121,7 +121,7 @@ func (m maker) mishapOnWork() (mishap Mishap) {
 
 // end returns the end of a turn. NoResult comes only with ends that are not a fault of the agent's CLI.
 func (m maker) end() *TurnEnd {
-	end := TurnEnd{Is: runners.Claimed, Said: m.word(2), Session: m.in(2), Asked: m.in(2)}
+	end := TurnEnd{Is: runners.Claimed, Said: m.word(2), Session: m.in(2), Asked: m.in(2), AskedWhy: m.in(2), Why: m.word(2)}
 	if m.in(4) {
 		all := slices.Sorted(maps.Keys(runnerOutcomes))
 		end.Is = append(all, "unheard of")[m.IntN(len(all)+1)]
@@ -153,7 +153,7 @@ func (m maker) work() *Work {
 		TooLarge: m.word(rare), Repository: m.word(rare), Submodule: m.word(rare), Brought: m.words(rare),
 		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6),
 		Ignored: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
-		DeletedTests: m.words(rare), Theirs: m.in(20),
+		DeletedTests: m.words(rare), Claimed: m.words(6), Weaker: m.words(rare), Theirs: m.in(20),
 	}
 }
 
@@ -214,7 +214,9 @@ func (m maker) old() *Old {
 // panel returns opinions. Reviewers are missing only if the others do not refuse the work.
 func (m maker) panel() *Panel {
 	p := Panel{First: m.word(2), MayMend: m.in(2)}
-	switch m.IntN(6) {
+	switch m.IntN(7) {
+	case 3:
+		p.Approved = true
 	case 0:
 		p.Blocked, p.Wants = true, m.in(2)
 	case 1:

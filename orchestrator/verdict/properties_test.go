@@ -149,7 +149,9 @@ func greener(e *Evidence) (list []*Evidence) {
 		with(func(better *Evidence) { better.Checks = &Runs{Runs: c.Runs} })
 		if n := len(c.Runs); n > 0 {
 			passed := Run{Name: c.Runs[n-1].Name, OfEpic: c.Runs[n-1].OfEpic, Before: c.Runs[n-1].Before, Is: Passed}
-			with(func(better *Evidence) { better.Checks = &Runs{append(slices.Clone(c.Runs[:n-1]), passed), c.Mishap} })
+			with(func(better *Evidence) {
+				better.Checks = &Runs{append(slices.Clone(c.Runs[:n-1]), passed), c.Fewer, c.Mishap}
+			})
 		}
 	}
 	if h := e.Hook; h != nil {
@@ -161,10 +163,10 @@ func greener(e *Evidence) (list []*Evidence) {
 	if p := e.Panel; p != nil {
 		with(func(better *Evidence) { better.Panel = &Panel{} })
 		with(func(better *Evidence) {
-			better.Panel = &Panel{p.Missing, false, p.Wants || p.Blocked, p.First, p.MayMend}
+			better.Panel = &Panel{p.Missing, false, p.Wants || p.Blocked, p.First, p.MayMend, false}
 		})
 		with(func(better *Evidence) {
-			better.Panel = &Panel{p.Missing[min(1, len(p.Missing)):], p.Blocked, p.Wants, p.First, p.MayMend}
+			better.Panel = &Panel{p.Missing[min(1, len(p.Missing)):], p.Blocked, p.Wants, p.First, p.MayMend, p.Approved}
 		})
 	}
 	return list
@@ -225,7 +227,7 @@ func TestLandsOnlyProved(t *testing.T) {
 			continue
 		}
 		landed++
-		well := e.hasAll(parts) && green(e.Checks) && e.Guard.Why == "" && e.Damage == "" && e.End.Claims() && e.Hook.How == "" && e.Old.Check == "" &&
+		well := e.hasAll(parts) && green(e.Checks) && e.Guard.Why == "" && e.Damage == "" && e.End.Claims() && e.Hook.How == "" &&
 			e.Ready.Mishap == (Mishap{}) && e.Base.Mishap == (Mishap{}) && e.Hook.Mishap == (Mishap{}) && e.Old.Mishap == (Mishap{}) &&
 			len(e.Panel.Missing) == 0 && !e.Panel.Blocked && !e.Panel.Wants && len(e.Work.Protected) == 0 && len(e.Work.LeftProtected) == 0
 		if !well {

@@ -54,7 +54,7 @@ var (
 		Cause: "nothing is known", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
 		Seen:  "a check of the epic fails on the work; on the base it passed before and fails now",
 		Often: "a rerun of the epic's checks on the base",
-		holds: func(e *Evidence) bool { return e.mishap().Offline != "" && !e.doneAlready() },
+		holds: func(e *Evidence) bool { return e.mishap().Offline != "" && !e.DoneAlready() },
 		words: func(e *Evidence) string { return e.mishap().Offline },
 	}
 )
@@ -208,7 +208,7 @@ var endRows = []row{
 
 // unproven reports whether the checks of the task prove nothing, since all of them pass without the work.
 func unproven(e *Evidence) bool {
-	if len(e.Base.Early) == 0 || e.End.NoResult || e.doneAlready() {
+	if len(e.Base.Early) == 0 || e.End.NoResult || e.DoneAlready() {
 		return false
 	}
 	if _, yes := agentFault(e); yes {
@@ -331,14 +331,14 @@ var workRows = []row{
 	},
 	{
 		Cause: "nothing done", Outcome: attempts.Agent, Category: attempts.NoChange, Next: Retry,
-		Seen:  "the agent claims success without a change, and the task has no check or a failing one",
+		Seen:  "the agent claims success without a change; it names files that it changed, no check would show the work, or one fails",
 		Often: "once",
 		needs: []Part{Turn, Worked},
 		holds: func(e *Evidence) bool {
 			if !e.Work.Empty || e.Task.MayBeNothing || e.End.NoResult || e.Work.Unattributed {
 				return false
 			}
-			return !e.Task.HasChecks || notDone(e) != ""
+			return !e.Task.HasChecks || len(e.Work.Claimed) > 0 || notDone(e) != ""
 		},
 		words: func(e *Evidence) string {
 			why := "the agent claims success, but nothing has changed"
@@ -351,18 +351,10 @@ var workRows = []row{
 			}
 			if red := notDone(e); red != "" {
 				why += ", and " + red
+			} else if len(e.Work.Claimed) > 0 {
+				why += "; it claims to have changed " + text.Listed(e.Work.Claimed)
 			}
 			return why
-		},
-	},
-	{
-		Cause: "tests deleted", Outcome: attempts.Agent, Category: attempts.Tampered, Next: Retry,
-		Seen:  "the work deletes tests that the task does not list under files",
-		Often: "once",
-		needs: []Part{Worked},
-		holds: func(e *Evidence) bool { return len(e.Work.DeletedTests) > 0 },
-		words: func(e *Evidence) string {
-			return "the agent deleted tests that the task does not name under files: " + text.Listed(e.Work.DeletedTests)
 		},
 	},
 	{

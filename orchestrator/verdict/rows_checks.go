@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -98,15 +99,12 @@ var checkRows = []row{
 		short: func(e *Evidence) string { return e.Hook.Short },
 	},
 	{
-		Cause: "passes by changed tests", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
-		Seen:  "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
-		Often: "twice",
-		needs: []Part{OldView},
-		holds: func(e *Evidence) bool { return e.Old.Check != "" },
-		words: func(e *Evidence) string {
-			return e.Old.Check + " passes only with what the agent changed of " + text.Listed(e.Old.Changed) +
-				", which the task does not name under files; with that as it was: " + e.Old.How
-		},
+		Cause: "tests changed, and asked", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: AskWhy,
+		Seen:  "the work deletes tests, or passes only by its changes of tests, as in [looks](#looks), and the agent's session can be asked",
+		Often: "once; a check that fails with the tests as they were, twice",
+		needs: []Part{Turn, Worked, OldView},
+		holds: func(e *Evidence) bool { return e.End.Session && !e.End.AskedWhy && len(ChangedTests(e)) > 0 },
+		words: func(e *Evidence) string { return text.Listed(ChangedTests(e)) },
 	},
 }
 
@@ -124,17 +122,33 @@ func brokenBefore(e *Evidence) bool {
 
 // notDone returns what speaks against an agent that found its task done already; "": nothing does.
 func notDone(e *Evidence) string {
-	if !e.doneAlready() {
+	if !e.DoneAlready() {
 		return ""
 	}
 	if off := e.mishap().Offline; off != "" {
 		return off
 	}
 	r, yes := e.against()
-	if !yes || r.Changed != "" || cannotRun(e) {
+	if !yes {
+		return onlyExcused(e.Checks)
+	}
+	if r.Changed != "" || cannotRun(e) {
 		return ""
 	}
 	return redWords(e, r)
+}
+
+// onlyExcused names a check of the epic that fails as it did before, where no check of the task says that it is done.
+func onlyExcused(c *Runs) string {
+	if c == nil || slices.ContainsFunc(c.Runs, func(r Run) bool { return !r.OfEpic }) {
+		return ""
+	}
+	for _, r := range c.Runs {
+		if r.Excused() {
+			return r.Name + " fails, as it did before"
+		}
+	}
+	return ""
 }
 
 // redWords says how a check failed.

@@ -194,8 +194,15 @@ var workCases = []rowCase{
 		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed, and make test: exit status 2 there too", ""},
 	},
 	{
-		worked(Work{DeletedTests: []string{"a_test.go"}}),
-		Ruling{"tests deleted", attempts.Agent, attempts.Tampered, "", false, Retry, "the agent deleted tests that the task does not name under files: a_test.go", ""},
+		worked(Work{Empty: true, Claimed: []string{"mw.py"}}),
+		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed; it claims to have changed mw.py", ""},
+	},
+	{ // only the epic's checks could say that it is done
+		func(e *Evidence) {
+			e.Work.Empty = true
+			e.Checks.Runs = []Run{{Name: "make lint", OfEpic: true, Is: Red, Before: Red, Alike: true}}
+		},
+		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed, and make lint fails, as it did before", ""},
 	},
 	{
 		worked(Work{AsJudged: "no test of the error"}),
@@ -267,9 +274,10 @@ var checkCases = []rowCase{
 	},
 	{
 		func(e *Evidence) {
-			e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go"}}
+			e.End.Session, e.Work.DeletedTests = true, []string{"b_test.go"}
+			e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go", "b_test.go"}}
 		},
-		Ruling{"passes by changed tests", attempts.Check, attempts.TestFailure, "", false, Retry, "make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that as it was: exit status 2", ""},
+		Ruling{"tests changed, and asked", attempts.Stopped, attempts.Interrupted, "", false, AskWhy, "it deletes b_test.go, which the task does not name under files, make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that as it was: exit status 2", ""},
 	},
 }
 

@@ -33,6 +33,7 @@ type Next string
 const (
 	Land      Next = "land"             // the work waits for its landing
 	AskResult Next = "ask for a result" // the agent's session is asked for the result that it did not give
+	AskWhy    Next = "ask why"          // the agent's session is asked why it changed tests
 	Rework    Next = "mend"             // the agent's session is given what the reviewers found
 	Retry     Next = "retry"            // another attempt, while the task has any
 	Resume    Next = "resume"           // another attempt goes on from here, uncharged

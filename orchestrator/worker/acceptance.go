@@ -186,7 +186,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		if after.Flaky != nil {
 			f.Note("flaky", r.Why(check, *after.Flaky)+"; repeated alone it passed")
 		}
-		f.RanFewer(&t.a.Task, check.Name, base.Run, after.Run, &f.Result)
+		t.ev.Checks.Fewer = append(t.ev.Checks.Fewer, f.RanFewer(check.Name, base.Run, after.Run, &f.Result)...)
 	case run.Excused():
 		why := check.Name + " fails on the base of " + t.a.Task.ID + " too" + checks.Difference(base, *after)
 		f.Note("broken_before", why+"; it is not held against the task")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -227,7 +228,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	if !t.a.Ended {
 		return nil
 	}
-	if err := ag.answerLeft(ctx); err != nil {
+	if err := ag.answersLeft(ctx); err != nil {
 		return err
 	}
 	return ag.followUp(ctx)
@@ -319,19 +320,10 @@ const resultWall = 5 * time.Minute
 // askResult asks the session of an agent without a result for the result alone, once.
 func (ag *agent) askResult(ctx context.Context) error {
 	t := ag.t
-	q := t.files.Question()
-	if err := t.run.makeRoom(q.Output()...); err != nil {
-		return err
-	}
 	found := t.a.BriefInput
 	found.Base = t.a.Base
 	brief := reanchor.ResultQuestion{Why: t.f.End.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
-	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
-		return err
-	}
-	u := ag.later(t.run.o.Supervisor)
-	u.wall = true
-	report, err := ag.turn(ctx, q, u)
+	report, err := ag.question(ctx, t.files.Question(), brief, true)
 	if err != nil {
 		return err
 	}
@@ -339,25 +331,88 @@ func (ag *agent) askResult(ctx context.Context) error {
 	return nil
 }
 
-// answerLeft reads what an agent answered that was asked for its result by a relay that was killed.
-func (ag *agent) answerLeft(ctx context.Context) error {
+// question puts a question to the session; with wall it has little time to answer.
+func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byte, wall bool) (runners.Report, error) {
 	t := ag.t
-	q := t.files.Question()
-	if !q.Used() {
-		return nil
+	if err := t.run.makeRoom(q.Output()...); err != nil {
+		return runners.Report{}, err
 	}
-	sup, cut := q.Ended()
-	u := ag.later(sup)
-	u.ended, u.cut = true, cut
-	report, err := ag.turn(ctx, q, u)
+	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
+		return runners.Report{}, err
+	}
+	u := ag.later(t.run.o.Supervisor)
+	u.wall = wall
+	return ag.turn(ctx, q, u)
+}
+
+// askWhy asks the session once why it changed tests that the task does not name; it may undo that.
+func (ag *agent) askWhy(ctx context.Context) error {
+	t := ag.t
+	if err := ag.restore(ctx); err != nil {
+		return err
+	}
+	found := t.a.BriefInput
+	found.Base = t.a.Base
+	brief := reanchor.TestsQuestion{Changed: verdict.ChangedTests(&t.ev)}.Brief(found)
+	report, err := ag.question(ctx, t.files.Why(), brief, false)
 	if err != nil {
 		return err
 	}
-	if !t.f.End.Undecided() {
-		t.f.Spend(account.Of(report).Result)
+	ag.recordReason(report)
+	return nil
+}
+
+// recordReason makes the state what the agent said when it was asked about tests. Its work is looked at again, also without an answer; what
+// its provider or a person did meanwhile ends the attempt, at no cost.
+func (ag *agent) recordReason(report runners.Report) {
+	t := ag.t
+	f, next := &t.f, t.f.Turned(report)
+	f.Used = next.Used
+	f.Notes = append(f.Notes, next.Notes...)
+	f.Spend(next.Result)
+	if !next.End.NoResult && !next.End.Claims() && report.Outcome != runners.NoSession && (report.Outcome == runners.Failed || !next.End.Blames()) {
+		f.End, f.ResetAt = next.End, next.ResetAt
+	}
+	f.End.AskedWhy, f.End.Why = true, attempts.Clean(strings.Join(strings.Fields(next.Receipt.Summary), " "), maxReason)
+	f.ForgetChecks()
+	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Kind == "tests" || n.Kind == "checks" })
+	f.Receipt.DiffStat, f.Receipt.FilesChanged = "", nil // git is asked again
+	t.turned()
+}
+
+// maxReason bounds how much is kept of why an agent changed tests.
+const maxReason = 300
+
+// restore has the user's checkout be as the agent left it: what checks and reviewers have left there is not its work.
+func (ag *agent) restore(ctx context.Context) error {
+	if ag.t.c.ceiling != "" {
 		return nil
 	}
-	ag.recordAnswer(report)
+	return ag.t.c.tree.Restore(ctx, ag.t.f.Head)
+}
+
+// answersLeft reads what an agent answered that was asked for its result, or about tests, by a relay that was killed.
+func (ag *agent) answersLeft(ctx context.Context) error {
+	t := ag.t
+	for _, q := range []attemptfiles.Files{t.files.Question(), t.files.Why()} {
+		if !q.Used() {
+			continue
+		}
+		sup, cut := q.Ended()
+		u := ag.later(sup)
+		u.ended, u.cut = true, cut
+		report, err := ag.turn(ctx, q, u)
+		switch why := q == t.files.Why(); {
+		case err != nil:
+			return err
+		case why && t.f.End.Claims():
+			ag.recordReason(report)
+		case !why && t.f.End.Undecided():
+			ag.recordAnswer(report)
+		default:
+			t.f.Spend(account.Of(report).Result)
+		}
+	}
 	return nil
 }
 
@@ -388,10 +443,8 @@ func (ag *agent) recordAnswer(report runners.Report) {
 // rework gives the findings of a review back to the agent.
 func (ag *agent) rework(ctx context.Context) error {
 	t := ag.t
-	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
-		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
-			return err
-		}
+	if err := ag.restore(ctx); err != nil {
+		return err
 	}
 	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
 	shared := t.run.panel()

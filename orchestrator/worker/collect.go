@@ -282,7 +282,7 @@ func (wk *work) protects() func(path string) bool {
 func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	t := wk.t
 	f, w := &t.f, t.ev.Work
-	f.Found = changes.Found{}
+	f.Found, f.Receipt.WeakerTests = changes.Found{}, nil
 	stands := verdict.Stands(&t.ev)
 	if w.Empty = len(names) == 0; !stands {
 		return nil
@@ -300,8 +300,8 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		return err
 	}
 	if w.Empty {
-		w.Outside = t.c.tree.Outside()
-		if len(t.a.Task.Checks) == 0 {
+		w.Outside, w.Claimed = t.c.tree.Outside(), f.ClaimedFiles
+		if !t.ev.Task.HasChecks {
 			wk.leftProtected()
 		}
 		return nil
@@ -318,7 +318,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	if err := diff.Look(ctx); err != nil {
 		return err
 	}
-	f.Found, w.DeletedTests = diff.Found, diff.Deleted
+	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
 	if f.Rounds == 0 || !verdict.Stands(&t.ev) {
 		return nil
 	}

@@ -75,7 +75,7 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
-	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
+	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks)+len(t.checks.ofEpic()) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t
 }
 
@@ -164,6 +164,8 @@ func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err e
 	switch r.Next {
 	case verdict.AskResult:
 		return true, t.agent.askResult(ctx)
+	case verdict.AskWhy:
+		return true, t.agent.askWhy(ctx)
 	case verdict.Rework:
 		return true, t.agent.rework(ctx)
 	default:

@@ -28,7 +28,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 	t := rv.t
 	f := &t.f
 	t.ev.Panel = &verdict.Panel{}
-	if len(t.run.o.Review.Reviewers) == 0 || f.Head == t.a.Base {
+	if len(t.run.o.Review.Reviewers) == 0 || f.Head == t.a.Base && !t.ev.DoneAlready() {
 		panel.RecordProofs(&f.Result, t.a, nil)
 		return nil
 	}
@@ -63,7 +63,7 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 	t := rv.t
 	f, p := &t.f, t.ev.Panel
 	f.Receipt.Verdict, f.Wanted, f.Judged = j.Decision, j.Counted, f.Head
-	if j.Decision == review.Approved {
+	if p.Approved = j.Decision == review.Approved; p.Approved {
 		return
 	}
 	f.Receipt.Findings = review.Markdown(j.Counted)
@@ -83,7 +83,7 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 // scope is what findings about the attempt may point at.
 func (rv *reviewing) scope() review.Scope {
 	t := rv.t
-	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Decisive)}
+	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: t.f.Decisive}
 	for _, criterion := range t.a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
 	}
@@ -97,12 +97,13 @@ func (rv *reviewing) subject() review.Subject {
 	s := review.Subject{
 		EpicTitle: o.Epic.Title, TaskID: t.a.Task.ID, TaskTitle: t.a.Task.Title, Description: t.a.Task.Description,
 		Criteria: rv.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
-		EarlierFindings: text.FirstOf(f.Earlier, t.a.EarlierFindings), Answer: f.Answered,
+		EarlierFindings: text.FirstOf(f.Earlier, t.a.EarlierFindings), Answer: f.Answered, DoneAlready: t.ev.DoneAlready(),
 	}
 	s.DiffStat = redact.Redactor{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)
 	for _, w := range f.Weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}
+	s.Weakened = append(s.Weakened, verdict.ChangedTests(&t.ev)...)
 	for _, d := range f.Decisive {
 		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
 	}

@@ -18,17 +18,17 @@ func TestDeletedTests(t *testing.T) {
 		want  attempts.Outcome
 		note  string
 	}{
-		"deleted":            {"rm tests/a.txt; echo x > x", nil, attempts.Agent, ""},
+		"deleted":            {"rm tests/a.txt; echo x > x", nil, attempts.Success, "tests/a.txt was deleted"},
 		"declared":           {"rm tests/a.txt; echo x > x", []string{"tests/**"}, attempts.Success, "tests/a.txt " + allowed},
 		"named":              {"rm tests/a.txt; echo x > x", []string{"./tests/a.txt"}, attempts.Success, ""},
-		"moved out of sight": {"git mv tests/a.txt old.txt", nil, attempts.Agent, ""},
+		"moved out of sight": {"git mv tests/a.txt old.txt", nil, attempts.Success, "tests/a.txt was deleted"},
 		"renamed":            {"git mv tests/a.txt tests/b.txt", nil, attempts.Success, ""},
 		"changed":            {"echo more >> tests/a.txt", nil, attempts.Success, ""},
-		"a link":             {"ln -sf ../seed.txt tests/a.txt", nil, attempts.Agent, ""},
+		"a link":             {"ln -sf ../seed.txt tests/a.txt", nil, attempts.Success, "tests/a.txt was deleted"},
 		"a link, declared":   {"ln -sf ../seed.txt tests/a.txt", []string{"tests"}, attempts.Success, "tests/a.txt " + allowed},
-		"not run by Go":      {"git mv a_test.go _a_test.go", nil, attempts.Agent, ""},
-		"data for Go":        {"mkdir testdata; git mv a_test.go testdata/", nil, attempts.Agent, ""},
-		"a copy":             {"git mv a_test.go a_test.go.off", nil, attempts.Agent, ""},
+		"not run by Go":      {"git mv a_test.go _a_test.go", nil, attempts.Success, "a_test.go was deleted"},
+		"data for Go":        {"mkdir testdata; git mv a_test.go testdata/", nil, attempts.Success, "a_test.go was deleted"},
+		"a copy":             {"git mv a_test.go a_test.go.off", nil, attempts.Success, "a_test.go was deleted"},
 		"renamed, with less": {"git mv a_test.go b_test.go; sed -i '/2, 2/d' b_test.go", nil, attempts.Success, "a_test.go " + fewer},
 		"in the folder":      {"sed -i '/2, 2/d' a_test.go", []string{"*.go"}, attempts.Success, "a_test.go " + fewer},
 		"one of such":        {"sed -i '/2, 2/d' a_test.go", []string{"**/*_test.go"}, attempts.Success, "a_test.go " + fewer},
@@ -39,7 +39,7 @@ func TestDeletedTests(t *testing.T) {
 		"all pass":           {"echo 'func TestMain(m *testing.M) { os.Exit(0) }' > main_test.go", nil, attempts.Success, "main_test.go " + ruling},
 		"reported":           {"echo 'def pytest_runtest_makereport(item):' > conftest.py", nil, attempts.Success, "conftest.py " + ruling},
 		"set up for all":     {"echo 'func TestMain(m *testing.M) { os.Exit(m.Run()) }' > main_test.go", nil, attempts.Success, ""},
-		"collected no more":  {"git mv tests/test_b.py tests/b_old.py", nil, attempts.Agent, ""},
+		"collected no more":  {"git mv tests/test_b.py tests/b_old.py", nil, attempts.Success, "tests/test_b.py was deleted"},
 		"another result":     {"sed -i 's/1, 1/1, 7/' a_test.go", nil, attempts.Success, "a_test.go asserts something else than before: 1 assertions changed"},
 	} {
 		t.Run(name, func(t *testing.T) {

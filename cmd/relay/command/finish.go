@@ -34,6 +34,7 @@ type finishOptions struct {
 	json   bool
 	list   string
 	tick   bool
+	yes    bool
 }
 
 func newFinishCommand(a *cli.App) *cobra.Command {
@@ -50,6 +51,10 @@ instead, with gh or glab when they are installed.
 
 With --tick completed tasks are ticked in the plan of another tool that relay
 init has read: [x] in a checklist, done in a state. Commit that as you like.
+
+When relay saw something in completed tasks that it cannot judge, relay finish
+lists these tasks and asks; without a terminal it lands nothing (exit code 3),
+unless --yes is given. relay approve TASK says that a task is right as it is.
 
 Exit code 3 when tasks of the epic are not completed yet: what is completed has
 been landed all the same. With --playlist the epics of a list are landed in
@@ -69,6 +74,7 @@ order, up to the first that is not completed (exit code 3).`,
 	f.StringVar(&opts.into, "into", "", "land on `BRANCH` instead")
 	f.StringVar(&opts.list, "playlist", "", "land the completed epics of the list `FILE`, in order")
 	f.BoolVar(&opts.tick, "tick", false, "tick completed tasks in the plan they come from")
+	f.BoolVarP(&opts.yes, "yes", "y", false, "land tasks that need a look without asking")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("tick", "pr")
@@ -93,6 +99,7 @@ type finished struct {
 	LeftOut     []string             `json:"left_out,omitempty"` // commits that were taken off Into, each with its subject
 	Undo        string               `json:"undo,omitempty"`
 	Landed      []string             `json:"landed"`          // completed tasks
+	Looks       []*status.Task       `json:"looks,omitempty"` // those of them that a person has to look at
 	Open        []status.Task        `json:"open"`            // the others
 	Again       []string             `json:"again,omitempty"` // those of Open that had landed before relay retry
 	Judged      *status.EpicReview   `json:"epic_review,omitempty"`
@@ -137,6 +144,9 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	f.app.WarnKilled(f.view)
 	if err := f.prepare(ctx); err != nil {
+		return err
+	}
+	if err := f.askLooks(); err != nil {
 		return err
 	}
 	switch {
@@ -189,6 +199,9 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	for _, t := range report.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
+			if len(t.Looks) > 0 {
+				f.answer.Looks = append(f.answer.Looks, &t)
+			}
 			continue
 		}
 		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exit.Gated
@@ -196,6 +209,29 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 			return err
 		} else if there {
 			f.answer.Again = append(f.answer.Again, t.ID)
+		}
+	}
+	return nil
+}
+
+// askLooks names the tasks that a person has to look at before they land, and asks whether to go on. It fails if not.
+func (f *finishing) askLooks() error {
+	a := &f.answer
+	if len(a.Looks) == 0 || a.How == finish.NothingToLand {
+		return nil
+	}
+	if !f.json {
+		fmt.Fprintln(f.app.Err, "look at these first:")
+		status.Printer{Width: terminal.Columns(f.app.Err.Dest), Flag: f.project.EpicFlag()}.Looks(f.app.Err, a.Looks)
+	}
+	switch {
+	case f.yes:
+	case f.dryRun:
+		a.ExitCode = exit.Gated
+	case f.json || !f.app.CanAsk() || !f.app.Confirm("land them all the same?"):
+		return &exit.Hinted{
+			Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", text.Count(len(a.Looks), "task"), text.Verb(len(a.Looks), "needs", "need")),
+			Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: exit.Gated,
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 type gateOptions struct {
 	app     *cli.App
 	task    string
-	reason  string
+	reason  string // or the note of an approval
 	cascade bool
 	json    bool
 }
@@ -42,14 +42,33 @@ end, and is the last; relay stop TASK ends that too.`,
 	return cmd
 }
 
+func newApproveCommand(a *cli.App) *cobra.Command {
+	opts := gateOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "approve TASK [--note TEXT]",
+		Short: "Take a completed task as it is",
+		Long: `Take a completed task as it is, though relay saw something that it cannot judge,
+such as changed tests: relay status lists these first under "needs you". relay
+retry TASK has the task done again instead.`,
+		Example: `  relay approve T5 --note "the old test was wrong"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd.Context(), opts.of(args), attempts.RequestApprove, approveTask)
+		},
+	}
+	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` to record with the approval")
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
 func newUngateCommand(a *cli.App) *cobra.Command {
 	opts := gateOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "ungate TASK",
 		Short: "Let a gated task be tried again",
 		Long: `Let a gated task be tried again. Attempts before this no longer count against
-it; the next agent is still told of them. A completed task whose tests were
-weakened is accepted as it is. A run that is on takes the task up again.`,
+it; the next agent is still told of them. A completed task is approved, as by
+relay approve. A run that is on takes the task up again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGate(cmd.Context(), opts.of(args), attempts.RequestUngate, ungateTask)
@@ -149,9 +168,17 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, message, nil
 }
 
-func ungateTask(_ gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Doubtful()) > 0 {
-		return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " is accepted with the tests it has now", nil
+func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	if rec := l.Tasks[t.ID]; rec == nil || len(rec.Looks()) == 0 {
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status lists what needs you"}
+	}
+	note := attempts.Approval(attempts.Clean(o.app.Secrets.Text(o.reason), 500))
+	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: note}}, t.ID + " is approved as it is", nil
+}
+
+func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	if rec := l.Tasks[t.ID]; rec != nil && len(rec.Looks()) > 0 {
+		return approveTask(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}

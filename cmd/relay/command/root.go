@@ -82,7 +82,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 		newHandoffCommand(a), newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a),
 		newLedgersyncCommand(a))
-	add(groupDecide, newGateCommand(a), newUngateCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
+	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a))
 	addEpicFlag(root, a)
@@ -116,7 +116,7 @@ func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph", "ledger",
-			"gate", "ungate", "retry", "stop", "pause", "learn":
+			"gate", "ungate", "approve", "retry", "stop", "pause", "learn":
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

@@ -276,7 +276,7 @@ func (o *workOptions) dryRunList(ctx context.Context, p *project.Project, list *
 	var first error
 	for i, e := range list.Listed {
 		shown := listedDryRun{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: p.Rel(e.Source)}
-		done, err := e.Completed()
+		done, _, err := e.Completed()
 		if err != nil {
 			return err
 		}

@@ -127,7 +127,7 @@ func (v *Viewer) Raw(at Attempt, out io.Writer) error {
 	return nil
 }
 
-var places = []string{"", "fix-*", "result", "fix-*/result", "review/*/*", "review/*/*/*"}
+var places = []string{"", "fix-*", "result", "why", "fix-*/result", "review/*/*", "review/*/*/*"}
 
 func (v *Viewer) folder(at Attempt) string {
 	return v.project.File(attempts.RunsDir, at.Run, at.Task, fmt.Sprint(at.ID))
@@ -214,6 +214,8 @@ func (e *Entry) place(word string) {
 		e.Round = n
 	case word == "result":
 		e.Part = Result
+	case word == "why":
+		e.Part = Why
 	}
 }
 

@@ -43,6 +43,7 @@ type Part string
 const (
 	Fix    Part = "fix"
 	Result Part = "result"
+	Why    Part = "why" // it changed tests
 	Review Part = "review"
 )
 
@@ -321,6 +322,8 @@ func (e *Entry) source() string {
 		about += fmt.Sprintf(", fix round %d", e.Round)
 	case Result:
 		about += ", asked for its result"
+	case Why:
+		about += ", asked about tests"
 	case Review:
 		about += fmt.Sprintf(", review in round %d", e.Round)
 	}

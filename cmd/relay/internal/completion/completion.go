@@ -123,7 +123,7 @@ func begin(all []string, before, typed string, there []string) (list []string) {
 	return list
 }
 
-// tasks offers the tasks of the plan with their titles; to ungate, those that are gated.
+// tasks offers the tasks of the plan with their titles; to ungate, those that are gated; to approve, those that need it.
 func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
 	p, err := c.app.LocateAnyhow(cmd.Context())
 	if err != nil {
@@ -133,16 +133,19 @@ func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	gated := func(string) bool { return true }
-	if cmd.Name() == "ungate" {
+	fits := func(string) bool { return true }
+	if ungate := cmd.Name() == "ungate"; ungate || cmd.Name() == "approve" {
 		view, err := attempts.Read(p.Dir, nil, nil)
 		if err != nil || view.Ledger == nil {
 			return nil
 		}
-		gated = func(id string) bool { rec := view.Ledger.Tasks[id]; return rec != nil && rec.Gate != nil }
+		fits = func(id string) bool {
+			rec := view.Ledger.Tasks[id]
+			return rec != nil && (ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0)
+		}
 	}
 	for i := range plan.Epic.Tasks {
-		if t := &plan.Epic.Tasks[i]; gated(t.ID) {
+		if t := &plan.Epic.Tasks[i]; fits(t.ID) {
 			ids = append(ids, t.ID+"\t"+t.Title)
 		}
 	}

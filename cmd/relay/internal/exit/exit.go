@@ -215,7 +215,7 @@ func OfRun(s ending.Summary, err error, sig os.Signal) int {
 	case s.Reason == ending.DiskFloor, s.Reason == ending.MemoryFloor: // the machine's fault
 		return Failure
 	case s.Left > 0, s.Reason == ending.EpicRefused, s.Reason == ending.EpicUnjudged,
-		s.Reason == ending.EpicUndone, s.Reason == ending.EpicDoubtful:
+		s.Reason == ending.EpicUndone, s.Reason == ending.EpicLooks:
 		return Gated
 	}
 	return OK

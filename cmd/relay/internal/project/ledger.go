@@ -97,7 +97,7 @@ func lookAtFinish(ctx context.Context, p *Project, view *attempts.View) error {
 			at.Finished = ""
 		}
 	}
-	if at.Finished == "" && at.From != "" && !view.Running && l.Status.LastExitReason == string(ending.EpicComplete) {
+	if at.Finished == "" && at.From != "" && !view.Running && ending.Reason(l.Status.LastExitReason).Completes() {
 		if lacks, err := finish.Lacking(ctx, branch, "refs/heads/"+at.From); err == nil && lacks == "" {
 			at.Finished = at.From
 		}

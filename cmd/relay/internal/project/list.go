@@ -143,18 +143,19 @@ func (e *ListedEpic) Copy() error {
 	return ReplacePrivate(p.File(sourceFile), e.edited)
 }
 
-// Completed reports whether the epic's ledger says that every task of its plan is completed and nothing else is left to do.
-func (e *ListedEpic) Completed() (bool, error) {
+// Completed reports whether the epic's ledger says that every task of its plan is completed and nothing else is left to do; and whether
+// a person has to look at some.
+func (e *ListedEpic) Completed() (done, looks bool, err error) {
 	view, err := e.Project.View(e.Plan)
-	if err != nil || view.Ledger.Status.LastExitReason != string(ending.EpicComplete) {
-		return false, err
+	if err != nil || !ending.Reason(view.Ledger.Status.LastExitReason).Completes() {
+		return false, false, err
 	}
 	for i := range e.Plan.Epic.Tasks {
 		if view.Ledger.StatusOf(e.Plan.Graph, e.Plan.Epic.Tasks[i].ID) != attempts.Completed {
-			return false, nil
+			return false, false, nil
 		}
 	}
-	return true, nil
+	return true, len(ending.Looks(e.Plan.Graph, view.Ledger, nil)) > 0, nil
 }
 
 // Base returns the commit that the i-th epic of the list begins from: the tip of the nearest one before it that has an integration

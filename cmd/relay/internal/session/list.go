@@ -76,13 +76,16 @@ func (l *listRun) work(ctx context.Context) {
 	l.markBegun(ctx)
 	over := false
 	for i, e := range l.list.Listed {
-		done, err := e.Completed()
+		done, looks, err := e.Completed()
 		switch {
 		case over:
 			continue
 		case err == nil && done:
 			l.say(l.title(i) + ": completed before")
 			l.epics[i].State = epicCompletedBefore
+			if looks {
+				l.needsLook(i)
+			}
 			if l.list.Epics[i].Status != playlist.Completed {
 				l.markEpic(i, playlist.Completed)
 			}
@@ -139,6 +142,10 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 		}
 		s.learn(&end.sum, end.view)
 	}
+	if err == nil && sum.Reason == ending.EpicLooks { // what follows begins all the same
+		l.needsLook(i)
+		return nil
+	}
 	if err := s.failure(end); err != nil {
 		return err
 	}
@@ -146,6 +153,12 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 		return exit.Code(exit.Gated)
 	}
 	return nil
+}
+
+// needsLook notes that a person has to look at a completed epic.
+func (l *listRun) needsLook(i int) {
+	l.epics[i].ExitCode = exit.Gated
+	l.code = cmp.Or(l.code, exit.Gated)
 }
 
 // ended notes how an epic ended, and reports whether the list ends with it.

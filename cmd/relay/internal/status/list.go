@@ -93,7 +93,7 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 	}
 	one.Status.AddCooldowns(now)
 	one.Status.AddForecast(p, now)
-	done, err := e.Completed()
+	done, _, err := e.Completed()
 	if err != nil {
 		return nil, err
 	}

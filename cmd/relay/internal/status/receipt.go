@@ -73,7 +73,10 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	}
 	say("changed: ", text.Some(r.FilesChanged, 8))
 	for _, shown := range r.WeakerTests {
-		say("look at its tests: ", shown)
+		say("tests: ", shown)
+	}
+	for _, look := range r.Looks {
+		say("look at this: ", look.Text)
 	}
 	for _, c := range r.Checks {
 		of := c.Phase

@@ -100,7 +100,7 @@ type Task struct {
 	RootCauses  []string           `json:"root_causes,omitempty"`  // gated tasks that keep it from running, at most 3
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
 	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
-	Doubtful    []string           `json:"weaker_tests,omitempty"` // completed, but these prove less, and nobody has approved that
+	Looks       []attempts.Look    `json:"looks,omitempty"`        // completed, and a person has to look at this
 	Usage       *attempts.Usage    `json:"usage,omitempty"`        // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 }
@@ -163,15 +163,15 @@ func (s *Report) pick(fits func(t *Task) bool) (list []*Task) {
 
 // hasWork reports whether there is something left to do, for a run or a person.
 func (s *Report) hasWork() bool {
-	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).doubtful)) > 0
+	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).needsLook)) > 0
 }
 
-func (t *Task) open() bool     { return t.Status != attempts.Completed }
-func (t *Task) doubtful() bool { return len(t.Doubtful) > 0 }
+func (t *Task) open() bool      { return t.Status != attempts.Completed }
+func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
-		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Doubtful: rec.Doubtful(),
+		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Looks: rec.Looks(),
 	}
 	if t.MaxAttempts > 0 {
 		state.MaxAttempts = t.MaxAttempts

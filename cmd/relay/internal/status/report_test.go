@@ -173,17 +173,17 @@ needs you:
 	}
 }
 
-// A person is told of ten tasks that need a look at their tests, and of how many more there are.
-func TestDoubtfulTasksNeedYou(t *testing.T) {
+// A person is told of ten tasks that need a look, and of how many more there are.
+func TestLooksNeedYou(t *testing.T) {
 	t.Parallel()
 	s := &Report{Tasks: make([]Task, 12)}
 	for i := range s.Tasks {
-		s.Tasks[i] = Task{ID: fmt.Sprintf("T%d", i), Status: attempts.Completed, Doubtful: []string{"x_test.go proves less than before"}}
+		s.Tasks[i] = Task{ID: fmt.Sprintf("T%d", i), Status: attempts.Completed, Looks: []attempts.Look{{Text: "x_test.go proves less than before"}}}
 	}
 	var out bytes.Buffer
 	Printer{Width: 200}.needsYou(&out, s)
 	got := out.String()
-	if strings.Count(got, "look at its tests") != 10 || !strings.Contains(got, "  and 2 more tasks with weakened tests\n") {
+	if strings.Count(got, "look at this") != 10 || !strings.Contains(got, "  and 2 more tasks to look at\n") {
 		t.Errorf("got %s", got)
 	}
 	if !s.hasWork() {

@@ -303,7 +303,7 @@ func (l Printer) needsYou(w io.Writer, s *Report) {
 	}
 }
 
-// gated prints what a person should type for gated tasks, weakened tests and runners that would not work, and returns what comes
+// gated prints what a person should type for tasks to look at, gated tasks and runners that would not work, and returns what comes
 // before relay work.
 func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	tasks, most := s.gatedFirst(), 10
@@ -315,9 +315,11 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		show, _ := l.show(t)
 		widest = max(widest, len(show))
 	}
-	if len(shown) > 0 {
+	looks := s.pick((*Task).needsLook)
+	if len(shown)+len(s.Refused)+len(looks) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
+	l.Looks(w, looks)
 	for _, t := range shown {
 		show, what := l.show(t)
 		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
@@ -325,11 +327,6 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	if more := len(tasks) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
-	doubtful := s.pick((*Task).doubtful)
-	if len(shown) == 0 && len(s.Refused)+len(doubtful) > 0 {
-		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
-	}
-	l.doubtful(w, doubtful)
 	for _, r := range s.Refused {
 		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
@@ -347,16 +344,16 @@ func (l Printer) show(t *Task) (command, what string) {
 	return whole.Type + l.Flag, whole.For
 }
 
-// doubtful names the completed tasks whose tests prove less than before, and what to type for each.
-func (l Printer) doubtful(w io.Writer, tasks []*Task) {
+// Looks names the completed tasks that a person has to look at, and what to type for each.
+func (l Printer) Looks(w io.Writer, tasks []*Task) {
 	const most = 10
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
-		said := fmt.Sprintf("%s: look at its tests: %s: relay show %s --diff; relay ungate %s takes them as they are, relay retry %s has it done again",
-			t.ID, text.Line(strings.Join(t.Doubtful, "; "), maxWhy), id, id, id)
+		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
+			t.ID, text.Line(attempts.Texts(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
-		fmt.Fprintf(w, "  and %d more tasks with weakened tests\n", rest)
+		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
 	}
 }

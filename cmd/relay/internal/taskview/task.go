@@ -32,7 +32,7 @@ type Task struct {
 	Checks      []string           `json:"checks,omitempty"`
 	Gate        *attempts.Gate     `json:"gate,omitempty"`
 	RootCauses  []string           `json:"root_causes,omitempty"`
-	Doubtful    []string           `json:"weaker_tests,omitempty"` // of a completed task, and nobody has approved that
+	Looks       []attempts.Look    `json:"looks,omitempty"` // of a completed task: what a person has to look at
 	Attempts    []attempts.Attempt `json:"attempts"`
 
 	Progress []attemptfiles.Progress `json:"progress,omitempty"` // what the agent of the last one has said, the last few
@@ -58,7 +58,7 @@ func (s *Task) AddProgress(p *project.Project) {
 func New(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, Doubtful: rec.Doubtful(), RootCauses: attempts.RootCauses(l, g, t.ID),
+		Gate: rec.Gate, Looks: rec.Looks(), RootCauses: attempts.RootCauses(l, g, t.ID),
 		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
@@ -106,8 +106,8 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
 	}
-	if len(s.Doubtful) > 0 {
-		fmt.Fprintf(w, "  its tests were weakened:\n  relay ungate %s takes them as they are, relay retry %s has it done again\n", s.ID+l.Flag, s.ID+l.Flag)
+	if len(s.Looks) > 0 {
+		fmt.Fprintf(w, "  needs a look:\n  relay approve %s takes it as it is, relay retry %s has it done again\n", s.ID+l.Flag, s.ID+l.Flag)
 	}
 	if len(s.RootCauses) > 0 && s.Status == attempts.BlockedOn {
 		fmt.Fprintf(w, "  blocked by %s (gated)\n", text.Some(s.RootCauses, 8))

@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/orchestrator/text"
+)
+
+// look is one kind of what relay sees of work that lands and cannot judge.
+type look struct {
+	Cause    string
+	Seen     string // for docs/verdicts.md
+	Approval bool   // the reviewers' clears it
+
+	found func(e *Evidence) []string // in words; nil: nothing of it
+}
+
+var looks = []look{
+	{
+		Cause: "tests deleted", Approval: true,
+		Seen: "the work deletes tests that the task does not list under files",
+		found: func(e *Evidence) []string {
+			return whys(e, len(e.Work.DeletedTests) > 0, "it deletes "+text.Listed(e.Work.DeletedTests)+", which the task does not name under files")
+		},
+	},
+	{
+		Cause: "passes by changed tests", Approval: true,
+		Seen: "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
+		found: func(e *Evidence) []string {
+			changed := without(e.Old.Changed, e.Work.DeletedTests)
+			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+text.Listed(changed)+
+				", which the task does not name under files; with that as it was: "+e.Old.How)
+		},
+	},
+	{
+		Cause: "tests prove less", Approval: true,
+		Seen:  "tests that the work changes assert less or are skipped, a new one can change the result of others, or a check runs fewer tests",
+		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
+	},
+	{
+		Cause: "done already",
+		Seen:  "the agent reports success and names no file that it changed, nothing has changed, and the task's checks pass; without any, the epic's",
+		found: func(e *Evidence) []string {
+			if !e.DoneAlready() {
+				return nil
+			}
+			if e.Panel.Approved {
+				return []string{"nothing was changed: it was done already, as its checks and reviewers say"}
+			}
+			return []string{"nothing was changed: it was done already, as its checks say"}
+		},
+	},
+}
+
+// Looks returns what a person has to look at in work that lands.
+func Looks(e *Evidence) (list []attempts.Look) {
+	for _, l := range looks {
+		if l.Approval && e.Panel.Approved {
+			continue
+		}
+		for _, found := range l.found(e) {
+			list = append(list, attempts.Look{Cause: l.Cause, Text: found})
+		}
+	}
+	return list
+}
+
+// ChangedTests says, a line each, which tests the work deletes or passes by, though the task does not name them.
+func ChangedTests(e *Evidence) (list []string) {
+	for _, l := range looks[:2] {
+		list = append(list, l.found(e)...)
+	}
+	return list
+}
+
+// whys returns what was seen, if it was, with the agent's reason.
+func whys(e *Evidence, seen bool, what string) []string {
+	if !seen {
+		return nil
+	}
+	if e.End.Why != "" {
+		what += "; its agent: " + strings.TrimSuffix(e.End.Why, ".")
+	}
+	return []string{what}
+}
+
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
+}

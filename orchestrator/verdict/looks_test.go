@@ -1,0 +1,59 @@
+package verdict
+
+import (
+	"testing"
+
+	"relay/attempts"
+)
+
+// Every kind of look has a case, and the reviewers' approval clears those that it can.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		change   func(e *Evidence)
+		want     attempts.Look
+		approved string // "": nothing is left to look at
+	}{
+		{
+			func(e *Evidence) { e.Work.DeletedTests = []string{"a_test.go"} },
+			attempts.Look{Cause: "tests deleted", Text: "it deletes a_test.go, which the task does not name under files"}, "",
+		},
+		{
+			func(e *Evidence) {
+				e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go"}}
+				e.End.AskedWhy, e.End.Why = true, "It tested the old name."
+			},
+			attempts.Look{Cause: "passes by changed tests", Text: "make test passes only with what the agent changed of a_test.go, " +
+				"which the task does not name under files; with that as it was: exit status 2; its agent: It tested the old name"}, "",
+		},
+		{
+			func(e *Evidence) { e.Work.Weaker = []string{"a_test.go asserts less than before"} },
+			attempts.Look{Cause: "tests prove less", Text: "a_test.go asserts less than before"}, "",
+		},
+		{
+			func(e *Evidence) { e.Checks.Fewer = []string{"make test ran 3 tests, and 9 before the work"} },
+			attempts.Look{Cause: "tests prove less", Text: "make test ran 3 tests, and 9 before the work"}, "",
+		},
+		{
+			func(e *Evidence) { e.Work.Empty = true },
+			attempts.Look{Cause: "done already", Text: "nothing was changed: it was done already, as its checks say"},
+			"nothing was changed: it was done already, as its checks and reviewers say",
+		},
+	} {
+		e := proved()
+		c.change(e)
+		if got := Looks(e); len(got) != 1 || got[0] != c.want {
+			t.Errorf("got %+v, want %+v", got, c.want)
+		}
+		if r, need := Decide(e); !r.Lands() || need != Nothing {
+			t.Errorf("%s: got %+v", c.want.Cause, r)
+		}
+		e.Panel.Approved = true
+		if got := attempts.Texts(Looks(e)); got != c.approved {
+			t.Errorf("%s, approved: got %q, want %q", c.want.Cause, got, c.approved)
+		}
+	}
+	if got := Looks(proved()); got != nil {
+		t.Errorf("got %+v of work with nothing to look at", got)
+	}
+}
