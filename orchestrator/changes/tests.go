@@ -103,11 +103,11 @@ func (d *Diff) weak(p, was, issue string) {
 	d.Weaker = append(d.Weaker, was+" "+issue)
 }
 
-// note tells of a change of a test, and has reviewers look at it.
+// note tells of a change of a test, and has reviewers look at it: it does not count unless one of them refuses it.
 func (d *Diff) note(p, was, issue string) {
 	d.Result.Note("tests", was+" "+issue)
 	d.Result.Receipt.WeakerTests = append(d.Result.Receipt.WeakerTests, was+" "+issue)
-	d.Weakened = append(d.Weakened, review.Finding{Severity: review.Medium, File: p, Issue: issue})
+	d.Weakened = append(d.Weakened, review.Finding{Severity: review.Info, File: p, Issue: issue})
 }
 
 // Declared reports whether a task has a path among its files.
@@ -305,7 +305,7 @@ func (found *Found) RanFewer(check string, before, now attempts.CheckRun, f *eng
 	issue := fmt.Sprintf("%s ran %d tests, and %d before the work", check, now.RanTests, before.RanTests)
 	f.Note("tests", issue)
 	f.Receipt.WeakerTests = append(f.Receipt.WeakerTests, issue)
-	found.Weakened = append(found.Weakened, review.Finding{Severity: review.Medium, Issue: issue})
+	found.Weakened = append(found.Weakened, review.Finding{Severity: review.Info, Issue: issue})
 	return []string{issue}
 }
 

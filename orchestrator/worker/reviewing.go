@@ -83,7 +83,7 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 // scope is what findings about the attempt may point at.
 func (rv *reviewing) scope() review.Scope {
 	t := rv.t
-	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: t.f.Decisive}
+	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Decisive)}
 	for _, criterion := range t.a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
 	}

@@ -298,6 +298,7 @@ type ledgerAttempt struct {
 	Receipt struct {
 		Summary       string
 		Files         []string `yaml:"files_changed"`
+		Looks         []struct{ Cause, Text string }
 		ErrorCategory string   `yaml:"error_category"`
 		ErrorSummary  string   `yaml:"error_summary"`
 		ResultFrom    string   `yaml:"result_from"`

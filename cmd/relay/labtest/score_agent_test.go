@@ -177,6 +177,14 @@ func (c *scoredCall) hello() {
 // run does what the kind of task says.
 func (c *scoredCall) run() {
 	t := c.task
+	if strings.Contains(c.prompt, "relay has looked at the tests") { // it puts back what it changed of them, and does the work
+		c.hello()
+		c.write("tests/"+t.file(), c.plan.test(t, 0))
+		c.write("tests/expect.sh", scoredExpect)
+		c.writes("0")
+		c.claims("right")
+		return
+	}
 	if !workOrder.MatchString(c.prompt) {
 		c.hello()
 		c.claims("right")

@@ -207,8 +207,8 @@ func (n *scoredNight) judge() {
 			}
 		}
 	} else {
-		for id, status := range n.ledger().TaskStatus {
-			n.called[id] = status == "completed"
+		for id, status := range n.ledger().TaskStatus { // no task of the night is one that a person should look at
+			n.called[id] = status == "completed" && len(n.last(id).Receipt.Looks) == 0
 		}
 	}
 	final := filepath.Join(n.t.TempDir(), "final")
