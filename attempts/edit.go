@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 )
 
@@ -15,18 +16,11 @@ func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 		}
 	}
 	for id, rec := range theirs.Tasks {
-		was := ours.ledger.Tasks[id]
-		if was == nil {
-			was = &TaskRecord{}
-		}
+		was := cmp.Or(ours.ledger.Tasks[id], &TaskRecord{})
 		if sameJSON(was, rec) {
 			continue
 		}
-		latest := now.ledger.Tasks[id]
-		if latest == nil {
-			latest = was
-		}
-		out[id] = mergeEdit(was, rec, latest)
+		out[id] = mergeEdit(was, rec, cmp.Or(now.ledger.Tasks[id], was))
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package attempts
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"relay/review"
@@ -154,11 +153,6 @@ type Note struct {
 	Text string `json:"text"`
 }
 
-// Approval is the note of a person's approval, with what was given as its reason.
-func Approval(reason string) *Note {
-	return &Note{Kind: "approved", Text: strings.TrimSuffix("approved by a person: "+reason, ": ")}
-}
-
 // Finished records that a branch has what had landed on the integration branch.
 type Finished struct {
 	Branch string `json:"branch"` // the integration branch
@@ -229,15 +223,6 @@ type Receipt struct {
 type Look struct {
 	Cause string `json:"cause" yaml:"cause"` // the row of the table of looks
 	Text  string `json:"text" yaml:"text"`   // one line
-}
-
-// Texts returns what was seen, as one line.
-func Texts(looks []Look) string {
-	texts := make([]string, len(looks))
-	for i, look := range looks {
-		texts[i] = look.Text
-	}
-	return strings.Join(texts, "; ")
 }
 
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.

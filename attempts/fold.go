@@ -154,12 +154,8 @@ func (f *fold) task(e *Event) {
 		if !rec.Completed { // what is done stays done
 			rec.Gate = gateOf(e.Gate, e.At)
 		}
-	case TypeUngated:
+	case TypeUngated, TypeApproved:
 		rec.ungate()
-	case TypeApproved:
-		if rec.Completed {
-			rec.CountFrom = len(rec.Attempts)
-		}
 	case TypeUndone:
 		rec.undo(e)
 	case TypeReset:

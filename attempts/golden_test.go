@@ -46,7 +46,7 @@ func TestFormats(t *testing.T) {
 		{Type: TypeNote, Note: &Note{Kind: "wait", Text: "usage limit until 03:00"}},
 		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}},
 		{Type: TypeUngated, Task: "T4"},
-		{Type: TypeApproved, Task: "T4", Note: Approval("as wanted")},
+		{Type: TypeApproved, Task: "T4", Note: &Note{Kind: "approved", Text: "as wanted"}},
 		{Type: TypeWritten, Written: &Written{SHA256: "00ff", Size: 10, Seq: 10}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 3, Reason: "no_runnable_tasks"}},
 		started("T3", 1),

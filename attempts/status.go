@@ -1,7 +1,9 @@
 package attempts
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"relay/epic"
 )
@@ -9,10 +11,7 @@ import (
 // StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
 // With a nil graph no task is blocked.
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
-	rec := l.Tasks[id]
-	if rec == nil {
-		rec = &TaskRecord{}
-	}
+	rec := cmp.Or(l.Tasks[id], &TaskRecord{})
 	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
 }
 
@@ -23,14 +22,10 @@ func (rec *TaskRecord) Looks() []Look {
 		return nil
 	}
 	r := &rec.Attempts[last].Receipt
-	if !r.Doubtful {
-		return r.Looks
+	if r.Doubtful {
+		return []Look{{Cause: "tests prove less", Text: strings.Join(r.WeakerTests, "; ")}}
 	}
-	looks := slices.Clone(r.Looks)
-	for _, weaker := range r.WeakerTests {
-		looks = append(looks, Look{Cause: "tests prove less", Text: weaker})
-	}
-	return looks
+	return r.Looks
 }
 
 // RootCauses names the gated tasks that keep a blocked task from running, in file order. It is empty when the task
@@ -40,25 +35,18 @@ func RootCauses(l *Ledger, g *epic.Graph, id string) []string {
 	if !ok {
 		return nil
 	}
-	seen := make([]bool, g.Len())
-	seen[start] = true
-	gated := make([]bool, g.Len())
-	for stack := []int{start}; len(stack) > 0; {
-		i := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, d := range g.Deps(i) {
-			rec := l.Tasks[g.ID(d)]
-			if seen[d] || (rec != nil && rec.Completed) {
-				continue
+	reached := []int{start}
+	for at := 0; at < len(reached); at++ {
+		for _, d := range g.Deps(reached[at]) {
+			if rec := l.Tasks[g.ID(d)]; (rec == nil || !rec.Completed) && !slices.Contains(reached, d) {
+				reached = append(reached, d)
 			}
-			seen[d] = true
-			gated[d] = rec != nil && rec.Gate != nil
-			stack = append(stack, d)
 		}
 	}
+	slices.Sort(reached)
 	var causes []string
-	for i, is := range gated {
-		if is {
+	for _, i := range reached {
+		if rec := l.Tasks[g.ID(i)]; i != start && rec != nil && rec.Gate != nil {
 			causes = append(causes, g.ID(i))
 		}
 	}

@@ -227,8 +227,9 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestResultQuestionGolden(t *testing.T) {
 	t.Parallel()
-	golden(t, "question", ResultQuestion{Why: "it ended without a result", Changed: true}.Brief(first()))
-	golden(t, "question-unchanged", ResultQuestion{Why: "result has status \"done\", not success or failure"}.Brief(first()))
+	golden(t, "question", AskResult(first(), "it ended without a result", true))
+	golden(t, "question-tests", AskTests(first(), []string{"it deletes a_test.go, which the task does not name under files"}))
+	golden(t, "question-unchanged", AskResult(first(), "result has status \"done\", not success or failure", false))
 }
 
 // firstDifference is the number of the first line in which two texts differ.

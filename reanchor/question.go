@@ -1,40 +1,28 @@
 package reanchor
 
-// TestsQuestion is put to an agent that changed tests which its task does not name, in the session that did the work.
-type TestsQuestion struct {
-	Changed []string // what the work does, a line each
+// AskResult writes the brief of an agent that ended without a result, with a line that says why; changed says whether it changed something.
+func AskResult(in Input, why string, changed bool) []byte {
+	said := "You ended without a result that relay can read (" + oneLine(why, titleBytes) + "). If your work was cut off, finish it first.\n" +
+		"Else change nothing and run nothing: give the result of what you have done, and nothing else."
+	if !changed {
+		said += "\n\nNo file has changed. If the task was done already before you began, the result is a `success` that says so."
+	}
+	return question(in, said)
 }
 
-// Brief writes what the agent is told. in is the attempt's own.
-func (q TestsQuestion) Brief(in Input) []byte {
-	var s sheet
-	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
+// AskTests writes the brief of an agent whose work changes tests that its task does not name: changed says how, a line each.
+func AskTests(in Input, changed []string) []byte {
 	said := "relay has looked at the tests that your work changes:\n"
-	for _, changed := range q.Changed {
-		said += "- " + oneLine(changed, 4*titleBytes) + "\n"
+	for _, line := range changed {
+		said += "- " + oneLine(line, 4*titleBytes) + "\n"
 	}
-	s.say(said)
-	s.say("Why? If the task needs that, change nothing, and say in the `summary` of your result why each change is right.\n" +
-		"Else undo these changes, make the work pass the tests as they were, and give the result of the whole.")
-	sayForm(&s, in.Agent, in.Task.Kind)
-	return s.bytes()
+	return question(in, said+"\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.")
 }
 
-// ResultQuestion is put to an agent that ended without a result, in the session that did the work.
-type ResultQuestion struct {
-	Why     string // it counts as none, in a line
-	Changed bool   // it has changed something
-}
-
-// Brief writes what the agent is told. in is the attempt's own.
-func (q ResultQuestion) Brief(in Input) []byte {
+func question(in Input, said string) []byte {
 	var s sheet
 	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
-	s.say("You ended without a result that relay can read (" + oneLine(q.Why, titleBytes) + "). If your work was cut off, finish it first.\n" +
-		"Else change nothing and run nothing: give the result of what you have done, and nothing else.")
-	if !q.Changed {
-		s.say("No file has changed. If the task was done already before you began, the result is a `success` that says so.")
-	}
+	s.say(said)
 	sayForm(&s, in.Agent, in.Task.Kind)
 	return s.bytes()
 }

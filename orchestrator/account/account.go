@@ -218,3 +218,44 @@ func (f *State) Turned(report runners.Report) State {
 	next.End.Session = next.Session != ""
 	return next
 }
+
+// Answer makes f what the agent said when its session was asked for its result. What its provider or a person did meanwhile ends the
+// attempt, at no cost; its work is there for the next one.
+func (f *State) Answer(report runners.Report) {
+	next := f.asked(report)
+	switch {
+	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
+		f.ClaimedFiles, f.End = next.ClaimedFiles, next.End
+		checks := f.Receipt.Checks
+		f.Receipt = next.Receipt
+		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = checks, "", nil // git is asked again
+		f.Receipt.ResultFrom = attempts.ResultAsked
+	case next.End.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
+		f.End.Asked, f.End.By = true, ""
+	default:
+		f.End, f.ResetAt = next.End, next.ResetAt
+		f.End.NoResult = false
+	}
+}
+
+// Explain makes f what the agent said when its session was asked why it changed tests. Its work is looked at again, also without an answer.
+func (f *State) Explain(report runners.Report) {
+	next := f.asked(report)
+	unable := next.End.NoResult || report.Outcome == runners.NoSession || report.Outcome != runners.Failed && next.End.Blames()
+	if !next.End.Claims() && !unable {
+		f.End, f.ResetAt = next.End, next.ResetAt
+	}
+	f.End.AskedWhy, f.End.Why = true, attempts.Clean(strings.Join(strings.Fields(next.Receipt.Summary), " "), maxWords)
+	f.ForgetChecks()
+	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Kind == "tests" || n.Kind == "checks" })
+	f.Receipt.DiffStat, f.Receipt.FilesChanged = "", nil // git is asked again
+}
+
+// asked returns what the answer to a question comes to, and has f count what it has used.
+func (f *State) asked(report runners.Report) State {
+	next := f.Turned(report)
+	f.Used = next.Used
+	f.Notes = append(f.Notes, next.Notes...)
+	f.Spend(next.Result)
+	return next
+}

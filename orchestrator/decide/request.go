@@ -38,9 +38,7 @@ func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Req
 	switch asked.What {
 	case attempts.RequestGate:
 		return r.gate()
-	case attempts.RequestApprove:
-		return r.approve()
-	case attempts.RequestUngate:
+	case attempts.RequestUngate, attempts.RequestApprove:
 		return r.ungate()
 	case attempts.RequestRetry:
 		return r.retry()
@@ -110,28 +108,22 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 	return []attempts.Event{r.event}, message, nil
 }
 
-// ungate considers to let the task be tried again.
+// ungate considers to let the task be tried again, or takes a completed one as it is.
 func (r *request) ungate() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	r.event.Type = attempts.TypeUngated
 	switch {
 	case len(r.record.Looks()) > 0:
-		return r.approve()
+		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
+		return []attempts.Event{r.event}, id + " is approved as it is", nil
+	case r.asked.What == attempts.RequestApprove:
+		return nil, "", &text.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
 	case r.State.Withheld[r.index]:
 		return nil, "", &text.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &text.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
-}
-
-// approve considers to take what is completed as it is.
-func (r *request) approve() ([]attempts.Event, string, error) {
-	if len(r.record.Looks()) == 0 {
-		return nil, "", &text.RefusedError{Reason: r.task.ID + " has nothing to approve", Hint: "relay status lists what needs you"}
-	}
-	r.event.Type, r.event.Note = attempts.TypeApproved, attempts.Approval(r.asked.Reason)
-	return []attempts.Event{r.event}, r.task.ID + " is approved as it is", nil
 }
 
 // retry considers to try the task at once: gated, stopped, or waiting for a runner.

@@ -76,6 +76,8 @@ func noted(e attempts.Event) (kind, text string) {
 	switch {
 	case e.Request != nil && e.Type == attempts.TypeRequested:
 		return "asked", requestText(e)
+	case e.Note != nil && e.Type == attempts.TypeApproved:
+		return e.Note.Kind, strings.TrimSuffix("approved by a person: "+e.Note.Text, ": ")
 	case e.Note != nil:
 		return e.Note.Kind, e.Note.Text
 	case e.Gate != nil && e.Type == attempts.TypeGated:

@@ -17,7 +17,7 @@ func (m *builder) collectNeeds() {
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		if len(t.Looks) > 0 {
-			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: LookAt, Detail: attempts.Texts(t.Looks), Type: []Command{
+			r.Needs = append(r.Needs, Need{Task: t.ID, Title: t.Title, Reason: LookAt, Detail: Seen(t.Looks), Type: []Command{
 				Showing(t.ID, t.Looks),
 				{"relay approve " + t.ID, "take it as it is"},
 				{"relay retry " + t.ID, "have it done again; then relay work"},
@@ -148,6 +148,15 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 		return Command{"relay logs " + task, "what its agent did"}
 	}
 	return Command{show, "what was tried"}
+}
+
+// Seen returns what a person has to look at, as one line.
+func Seen(looks []attempts.Look) string {
+	texts := make([]string, len(looks))
+	for i, look := range looks {
+		texts[i] = look.Text
+	}
+	return strings.Join(texts, "; ")
 }
 
 // Showing returns the command that shows what a person has to look at.

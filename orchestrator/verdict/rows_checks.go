@@ -101,7 +101,7 @@ var checkRows = []row{
 	{
 		Cause: "tests changed, and asked", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: AskWhy,
 		Seen:  "the work deletes tests, or passes only by its changes of tests, as in [looks](#looks), and the agent's session can be asked",
-		Often: "once; a check that fails with the tests as they were, twice",
+		Often: "once; a check that fails with the unchanged tests, twice",
 		needs: []Part{Turn, Worked, OldView},
 		holds: func(e *Evidence) bool { return e.End.Session && !e.End.AskedWhy && len(ChangedTests(e)) > 0 },
 		words: func(e *Evidence) string { return text.Listed(ChangedTests(e)) },

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -320,18 +319,16 @@ const resultWall = 5 * time.Minute
 // askResult asks the session of an agent without a result for the result alone, once.
 func (ag *agent) askResult(ctx context.Context) error {
 	t := ag.t
-	found := t.a.BriefInput
-	found.Base = t.a.Base
-	brief := reanchor.ResultQuestion{Why: t.f.End.Words(), Changed: t.f.Head != "" && t.f.Head != t.a.Base}.Brief(found)
+	brief := reanchor.AskResult(t.a.BriefInput, t.f.End.Words(), t.f.Head != "" && t.f.Head != t.a.Base)
 	report, err := ag.question(ctx, t.files.Question(), brief, true)
-	if err != nil {
-		return err
+	if err == nil {
+		t.f.Answer(report)
+		t.turned()
 	}
-	ag.recordAnswer(report)
-	return nil
+	return err
 }
 
-// question puts a question to the session; with wall it has little time to answer.
+// question has the agent work again, told brief; with wall it has little time to answer.
 func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byte, wall bool) (runners.Report, error) {
 	t := ag.t
 	if err := t.run.makeRoom(q.Output()...); err != nil {
@@ -348,47 +345,17 @@ func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byt
 // askWhy asks the session once why it changed tests that the task does not name; it may undo that.
 func (ag *agent) askWhy(ctx context.Context) error {
 	t := ag.t
-	if err := ag.restore(ctx); err != nil {
-		return err
+	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
+			return err
+		}
 	}
-	found := t.a.BriefInput
-	found.Base = t.a.Base
-	brief := reanchor.TestsQuestion{Changed: verdict.ChangedTests(&t.ev)}.Brief(found)
-	report, err := ag.question(ctx, t.files.Why(), brief, false)
-	if err != nil {
-		return err
+	report, err := ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev)), false)
+	if err == nil {
+		t.f.Explain(report)
+		t.turned()
 	}
-	ag.recordReason(report)
-	return nil
-}
-
-// recordReason makes the state what the agent said when it was asked about tests. Its work is looked at again, also without an answer; what
-// its provider or a person did meanwhile ends the attempt, at no cost.
-func (ag *agent) recordReason(report runners.Report) {
-	t := ag.t
-	f, next := &t.f, t.f.Turned(report)
-	f.Used = next.Used
-	f.Notes = append(f.Notes, next.Notes...)
-	f.Spend(next.Result)
-	if !next.End.NoResult && !next.End.Claims() && report.Outcome != runners.NoSession && (report.Outcome == runners.Failed || !next.End.Blames()) {
-		f.End, f.ResetAt = next.End, next.ResetAt
-	}
-	f.End.AskedWhy, f.End.Why = true, attempts.Clean(strings.Join(strings.Fields(next.Receipt.Summary), " "), maxReason)
-	f.ForgetChecks()
-	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Kind == "tests" || n.Kind == "checks" })
-	f.Receipt.DiffStat, f.Receipt.FilesChanged = "", nil // git is asked again
-	t.turned()
-}
-
-// maxReason bounds how much is kept of why an agent changed tests.
-const maxReason = 300
-
-// restore has the user's checkout be as the agent left it: what checks and reviewers have left there is not its work.
-func (ag *agent) restore(ctx context.Context) error {
-	if ag.t.c.ceiling != "" {
-		return nil
-	}
-	return ag.t.c.tree.Restore(ctx, ag.t.f.Head)
+	return err
 }
 
 // answersLeft reads what an agent answered that was asked for its result, or about tests, by a relay that was killed.
@@ -406,45 +373,24 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 		case err != nil:
 			return err
 		case why && t.f.End.Claims():
-			ag.recordReason(report)
+			t.f.Explain(report)
 		case !why && t.f.End.Undecided():
-			ag.recordAnswer(report)
+			t.f.Answer(report)
 		default:
 			t.f.Spend(account.Of(report).Result)
 		}
 	}
-	return nil
-}
-
-// recordAnswer makes the state what the agent said when it was asked for its result. What its provider or a person did meanwhile ends the
-// attempt, at no cost; its work is there for the next one.
-func (ag *agent) recordAnswer(report runners.Report) {
-	t := ag.t
-	f, next := &t.f, t.f.Turned(report)
-	f.Used = next.Used
-	f.Notes = append(f.Notes, next.Notes...)
-	f.Spend(next.Result)
-	switch {
-	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
-		f.ClaimedFiles, f.End = next.ClaimedFiles, next.End
-		changed := f.Receipt
-		f.Receipt = next.Receipt
-		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = changed.Checks, "", nil // git is asked again
-		f.Receipt.ResultFrom = attempts.ResultAsked
-	case next.End.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
-		f.End.Asked, f.End.By = true, ""
-	default:
-		f.End, f.ResetAt = next.End, next.ResetAt
-		f.End.NoResult = false
-	}
 	t.turned()
+	return nil
 }
 
 // rework gives the findings of a review back to the agent.
 func (ag *agent) rework(ctx context.Context) error {
 	t := ag.t
-	if err := ag.restore(ctx); err != nil {
-		return err
+	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
+			return err
+		}
 	}
 	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
 	shared := t.run.panel()
@@ -491,14 +437,8 @@ func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	known := t.a.BriefInput
 	known.Facts, known.Base = facts, t.a.Base
 	brief := reanchor.Rework{Findings: t.f.Receipt.Findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
-	if err := t.run.makeRoom(again.Output()...); err != nil {
-		return runners.Report{}, err
-	}
-	if err := os.WriteFile(again.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
-		return runners.Report{}, err
-	}
 	t.run.events.Emit(engine.Event{
 		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
 	})
-	return ag.turn(ctx, again, ag.later(t.run.o.Supervisor))
+	return ag.question(ctx, again, brief, false)
 }

@@ -36,9 +36,9 @@ func TestAskedForItsResult(t *testing.T) {
 		if !a.f.End.Undecided() || a.f.Receipt.Summary != "words" {
 			t.Fatalf("%s: an agent without a result is %+v", name, a.f)
 		}
-		a.agent.t = &a
 		c.report.Usage = runners.Usage{InputTokens: 4}
-		a.agent.recordAnswer(c.report)
+		a.f.Answer(c.report)
+		a.turned()
 		a.ruled()
 		f := &a.f
 		if f.Outcome != c.outcome || f.Receipt.ErrorSummary != c.words || !f.ResetAt.Equal(c.report.ResetAt) {

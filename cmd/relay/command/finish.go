@@ -146,7 +146,7 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	if err := f.prepare(ctx); err != nil {
 		return err
 	}
-	if err := f.askLooks(); err != nil {
+	if err := status.AskLooks(f.app, f.answer.Looks, p.EpicFlag(), f.yes || f.dryRun, f.json); err != nil {
 		return err
 	}
 	switch {
@@ -199,8 +199,11 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	for _, t := range report.Tasks {
 		if t.Status == attempts.Completed {
 			f.answer.Landed = append(f.answer.Landed, t.ID)
-			if len(t.Looks) > 0 {
+			if len(t.Looks) > 0 && s.How != finish.NothingToLand {
 				f.answer.Looks = append(f.answer.Looks, &t)
+				if f.dryRun && !f.yes {
+					f.answer.ExitCode = exit.Gated
+				}
 			}
 			continue
 		}
@@ -209,29 +212,6 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 			return err
 		} else if there {
 			f.answer.Again = append(f.answer.Again, t.ID)
-		}
-	}
-	return nil
-}
-
-// askLooks names the tasks that a person has to look at before they land, and asks whether to go on. It fails if not.
-func (f *finishing) askLooks() error {
-	a := &f.answer
-	if len(a.Looks) == 0 || a.How == finish.NothingToLand {
-		return nil
-	}
-	if !f.json {
-		fmt.Fprintln(f.app.Err, "look at these first:")
-		status.Printer{Width: terminal.Columns(f.app.Err.Dest), Flag: f.project.EpicFlag()}.Looks(f.app.Err, a.Looks)
-	}
-	switch {
-	case f.yes:
-	case f.dryRun:
-		a.ExitCode = exit.Gated
-	case f.json || !f.app.CanAsk() || !f.app.Confirm("land them all the same?"):
-		return &exit.Hinted{
-			Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", text.Count(len(a.Looks), "task"), text.Verb(len(a.Looks), "needs", "need")),
-			Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: exit.Gated,
 		}
 	}
 	return nil

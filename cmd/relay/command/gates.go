@@ -24,63 +24,44 @@ type gateOptions struct {
 }
 
 func newGateCommand(a *cli.App) *cobra.Command {
-	opts := gateOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, opts := deciding(a, attempts.RequestGate, gateTask, &cobra.Command{
 		Use:   "gate TASK [--reason TEXT]",
 		Short: "Keep a task from being tried",
 		Long: `Keep a task from being tried until relay ungate says otherwise. What depends on
 it is blocked; other tasks go on. During a run its running attempt comes to its
 end, and is the last; relay stop TASK ends that too.`,
 		Example: `  relay gate T5 --reason "waits for the new API key"`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd.Context(), opts.of(args), attempts.RequestGate, gateTask)
-		},
-	}
+	})
 	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` to record with the gate")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
 
 func newApproveCommand(a *cli.App) *cobra.Command {
-	opts := gateOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, opts := deciding(a, attempts.RequestApprove, approveTask, &cobra.Command{
 		Use:   "approve TASK [--note TEXT]",
 		Short: "Take a completed task as it is",
 		Long: `Take a completed task as it is, though relay saw something that it cannot judge,
 such as changed tests: relay status lists these first under "needs you". relay
 retry TASK has the task done again instead.`,
 		Example: `  relay approve T5 --note "the old test was wrong"`,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd.Context(), opts.of(args), attempts.RequestApprove, approveTask)
-		},
-	}
+	})
 	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` to record with the approval")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
 
 func newUngateCommand(a *cli.App) *cobra.Command {
-	opts := gateOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, _ := deciding(a, attempts.RequestUngate, ungateTask, &cobra.Command{
 		Use:   "ungate TASK",
 		Short: "Let a gated task be tried again",
 		Long: `Let a gated task be tried again. Attempts before this no longer count against
 it; the next agent is still told of them. A completed task is approved, as by
 relay approve. A run that is on takes the task up again.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd.Context(), opts.of(args), attempts.RequestUngate, ungateTask)
-		},
-	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	})
 	return cmd
 }
 
 func newRetryCommand(a *cli.App) *cobra.Command {
-	opts := gateOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, opts := deciding(a, attempts.RequestRetry, retryTask, &cobra.Command{
 		Use:   "retry TASK",
 		Short: "Make a task pending again, also a completed one",
 		Long: `Make a task pending again, gated or completed. What landed stays on the branch:
@@ -89,19 +70,21 @@ the next agent begins from there.
 During a run the task is tried as soon as a job is free, if it was gated or
 stopped, or waits for a runner that is not to be asked yet, as after a usage
 limit: that is asked at once. What is completed the run leaves as it is.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd.Context(), opts.of(args), attempts.RequestRetry, retryTask)
-		},
-	}
+	})
 	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
 
-func (o gateOptions) of(args []string) gateOptions {
-	o.task = args[0]
-	return o
+// deciding makes cmd the command of a decision about a task.
+func deciding(a *cli.App, what attempts.RequestKind, decide decision, cmd *cobra.Command) (*cobra.Command, *gateOptions) {
+	opts := &gateOptions{app: a}
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		opts.task = args[0]
+		return runGate(cmd.Context(), *opts, what, decide)
+	}
+	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd, opts
 }
 
 // decision turns what a person wants into events, with what to tell them.
@@ -172,8 +155,8 @@ func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Tas
 	if rec := l.Tasks[t.ID]; rec == nil || len(rec.Looks()) == 0 {
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status lists what needs you"}
 	}
-	note := attempts.Approval(attempts.Clean(o.app.Secrets.Text(o.reason), 500))
-	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: note}}, t.ID + " is approved as it is", nil
+	why := attempts.Clean(o.app.Secrets.Text(o.reason), 500)
+	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}}, t.ID + " is approved as it is", nil
 }
 
 func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
@@ -183,8 +166,7 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}
 	}
-	message := t.ID + " will be tried again: relay work"
-	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, message, nil
+	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work", nil
 }
 
 func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {

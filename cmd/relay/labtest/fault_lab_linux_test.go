@@ -299,9 +299,9 @@ type ledgerAttempt struct {
 		Summary       string
 		Files         []string `yaml:"files_changed"`
 		Looks         []struct{ Cause, Text string }
-		ErrorCategory string   `yaml:"error_category"`
-		ErrorSummary  string   `yaml:"error_summary"`
-		ResultFrom    string   `yaml:"result_from"`
+		ErrorCategory string `yaml:"error_category"`
+		ErrorSummary  string `yaml:"error_summary"`
+		ResultFrom    string `yaml:"result_from"`
 		Salvage       string
 		Weaker        []string `yaml:"weaker_tests"`
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/ending"
@@ -319,7 +320,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	if len(shown)+len(s.Refused)+len(looks) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
-	l.Looks(w, looks)
+	l.looks(w, looks)
 	for _, t := range shown {
 		show, what := l.show(t)
 		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
@@ -344,16 +345,35 @@ func (l Printer) show(t *Task) (command, what string) {
 	return whole.Type + l.Flag, whole.For
 }
 
-// Looks names the completed tasks that a person has to look at, and what to type for each.
-func (l Printer) Looks(w io.Writer, tasks []*Task) {
+// looks names the completed tasks that a person has to look at, and what to type for each.
+func (l Printer) looks(w io.Writer, tasks []*Task) {
 	const most = 10
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, text.Line(attempts.Texts(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
+			t.ID, text.Line(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
+	}
+}
+
+// AskLooks names completed tasks that a person has to look at before they land, and asks whether to go on, unless yes is set. It fails if
+// the answer is no, with json, and without a terminal.
+func AskLooks(a *cli.App, tasks []*Task, flag string, yes, json bool) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	if !json {
+		fmt.Fprintln(a.Err, "look at these first:")
+		Printer{Width: terminal.Columns(a.Err.Dest), Flag: flag}.looks(a.Err, tasks)
+	}
+	if yes || !json && a.CanAsk() && a.Confirm("land them all the same?") {
+		return nil
+	}
+	return &exit.Hinted{
+		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", text.Count(len(tasks), "task"), text.Verb(len(tasks), "needs", "need")),
+		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: exit.Gated,
 	}
 }
