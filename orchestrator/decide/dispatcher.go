@@ -68,7 +68,7 @@ func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err 
 	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
 		return none, wait, err
 	}
-	if d.State.Plan.IsFull() {
+	if d.State.Plan.Failures.IsFull(d.State.Plan.CountRunning()) {
 		return none, &Waiting{Changed: d.State.Changed}, nil
 	}
 	i, runner := d.choose(now)
@@ -106,7 +106,7 @@ func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
 	wait := &Waiting{Changed: d.State.Changed}
 	switch {
 	case d.State.Plan.CountRunning() > 0:
-	case d.State.Plan.RetryPostponed():
+	case d.State.Plan.RetryPostponed(true):
 		d.retried(now)
 	default:
 		return nil
@@ -236,7 +236,7 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 	if d.State.Plan.CountRunning() > 0 {
 		return none, wait, nil
 	}
-	if d.State.Plan.RetrySetBack() {
+	if d.State.Plan.RetryPostponed(false) {
 		d.retried(now)
 		return none, wait, nil
 	}
@@ -375,7 +375,7 @@ func (d *Dispatcher) Kept() (restore func()) {
 func (d *Dispatcher) Force(s attempts.Step) {
 	switch s.Kind {
 	case attempts.StepRetried:
-		d.State.Plan.RetryPostponed()
+		d.State.Plan.RetryPostponed(true)
 	case attempts.StepStopped:
 		d.limits.Stopped = StopReason{ending.Reason(s.For), s.For}
 	case attempts.StepExhausted:

@@ -53,7 +53,7 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	now := c.state.Instant()
 	if index, ok := c.state.O.Graph.Index(a.Task.ID); ok && c.limits.breaker.Excuses(index, attempts.Cause(ended.Receipt)) {
 		ended.Charged = false // it failed only for the cause that has opened the circuit breaker
-	} else if ok && c.state.Plan != nil && verdict.MayLack(*ended) && c.state.Plan.IsEarly(index) {
+	} else if ok && c.state.Plan != nil && verdict.MayLack(*ended) && c.state.Plan.Failures.IsEarly(index, c.state.Plan.CountRunning() > 1) {
 		ended.Charged = false // what it lacks may be what the others make
 	}
 	rule := c.rule(now, a, f, *ended)
@@ -128,7 +128,8 @@ func (c *Judge) gate(now clock.Instant, record attempts.TaskRecord, o EndedAttem
 	if c.state.Plan != nil {
 		i, _ := c.state.O.Graph.Index(task.ID)
 		standing.PutOff = o.Result.Held && c.state.Plan.WasPostponed(i)
-		standing.MayChange, standing.Again = c.state.Plan.MayChange(i), c.state.Plan.BeganAgain(i)
+		alone, _ := c.state.Plan.IsAlone(i)
+		standing.MayChange, standing.Again = !alone || c.state.Plan.Failures.Moved(i), c.state.Plan.Failures.Again(i)
 	}
 	gate := verdict.GateOf(o.Result.Reported(), o.Ended, standing)
 	if gate != nil && gate.At.IsZero() {
@@ -175,7 +176,7 @@ func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *atte
 		why = over.Error()
 	}
 	i, ok := c.state.O.Graph.Index(task.ID)
-	again := ok && c.state.Plan.BeganAgain(i)
+	again := ok && c.state.Plan.Failures.Again(i)
 	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why, again)
 }
 

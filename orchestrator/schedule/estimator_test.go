@@ -272,7 +272,7 @@ func halfDoneRun(t *testing.T, seed uint64, known int, under bool) (o Estimator,
 	o.Now = evening.Add(1000 * time.Hour)
 	plan := New(o.Epic, g, o.Ledger, nil)
 	for range o.Jobs {
-		i := plan.startNext(func(int) bool { return true })
+		i := startNext(plan, func(int) bool { return true })
 		if i < 0 {
 			break
 		}

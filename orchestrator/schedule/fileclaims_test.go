@@ -44,8 +44,8 @@ func TestClaimsHideNothing(t *testing.T) {
 		for range 6 * g.Len() {
 			if out := r.Uint64() | r.Uint64(); r.IntN(3) > 0 {
 				fits := func(i int) bool { return out>>(i%64)&1 == 1 }
-				got := s.startNext(fits)
-				want := plain.startNext(func(i int) bool {
+				got := startNext(s, fits)
+				want := startNext(plain, func(i int) bool {
 					apart := !slices.ContainsFunc(running, func(k int) bool { return share(e.Tasks[k].Files, e.Tasks[i].Files) })
 					if !apart {
 						held++
@@ -106,11 +106,11 @@ func TestContestedFilesAreClaimed(t *testing.T) {
 	}
 	s := New(e, g, l, nil).WithFileClaims(true)
 	anybody := func(int) bool { return true }
-	if got := []int{s.startNext(anybody), s.startNext(anybody), s.startNext(anybody)}; !slices.Equal(got, []int{0, 1, -1}) {
+	if got := []int{startNext(s, anybody), startNext(s, anybody), startNext(s, anybody)}; !slices.Equal(got, []int{0, 1, -1}) {
 		t.Errorf("got %v, want T1 and T2 at once and then nobody", got)
 	}
 	s.Complete(0)
-	if got := s.startNext(anybody); got != 2 {
+	if got := startNext(s, anybody); got != 2 {
 		t.Errorf("got %d, want T3", got)
 	}
 }
@@ -137,7 +137,7 @@ func BenchmarkSchedule(b *testing.B) {
 				s := New(e, g, &attempts.Ledger{}, nil).WithFileClaims(true)
 				var running []int
 				for done := 0; done < 10_000; {
-					if i := s.startNext(func(int) bool { return true }); i >= 0 {
+					if i := startNext(s, func(int) bool { return true }); i >= 0 {
 						running = append(running, i)
 						if len(running) < 2 {
 							continue

@@ -28,40 +28,11 @@ type Schedule struct {
 	postponed []int        // in phasePostponed
 	retried   map[int]bool // tasks that were postponed and made ready again
 
-	landed   int       // tasks that were completed in this run
-	tries    []attempt // by task
-	setBack  []int     // in phaseSetBack
-	width    width
-	edgeless bool // no task depends on another
+	Failures failures // in this run
+	setBack  []int    // in phaseSetBack
 
 	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
 	wanted    []bool           // by task: it is selected for this run; nil: all are
-}
-
-// attempt is what is known of a task's last attempts in this run.
-type attempt struct {
-	failed int  // how many, without those that failed early
-	early  int  // how many of those
-	landed int  // what Schedule.landed was when the last one began
-	again  bool // nothing had landed then since the one before began
-}
-
-// width is how many tasks run at once. Where no task of a plan says what it depends on, only failures tell: a task that fails beside
-// others has likely begun before what it needs was there. Then one runs at a time, until many in a row were completed.
-type width struct {
-	most     int // 0: no limit
-	calm     int // tasks completed since it was last made smaller
-	patience int // how many there must be for one more
-}
-
-// narrow has one task run at a time.
-func (w *width) narrow() { *w = width{most: 1, patience: max(8, 2*w.patience)} }
-
-// completed counts a task.
-func (w *width) completed() {
-	if w.calm++; w.most > 0 && w.calm >= w.patience {
-		w.most, w.calm = w.most+1, 0
-	}
 }
 
 // phase is the state of a task in this run.
@@ -83,7 +54,7 @@ const (
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
 	s := &Schedule{
 		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
-		tries:     make([]attempt, g.Len()),
+		Failures:  failures{tasks: make([]failed, g.Len()), edgeless: g.Len() > 1},
 		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
 	}
 	for i := range e.Tasks {
@@ -95,9 +66,8 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 		s.phase[i] = startPhase(l.Tasks[g.ID(i)], wanted == nil || wanted[i])
 	}
 	s.ready = newReadyQueue(g, s.tasks)
-	s.edgeless = g.Len() > 1
 	for i := range s.phase {
-		s.edgeless = s.edgeless && len(g.Deps(i)) == 0
+		s.Failures.edgeless = s.Failures.edgeless && len(g.Deps(i)) == 0
 		for _, d := range g.Deps(i) {
 			if s.phase[d] != phaseCompleted {
 				s.waiting[i]++
@@ -152,21 +122,12 @@ func (s *Schedule) setPhase(i int, to phase) {
 	}
 }
 
-// startNext starts the task that Next returns, if there is one, and returns it.
-func (s *Schedule) startNext(fits func(i int) bool) int {
-	i := s.Next(fits)
-	if i >= 0 {
-		s.Start(i)
-	}
-	return i
-}
-
 // Next returns the most urgent ready task that fits and that shares no declared files with a running one, or -1. It
 // does not start it. Those that have failed come after the others.
 func (s *Schedule) Next(fits func(i int) bool) int {
 	for round, rounds := 0, 1; round < rounds; round++ {
-		i := s.next(func(i int) bool {
-			own := s.round(i)
+		i := nextOf(s, func(i int) bool {
+			own := s.Failures.round(i, len(s.graph.Dependants(i)) > 0)
 			rounds = max(rounds, own+1)
 			return own == round && fits(i)
 		})
@@ -177,16 +138,8 @@ func (s *Schedule) Next(fits func(i int) bool) int {
 	return -1
 }
 
-// round returns how often task i has failed in this run. The first failure of one that others depend on does not count.
-func (s *Schedule) round(i int) int {
-	if n := s.tries[i].failed; n == 0 || len(s.graph.Dependants(i)) == 0 {
-		return n
-	}
-	return s.tries[i].failed - 1
-}
-
-// next is Next for one round.
-func (s *Schedule) next(fits func(i int) bool) int {
+// nextOf is Next for one round.
+func nextOf(s *Schedule, fits func(i int) bool) int {
 	for i := s.ready.first(); i >= 0; {
 		if fits(i) {
 			if !s.queueIfClaimed(i) {
@@ -209,8 +162,7 @@ func (s *Schedule) Start(i int) {
 	if s.phase[i] == phaseOutside {
 		s.unselected[i] = true
 	}
-	t := &s.tries[i]
-	t.again, t.landed = t.failed > 0 && t.landed == s.landed, s.landed
+	s.Failures.begin(i)
 	s.setPhase(i, phaseRunning)
 	s.running++
 	s.claims.acquire(i)
@@ -247,9 +199,8 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 // Complete ends task i and releases the tasks that waited for nothing else.
 func (s *Schedule) Complete(i int) {
 	s.stop(i, phaseCompleted)
-	s.landed++
-	s.width.completed()
-	s.RetrySetBack()
+	s.Failures.completed()
+	s.RetryPostponed(false)
 	for _, d := range s.graph.Dependants(i) {
 		s.waiting[d]--
 		s.release(d)
@@ -272,51 +223,14 @@ func (s *Schedule) Requeue(i int) {
 // SetBack ends a failed attempt at task i. It is tried again when something has landed since the attempt began, or when nothing else is
 // left: what it lacks may be what another task makes. Lacks says that its failure looks like that.
 func (s *Schedule) SetBack(i int, lacks bool) {
-	if lacks && s.IsEarly(i) {
-		s.tries[i].early++
-		s.width.narrow()
-	} else {
-		s.tries[i].failed++
-	}
+	s.Failures.fail(i, lacks, s.running > 1)
 	s.Requeue(i)
-	if s.phase[i] == phaseReady && s.tries[i].landed == s.landed {
+	if s.phase[i] == phaseReady && !s.Failures.Moved(i) {
 		s.ready.remove(i)
 		s.setPhase(i, phaseSetBack)
 		s.setBack = append(s.setBack, i)
 	}
 }
-
-// RetrySetBack makes all tasks that were set back ready again, and reports whether there were any.
-func (s *Schedule) RetrySetBack() bool {
-	any := len(s.setBack) > 0
-	for _, i := range s.setBack {
-		s.setPhase(i, phaseReady)
-		s.ready.add(i)
-	}
-	s.setBack = nil
-	return any
-}
-
-// mostEarly is how often a task may have begun too early.
-const mostEarly = 2
-
-// IsEarly reports whether a failure of running task i may come from its having begun too early, in a plan without dependencies.
-func (s *Schedule) IsEarly(i int) bool {
-	t := s.tries[i]
-	return s.edgeless && t.early < mostEarly && (t.landed < s.landed || s.running > 1)
-}
-
-// IsFull reports whether no further task may begin for now, however many jobs there are.
-func (s *Schedule) IsFull() bool { return s.width.most > 0 && s.running >= s.width.most }
-
-// MayChange reports whether the next attempt at running task i would begin from something else than this one did, or could: another task
-// is not done yet.
-func (s *Schedule) MayChange(i int) bool {
-	return s.tries[i].landed < s.landed || s.running > 1 || s.open+len(s.setBack)+len(s.postponed) > 0
-}
-
-// BeganAgain reports whether the last attempt at task i began from the same as the failed one before it.
-func (s *Schedule) BeganAgain(i int) bool { return s.tries[i].again }
 
 // Postpone ends an attempt at task i and keeps the task from being ready until RetryPostponed.
 func (s *Schedule) Postpone(i int) {
@@ -328,19 +242,19 @@ func (s *Schedule) Postpone(i int) {
 	}
 }
 
-// RetryPostponed makes all tasks that were set back ready again, or, if there are none, all postponed ones. It reports whether there were any.
-func (s *Schedule) RetryPostponed() bool {
-	if s.RetrySetBack() {
-		return true
+// RetryPostponed makes all tasks that were set back ready again or, if there are none and the held ones shall be, all postponed ones. It
+// reports whether there were any.
+func (s *Schedule) RetryPostponed(held bool) (any bool) {
+	list := s.setBack
+	if s.setBack = nil; len(list) == 0 && held {
+		list, s.postponed = s.postponed, nil
 	}
-	any := len(s.postponed) > 0
-	for _, i := range s.postponed {
+	for _, i := range list {
+		s.retried[i] = s.retried[i] || s.phase[i] == phasePostponed
 		s.setPhase(i, phaseReady)
 		s.ready.add(i)
-		s.retried[i] = true
 	}
-	s.postponed = nil
-	return any
+	return len(list) > 0
 }
 
 // stop moves task i to a phase other than running, and gives its file claim back.

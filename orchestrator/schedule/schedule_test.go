@@ -84,15 +84,15 @@ func TestSchedule(t *testing.T) {
 		s := New(e, g, &attempts.Ledger{Tasks: c.tasks}, wanted)
 		var got []string
 		for {
-			if none := s.startNext(func(int) bool { return false }); none >= 0 {
+			if none := startNext(s, func(int) bool { return false }); none >= 0 {
 				t.Fatal("it gave a task that does not fit")
 			}
-			i := s.startNext(func(int) bool { return true })
+			i := startNext(s, func(int) bool { return true })
 			if i < 0 {
 				break
 			}
 			s.Requeue(i)
-			if again := s.startNext(func(k int) bool { return k == i }); again != i || s.running != 1 {
+			if again := startNext(s, func(k int) bool { return k == i }); again != i || s.running != 1 {
 				t.Fatalf("%s: put back, %d comes as %d, %d running", name, i, again, s.running)
 			}
 			got = append(got, g.ID(i))
@@ -122,10 +122,10 @@ func TestOutsideStaysOutside(t *testing.T) {
 	s.Start(at)
 	s.Requeue(at)
 	anybody := func(int) bool { return true }
-	if i := s.startNext(anybody); i < 0 || g.ID(i) != "F" {
+	if i := startNext(s, anybody); i < 0 || g.ID(i) != "F" {
 		t.Errorf("first is %d, want F", i)
 	}
-	if i := s.startNext(anybody); i >= 0 {
+	if i := startNext(s, anybody); i >= 0 {
 		t.Errorf("then %s, want nobody", g.ID(i))
 	}
 }

@@ -81,7 +81,7 @@ func (s *Schedule) simulate(w simulation) (now float64) {
 	}
 	for {
 		for len(running) < w.jobs {
-			i := s.startNext(func(i int) bool { return w.earliest.startOf(i) <= now })
+			i := startNext(s, func(i int) bool { return w.earliest.startOf(i) <= now })
 			if i < 0 {
 				break
 			}
@@ -153,7 +153,16 @@ func (s *Schedule) Simulate(jobs int, attempt func(i int) (takes float64, ends E
 func (s *Schedule) clone() *Schedule {
 	c := *s
 	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
-	c.tries, c.setBack = slices.Clone(s.tries), slices.Clone(s.setBack)
+	c.Failures.tasks, c.setBack = slices.Clone(s.Failures.tasks), slices.Clone(s.setBack)
 	c.claims, c.missing = s.claims.unheld(), maps.Clone(s.missing)
 	return &c
+}
+
+// startNext starts the task that Next returns, if there is one, and returns it.
+func startNext(s *Schedule, fits func(i int) bool) int {
+	i := s.Next(fits)
+	if i >= 0 {
+		s.Start(i)
+	}
+	return i
 }

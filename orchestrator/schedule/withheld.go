@@ -24,7 +24,7 @@ func (s *Schedule) Restore(i int, missing []string) {
 		s.setPhase(i, phaseOutside)
 		return
 	}
-	s.tries[i] = attempt{}
+	s.Failures.tasks[i] = failed{}
 	s.setPhase(i, phaseWaiting)
 	s.release(i)
 	if s.phase[i] == phaseReady && missing != nil {
