@@ -117,8 +117,7 @@ func (g *Git) Names(ctx context.Context, base, head string) ([]Change, error) {
 	return kept.all()
 }
 
-// EachName calls visit for every path that differs between two commits, however many there are. An error of visit
-// ends it.
+// EachName calls visit for every path that differs between two commits, however many there are. An error of visit ends it.
 func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
 	args, err := g.between(base, head, "-r", "-z", "--raw", "--find-renames")
 	if err != nil {

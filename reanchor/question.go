@@ -1,5 +1,7 @@
 package reanchor
 
+import "strings"
+
 // AskResult writes the brief of an agent that ended without a result, with a line that says why; changed says whether it changed something.
 func AskResult(in Input, why string, changed bool) []byte {
 	said := "You ended without a result that relay can read (" + oneLine(why, titleBytes) + "). If your work was cut off, finish it first.\n" +
@@ -12,11 +14,10 @@ func AskResult(in Input, why string, changed bool) []byte {
 
 // AskTests writes the brief of an agent whose work changes tests that its task does not name: changed says how, a line each.
 func AskTests(in Input, changed []string) []byte {
-	said := "relay has looked at the tests that your work changes:\n"
-	for _, line := range changed {
-		said += "- " + oneLine(line, 4*titleBytes) + "\n"
+	for i, line := range changed {
+		changed[i] = oneLine(line, 4*titleBytes)
 	}
-	return question(in, said+"\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.")
+	return question(in, "relay has looked at the tests that your work changes:\n- "+strings.Join(changed, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.")
 }
 
 func question(in Input, said string) []byte {

@@ -92,8 +92,7 @@ func truth(value string) bool {
 	return true
 }
 
-// hookNames lists what would run from a hooks folder, which may be relative to the root. A folder that cannot be read
-// has no hooks.
+// hookNames lists what would run from a hooks folder, which may be relative to the root. A folder that cannot be read has no hooks.
 func hookNames(root, dir string) []string {
 	dir = filepath.FromSlash(dir)
 	if !filepath.IsAbs(dir) {

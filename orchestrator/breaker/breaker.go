@@ -10,8 +10,8 @@ import (
 )
 
 // Breaker is the circuit breaker of a run. It opens when several tasks have failed although they were tried again, or twice as many
-// once with the same error, and none was completed in between: the cause may be one they share. Then nothing starts for a pause, and after it one
-// attempt at a time until a task is completed, which closes the breaker, or has failed too, which opens it for twice as
+// once with the same error, and none was completed in between: the cause may be one they share. Then nothing starts for a pause, and
+// after it one attempt at a time until a task is completed, which closes the breaker, or has failed too, which opens it for twice as
 // long. It reads no clock: the caller passes the time.
 type Breaker struct {
 	limits Limits

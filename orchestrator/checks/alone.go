@@ -53,37 +53,14 @@ func (t *turns) take(ctx context.Context, places int64) (leave func() (beside bo
 	}, nil
 }
 
-// again repeats a check that has failed, in the same place, and alone if no other check takes longer to end than this one has taken: one
-// failure may be a flake, or come from another check. What passes then, and does so every time, counts as passed.
-func (r *Runner) again(ctx context.Context, at Location, check Check, first Result) (Result, error) {
-	took := time.Duration(first.Run.Seconds * float64(time.Second))
-	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))
-	defer cancel()
-	leave, err := r.turns.take(wait, r.turns.all)
-	if err != nil {
-		first.Crowded = true
-		if leave, err = r.turns.take(ctx, 1); err != nil {
-			return first, nil // the run is stopped
-		}
+// TrustUnless has a check that is flaky count as failed again if the output of its failure names a test among files: a test of the work's
+// own is not flaky, but wrong.
+func (r *Result) TrustUnless(files []string) {
+	if r.Flaky == nil {
+		return
 	}
-	defer leave()
-	check.Occasion += OnAgain
-	var last Result
-	for n := 0; n == 0 || n < passes && took < longCheck; n++ {
-		last, err = r.runNow(ctx, at, check)
-		if err != nil || ctx.Err() != nil || !last.Passed() {
-			return first, err
-		}
+	said := r.Flaky.Run.Tail + strings.Join(r.Flaky.Said, "\n")
+	if slices.ContainsFunc(files, func(f string) bool { return changes.IsTest(f) && strings.Contains(said, path.Base(f)) }) {
+		*r = *r.Flaky
 	}
-	if first.Beside {
-		r.turns.collided.Add(1)
-	}
-	last.Flaky = &first
-	return last, nil
-}
-
-// NamesTestOf reports whether the output of a check names a test among files.
-func (r Result) NamesTestOf(files []string) bool {
-	said := r.Run.Tail + strings.Join(r.Said, "\n")
-	return slices.ContainsFunc(files, func(f string) bool { return changes.IsTest(f) && strings.Contains(said, path.Base(f)) })
 }

@@ -107,7 +107,7 @@ func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
 	switch {
 	case d.State.Plan.CountRunning() > 0:
 	case d.State.Plan.RetryPostponed(true):
-		d.retried(now)
+		retried(d.State, now)
 	default:
 		return nil
 	}
@@ -115,9 +115,9 @@ func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
 }
 
 // retried has everybody look again at once, as tasks are ready again. The caller holds Mu.
-func (d *Dispatcher) retried(now clock.Instant) {
-	d.State.Step(now, attempts.Step{Kind: attempts.StepRetried})
-	d.State.Announce()
+func retried(s *State, now clock.Instant) {
+	s.Step(now, attempts.Step{Kind: attempts.StepRetried})
+	s.Announce()
 }
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
@@ -237,7 +237,7 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 		return none, wait, nil
 	}
 	if d.State.Plan.RetryPostponed(false) {
-		d.retried(now)
+		retried(d.State, now)
 		return none, wait, nil
 	}
 	if name != "" && d.limits.pointless(at, now) {

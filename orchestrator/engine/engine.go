@@ -254,10 +254,10 @@ func (f *Result) Reported() verdict.Reported {
 // Succeeded reports whether nothing speaks against the work.
 func (f *Result) Succeeded() bool { return verdict.ClassOf(f.Outcome).Result == attempts.ResultSuccess }
 
-// Note adds a note for a person, once.
+// Note adds a note for a person, once. Without text it adds none.
 func (f *Result) Note(kind, text string) {
 	n := attempts.Note{Kind: kind, Text: text}
-	if !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
+	if text != "" && !slices.Contains(f.Notes, n) { // each turn of an agent is looked at
 		f.Notes = append(f.Notes, n)
 	}
 }

@@ -54,7 +54,8 @@ func (x *index) refresh(top string) {
 	}
 	defer file.Close()
 	if x.file == nil || !os.SameFile(x.file, info) || !x.continues(file, info.Size()) {
-		*x = index{epic: x.epic, path: x.path, top: top, next: max(0, info.Size()-window), answers: map[string]*ledgersync.Entry{}, byPath: map[string][]int64{}}
+		*x = index{epic: x.epic, path: x.path, top: top, next: max(0, info.Size()-window)}
+		x.answers, x.byPath = map[string]*ledgersync.Entry{}, map[string][]int64{}
 	}
 	x.file = info
 	if next, err := ledgersync.ReadFrom(file, info.Size(), x.next, x.add); err == nil {

@@ -116,8 +116,8 @@ func (a *attempt) lookReviewer(folder string, round int) {
 	}
 }
 
-// look finds the runs of an agent's CLI in a folder with so much in it: the first, those in which it is asked for its result or about tests,
-// and fix rounds.
+// look finds the runs of an agent's CLI in a folder with so much in it: the first, those in which it is asked for its result or about
+// tests, and fix rounds.
 func (t *talk) look(folder string, there []os.DirEntry) {
 	add := func(s *stream, exists bool) {
 		if exists && !slices.ContainsFunc(t.streams, func(one *stream) bool { return one.folder == s.folder }) {

@@ -68,17 +68,14 @@ func MayLack(e attempts.Ended) bool {
 	return failed && (e.Receipt.ErrorCategory == attempts.MissingDependency || telling.Lacks(e.Receipt.ErrorSummary))
 }
 
-// final reports whether a gate does not rest on what the attempts began from. A task gets one attempt more than its limit when that has
+// final reports whether a gate stands whatever the attempts began from. A task gets one attempt more than its limit when that has
 // changed, unless the limit is one. The same error on something else says enough, unless it is that something is not there.
 func final(gate *attempts.Gate, ended attempts.Ended, s Standing) bool {
-	switch gate.Reason {
-	case attempts.RepeatedFailure:
+	if gate.Reason == attempts.RepeatedFailure {
 		return !s.Again && !MayLack(ended)
-	case attempts.MaxAttempts:
-		most := s.Limits.attempts()
-		return most == 1 || s.Record.Charges() >= most
 	}
-	return true
+	most := s.Limits.attempts()
+	return gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most
 }
 
 // heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
@@ -144,7 +141,7 @@ func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *a
 
 // GateBefore gates a task before its next attempt begins. Again says that the attempt would begin from the same as the last one: then a
 // task that has had all its attempts, or fails in the same way, has no more to come; else it has one more than its limit, which may be
-// lower than it was. Its budget may be exhausted for the reason given ("": it is not). Work that only waits for its review needs no attempt.
+// lower than it was. Its budget may be exhausted for the reason given ("": it is not). Work that waits for its review needs no attempt.
 func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bool) *attempts.Gate {
 	n, most, last := rec.Charges(), lim.attempts(), attempts.Receipt{}
 	before := rec

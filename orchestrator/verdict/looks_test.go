@@ -16,23 +16,26 @@ func TestLooks(t *testing.T) {
 	}{
 		{
 			func(e *Evidence) { e.Work.DeletedTests = []string{"a_test.go"} },
-			attempts.Look{Cause: "tests deleted", Text: "it deletes a_test.go, which the task does not name under files"}, "",
+			attempts.Look{Cause: "tests deleted", Text: "it deletes a_test.go, which the task does not name under files"},
+			"",
 		},
 		{
 			func(e *Evidence) {
 				e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go"}}
 				e.End.AskedWhy, e.End.Why = true, "It tested the old name."
 			},
-			attempts.Look{Cause: "passes by changed tests", Text: "make test passes only with what the agent changed of a_test.go, " +
-				"which the task does not name under files; with that as it was: exit status 2; its agent: It tested the old name"}, "",
+			attempts.Look{Cause: "passes by changed tests", Text: "make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that as it was: exit status 2; its agent: It tested the old name"},
+			"",
 		},
 		{
 			func(e *Evidence) { e.Work.Weaker = []string{"a_test.go asserts less than before"} },
-			attempts.Look{Cause: "tests prove less", Text: "a_test.go asserts less than before"}, "",
+			attempts.Look{Cause: "tests prove less", Text: "a_test.go asserts less than before"},
+			"",
 		},
 		{
 			func(e *Evidence) { e.Checks.Fewer = []string{"make test ran 3 tests, and 9 before the work"} },
-			attempts.Look{Cause: "tests prove less", Text: "make test ran 3 tests, and 9 before the work"}, "",
+			attempts.Look{Cause: "tests prove less", Text: "make test ran 3 tests, and 9 before the work"},
+			"",
 		},
 		{
 			func(e *Evidence) { e.Work.Empty = true },

@@ -10,7 +10,6 @@ import (
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
@@ -78,9 +77,7 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.OnBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
-		if note != "" {
-			f.Note("check", note)
-		}
+		f.Note("check", note)
 		if b.CannotRun = why; why != "" {
 			s.Run.Phase = attempts.PhaseBaseline
 			f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
@@ -88,9 +85,7 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 		return why == "", nil
 	})
 	b.Mishap = tr.Mishap
-	if len(tr.Blind) > 0 {
-		f.Note("check", "the checks of the task pass without the content of "+text.Listed(tr.Blind)+": they test something else, or another copy")
-	}
+	f.Note("check", tr.Blind)
 	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
 	if err != nil || tr.Any() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
 		return err
@@ -125,7 +120,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	}
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
-	q.From = t.a.Base
+	q.From, q.Red = t.a.Base, func(check checks.Check) bool { return f.OnBase[check.Key()].Red() && check.OfEpic }
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
@@ -162,9 +157,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	t := ac.t
 	f, r := &t.f, t.run.checks
 	base, known := f.OnBase[check.Key()]
-	if after.Flaky != nil && after.Flaky.NamesTestOf(f.Receipt.FilesChanged) {
-		*after = *after.Flaky // a test of this work's own
-	}
+	after.TrustUnless(f.Receipt.FilesChanged)
 	if known && check.OfEpic && !after.Passed() {
 		var err error
 		if base, err = ac.bench.Again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {

@@ -75,7 +75,8 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
-	t.ev.Task = verdict.Task{HasChecks: len(a.Task.Checks)+len(t.checks.ofEpic()) > 0, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
+	checked := len(a.Task.Checks)+len(t.checks.ofEpic()) > 0
+	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t
 }
 

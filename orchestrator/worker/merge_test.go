@@ -77,7 +77,7 @@ func TestFlakeOnTheMergedTree(t *testing.T) {
 	if got := y.step(one) + ", " + y.step(two); got != "T1 success, T2 success" {
 		t.Fatalf("got %q (%s)", got, y.last.Receipt.ErrorSummary)
 	}
-	const want = "suite failed once on what T2 makes with all that has landed, and passed when it was asked once more"
+	const want = "suite: exit status 1 on what T2 makes with all that has landed; repeated alone it passed"
 	if texts(y.last.Notes) != want {
 		t.Errorf("notes: %q, want %q", texts(y.last.Notes), want)
 	}

@@ -146,24 +146,33 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	if err := f.prepare(ctx); err != nil {
 		return err
 	}
-	if err := status.AskLooks(f.app, f.answer.Looks, p.EpicFlag(), f.yes || f.dryRun, f.json); err != nil {
-		return err
+	ask := func(question string) bool {
+		return f.yes || f.dryRun || !f.json && f.app.CanAsk() && f.app.Confirm(question)
 	}
+	l := status.Printer{Width: terminal.Columns(f.app.Err.Dest), Flag: p.EpicFlag()}
+	if err = status.AskLooks(f.app.Err, l, f.json, f.answer.Looks, ask); err == nil {
+		err = f.land(ctx, store)
+	}
+	if err == nil && f.tick && !f.dryRun {
+		err = f.tickSources(ctx)
+	}
+	return err
+}
+
+// land takes the step, or opens a pull request for it.
+func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error) {
 	switch {
 	case f.pr && f.step.How != finish.NothingToLand:
-		o := pullrequest.Opener{App: f.app, Project: p, Step: f.step, DryRun: f.dryRun}
-		f.answer.Request, err = o.Open(ctx, pl.Epic.Title, report.PullRequest(pl.Epic, pl.Graph, f.view.Ledger))
+		o := pullrequest.Opener{App: f.app, Project: f.project, Step: f.step, DryRun: f.dryRun}
+		f.answer.Request, err = o.Open(ctx, f.plan.Epic.Title, report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger))
 		err = errors.Join(err, f.requested(store))
 	case f.pr:
 	case !f.dryRun && f.step.How != finish.NothingToLand:
-		if err = f.step.Land(ctx, func() error { return runlock.Unoccupied(p.Git) }); err == nil {
+		if err = f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err == nil {
 			err = f.written(store)
 		}
 	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
 		err = f.written(store)
-	}
-	if err == nil && f.tick && !f.dryRun {
-		err = f.tickSources(ctx)
 	}
 	return err
 }

@@ -156,7 +156,8 @@ func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Tas
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status lists what needs you"}
 	}
 	why := attempts.Clean(o.app.Secrets.Text(o.reason), 500)
-	return []attempts.Event{{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}}, t.ID + " is approved as it is", nil
+	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
+	return []attempts.Event{approved}, t.ID + " is approved as it is", nil
 }
 
 func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {

@@ -80,11 +80,11 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupRun, newPlanCommand(a), newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
 		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a),
 		newHandoffCommand(a), newResumeCommand(a))
-	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a),
-		newLedgersyncCommand(a))
-	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a), newLearnCommand(a))
+	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
+	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a),
+		newLearnCommand(a))
 	add(groupSetup, newConfigCommand(a), newCommandsCommand(a), newDemoCommand(a), newVersionCommand(a))
-	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a))
+	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
 	root.SetUsageTemplate(cmdline.UsageTemplate)

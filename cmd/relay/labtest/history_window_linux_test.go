@@ -142,7 +142,7 @@ func (w *historyWindow) find(t *testing.T, span string) {
 	}
 	before := strings.TrimSpace(string(gitIn(w.source, "rev-parse", from+"^{commit}")))
 	w.warm(t, before)
-	for _, commit := range strings.Fields(string(gitIn(w.source, "rev-list", "--reverse", "--first-parent", span))) {
+	for commit := range strings.FieldsSeq(string(gitIn(w.source, "rev-list", "--reverse", "--first-parent", span))) {
 		parent := strings.TrimSpace(string(gitIn(w.source, "rev-parse", commit+"^")))
 		list := fileChanges(w.source, before, commit)
 		if !slices.ContainsFunc(fileChanges(w.source, parent, commit), fileChange.counts) {

@@ -9,7 +9,6 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/ending"
@@ -359,17 +358,16 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 	}
 }
 
-// AskLooks names completed tasks that a person has to look at before they land, and asks whether to go on, unless yes is set. It fails if
-// the answer is no, with json, and without a terminal.
-func AskLooks(a *cli.App, tasks []*Task, flag string, yes, json bool) error {
+// AskLooks names completed tasks that a person has to look at before they land, on w, and asks whether to go on. It fails for a no.
+func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(question string) bool) error {
 	if len(tasks) == 0 {
 		return nil
 	}
 	if !json {
-		fmt.Fprintln(a.Err, "look at these first:")
-		Printer{Width: terminal.Columns(a.Err.Dest), Flag: flag}.looks(a.Err, tasks)
+		fmt.Fprintln(w, "look at these first:")
+		l.looks(w, tasks)
 	}
-	if yes || !json && a.CanAsk() && a.Confirm("land them all the same?") {
+	if confirm("land them all the same?") {
 		return nil
 	}
 	return &exit.Hinted{
