@@ -44,7 +44,7 @@ type Benches struct {
 // Quiet reports whether no attempt but one is at work, and no checks but its own.
 func (b *Benches) Quiet() bool { return b.Busy.Load() <= 2 } // the attempt, and its bench
 
-// Ask runs checks, one after another. When all is known there is no checkout either. Checks of a task that pass before the work and are
+// Ask runs checks, one after another, and makes no checkout when all is known. Checks of a task that pass before the work and are
 // quick are proved when they are first seen.
 func (b *Benches) Ask(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) error {
 	var own []TriedCheck

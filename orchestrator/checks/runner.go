@@ -101,7 +101,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 }
 
 // again repeats a check that has failed, in the same place, and alone if no other check takes longer to end than this one has taken: one
-// failure may be a flake, or come from another check. What passes then, and does so every time, counts as passed.
+// failure may be a flake, or come from another check. A check that passes then, and every time, counts as passed.
 func (r *Runner) again(ctx context.Context, at Location, check Check, first Result) (Result, error) {
 	took := time.Duration(first.Run.Seconds * float64(time.Second))
 	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))

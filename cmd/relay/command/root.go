@@ -77,9 +77,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupRun, newPlanCommand(a), newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a),
-		newStatusCommand(a), newReportCommand(a), newFinishCommand(a), newCleanCommand(a),
-		newHandoffCommand(a), newResumeCommand(a))
+	add(groupRun, newPlanCommand(a), newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a), newStatusCommand(a),
+		newReportCommand(a), newFinishCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a),
 		newLearnCommand(a))

@@ -215,7 +215,7 @@ func TestFaultGuardianKilled(t *testing.T) {
 			t.Errorf("attempt %d: %+v, want outcome environment, uncharged, its work kept", i+1, a)
 		}
 	}
-	l.commits("T1: One", "T2: Two")
+	l.commits("T2: Two", "T1: One") // T1 has failed: T2 was tried first
 	l.clean()
 }
 

@@ -21,7 +21,7 @@ title: Survive
 tasks:
   T1: {title: One, checks: ["test -f T1.txt"]}
   T2: {title: Two, depends_on: [T1]}
-  T3: {title: Three, max_attempts: 2}
+  T3: {title: Three, max_attempts: 1}
   T4: {title: Four, depends_on: [T3]}
 `
 
@@ -29,7 +29,7 @@ tasks:
 const matrixAgent = `
 case $RELAY_TASK in
 T2) told 'the disk is full of eels' || { echo junk > junk.txt; bad 'the disk is full of eels'; exit 0; } ;;
-T3) if told 'gone to lunch'; then bad 'never to be seen again'; else bad 'gone to lunch'; fi; exit 0 ;;
+T3) bad 'gone to lunch'; exit 0 ;;
 esac
 echo "$RELAY_TASK" > "$RELAY_TASK.txt"
 ok
@@ -110,7 +110,7 @@ func (u *undisturbed) outcome(t *testing.T, isolation string) string {
 		l := matrixLab(t, isolation)
 		l.work(exit.Gated)
 		u.text = fmt.Sprintf("%+v", l.outcome(isolation))
-		want := "status:map[T1:completed T2:completed T3:gated T4:blocked] charged:map[T1:[success] T2:[agent: the disk is full of eels success] T3:[agent: gone to lunch agent: never to be seen again]] gates:map[T3:max_attempts_exceeded]"
+		want := "status:map[T1:completed T2:completed T3:gated T4:blocked] charged:map[T1:[success] T2:[agent: the disk is full of eels success] T3:[agent: gone to lunch]] gates:map[T3:max_attempts_exceeded]"
 		if !strings.Contains(u.text, want) {
 			t.Errorf("undisturbed: %s\nwant %s", u.text, want)
 		}

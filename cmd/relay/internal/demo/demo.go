@@ -85,7 +85,7 @@ func Check(ctx context.Context, a *cli.App, code int) (branch string, err error)
 	}{
 		{status: attempts.Completed, attempts: 1},
 		{status: attempts.Completed, attempts: 2},
-		{status: attempts.Gated, attempts: 2, reason: attempts.RepeatedFailure},
+		{status: attempts.Gated, attempts: 3, reason: attempts.MaxAttempts},
 		{status: attempts.BlockedOn},
 		{status: attempts.Completed, attempts: 1},
 	}
