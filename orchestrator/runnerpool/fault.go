@@ -171,6 +171,7 @@ func (p *Pool) Answered(name, task string, now clock.Instant) {
 	if s := &r.series; s.on && !r.limited(now) && (!underWay || c.number > s.number) {
 		p.endSeries(r, task, now)
 	}
+	delete(r.series.faults, task)
 	r.answered = true
 }
 
