@@ -9,20 +9,20 @@ func AskResult(in Input, why string, changed bool) []byte {
 	if !changed {
 		said += "\n\nNo file has changed. If the task was done already before you began, the result is a `success` that says so."
 	}
-	return question(in, said)
+	return question(in, said, true)
 }
 
 // AskTests writes the brief of an agent whose work changes tests that its task does not name: changed says how, a line each.
-func AskTests(in Input, changed []string) []byte {
+func AskTests(in Input, changed []string, resumed bool) []byte {
 	for i, line := range changed {
 		changed[i] = oneLine(line, 4*titleBytes)
 	}
-	return question(in, "relay has looked at the tests that your work changes:\n- "+strings.Join(changed, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.")
+	return question(in, "relay has looked at the tests that your work changes:\n- "+strings.Join(changed, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.", resumed)
 }
 
-func question(in Input, said string) []byte {
+func question(in Input, said string, resumed bool) []byte {
 	var s sheet
-	s.add(block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"})
+	s.add(opening(in, resumed))
 	s.say(said)
 	sayForm(&s, in.Agent, in.Task.Kind)
 	return s.bytes()

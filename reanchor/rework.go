@@ -13,16 +13,8 @@ type Rework struct {
 // Brief writes what the agent is told. in is the attempt's own.
 func (r Rework) Brief(in Input) []byte {
 	var s sheet
-	id, title := oneLine(in.Task.ID, 64), oneLine(in.Task.Title, titleBytes)
-	if r.Resumed {
-		s.add(block{head: "# " + id + ": " + title + "\n"})
-	} else {
-		s.add(block{head: string(Brief(in)) + "\n"})
-	}
+	s.add(opening(in, r.Resumed))
 	s.section(fmt.Sprintf("Review of your work, round %d of %d", r.Round, r.Of), "")
-	if !r.Resumed {
-		s.say("This task has been worked on already, and what was done is in this checkout: go on from there.")
-	}
 	s.say("relay's checks pass, and the reviewers want changes before the work can land. Text between fences is quoted.")
 	s.quote(cutReport, "Their findings:", r.Findings, taskBytes)
 	s.say("- Look at each finding, mend what is right about it, and run the commands of the task again.\n" +
@@ -31,4 +23,13 @@ func (r Rework) Brief(in Input) []byte {
 		"- When you are done, report your result once more, in the same way as before.")
 	s.fit(max(in.MaxBytes, defaultBrief) + smallBrief)
 	return s.bytes()
+}
+
+// opening begins a further turn with the task's title, or for an agent that does not know its brief with that.
+func opening(in Input, resumed bool) block {
+	if resumed {
+		return block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"}
+	}
+	already := "This task has been worked on already, and what was done is in this checkout: go on from there."
+	return block{head: string(Brief(in)) + "\n## The work so far\n\n" + already + "\n"}
 }

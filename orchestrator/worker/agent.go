@@ -342,7 +342,7 @@ func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byt
 	return ag.turn(ctx, q, u)
 }
 
-// askWhy asks the session once why it changed tests that the task does not name; it may undo that.
+// askWhy asks the agent once why it changed tests that the task does not name; it may undo that.
 func (ag *agent) askWhy(ctx context.Context) error {
 	t := ag.t
 	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
@@ -350,7 +350,10 @@ func (ag *agent) askWhy(ctx context.Context) error {
 			return err
 		}
 	}
-	report, err := ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev)), false)
+	report, err := ag.resumed(ctx, func(ctx context.Context) (runners.Report, error) {
+		brief := reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev), t.f.Session != "")
+		return ag.question(ctx, t.files.Why(), brief, false)
+	})
 	if err == nil {
 		t.f.Explain(report)
 		t.turned()
@@ -397,32 +400,25 @@ func (ag *agent) rework(ctx context.Context) error {
 	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
 		return err
 	}
-	next, err := ag.nextTurn(ctx)
+	report, err := ag.resumed(ctx, ag.giveFindings)
 	if err != nil {
 		return err
 	}
-	t.f.Follow(next)
+	t.f.Follow(t.f.Turned(report))
 	t.turned()
 	return nil
 }
 
-// nextTurn runs the agent again: in its session when there is one that can continue, else a fresh one with the brief.
-func (ag *agent) nextTurn(ctx context.Context) (account.State, error) {
-	t := ag.t
-	report, err := ag.giveFindings(ctx)
-	if err != nil {
-		return account.State{}, err
+// resumed asks the agent in its session, or in a fresh one when that one cannot continue.
+func (ag *agent) resumed(ctx context.Context, ask func(context.Context) (runners.Report, error)) (runners.Report, error) {
+	f := &ag.t.f
+	report, err := ask(ctx)
+	if err != nil || f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+		return report, err
 	}
-	next := t.f.Turned(report)
-	if t.f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
-		return next, nil
-	}
-	t.f.Session, t.f.Used = "", runners.Usage{}
-	t.f.Spend(next.Result)
-	if report, err = ag.giveFindings(ctx); err != nil {
-		return account.State{}, err
-	}
-	return t.f.Turned(report), nil
+	f.Spend(f.Turned(report).Result)
+	f.Session, f.Used = "", runners.Usage{}
+	return ask(ctx)
 }
 
 // giveFindings gives the agent the findings of the last review.
