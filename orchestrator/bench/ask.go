@@ -99,7 +99,10 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 		return nil, false, err
 	}
 	for i, check := range q.Checks {
-		r, err := k.Checks.Run(ctx, at, check, q.From != "" && (q.Red == nil || !q.Red(check)))
+		r, err := k.Checks.Run(ctx, at, check)
+		if err == nil && ctx.Err() == nil && r.Red() && q.From != "" && (q.Red == nil || !q.Red(check)) {
+			at, r, err = k.again(ctx, q, i, room, r, tr)
+		}
 		switch {
 		case ctx.Err() != nil:
 			tr.StoppedAt(check.Name)
@@ -108,6 +111,8 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 			return list, false, err
 		case r.Unknown:
 			tr.Unseen = check.Name
+			return list, false, nil
+		case tr.Any():
 			return list, false, nil
 		}
 		if r.Changed, err = room.PutBack(ctx, check, tr); err != nil || tr.Any() {
@@ -124,4 +129,33 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 		}
 	}
 	return list, true, nil
+}
+
+// again repeats a check that has failed in the room made new: what its first run left there does not decide. One that fails in another
+// way there may need what the checks before it make, and is repeated behind them.
+func (k *Asker) again(
+	ctx context.Context, q checks.Question, i int, room Room, first checks.Result, tr *Trouble,
+) (at checks.Location, r checks.Result, err error) {
+	for _, before := range [][]checks.Check{nil, q.Checks[:i]} {
+		if err := room.Leave(ctx); err != nil {
+			return at, first, err
+		}
+		if at, err = room.Enter(ctx, tr); err != nil || tr.Any() {
+			return at, first, err
+		}
+		for _, check := range checks.On(checks.OnAgain, before) {
+			if _, err := k.Checks.Run(ctx, at, check); err != nil {
+				return at, first, err
+			}
+			if _, err := room.PutBack(ctx, check, tr); err != nil || tr.Any() {
+				return at, first, err
+			}
+		}
+		var last checks.Result
+		r, last, err = k.Checks.Again(ctx, at, q.Checks[i], first)
+		if err != nil || ctx.Err() != nil || r.Passed() || i == 0 || checks.Difference(first, last) == "" {
+			break
+		}
+	}
+	return at, r, err
 }

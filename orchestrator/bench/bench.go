@@ -176,6 +176,7 @@ func (s *slotBench) Leave(context.Context) error {
 	if s.name != "" {
 		s.b.Slots.Release(s.name)
 		s.b.Busy.Add(-1)
+		s.name = ""
 	}
 	return nil
 }

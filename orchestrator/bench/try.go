@@ -140,7 +140,7 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []
 		for _, check := range list.Checks {
 			list.Attempt.Base = head
 			at := checks.Location{Attempt: list.Attempt, Logs: attemptfiles.Of(r.Options.Dir, list.Attempt).Checks, Dir: repo.Root()}
-			s, err := r.Run(ctx, at, check, false)
+			s, err := r.Run(ctx, at, check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())
 			}

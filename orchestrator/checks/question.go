@@ -18,7 +18,7 @@ type Question struct {
 	Lay     []string // files that are put to what layFrom, a commit, has of them
 	LayFrom string
 	Empty   []string         // files that are emptied
-	Red     func(Check) bool // whether a check fails without the work, too: then it is not repeated; nil: that is not known
+	Red     func(Check) bool // whether a check is known to fail without the work, too: then it is not repeated; nil: none is
 	Anew    bool             // nothing that is known is believed, and what is said is not remembered
 }
 

@@ -42,8 +42,8 @@ type Location struct {
 	Env     func(env []string) []string // adds variables of the checkout's own; nil: it has none
 }
 
-// Run runs one check, the user's own text; repeat says that one failure is not believed. The error is a fault of relay's own machine.
-func (r *Runner) Run(ctx context.Context, at Location, check Check, repeat bool) (Result, error) {
+// Run runs one check, the user's own text. The error is a fault of relay's own machine.
+func (r *Runner) Run(ctx context.Context, at Location, check Check) (Result, error) {
 	r.begin.Do(func() { r.turns = newTurns(r.Options.Limits.ChecksAtOnce) })
 	leave, err := r.turns.take(ctx, 1)
 	if err != nil {
@@ -51,10 +51,7 @@ func (r *Runner) Run(ctx context.Context, at Location, check Check, repeat bool)
 	}
 	result, err := r.runNow(ctx, at, check)
 	result.Beside = leave()
-	if err != nil || !repeat || !result.Red() || ctx.Err() != nil {
-		return result, err
-	}
-	return r.again(ctx, at, check, result)
+	return result, err
 }
 
 func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, error) {
@@ -100,9 +97,9 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	return result, err
 }
 
-// again repeats a check that has failed, in the same place, and alone if no other check takes longer to end than this one has taken: one
-// failure may be a flake, or come from another check. A check that passes then, and every time, counts as passed.
-func (r *Runner) again(ctx context.Context, at Location, check Check, first Result) (Result, error) {
+// Again repeats a check that has failed, alone if no other check takes longer to end than this one has taken: one failure may be a flake, or
+// come from another check. A check that passes then, and every time, counts as passed. It returns that and how the last run ended.
+func (r *Runner) Again(ctx context.Context, at Location, check Check, first Result) (ruled, last Result, err error) {
 	took := time.Duration(first.Run.Seconds * float64(time.Second))
 	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))
 	defer cancel()
@@ -110,23 +107,22 @@ func (r *Runner) again(ctx context.Context, at Location, check Check, first Resu
 	if err != nil {
 		first.Crowded = true
 		if leave, err = r.turns.take(ctx, 1); err != nil {
-			return first, nil // the run is stopped
+			return first, first, nil // the run is stopped
 		}
 	}
 	defer leave()
 	check.Occasion += OnAgain
-	var last Result
 	for n := 0; n == 0 || n < passes && took < longCheck; n++ {
 		last, err = r.runNow(ctx, at, check)
 		if err != nil || ctx.Err() != nil || !last.Passed() {
-			return first, err
+			return first, last, err
 		}
 	}
 	if first.Beside {
 		r.turns.collided.Add(1)
 	}
 	last.Flaky = &first
-	return last, nil
+	return last, last, nil
 }
 
 // Said returns the lines of a command's log that say why it failed; none when the log cannot be read.

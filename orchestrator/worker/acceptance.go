@@ -48,8 +48,7 @@ func (ac *acceptance) ofEpic() []epic.Check {
 	return t.run.o.Epic.Checks
 }
 
-// checkBase sees what the checks of the task and of the epic say before the work. One that must fail then and passes proves nothing
-// about this task.
+// checkBase runs the checks of the task and of the epic before the work. One that must fail then and passes proves nothing.
 func (ac *acceptance) checkBase(ctx context.Context) error {
 	t := ac.t
 	t.ev.Base = &verdict.Before{}
@@ -120,11 +119,13 @@ func (ac *acceptance) check(ctx context.Context) error {
 	}
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
-	q.From, q.Red = t.a.Base, func(check checks.Check) bool { return f.OnBase[check.Key()].Red() && check.OfEpic }
+	var tr bench.Trouble
+	q.From, q.Red = t.a.Base, func(check checks.Check) bool {
+		return f.OnBase[check.Key()].Red() && check.OfEpic && ac.askBase(ctx, check, &tr) == nil && f.OnBase[check.Key()].Red()
+	}
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
 	}
-	var tr bench.Trouble
 	var rewrote []checks.Rewritten
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, after checks.Result) (bool, error) {
 		f.Written = append(f.Written, after.Changed...)
@@ -156,15 +157,12 @@ func (ac *acceptance) check(ctx context.Context) error {
 func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *bench.Trouble) (verdict.Run, error) {
 	t := ac.t
 	f, r := &t.f, t.run.checks
-	base, known := f.OnBase[check.Key()]
-	after.TrustUnless(f.Receipt.FilesChanged)
-	if known && check.OfEpic && !after.Passed() {
-		var err error
-		if base, err = ac.bench.Again(ctx, ac.question(t.a.Base, nil), check, base, tr); err != nil {
+	if after.TrustUnless(f.Receipt.FilesChanged); !after.Passed() {
+		if err := ac.askBase(ctx, check, tr); err != nil {
 			return verdict.Run{}, err
 		}
-		f.OnBase[check.Key()] = base
 	}
+	base, known := f.OnBase[check.Key()]
 	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded}
 	if known {
 		ac.compare(ctx, check, base, after, &run)
@@ -193,6 +191,16 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 	}
 	return run, nil
+}
+
+// askBase repeats a check of the epic that fails on the work, on the base.
+func (ac *acceptance) askBase(ctx context.Context, check checks.Check, tr *bench.Trouble) (err error) {
+	base, known := ac.t.f.OnBase[check.Key()]
+	if known && check.OfEpic {
+		base, err = ac.bench.Again(ctx, ac.question(ac.t.a.Base, nil), check, base, tr)
+		ac.t.f.OnBase[check.Key()] = base
+	}
+	return err
 }
 
 // compare sees how a check on the work differs from what it said on the base. In the user's checkout what failed may be what an earlier
@@ -260,8 +268,7 @@ func (ac *acceptance) askBrokenHook(ctx context.Context, b *verdict.Before) erro
 	return nil
 }
 
-// askHook asks the user's pre-commit hook what it says of what a commit has changed since the base. Of the base itself there is nothing
-// to say.
+// askHook runs the user's pre-commit hook on what a commit has changed since the base: nothing, for the base itself.
 func (ac *acceptance) askHook(ctx context.Context, commit string, tr *bench.Trouble) (hook checks.Check, on checks.Result, err error) {
 	t := ac.t
 	hook = checks.Hook(t.run.o.Hook, t.a.Base, commit, len(t.a.Task.Checks))

@@ -351,8 +351,7 @@ func (ag *agent) askWhy(ctx context.Context) error {
 		}
 	}
 	report, err := ag.resumed(ctx, func(ctx context.Context) (runners.Report, error) {
-		brief := reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev), t.f.Session != "")
-		return ag.question(ctx, t.files.Why(), brief, false)
+		return ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev), t.f.Session != ""), false)
 	})
 	if err == nil {
 		t.f.Explain(report)

@@ -160,8 +160,8 @@ func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 	if f.Outcome != attempts.Check || f.Receipt.Checks[0].Attribution != attempts.BrokenByTask {
 		t.Errorf("got %s (%s): %+v", f.Outcome, f.Receipt.ErrorSummary, f.Receipt.Checks)
 	}
-	if got := y.ran("epic"); got != 3 {
-		t.Errorf("the check ran %d times, want 3: on the base, on the work, and on the base once more", got)
+	if got := y.ran("epic"); got != 5 {
+		t.Errorf("the check ran %d times, want 5: on the base and the work, twice each, and on the base again for the second failure", got)
 	}
 	y.Write("epic", "ran\n")
 	y.proved("T2", "echo x > x")
@@ -170,7 +170,22 @@ func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 	}
 }
 
-// The same on the merged tree, where the base is the tip that the work lands on.
+// A check that fails is repeated where its first run has left nothing, and behind those before it when it needs them.
+func TestRepeatedInACleanCheckout(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	f := y.does("T1", "echo x > x", "test -e built || { touch built; exit 1; }").Result
+	if f.Outcome != attempts.Check {
+		t.Errorf("got %s: it passes only by what its first run left", f.Outcome)
+	}
+	const once = `test -e built || { echo not built; exit 1; }; test ! -e x -o -e "$RELAY_DIR/../../once" || { touch "$RELAY_DIR/../../once"; echo port in use; exit 1; }`
+	flaky := y.proved("T2", "echo x > x", "touch built", once, "test -e built")
+	if len(flaky.Result.Notes) == 0 || flaky.Result.Notes[0].Kind != "flaky" {
+		t.Errorf("nobody says that the check is flaky: %+v", flaky.Result.Notes)
+	}
+}
+
+// A failure on the tip excuses nobody either: the base is the tip that the work lands on.
 func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, `test ! -e one || test ! -e two || { echo both; exit 1; }; test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; echo port in use; exit 1; }`)

@@ -135,8 +135,7 @@ func (s *slotEngine) CheckReady(ctx context.Context) error {
 	return support.CheckFolder(s.run.o.Worktree.Dir)
 }
 
-// Awake makes the integration branch, at the commit that the run's options say or the user's checkout has, when the epic has none
-// yet.
+// Awake makes the integration branch when the epic has none yet, at the commit of the run's options or of the user's checkout.
 func (s *slotEngine) Awake(ctx context.Context) error {
 	landed := s.ledgerView == nil || len(s.ledgerView.Landed)+len(s.ledgerView.Landing) > 0
 	if s.ledgerView != nil {
