@@ -39,7 +39,7 @@ func (l Legacy) Import() (*Artifact, error) {
 	i.read(strings.Split(plaintext.Clean(string(l.Text)), "\n"))
 	goal, now := oneLine(strings.Join(i.goal, " ")), oneLine(strings.Join(i.now, " "))
 	if goal == "" && now == "" {
-		return nil, errors.New(`it is no handoff or checkpoint: it has neither "## Goal" nor "## Current State"`)
+		return nil, errors.New(`it is not a handoff or checkpoint: it has neither "## Goal" nor "## Current State"`)
 	}
 	mode, err := l.mode(&i)
 	if err != nil {

@@ -43,7 +43,7 @@ type document struct {
 
 // Decode reads the text of an entry, as leniently as it can: values of another form than the format's are taken for what they most likely
 // mean, and what is missing is empty. Its status is what the file says, else that of the last item of its history, else exploring.
-// An error means that it is no entry at all.
+// An error means that it is not an entry at all.
 func Decode(text []byte) (*Entry, error) {
 	d, err := parse(text)
 	if err != nil {
@@ -68,7 +68,7 @@ func parse(raw []byte) (*document, error) {
 		return nil, syntaxError(err)
 	}
 	if n.Kind != yaml.DocumentNode || len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
-		return nil, &SyntaxError{max(n.Line, 1), "it is no entry: keys and values are missing"}
+		return nil, &SyntaxError{max(n.Line, 1), "it is not an entry: keys and values are missing"}
 	}
 	switch err := dec.Decode(&more); {
 	case err == nil:
@@ -96,7 +96,7 @@ func (d *document) checkKeys() error {
 			return nil
 		}
 	}
-	return &SyntaxError{d.root.Line, "it is no entry: it has neither topic, summary, positions nor status"}
+	return &SyntaxError{d.root.Line, "it is not an entry: it has neither topic, summary, positions nor status"}
 }
 
 func syntaxError(err error) error {

@@ -135,9 +135,9 @@ func TestUnreadable(t *testing.T) {
 	}
 	want := []string{
 		"a.yaml was left out: line 1: it is not YAML: did not find expected node content",
-		"b.yaml was left out: line 1: it is no entry: keys and values are missing",
+		"b.yaml was left out: line 1: it is not an entry: keys and values are missing",
 		"c.yaml was left out: line 1: the file is empty",
-		"d.yaml was left out: line 1: it is no entry: it has neither topic, summary, positions nor status",
+		"d.yaml was left out: line 1: it is not an entry: it has neither topic, summary, positions nor status",
 		"e.yaml was left out: line 1: the file is not UTF-8",
 		"f.yaml was left out: line 2: a second document begins: an entry has a file of its own",
 		"g.yaml was left out: line 2: the key topic stands twice",

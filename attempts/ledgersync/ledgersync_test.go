@@ -202,7 +202,7 @@ func TestPayloadWithoutType(t *testing.T) {
 			t.Errorf("got\n%swant %q", got, want)
 		}
 	}
-	if _, _, err := Decode([]byte("{}")); err == nil || err.Error() != "it is no entry: it has neither id, agent nor action" {
+	if _, _, err := Decode([]byte("{}")); err == nil || err.Error() != "it is not an entry: it has neither id, agent nor action" {
 		t.Errorf("got %v", err)
 	}
 }

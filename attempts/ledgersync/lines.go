@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// MaxLine is how long a line of a ledger may be, in bytes. A longer one is no entry.
+// MaxLine is how long a line of a ledger may be, in bytes. A longer one is not an entry.
 const MaxLine = 1 << 20
 
 // byteOrderMark is what some editors put before the first line.

@@ -17,7 +17,7 @@ import (
 func Path(top string) string { return filepath.Join(top, Folder, LedgerFile) }
 
 // Decode reads one line. Fields of another type than the format's are left empty: problem says which was the first. An error means that
-// the line is no entry at all: not a JSON object, or one that says neither who nor what.
+// the line is not an entry at all: not a JSON object, or one that says neither who nor what.
 func Decode(line []byte) (e *Entry, problem, err error) {
 	e = new(Entry)
 	err = fastjson.Unmarshal(line, e)
@@ -25,7 +25,7 @@ func Decode(line []byte) (e *Entry, problem, err error) {
 		problem, err = err, nil
 	}
 	if err == nil && e.ID == "" && e.Agent.Name == "" && e.Action.Summary == "" {
-		err = errors.New("it is no entry: it has neither id, agent nor action")
+		err = errors.New("it is not an entry: it has neither id, agent nor action")
 	}
 	if err != nil {
 		return nil, nil, err

@@ -177,7 +177,7 @@ func checkBullet(t *testing.T, text string) {
 		return ast.WalkContinue, nil
 	})
 	if list := doc.LastChild(); doc.ChildCount() != 2 || list.ChildCount() != 2 || list.FirstChild().ChildCount() != 1 {
-		t.Errorf("%q is no entry of its own: %q", text, bullet)
+		t.Errorf("%q is not an entry of its own: %q", text, bullet)
 	}
 }
 

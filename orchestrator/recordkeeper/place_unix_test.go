@@ -122,7 +122,7 @@ func TestDamagedLedger(t *testing.T) {
 	endless := strings.Repeat("x", ledgersync.MaxLine+10)
 	noise := "\xef\xbb\xbf" + foreign + "\r\n<<<<<<< HEAD\n" + endless + "\n" + foreign + "{\"torn\": \n"
 	for what, damage := range map[string]struct{ before, stays, warning string }{
-		"lines": {noise, noise, ".ledgersync/ledger.jsonl:3 is no entry, nor are 2 more lines: relay leaves it as it is, and other programs may stop " +
+		"lines": {noise, noise, ".ledgersync/ledger.jsonl:3 is not an entry, nor are 2 more lines: relay leaves it as it is, and other programs may stop " +
 			"there; relay ledgersync validate shows why"},
 		"half a line": {foreign + `{"id":"7`, foreign, ".ledgersync/ledger.jsonl:2: half an entry (8 bytes) at its end: it is in .ledgersync/ledger.jsonl.torn now"},
 		"an endless line": {

@@ -220,7 +220,7 @@ func (s *ledgerSink) told(d ledgersync.Damage) {
 	if d.Lines > 1 {
 		more = fmt.Sprintf(", nor are %d more lines", d.Lines-1)
 	}
-	s.o.Warn(fmt.Sprintf("%s:%d is no entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
+	s.o.Warn(fmt.Sprintf("%s:%d is not an entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
 		path.Join(ledgersync.Folder, ledgersync.LedgerFile), d.First, more))
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,17 +173,9 @@ func withoutConflicts(text []byte) []byte {
 // historyAgent is a stand-in for Claude Code that does its task as the commit did it, runs the checks before it claims,
 // and admits what it could not do.
 func historyAgent() {
-	if slices.Equal(os.Args[1:], []string{"--version"}) {
-		fmt.Println("2.1.329 (Claude Code)")
-		return
-	}
-	prompt, err := io.ReadAll(os.Stdin)
-	claudetest.Must(err)
-	c := scoredCall{dir: os.Getenv(historyVariable), prompt: string(prompt), task: &scoredTask{ID: os.Getenv("RELAY_TASK")}}
 	var plan historyPlan
-	text, err := os.ReadFile(filepath.Join(c.dir, "plan.json"))
-	claudetest.Must(err)
-	claudetest.Must(json.Unmarshal(text, &plan))
+	c := readCall(historyVariable, &plan)
+	c.task = &scoredTask{ID: os.Getenv("RELAY_TASK")}
 	at := slices.IndexFunc(plan.Tasks, func(t historyTask) bool { return t.ID == c.task.ID })
 	if at < 0 {
 		claudetest.Must(fmt.Errorf("no task %q", c.task.ID))

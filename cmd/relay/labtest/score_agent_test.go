@@ -41,17 +41,9 @@ type scoredCall struct {
 var workOrder = regexp.MustCompile(`Work order (T\d+):`)
 
 func scoredAgent() {
-	if slices.Equal(os.Args[1:], []string{"--version"}) {
-		fmt.Println("2.1.329 (Claude Code)")
-		return
-	}
-	c := scoredCall{dir: os.Getenv(scoredVariable)}
-	text, err := os.ReadFile(filepath.Join(c.dir, "plan.json"))
-	claudetest.Must(err)
-	claudetest.Must(json.Unmarshal(text, &c.plan))
-	prompt, err := io.ReadAll(os.Stdin)
-	claudetest.Must(err)
-	c.prompt = string(prompt)
+	var plan scoredPlan
+	c := readCall(scoredVariable, &plan)
+	c.plan = plan
 	id := os.Getenv("RELAY_TASK")
 	if m := workOrder.FindStringSubmatch(c.prompt); m != nil {
 		id = m[1]
@@ -64,6 +56,23 @@ func scoredAgent() {
 		return
 	}
 	c.run()
+}
+
+// readCall reads the prompt of a stand-in for Claude Code, and the plan from the folder that a variable names. Asked for its version, the
+// stand-in gives that and ends.
+func readCall(variable string, plan any) scoredCall {
+	if slices.Equal(os.Args[1:], []string{"--version"}) {
+		fmt.Println("2.1.329 (Claude Code)")
+		os.Exit(0)
+	}
+	c := scoredCall{dir: os.Getenv(variable)}
+	text, err := os.ReadFile(filepath.Join(c.dir, "plan.json"))
+	claudetest.Must(err)
+	claudetest.Must(json.Unmarshal(text, plan))
+	prompt, err := io.ReadAll(os.Stdin)
+	claudetest.Must(err)
+	c.prompt = string(prompt)
+	return c
 }
 
 // begin takes the next number, and looks at what has been before.

@@ -97,7 +97,7 @@ func readJSON(a *cli.App, from string, e *ledgersync.Entry) error {
 	case errors.Is(mistake, cli.ErrMore):
 		return &exit.Hinted{Err: fmt.Errorf("%s has more than one entry", from), Hint: "add them one by one"}
 	case mistake != nil:
-		return &exit.Hinted{Err: fmt.Errorf("%s is no entry: %w", from, mistake), Hint: "relay ledgersync validate --schema prints what an entry has"}
+		return &exit.Hinted{Err: fmt.Errorf("%s is not an entry: %w", from, mistake), Hint: "relay ledgersync validate --schema prints what an entry has"}
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func statementFrom(a *cli.App, from string) (s Statement, err error) {
 		mistake = fmt.Errorf("field %s: a %s is not what it takes", wrong.Field, wrong.Value)
 	}
 	if mistake != nil {
-		err = &exit.Hinted{Err: fmt.Errorf("%s is no handoff: %w", name, mistake), Hint: "relay handoff --help shows what it looks like"}
+		err = &exit.Hinted{Err: fmt.Errorf("%s is not a handoff: %w", name, mistake), Hint: "relay handoff --help shows what it looks like"}
 	}
 	return s, err
 }
