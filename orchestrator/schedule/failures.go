@@ -12,6 +12,7 @@ type failures struct {
 type failed struct {
 	times  int  // without the early ones
 	early  int  // how often it has failed early
+	beside bool // its first failure was beside others, in a plan without dependencies
 	landed int  // what failures.landed was when the last attempt began
 	again  bool // nothing had landed then since the failed one before began
 }
@@ -27,11 +28,13 @@ func (f *failures) begin(i int) {
 
 // fail notes that an attempt has failed, as one does that lacks something, and beside others.
 func (f *failures) fail(i int, lacks, beside bool) {
+	t := &f.tasks[i]
 	if !lacks || !f.IsEarly(i, beside) {
-		f.tasks[i].times++
+		t.times++
+		t.beside = t.beside || f.edgeless && beside && t.times == 1
 		return
 	}
-	f.tasks[i].early++
+	t.early++
 	f.width.narrow()
 }
 
@@ -40,12 +43,13 @@ func (f *failures) completed() {
 	f.width.completed()
 }
 
-// round returns how often task i has failed. The first failure of one that others depend on does not count.
+// round returns how often task i has failed. The first failure does not count where others depend on the task, or may depend on it.
 func (f *failures) round(i int, needed bool) int {
-	if n := f.tasks[i].times; n == 0 || !needed {
-		return n
+	t := &f.tasks[i]
+	if needed || t.beside {
+		return max(0, t.times-1)
 	}
-	return f.tasks[i].times - 1
+	return t.times
 }
 
 // Again reports whether the last attempt at task i began from the same as the failed one before it.
