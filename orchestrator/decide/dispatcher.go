@@ -152,14 +152,14 @@ func (d *Dispatcher) choose(now clock.Instant) (i int, runner string) {
 	return -1, ""
 }
 
-// wanted returns the reviewers without whom no agent begins new work: none while little work waits for its review and all
-// reviewers can be asked in this run. The caller holds Mu.
+// wanted returns the reviewers without whom no agent begins new work: none while little work waits for its review, and none when they are
+// out for this run; then their reviews wait for the next run. The caller holds Mu.
 func (d *Dispatcher) wanted() []string {
-	if d.State.Pool.PanelOut() || d.State.O.Isolation != engine.IsolationWorktree ||
-		d.State.Plan.CountUnreviewed() >= tasksPerJobUnreviewed*d.State.O.Jobs {
-		return d.State.Pool.Panel
+	ahead := d.State.Pool.PanelOut() || d.State.Plan.CountUnreviewed() < tasksPerJobUnreviewed*d.State.O.Jobs
+	if ahead && d.State.O.Isolation == engine.IsolationWorktree {
+		return nil
 	}
-	return nil
+	return d.State.Pool.Panel
 }
 
 // reviewedRunner returns the runner for a task that lacks only a review: the one that did the work, if it may be asked, else
