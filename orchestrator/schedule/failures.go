@@ -38,6 +38,13 @@ func (f *failures) fail(i int, lacks, beside bool) {
 	f.width.narrow()
 }
 
+// conflict notes that work on two tasks has conflicted in a file.
+func (f *failures) conflict() {
+	if f.edgeless && f.width.most != 1 {
+		f.width.narrow()
+	}
+}
+
 func (f *failures) completed() {
 	f.landed++
 	f.width.completed()
@@ -67,7 +74,7 @@ func (f *failures) IsEarly(i int, beside bool) bool {
 func (f *failures) IsFull(running int) bool { return f.width.most > 0 && running >= f.width.most }
 
 // width is how many tasks run at once. In a plan without dependencies a task that fails beside others has likely begun before what it needs
-// was there. Then one runs at a time, until many in a row were completed.
+// was there, as tasks do that conflict. Then one runs at a time, until many in a row were completed.
 type width struct {
 	most     int // 0: no limit
 	calm     int // tasks completed since it was last made smaller

@@ -117,3 +117,26 @@ func TestEarly(t *testing.T) {
 		t.Error("a third failure, or one in a plan with dependencies, is early")
 	}
 }
+
+// Two tasks whose work conflicts in one file have the others run one at a time; conflicts in two files do not.
+func TestConflictsNarrow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, second string
+		edges, want   bool
+	}{
+		"the same file":                {"a.go", "a.go", false, true},
+		"different files":              {"a.go", "b.go", false, false},
+		"the plan's dependencies hold": {"a.go", "a.go", true, false},
+	} {
+		s := plan(t, 4, c.edges).WithFileClaims(true)
+		s.AddContested(0, []string{c.first})
+		s.AddContested(0, []string{c.first})
+		if s.Failures.IsFull(1) {
+			t.Errorf("%s: one task's conflicts have the others wait", name)
+		}
+		if s.AddContested(1, []string{c.second}); s.Failures.IsFull(1) != c.want {
+			t.Errorf("%s: others wait: %t, want %t", name, !c.want, c.want)
+		}
+	}
+}

@@ -98,12 +98,19 @@ func ContestedFiles(record attempts.TaskRecord) (files []string) {
 // IsContested reports whether the work on task i could not land before because others had changed the same files.
 func (s *Schedule) IsContested(i int) bool { return s.claims.contested[i] != nil }
 
-// AddContested adds files that conflicted to the claim of task i, which must not be running.
+// AddContested adds files that conflicted to the claim of task i, which must not be running. In a plan without dependencies tasks run one
+// at a time once two have conflicted in a file: others may change it, too.
 func (s *Schedule) AddContested(i int, files []string) {
 	if s.claims.byTask == nil || len(files) == 0 {
 		return
 	}
-	s.claims.contested[i] = globs.NewFileClaims(files)
+	claim := globs.NewFileClaims(files)
+	for k, other := range s.claims.contested {
+		if k != i && other.Overlaps(claim) {
+			s.Failures.conflict()
+		}
+	}
+	s.claims.contested[i] = claim
 	s.claims.byTask[i] = slices.Concat(globs.NewFileClaims(s.tasks[i].Files), s.claims.contested[i])
 }
 
