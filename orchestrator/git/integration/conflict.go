@@ -36,17 +36,10 @@ const (
 
 // conflict reads what git merge-tree -z --name-only says of a merge that failed.
 func (b *Branch) conflict(ctx context.Context, out, tip, head string) error {
-	tree, rest, _ := strings.Cut(out, "\x00")
-	e := &ConflictError{}
-	for {
-		var path string
-		if path, rest, _ = strings.Cut(rest, "\x00"); path == "" {
-			break
-		}
-		e.Files = append(e.Files, path)
-	}
+	tree, files, said := mergeParts(out)
+	e := &ConflictError{Files: files}
 	var text strings.Builder
-	for _, message := range messages(rest) {
+	for _, message := range said {
 		text.WriteString(message)
 	}
 	for _, path := range e.Files[:min(conflictShown, len(e.Files))] {
@@ -66,6 +59,18 @@ func (b *Branch) conflict(ctx context.Context, out, tip, head string) error {
 	slices.Sort(e.Files)
 	e.Files = slices.Compact(e.Files)
 	return e
+}
+
+// mergeParts takes apart what git merge-tree -z --name-only says: the tree, the files in conflict, and messages.
+func mergeParts(out string) (tree string, files, said []string) {
+	tree, rest, _ := strings.Cut(out, "\x00")
+	for {
+		var path string
+		if path, rest, _ = strings.Cut(rest, "\x00"); path == "" {
+			return tree, files, messages(rest)
+		}
+		files = append(files, path)
+	}
 }
 
 // messages returns what git says of a merge, but not that all is well with a file. Each is a count, so many paths, a

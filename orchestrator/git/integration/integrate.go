@@ -91,17 +91,20 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
-// lines to it, and the tree has those of both.
+// lines to it, and the tree has those of both; so it is with lines that both have added at one place of another file.
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
-	out, err := b.Git(ctx, nil, "-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code == 1 {
-		if tree, err := (ledgerUnion{b}).uniteLedgers(ctx, out, tip, head); err != nil || tree != "" {
-			return tree, err
+	out, err := b.mergeTree(ctx, "merge", tip, head)
+	if conflicted(err) {
+		for _, unite := range []func(_ context.Context, merged, tip, head string) (string, error){
+			ledgerUnion{b}.uniteLedgers, ledgerUnion{b}.withAdditions,
+		} {
+			if tree, err := unite(ctx, out, tip, head); err != nil || tree != "" {
+				return tree, err
+			}
 		}
 		return "", b.conflict(ctx, out, tip, head)
 	}
@@ -110,4 +113,15 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 	}
 	tree, _, _ = strings.Cut(out, "\x00")
 	return ledgerUnion{b}.withoutRepeats(ctx, tree, tip, head)
+}
+
+// mergeTree has git merge two commits, and returns what it says; style is that of conflicts.
+func (b *Branch) mergeTree(ctx context.Context, style, tip, head string) (string, error) {
+	return b.Git(ctx, nil, "-c", "merge.conflictStyle="+style, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
+}
+
+// conflicted reports whether git has merged, and there are conflicts.
+func conflicted(err error) bool {
+	gitErr, ok := errors.AsType[*reanchor.GitError](err)
+	return ok && gitErr.Code == 1
 }

@@ -36,7 +36,7 @@ func (b ledgerUnion) uniteLedgers(ctx context.Context, merged, tip, head string)
 	if err != nil {
 		return "", err
 	}
-	return b.withLedger(ctx, tree, recordfiles.Union([]byte(base), []byte(ours), []byte(theirs)))
+	return b.withText(ctx, tree, recordfiles.Ledger, recordfiles.Union([]byte(base), []byte(ours), []byte(theirs)))
 }
 
 // withoutRepeats returns the tree of a merge that went well with each line of the ledger once: git keeps a line that both sides have
@@ -62,16 +62,16 @@ func (b ledgerUnion) withoutRepeats(ctx context.Context, tree, tip, head string)
 	if string(once) == merged {
 		return tree, nil
 	}
-	return b.withLedger(ctx, tree, once)
+	return b.withText(ctx, tree, recordfiles.Ledger, once)
 }
 
-// withLedger returns the tree with another text of the ledger that it has.
-func (b ledgerUnion) withLedger(ctx context.Context, tree string, text []byte) (string, error) {
+// withText returns the tree with another text of a file that it has.
+func (b ledgerUnion) withText(ctx context.Context, tree, file string, text []byte) (string, error) {
 	blob, err := b.Git(ctx, bytes.NewReader(text), "hash-object", "-w", "-t", "blob", "--stdin")
 	if err != nil {
 		return "", err
 	}
-	return b.withFile(ctx, tree, recordfiles.Ledger, blob)
+	return b.withFile(ctx, tree, file, blob)
 }
 
 // ledger returns the ledger of LedgerSync of a commit or tree, if it has one that is a file.

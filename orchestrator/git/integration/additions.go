@@ -1,0 +1,68 @@
+package integration
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// withAdditions returns the tree of a merge that failed with the lines of both sides, the tip's first, when all that is in conflict is that
+// both have added different lines at the same place of a file, as to a list; else "". merged is what git merge-tree said of the merge.
+func (b ledgerUnion) withAdditions(ctx context.Context, merged, tip, head string) (tree string, err error) {
+	_, files, words := mergeParts(merged)
+	other := func(message string) bool { return !strings.HasPrefix(message, "CONFLICT (content): ") }
+	if len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other) {
+		return "", nil
+	}
+	merged, err = b.mergeTree(ctx, "diff3", tip, head) // which tells an addition from a change
+	if !conflicted(err) {
+		return "", err
+	}
+	tree, files, _ = mergeParts(merged)
+	for _, path := range files {
+		text := added(b.file(ctx, tree, path))
+		if text == "" {
+			return "", nil
+		}
+		if tree, err = b.withText(ctx, tree, path, []byte(text)); err != nil {
+			return "", err
+		}
+	}
+	return tree, nil
+}
+
+// added returns a file in conflict with the lines that both sides have added, "" if one of them has done anything else, or both have added
+// the same line.
+func added(body string) string {
+	const outside, ours, base, theirs = 0, 1, 2, 3
+	var text []string
+	var mine map[string]bool
+	at := outside
+	for line := range strings.Lines(body) {
+		bare := strings.TrimRight(line, "\r\n")
+		switch {
+		case at == outside && marked(bare, "<"):
+			at, mine = ours, map[string]bool{}
+		case at == ours && marked(bare, "|"):
+			at = base
+		case at == base && len(bare) >= 7 && strings.Trim(bare, "=") == "":
+			at = theirs
+		case at == theirs && marked(bare, ">"):
+			at = outside
+		case at == base, at == theirs && mine[bare]:
+			return ""
+		default:
+			if at == ours && strings.ContainsFunc(bare, isWord) {
+				mine[bare] = true
+			}
+			text = append(text, line)
+		}
+	}
+	if at != outside {
+		return ""
+	}
+	return strings.Join(text, "")
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
