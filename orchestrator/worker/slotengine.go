@@ -106,8 +106,13 @@ func (s *slotEngine) branch(a engine.Attempt) string { return s.branches.Name(a.
 // Origin returns what attempts land on.
 func (s *slotEngine) Origin() attempts.Integration { return s.run.Origin() }
 
-// Tip returns the commit that the work is collected on.
-func (s *slotEngine) Tip(ctx context.Context) (string, error) { return s.run.Tip(ctx) }
+// Tip returns the commit that the work is collected on. A branch that is checked out somewhere may be behind.
+func (s *slotEngine) Tip(ctx context.Context) (string, error) {
+	if tip := s.headGuard.Tip(); tip != "" {
+		return tip, nil
+	}
+	return s.run.Tip(ctx)
+}
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
 func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
