@@ -2,10 +2,11 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/verdict"
 )
 
 // base is what the tasks of a run begin from.
@@ -14,7 +15,8 @@ type base struct {
 	judge *decide.Judge
 }
 
-// follow brings the integration branch up to the branch that the epic began from, and lifts gates that depend on where it was.
+// follow brings the integration branch up to the branch that the epic began from, and lifts gates of the wanted tasks that depend on
+// where it was.
 func (b *base) follow(ctx context.Context, wanted []bool) error {
 	if b.state.engine.Follower == nil {
 		return nil
@@ -22,9 +24,6 @@ func (b *base) follow(ctx context.Context, wanted []bool) error {
 	var from string
 	b.state.store.View(func(l *attempts.Ledger) { from = l.Integration.From })
 	notes, err := b.state.engine.Follower.Follow(ctx, from)
-	if err == nil && len(notes) > 0 {
-		err = b.state.recordNotes(notes)
-	}
 	if err != nil {
 		return err
 	}
@@ -32,33 +31,21 @@ func (b *base) follow(ctx context.Context, wanted []bool) error {
 	if err != nil {
 		return err
 	}
-	return b.reopen(wanted, tip)
+	return errors.Join(b.state.recordNotes(notes), b.state.recordNoted(b.reopened(wanted, tip)))
 }
 
-// reopen lifts gates of the wanted tasks, which begin from tip.
-func (b *base) reopen(wanted []bool, tip string) error {
-	var events []attempts.Event
-	for i := range b.state.o.Epic.Tasks {
-		task := &b.state.o.Epic.Tasks[i]
-		at, ok := b.state.o.Graph.Index(task.ID)
-		out := !ok || wanted != nil && !wanted[at] || b.state.Withheld[at]
-		if out || !b.judge.Reopens(task, b.state.store.Task(task.ID), tip) {
+// reopened returns the events that lift gates of the wanted tasks, which begin from tip.
+func (b *base) reopened(wanted []bool, tip string) (events []attempts.Event) {
+	for i := range b.state.o.Graph.Len() {
+		id := b.state.o.Graph.ID(i)
+		task, ok := b.state.o.Epic.Task(id)
+		record := b.state.store.Task(id)
+		out := !ok || wanted != nil && !wanted[i] || b.state.Withheld[i]
+		if out || !verdict.Reopens(record, tip) || b.judge.ExhaustedGate(task, record) != nil {
 			continue
 		}
-		note := &attempts.Note{Kind: "reopened", Text: task.ID + " is tried again: the base has changed since it was gated"}
-		events = append(events, attempts.Event{Type: attempts.TypeReopened, Task: task.ID, Note: note})
+		note := &attempts.Note{Kind: "reopened", Text: id + " is tried again: the base has changed since it was gated"}
+		events = append(events, attempts.Event{Type: attempts.TypeReopened, Task: id, Note: note})
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	b.state.CarrySteps(events)
-	if err := b.state.store.Append(events...); err != nil {
-		return err
-	}
-	b.state.WithLock(func() {
-		for _, e := range events {
-			b.state.Notify(updates.Update{Kind: updates.Note, Text: e.Note.Text})
-		}
-	})
-	return nil
+	return events
 }

@@ -171,24 +171,13 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 
 // ExhaustedGate returns the gate of a task that has no budget or no attempts left, else nil.
 func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *attempts.Gate {
-	i, ok := c.state.O.Graph.Index(task.ID)
-	again := ok && c.state.Plan.Failures.Again(i)
-	lim, over := c.bounds(task, record)
-	return verdict.GateBefore(record, lim, over, again)
-}
-
-// Reopens reports whether the run lifts the gate of a task, whose next attempt would begin from tip.
-func (c *Judge) Reopens(task *epic.Task, record attempts.TaskRecord, tip string) bool {
-	lim, over := c.bounds(task, record)
-	return verdict.Reopens(record, lim, over, tip)
-}
-
-// bounds returns how often a task may be tried, and why its budget is exhausted; "": it is not.
-func (c *Judge) bounds(task *epic.Task, record attempts.TaskRecord) (lim verdict.Limits, overBudget string) {
+	why := ""
 	if over := c.state.O.Budget.TaskExhausted(task, record.UsedSince()); over != nil {
-		overBudget = over.Error()
+		why = over.Error()
 	}
-	return verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, overBudget
+	i, ok := c.state.O.Graph.Index(task.ID)
+	again := ok && c.state.Plan != nil && c.state.Plan.Failures.Again(i)
+	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why, again)
 }
 
 // Refuse takes a task out of the run that is gated before its attempt begins. The caller holds Mu.

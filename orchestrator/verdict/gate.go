@@ -161,21 +161,15 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	return budgetGate(overBudget)
 }
 
-// Reopens reports whether relay lifts a task's gate of an earlier run, because the integration branch is at another commit than the
-// task's last attempt began from. The task gets one attempt more than its limit, as in [GateBefore]. Gates that say nothing about that
-// commit stay, and so does work that waits for its review: a person, a reviewer or a budget decides there.
-func Reopens(rec attempts.TaskRecord, lim Limits, overBudget, tip string) bool {
-	if rec.Completed || rec.Gate == nil || len(rec.Attempts) == 0 || tip == "" {
+// Reopens reports whether a gate of an earlier run depends on the base and tip is another one than that of the task's last attempt. relay
+// lifts it then, unless [GateBefore] still gates the task. Other gates, and work that waits for its review, do not depend on the base.
+func Reopens(rec attempts.TaskRecord, tip string) bool {
+	k := len(rec.Attempts)
+	if rec.Gate == nil || k == 0 || tip == "" {
 		return false
 	}
-	switch rec.Gate.Reason {
-	case attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure:
-	default:
-		return false
-	}
-	last := rec.Attempts[len(rec.Attempts)-1]
-	moved := last.Base != "" && last.Base != tip && !last.AwaitsReview()
-	return moved && GateBefore(rec, lim, overBudget, false) == nil
+	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}
+	return slices.Contains(reasons, rec.Gate.Reason) && last.Base != "" && last.Base != tip && !last.AwaitsReview()
 }
 
 // Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay

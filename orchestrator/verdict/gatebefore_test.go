@@ -35,14 +35,14 @@ func TestGateBefore(t *testing.T) {
 	}
 }
 
-// A gate that says only that attempts failed is lifted on another base, for one attempt beyond the limit.
+// On another base, gates that say only that attempts failed are lifted, for one attempt beyond the limit.
 func TestReopens(t *testing.T) {
 	t.Parallel()
 	failed := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Base: "old", Receipt: attempts.Receipt{ErrorSummary: "no"}}
 	other := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old"}
 	nowhere := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true}
 	waits := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old", Head: "a", Receipt: attempts.Receipt{Salvage: "b", Review: &attempts.Reviewed{Missing: []attempts.Missing{{}}}}}
-	two, three := []attempts.Attempt{failed, failed}, []attempts.Attempt{failed, failed, failed}
+	one, two, three := []attempts.Attempt{failed}, []attempts.Attempt{failed, failed}, []attempts.Attempt{failed, failed, failed}
 	for name, c := range map[string]struct {
 		gate  attempts.Reason // "": none
 		past  []attempts.Attempt
@@ -58,7 +58,7 @@ func TestReopens(t *testing.T) {
 		"the tip is not known":      {attempts.MaxAttempts, two, "", 2, "", false},
 		"the base was not recorded": {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
 		"one beyond the limit":      {attempts.MaxAttempts, three, "new", 2, "", false},
-		"the limit is one":          {attempts.MaxAttempts, []attempts.Attempt{failed}, "new", 1, "", false},
+		"the limit is one":          {attempts.MaxAttempts, one, "new", 1, "", false},
 		"the budget is spent":       {attempts.MaxAttempts, two, "new", 2, "5 USD", false},
 		"waits for review":          {attempts.Infrastructure, []attempts.Attempt{waits}, "new", 3, "", false},
 		"a person":                  {attempts.UserBlocked, two, "new", 3, "", false},
@@ -72,7 +72,8 @@ func TestReopens(t *testing.T) {
 		if c.gate != "" {
 			rec.Gate = &attempts.Gate{Reason: c.gate}
 		}
-		if got := Reopens(rec, Limits{MaxAttempts: c.most}, c.spent, c.tip); got != c.want {
+		got := Reopens(rec, c.tip) && GateBefore(rec, Limits{MaxAttempts: c.most}, c.spent, false) == nil
+		if got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}

@@ -39,3 +39,8 @@ func FindBehind(ctx context.Context, b *Branch, tip, from string) (Behind, error
 func (l Behind) Text() string {
 	return fmt.Sprintf("%s of %s", text.Count(l.Commits, "commit"), l.From)
 }
+
+// ByHand says what to type to merge the commits into the integration branch of that name.
+func (l Behind) ByHand(name string) string {
+	return fmt.Sprintf("to merge them, type: git switch %s && git merge %s", name, text.ShellWord(l.From))
+}
