@@ -37,13 +37,22 @@ func Follow(ctx context.Context, m *Merger, from string) ([]attempts.Note, error
 	return []attempts.Note{{Kind: "base", Text: said}}, err
 }
 
+// KeepsApart returns why a merge with the branch that the epic began from is not tried; "": it is.
+func KeepsApart(ctx context.Context, b *integration.Branch, mode integration.Mode, tip string, l integration.Behind) (string, error) {
+	if mode == integration.Rebase || mode == integration.Squash {
+		return fmt.Sprintf(", and relay.landing is %s", mode), nil
+	}
+	there, err := finish.Compare(ctx, b, l.Head, tip)
+	if there.All || there.Upto != "" {
+		return ", which has work of the epic as other commits", err
+	}
+	return "", err
+}
+
 // mergeBase merges the branch that the epic began from with the integration branch. It returns why if the merge cannot be taken.
 func mergeBase(ctx context.Context, m *Merger, tip string, l integration.Behind) (to, why string, err error) {
-	if there, err := finish.Compare(ctx, m.Branch, l.Head, tip); err != nil || there.All || there.Upto != "" {
-		return "", ", which has work of the epic as other commits", err
-	}
-	if mode := m.Options.Landing; mode == integration.Rebase || mode == integration.Squash {
-		return "", fmt.Sprintf(", and relay.landing is %s", mode), nil
+	if why, err = KeepsApart(ctx, m.Branch, m.Options.Landing, tip, l); err != nil || why != "" {
+		return "", why, err
 	}
 	seen := &verdict.Evidence{Landing: &verdict.Landing{With: l.From, Since: l.Text()}}
 	to, err = m.Branch.MergeCommit(ctx, tip, l.Head, fmt.Sprintf("Merge branch '%s' into relay/%s\n", l.From, m.Options.Epic.ID))

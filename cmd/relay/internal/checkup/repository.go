@@ -16,6 +16,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/merge"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 )
@@ -98,6 +99,7 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(OK, "new", "since the last night here: "+text.Some(news, 6), "")
 	}
 	c.otherCheckouts(ctx, view.Ledger)
+	addBase(ctx, c, view.Ledger)
 	counts := status.CountTasks(view.Ledger, c.plan.Graph)
 	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
@@ -115,6 +117,31 @@ func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
 	}
 	if err != nil {
 		c.fail("epic", err)
+	}
+}
+
+// addBase says what the integration branch lacks of the branch that the epic began from, and what the next run does about that.
+func addBase(ctx context.Context, c *checkup, l *attempts.Ledger) {
+	mode, name := integration.Mode(c.project.Config.Relay.Landing), "relay/"+c.plan.Epic.ID
+	b := integration.NewBranch(c.project.Git, c.plan.Epic.ID, mode)
+	tip, err := b.Tip(ctx)
+	lacks, failed := integration.FindBehind(ctx, b, tip, l.Integration.From)
+	if err != nil || failed != nil || lacks.Commits == 0 || c.project.Config.Relay.Isolation != string(engine.IsolationWorktree) {
+		return // relay work says what is wrong with the branch
+	}
+	will, why := "moves it there first", ""
+	if !lacks.Straight {
+		will = "merges them, unless that conflicts or a check of the epic fails"
+		why, err = merge.KeepsApart(ctx, b, mode, tip, lacks)
+	}
+	said := name + " lacks " + lacks.Text() + why + ": the next relay work "
+	switch {
+	case err != nil:
+		c.fail("epic", err)
+	case why != "":
+		c.add(Warn, "epic", said+"begins without", lacks.ByHand(name))
+	default:
+		c.add(OK, "epic", said+will, "")
 	}
 }
 
