@@ -124,7 +124,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
-	if err := (&base{r.state, r.recovery.recorder.judge}).follow(ctx, wanted); err != nil {
+	if err := follow(ctx, r, wanted); err != nil {
 		return err
 	}
 	r.state.PlanTasks(wanted)

@@ -74,9 +74,9 @@ type Step struct {
 
 // Follower brings the integration branch up to the branch that the epic began from.
 type Follower interface {
-	// Follow adds the commits of the branch from that the integration branch lacks. Its notes say what it did, or why it did nothing.
-	// It comes once, after [Lifecycle.Begin] and before the first attempt.
-	Follow(ctx context.Context, from string) ([]attempts.Note, error)
+	// Follow adds the commits of the branch from that the integration branch lacks, and returns its tip. The notes say what it did, or
+	// why it did nothing. It comes once, after [Lifecycle.Begin] and before the first attempt.
+	Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error)
 }
 
 // Lifecycle is what an engine does before the first attempt of a run and after the last.

@@ -40,11 +40,11 @@ func Follow(ctx context.Context, m *Merger, from string) ([]attempts.Note, error
 // KeepsApart returns why a merge with the branch that the epic began from is not tried; "": it is.
 func KeepsApart(ctx context.Context, b *integration.Branch, mode integration.Mode, tip string, l integration.Behind) (string, error) {
 	if mode == integration.Rebase || mode == integration.Squash {
-		return fmt.Sprintf(", and relay.landing is %s", mode), nil
+		return fmt.Sprintf(", as relay.landing is %s", mode), nil
 	}
 	there, err := finish.Compare(ctx, b, l.Head, tip)
 	if there.All || there.Upto != "" {
-		return ", which has work of the epic as other commits", err
+		return ", as that has work of the epic as other commits", err
 	}
 	return "", err
 }

@@ -106,13 +106,8 @@ func (s *slotEngine) branch(a engine.Attempt) string { return s.branches.Name(a.
 // Origin returns what attempts land on.
 func (s *slotEngine) Origin() attempts.Integration { return s.run.Origin() }
 
-// Tip returns the commit that the work is collected on. A branch that is checked out somewhere may be behind.
-func (s *slotEngine) Tip(ctx context.Context) (string, error) {
-	if tip := s.headGuard.Tip(); tip != "" {
-		return tip, nil
-	}
-	return s.run.Tip(ctx)
-}
+// Tip returns the commit that the work is collected on.
+func (s *slotEngine) Tip(ctx context.Context) (string, error) { return s.run.Tip(ctx) }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
 func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
@@ -161,10 +156,10 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 }
 
 // Follow adds to the integration branch what it lacks of the branch that the epic began from. The run begins there.
-func (s *slotEngine) Follow(ctx context.Context, from string) ([]attempts.Note, error) {
-	notes, err := merge.Follow(ctx, s.merger, from)
+func (s *slotEngine) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
+	notes, err = merge.Follow(ctx, s.merger, from)
 	s.from = s.headGuard.Tip()
-	return notes, err
+	return s.from, notes, err
 }
 
 // compareSteering looks whether earlier runs have landed a change of agents' configuration that the user's branch lacks.

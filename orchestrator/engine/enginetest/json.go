@@ -87,9 +87,9 @@ func (m merger) Advance(ctx context.Context, s engine.Step) (bool, error) {
 
 type follower struct{ engine.Follower }
 
-func (f follower) Follow(ctx context.Context, from string) ([]attempts.Note, error) {
-	notes, err := f.Follower.Follow(ctx, from)
-	return sent(notes), err
+func (f follower) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
+	tip, notes, err = f.Follower.Follow(ctx, from)
+	return tip, sent(notes), err
 }
 
 type lifecycle struct{ engine.Lifecycle }

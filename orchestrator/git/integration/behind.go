@@ -3,8 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"relay/orchestrator/text"
 )
@@ -30,9 +28,9 @@ func FindBehind(ctx context.Context, b *Branch, tip, from string) (Behind, error
 	if err != nil {
 		return Behind{}, err
 	}
-	lacking, own, _ := strings.Cut(counts, "\t")
-	n, err := strconv.Atoi(lacking)
-	return Behind{From: from, Head: head, Commits: n, Straight: own == "0"}, err
+	var lacking, own int
+	_, err = fmt.Sscan(counts, &lacking, &own)
+	return Behind{From: from, Head: head, Commits: lacking, Straight: own == 0}, err
 }
 
 // Text names the commits: "2 commits of main".

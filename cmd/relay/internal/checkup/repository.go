@@ -129,20 +129,14 @@ func addBase(ctx context.Context, c *checkup, l *attempts.Ledger) {
 	if err != nil || failed != nil || lacks.Commits == 0 || c.project.Config.Relay.Isolation != string(engine.IsolationWorktree) {
 		return // relay work says what is wrong with the branch
 	}
-	will, why := "moves it there first", ""
+	will, state, fix := "moves it there first", OK, ""
 	if !lacks.Straight {
 		will = "merges them, unless that conflicts or a check of the epic fails"
-		why, err = merge.KeepsApart(ctx, b, mode, tip, lacks)
+		if why, err := merge.KeepsApart(ctx, b, mode, tip, lacks); err != nil || why != "" {
+			will, state, fix = "begins without"+why, Warn, lacks.ByHand(name)
+		}
 	}
-	said := name + " lacks " + lacks.Text() + why + ": the next relay work "
-	switch {
-	case err != nil:
-		c.fail("epic", err)
-	case why != "":
-		c.add(Warn, "epic", said+"begins without", lacks.ByHand(name))
-	default:
-		c.add(OK, "epic", said+will, "")
-	}
+	c.add(state, "epic", name+" lacks "+lacks.Text()+": the next relay work "+will, fix)
 }
 
 // commitHooks are the hooks that say something of a commit.
