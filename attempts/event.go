@@ -54,6 +54,7 @@ const (
 	TypeAttemptEnded   Type = "attempt_ended"
 	TypeGated          Type = "gated"    // a person gated the task, or its budget or its attempts were used up before one began
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
+	TypeReopened       Type = "reopened" // relay lifted a gate, as what it depends on has changed; earlier charges count
 	TypeApproved       Type = "approved" // a person approved what relay could not judge of a completed task
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeUndone         Type = "undone"   // work that landed later broke a completed task: pending again, earlier charges no longer count

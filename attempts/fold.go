@@ -156,6 +156,8 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeUngated, TypeApproved:
 		rec.ungate()
+	case TypeReopened:
+		rec.Gate = nil
 	case TypeUndone:
 		rec.undo(e)
 	case TypeReset:

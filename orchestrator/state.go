@@ -33,13 +33,20 @@ type ledger interface {
 
 // recordNotes records and tells notes for a person.
 func (s *state) recordNotes(notes []attempts.Note) error {
+	events := make([]attempts.Event, len(notes))
+	for i := range notes {
+		events[i] = attempts.Event{Type: attempts.TypeNote, Note: &notes[i]}
+	}
+	return s.recordNoted(events)
+}
+
+// recordNoted records events that have a note, and passes the notes to the watcher.
+func (s *state) recordNoted(events []attempts.Event) error {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	var events []attempts.Event
-	for i := range notes {
-		notes[i].Text = s.Redact.Block(notes[i].Text)
-		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
-		s.Notify(updates.Update{Kind: updates.Note, Text: notes[i].Text})
+	for _, e := range events {
+		e.Note.Text = s.Redact.Block(e.Note.Text)
+		s.Notify(updates.Update{Kind: updates.Note, Text: e.Note.Text})
 	}
 	return s.store.Append(events...)
 }

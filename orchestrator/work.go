@@ -124,6 +124,9 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if err := c.Begin(ctx); err != nil {
 		return err
 	}
+	if err := follow(ctx, r, wanted); err != nil {
+		return err
+	}
 	r.state.PlanTasks(wanted)
 	if r.merges != nil {
 		r.recovery.queueOpenAttempts(open)

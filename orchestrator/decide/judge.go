@@ -176,7 +176,7 @@ func (c *Judge) ExhaustedGate(task *epic.Task, record attempts.TaskRecord) *atte
 		why = over.Error()
 	}
 	i, ok := c.state.O.Graph.Index(task.ID)
-	again := ok && c.state.Plan.Failures.Again(i)
+	again := ok && c.state.Plan != nil && c.state.Plan.Failures.Again(i)
 	return verdict.GateBefore(record, verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task)}, why, again)
 }
 

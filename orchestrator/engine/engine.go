@@ -30,6 +30,7 @@ type Abilities struct {
 	Engine
 	Merger    Merger       // nil: attempts end landed
 	Lifecycle Lifecycle    // nil: nothing is to be done before the first attempt and after the last
+	Follower  Follower     // nil: what attempts land on does not follow another branch
 	Rechecker Rechecker    // nil: checks of completed tasks are not run again
 	Reviewer  EpicReviewer // nil: the whole epic is not reviewed
 	// AskFirst has the engine ask, when all is ready for an attempt's agent, whether that may begin: to make it ready takes a time.
@@ -69,6 +70,13 @@ type Step struct {
 	// Red is how many of the first of the group, more than one, have failed their checks together: then nothing of it lands, and
 	// there are no results. 0: none.
 	Red int
+}
+
+// Follower brings the integration branch up to the branch that the epic began from.
+type Follower interface {
+	// Follow adds the commits of the branch from that the integration branch lacks, and returns its tip. The notes say what it did, or
+	// why it did nothing. It comes once, after [Lifecycle.Begin] and before the first attempt.
+	Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error)
 }
 
 // Lifecycle is what an engine does before the first attempt of a run and after the last.

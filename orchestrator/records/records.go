@@ -149,6 +149,9 @@ func (p *Projector) decided(e *attempts.Event) (said []Discussion) {
 	case attempts.TypeUngated:
 		record.Gate = nil
 		said = p.noted(e, e.Task+" was ungated by a person")
+	case attempts.TypeReopened:
+		record.Gate = nil
+		said = p.noted(e, e.Task+" was ungated by relay: the base has changed")
 	case attempts.TypeApproved:
 		said = p.noted(e, e.Task+" was approved by a person")
 	case attempts.TypeReset, attempts.TypeUndone:

@@ -68,6 +68,10 @@ check fails. Of these relay charges only an attempt that spent its own budget.
 
 const docGates = `If the row does not gate the task, relay checks these in order. It counts attempts since the last ungate or retry.
 
+At the start of a run relay lifts ` + "`max_attempts_exceeded`, `repeated_failure` and `infrastructure`" + ` if the integration branch is not where
+the task's last attempt began. The task gets one attempt beyond its limit, within its budget. The gate stays if the limit is one attempt, if
+that extra attempt is used, or if the work waits for its review.
+
 `
 
 const docLandings = `These rows decide on proved work when relay puts it onto the integration branch.

@@ -161,6 +161,17 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	return budgetGate(overBudget)
 }
 
+// Reopens reports whether a gate of an earlier run depends on the base and tip is another one than that of the task's last attempt. relay
+// lifts it then, unless [GateBefore] still gates the task. Other gates, and work that waits for its review, do not depend on the base.
+func Reopens(rec attempts.TaskRecord, tip string) bool {
+	k := len(rec.Attempts)
+	if rec.Gate == nil || k == 0 || tip == "" {
+		return false
+	}
+	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}
+	return slices.Contains(reasons, rec.Gate.Reason) && last.Base != "" && last.Base != tip && !last.AwaitsReview()
+}
+
 // Uncharged returns the number of attempts that ended without result through no fault of the agent. Attempts that relay
 // itself stopped, also for a budget that was spent, are not among them, so that any number of Ctrl-C costs nothing.
 func Uncharged(rec attempts.TaskRecord) int {

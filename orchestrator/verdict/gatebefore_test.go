@@ -34,3 +34,47 @@ func TestGateBefore(t *testing.T) {
 		}
 	}
 }
+
+// On another base, gates that say only that attempts failed are lifted, for one attempt beyond the limit.
+func TestReopens(t *testing.T) {
+	t.Parallel()
+	failed := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true, Base: "old", Receipt: attempts.Receipt{ErrorSummary: "no"}}
+	other := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old"}
+	nowhere := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Check, Charged: true}
+	waits := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Environment, Base: "old", Head: "a", Receipt: attempts.Receipt{Salvage: "b", Review: &attempts.Reviewed{Missing: []attempts.Missing{{}}}}}
+	one, two, three := []attempts.Attempt{failed}, []attempts.Attempt{failed, failed}, []attempts.Attempt{failed, failed, failed}
+	for name, c := range map[string]struct {
+		gate  attempts.Reason // "": none
+		past  []attempts.Attempt
+		tip   string
+		most  int
+		spent string
+		want  bool
+	}{
+		"all attempts used":         {attempts.MaxAttempts, two, "new", 2, "", true},
+		"the same error twice":      {attempts.RepeatedFailure, two, "new", 3, "", true},
+		"not the agent's fault":     {attempts.Infrastructure, []attempts.Attempt{other, other, other}, "new", 3, "", true},
+		"on the same base":          {attempts.MaxAttempts, two, "old", 2, "", false},
+		"the tip is not known":      {attempts.MaxAttempts, two, "", 2, "", false},
+		"the base was not recorded": {attempts.MaxAttempts, []attempts.Attempt{nowhere, nowhere}, "new", 2, "", false},
+		"one beyond the limit":      {attempts.MaxAttempts, three, "new", 2, "", false},
+		"the limit is one":          {attempts.MaxAttempts, one, "new", 1, "", false},
+		"the budget is spent":       {attempts.MaxAttempts, two, "new", 2, "5 USD", false},
+		"waits for review":          {attempts.Infrastructure, []attempts.Attempt{waits}, "new", 3, "", false},
+		"a person":                  {attempts.UserBlocked, two, "new", 3, "", false},
+		"tampered":                  {attempts.TamperedWith, two, "new", 3, "", false},
+		"a reviewer":                {attempts.QualityGateBlocked, two, "new", 3, "", false},
+		"a budget":                  {attempts.BudgetExhausted, two, "new", 3, "", false},
+		"no attempt":                {attempts.MaxAttempts, nil, "new", 3, "", false},
+		"not gated":                 {"", two, "new", 3, "", false},
+	} {
+		rec := attempts.TaskRecord{Attempts: c.past}
+		if c.gate != "" {
+			rec.Gate = &attempts.Gate{Reason: c.gate}
+		}
+		got := Reopens(rec, c.tip) && GateBefore(rec, Limits{MaxAttempts: c.most}, c.spent, false) == nil
+		if got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -52,7 +52,7 @@ func inCheckout(e *userEngine) *Local {
 func inSlots(s *slotEngine) *Local {
 	after := s.epilogue()
 	return &Local{run: s.run, slots: s, Abilities: engine.Abilities{
-		Engine: s, Merger: s.merger, Lifecycle: s, Rechecker: after, Reviewer: after,
+		Engine: s, Merger: s.merger, Lifecycle: s, Follower: s, Rechecker: after, Reviewer: after,
 		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
 	}}
 }

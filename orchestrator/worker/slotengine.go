@@ -145,8 +145,8 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 		s.ledgerView = nil
 	}
 	err := errors.Join(s.run.guard.KeepIgnore(), s.headGuard.Begin(ctx, s.run.origin.Base))
-	if err == nil && !landed {
-		err = s.advanceToBegin(ctx)
+	if err == nil && !landed { // an earlier epic of that id may have left the branch
+		_, err = s.headGuard.Forward(ctx, s.run.o.Begin)
 	}
 	if err == nil {
 		err = s.compareSteering(ctx)
@@ -155,19 +155,11 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 	return err
 }
 
-// advanceToBegin moves an integration branch on which nothing of this ledger has landed, and which an earlier epic of that id has left,
-// to the commit that the run's options name, if that has all of it.
-func (s *slotEngine) advanceToBegin(ctx context.Context) error {
-	tip, begin := s.headGuard.Tip(), s.run.o.Begin
-	if begin == "" || tip == begin {
-		return nil
-	}
-	held, err := s.integration.Contains(ctx, begin, tip)
-	if err != nil || !held {
-		return err
-	}
-	_, err = s.headGuard.Step(ctx, begin)
-	return err
+// Follow adds to the integration branch what it lacks of the branch that the epic began from. The run begins there.
+func (s *slotEngine) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
+	notes, err = merge.Follow(ctx, s.merger, from)
+	s.from = s.headGuard.Tip()
+	return s.from, notes, err
 }
 
 // compareSteering looks whether earlier runs have landed a change of agents' configuration that the user's branch lacks.

@@ -30,6 +30,9 @@ func (JSON) Engine(of engine.Abilities) engine.Abilities {
 	if of.Lifecycle != nil {
 		a.Lifecycle = lifecycle{of.Lifecycle}
 	}
+	if of.Follower != nil {
+		a.Follower = follower{of.Follower}
+	}
 	if of.Rechecker != nil {
 		a.Rechecker = rechecker{of.Rechecker}
 	}
@@ -80,6 +83,13 @@ func (m merger) Join(ctx context.Context, waiting []engine.Verified) (engine.Ste
 
 func (m merger) Advance(ctx context.Context, s engine.Step) (bool, error) {
 	return m.Merger.Advance(ctx, sent(s))
+}
+
+type follower struct{ engine.Follower }
+
+func (f follower) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
+	tip, notes, err = f.Follower.Follow(ctx, from)
+	return tip, sent(notes), err
 }
 
 type lifecycle struct{ engine.Lifecycle }

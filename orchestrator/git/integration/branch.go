@@ -4,7 +4,9 @@
 //
 // Every commit on the branch's first-parent line is a tree on which the checks of the landed task passed, and no check of the
 // epic that passed on the tip fails after a landing. A check that failed from the start, and fails when it is run once more, is
-// not held against tasks. refs/relay-tip/EPIC is the authoritative tip; relay/EPIC is the user-visible copy, and follows whenever
+// not held against tasks. Commits of the branch that the epic began from are added at the start of a run.
+//
+// refs/relay-tip/EPIC is the authoritative tip; relay/EPIC is the user-visible copy, and follows whenever
 // no worktree has it checked out. Commits that a person adds to it are kept and reported, with what they change of protected
 // files and tests; any other move is reverted.
 //

@@ -62,6 +62,19 @@ func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) 
 	return err == nil, err
 }
 
+// Forward moves the branch to a commit that has all of it, and reports whether it did. It leaves the branch alone if to lacks some of it.
+func (g *TipGuard) Forward(ctx context.Context, to string) (moved bool, err error) {
+	tip := g.Tip()
+	if to == "" || to == tip {
+		return false, nil
+	}
+	held, err := g.Branch.Contains(ctx, to, tip)
+	if err != nil || !held {
+		return false, err
+	}
+	return g.Step(ctx, to)
+}
+
 // Mend restores the tip, for callers that do not move the branch, and returns what it restored. Before Begin there is none.
 func (g *TipGuard) Mend(ctx context.Context) (Restored, error) {
 	g.mu.Lock()

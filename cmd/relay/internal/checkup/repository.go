@@ -16,6 +16,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/merge"
 	"relay/orchestrator/runlock"
 	"relay/orchestrator/text"
 )
@@ -98,6 +99,7 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(OK, "new", "since the last night here: "+text.Some(news, 6), "")
 	}
 	c.otherCheckouts(ctx, view.Ledger)
+	addBase(ctx, c, view.Ledger)
 	counts := status.CountTasks(view.Ledger, c.plan.Graph)
 	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
 	if counts.Gated > 0 {
@@ -116,6 +118,25 @@ func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
 	if err != nil {
 		c.fail("epic", err)
 	}
+}
+
+// addBase says what the integration branch lacks of the branch that the epic began from, and what the next run does about that.
+func addBase(ctx context.Context, c *checkup, l *attempts.Ledger) {
+	mode, name := integration.Mode(c.project.Config.Relay.Landing), "relay/"+c.plan.Epic.ID
+	b := integration.NewBranch(c.project.Git, c.plan.Epic.ID, mode)
+	tip, err := b.Tip(ctx)
+	lacks, failed := integration.FindBehind(ctx, b, tip, l.Integration.From)
+	if err != nil || failed != nil || lacks.Commits == 0 || c.project.Config.Relay.Isolation != string(engine.IsolationWorktree) {
+		return // relay work says what is wrong with the branch
+	}
+	will, state, fix := "moves it there first", OK, ""
+	if !lacks.Straight {
+		will = "merges them, unless that conflicts or a check of the epic fails"
+		if why, err := merge.KeepsApart(ctx, b, mode, tip, lacks); err != nil || why != "" {
+			will, state, fix = "begins without"+why, Warn, lacks.ByHand(name)
+		}
+	}
+	c.add(state, "epic", name+" lacks "+lacks.Text()+": the next relay work "+will, fix)
 }
 
 // commitHooks are the hooks that say something of a commit.
