@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,40 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 				t.Errorf("the receipt has %+v", run)
 			}
 		})
+	}
+}
+
+// A set-up command that fails for a moment is repeated, before the agent and with its work, and nothing follows from its failures.
+func TestSetUpIsRepeated(t *testing.T) {
+	t.Parallel()
+	const flaky = `seen="$RELAY_DIR/seen"; echo x >> "$seen"; test "$(wc -l < "$seen")" -gt 3`
+	for name, setup := range map[string]string{"before": flaky, "with the work": "test ! -e work || {\n" + flaky + "\n}"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t, "true")
+			y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{setup}, time.Minute
+			if got := y.step(y.proved("T1", "echo x > work", "true")); got != "T1 success" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A run that is stopped does not wait until a set-up command may be repeated.
+func TestSetUpIsNotRepeatedAfterAStop(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall, y.l.run.o.Limits.Backoff = []string{"exit 7"}, time.Minute, 1000*time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	y.l.run.checks.Emit = func(e engine.Event) {
+		if e.Kind == engine.KindSettingUp {
+			time.AfterFunc(100*time.Millisecond, stop)
+		}
+	}
+	a := engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "T1"}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
+	f, err := y.l.Run(ctx, a)
+	if err != nil || f.Outcome != attempts.Stopped {
+		t.Errorf("got %v, %s %q; want it stopped", err, f.Outcome, f.Receipt.ErrorSummary)
 	}
 }
 
