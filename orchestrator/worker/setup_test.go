@@ -289,3 +289,17 @@ func TestIgnoredWorkIsKept(t *testing.T) {
 	}
 	y.Wants(map[string]string{folder + "T1/1/ignored/generated/api.md": "api\n", folder + "T1/1/ignored/generated/other": "-", folder + "T2/1/ignored/generated/api.md": "api\n"})
 }
+
+// A pre-commit hook that fails once on a work, and passes when it is repeated alone, is not held against it.
+func TestHookThatIsFlaky(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	hook := y.Path(".git/hook")
+	y.Write(".git/hook", "#!/bin/sh\ngit diff --cached --quiet && exit\necho x >> \"$RELAY_DIR/calls\"\ntest \"$(wc -l < \"$RELAY_DIR/calls\")\" -gt 1\n")
+	y.Sh("chmod +x .git/hook")
+	y.l.run.o.Hook = hook
+	if got := y.step(y.proved("T1", "echo x > work")); got != "T1 success" {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
+	}
+	y.Wants(map[string]string{".agents-os/relay/calls": "x\nx\nx\nx\n"})
+}
