@@ -101,7 +101,7 @@ func TestSetUpFails(t *testing.T) {
 	}{
 		"status":    {"echo no registry; exit 7", `set-up command "echo no registry; exit 7": exit status 7: no registry`, time.Minute},
 		"too long":  {"sleep 60", `set-up command "sleep 60": took longer than 50ms`, 50 * time.Millisecond},
-		"not there": {"no-such-program", `set-up command "no-such-program": exit status 127: sh: 1: no-such-program: not found`, time.Minute},
+		"not there": {"no-such-program", `set-up command "no-such-program": exit status 127: bash: line 1: no-such-program: command not found`, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
