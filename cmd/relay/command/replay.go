@@ -79,7 +79,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 		return err
 	}
 	lines := report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) })
-	err = opts.app.Print(opts.json, report, lines...)
+	err = cli.Print(opts.app, opts.json, report, lines...)
 	if err == nil && !report.AsRecorded() {
 		err = exit.Code(exit.Failure)
 	}
@@ -108,7 +108,7 @@ func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded) error {
 	if err != nil {
 		return err
 	}
-	return o.app.Print(o.json, plan, plan.Lines()...)
+	return cli.Print(o.app, o.json, plan, plan.Lines()...)
 }
 
 // pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".

@@ -118,7 +118,7 @@ func (a *App) PrintJSON(v any) error {
 }
 
 // Print prints the answer of a command: as JSON, or as lines.
-func (a *App) Print(asJSON bool, v any, lines ...string) error {
+func Print(a *App, asJSON bool, v any, lines ...string) error {
 	if asJSON {
 		return a.PrintJSON(v)
 	}
