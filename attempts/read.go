@@ -26,6 +26,7 @@ type View struct {
 	Effective, Ineffective []string
 	Holder                 *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
 	Running                bool    // the holder lives
+	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
 	Tail                   []Event // the last events, oldest first
 
@@ -59,7 +60,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		v.Warnings = append(v.Warnings, c.tornNotes()...)
 	}
 	if held || holder.PID != 0 {
-		v.Holder = &holder
+		v.Holder, v.Foreign = &holder, !held && durable.Foreign(disk, LockFile)
 	}
 	if lockErr != nil {
 		v.Warnings = append(v.Warnings, lockErr.Error())
