@@ -21,6 +21,7 @@ type contents struct {
 	taken map[string]TaskRecord // what accepting the edit would change
 	// ineffective is what the edit changes besides, to no effect.
 	ineffective []string
+	ahead       uint64        // the last event in attempt-ledger.yml, if the logs end before it
 	base        []Event       // what the next log has to begin with, because earlier logs are missing
 	sum         string        // of attempt-ledger.yml
 	stamp       durable.Stamp // of attempt-ledger.yml
@@ -167,6 +168,9 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 	var seq uint64
 	if err == nil {
 		seq = p.ledger.Folded.Seq
+	}
+	if seq > c.high && !p.foreign {
+		c.ahead = seq
 	}
 	ours, ferr := c.foldTo(seq, g)
 	if ferr != nil {

@@ -128,7 +128,7 @@ func TestHoldWithin(t *testing.T) {
 	if err := h.Release(); err != nil {
 		t.Fatal(err)
 	}
-	for text, foreign := range map[string]bool{`{"pid":7,"host":"` + me.Host + `"}`: false, `{"pid":7,"host":"elsewhere"}`: true, "\x00": false} {
+	for text, foreign := range map[string]bool{`{"pid":7,"host":"` + me.Host + `"}`: false, `{"pid":7,"host":"elsewhere","machine":"m"}`: true, "\x00": false} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -20,11 +20,13 @@ type View struct {
 	Warnings []string
 	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
 	Broken   error   // why attempt-ledger.yml is no ledger any more; the Ledger is what the event logs say. It is among the Warnings
+	Ahead    uint64  // the last event that attempt-ledger.yml has, if the logs end before it; else 0
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	// Effective are the tasks that accepting the edit would change, Ineffective what else it has, as in "settings.timeout_minutes: 5".
 	Effective, Ineffective []string
 	Holder                 *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
 	Running                bool    // the holder lives
+	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
 	Tail                   []Event // the last events, oldest first
 
@@ -49,7 +51,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	}
 	v := &View{
 		Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
-		fold: c.fold,
+		Ahead: c.ahead, fold: c.fold,
 	}
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())
@@ -58,7 +60,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		v.Warnings = append(v.Warnings, c.tornNotes()...)
 	}
 	if held || holder.PID != 0 {
-		v.Holder = &holder
+		v.Holder, v.Foreign = &holder, !held && durable.Foreign(disk, LockFile)
 	}
 	if lockErr != nil {
 		v.Warnings = append(v.Warnings, lockErr.Error())

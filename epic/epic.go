@@ -71,7 +71,7 @@ type Criterion struct {
 // Check is one acceptance command: the user's own shell text, run by relay, never by an agent.
 type Check struct {
 	Name    string        `yaml:"name"`            // unique in its list; the command itself when the file gives none
-	Run     string        `yaml:"run"`             // for sh -c
+	Run     string        `yaml:"run"`             // for bash -c, or sh -c
 	Timeout time.Duration `yaml:"timeout_minutes"` // 0: the configured limit
 	Expect  Expect        `yaml:"expect"`
 }

@@ -199,35 +199,70 @@ func (b *Benches) Provision(ctx context.Context, at checks.Location, ofEpic bool
 // setUp runs the set-up commands in a fresh slot.
 func (b *Benches) setUp(ctx context.Context, at checks.Location, ofEpic bool, tr *Trouble) error {
 	o := b.Checks.Options
-	wall := o.Worktree.SetupWall
 	for i, command := range o.Worktree.Setup {
-		log := filepath.Join(at.Logs, fmt.Sprintf("%d-setup.log", i+1))
-		if err := attemptfiles.MakeRoom(o.Dir, log); err != nil {
-			return err
+		req := shell.Request{
+			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Env: Env(o, at.Dir, b.Env(at.Attempt, ofEpic)),
+			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 		}
-		b.Checks.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: runners.Event{Text: command}})
-		report, err := shell.Run(ctx, o.Supervisor, shell.Request{
-			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Log: log, Env: Env(o, at.Dir, b.Env(at.Attempt, ofEpic)),
-			Wall: wall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
-		})
+		report, err := b.setUpBy(ctx, at, fmt.Sprintf("%d-setup", i+1), &req)
 		switch {
 		case ctx.Err() != nil:
 			tr.StoppedAt(command)
 			return nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return err
-		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
-			tr.SetUp = fmt.Sprintf("set-up command %q: %s", command, checks.With(ending(report, wall), checks.Said(log)))
-			rel, _ := filepath.Rel(o.Dir, log)
+		case failed(report):
+			tr.SetUp = fmt.Sprintf("set-up command %q: %s", command, checks.With(ending(report, req.Wall), checks.Said(req.Log)))
+			rel, _ := filepath.Rel(o.Dir, req.Log)
 			tr.Runs = append(tr.Runs, attempts.CheckRun{
 				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,
-				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(log), Phase: attempts.PhaseBaseline,
+				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
 			})
 			return nil
 		}
 	}
 	return nil
 }
+
+// slowSetUp is how long a set-up command may take to be repeated more than once.
+const slowSetUp = time.Minute
+
+// setUpBy runs a set-up command. One that fails is repeated after growing pauses, as what it fetches may be out of reach for a moment.
+func (b *Benches) setUpBy(ctx context.Context, at checks.Location, name string, req *shell.Request) (report shell.Report, err error) {
+	o := b.Checks.Options
+	wait := o.Limits.Backoff // 1, 4 and 15 s by default
+	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
+	detail := runners.Event{Text: req.Run}
+	for try := 0; ; try++ {
+		req.Log = filepath.Join(at.Logs, name+".log")
+		if try > 0 {
+			req.Log = filepath.Join(at.Logs, fmt.Sprintf("%s-again-%d.log", name, try))
+		}
+		if err := attemptfiles.MakeRoom(o.Dir, req.Log); err != nil {
+			return report, err
+		}
+		b.Checks.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: detail})
+		began := time.Now()
+		report, err = shell.Run(ctx, o.Supervisor, *req)
+		if err != nil || !failed(report) || try >= len(pauses) {
+			return report, err
+		}
+		if report.TimedOut || time.Since(began) > slowSetUp {
+			try = max(try, len(pauses)-1)
+		}
+		detail.Text = req.Run + ", again after " + ending(report, req.Wall)
+		pause := time.NewTimer(pauses[try])
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return report, context.Cause(ctx)
+		case <-pause.C:
+		}
+	}
+}
+
+// failed reports whether a set-up command did not succeed.
+func failed(r shell.Report) bool { return checks.Unknown(r) || r.TimedOut || r.Exit.Code != 0 }
 
 // Env returns the environment of a program in the slot at dir; see [slot.Env].
 func Env(o *engine.LocalOptions, dir string, env []string) []string {

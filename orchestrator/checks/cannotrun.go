@@ -30,7 +30,7 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	switch what.Kind {
 	case evidence.MissingProgram:
 		if !strings.Contains(check.Run, "PATH=") {
-			why = f.program(what.Name)
+			why = f.program(what.Name, check.Run)
 		}
 	case evidence.MissingFile, evidence.NotExecutable:
 		why = f.file(what)
@@ -42,6 +42,9 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	}
 	return check.Name + " cannot run: " + why
 }
+
+// words are what a command may name as a program.
+var words = lazyregexp.New(`[\w.+-]+`)
 
 var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)
 
@@ -59,8 +62,8 @@ type finder struct {
 	apart bool // the check ran in a checkout of relay's, and not in the user's own
 }
 
-// program is about one that is not on the PATH.
-func (f finder) program(name string) string {
+// program is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
+func (f finder) program(name, check string) string {
 	if f.declared(name) || f.onPath(name) {
 		return ""
 	}
@@ -72,6 +75,9 @@ func (f finder) program(name string) string {
 		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
 			return f.install(name, path.Join(dir, "package.json"))
 		}
+	}
+	if !slices.Contains(words.FindAllString(check, -1), name) && !f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
+		return ""
 	}
 	if in := f.inEnvironment(name); in != "" && f.apart {
 		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, f.advice(f.topIgnored(in)))

@@ -40,6 +40,7 @@ var noRun = []struct {
 	{MissingProgram, true, lazyregexp.New(`: command not found: (\S+)$`)},
 	{MissingProgram, true, lazyregexp.New(`(?:^|: )[‘']?([^\s:’']+)[’']?: No such file or directory$`)},
 	{MissingFile, false, lazyregexp.New(`^\S*sh: \d+: (?:\.: )?cannot open ([^\s:]+)(?:: No such file)?$`)},
+	{MissingFile, false, lazyregexp.New(`^\S*bash: (?:line \d+: )?([^\s:]+): No such file or directory$`)},
 	{MissingFile, false, lazyregexp.New(`(?:^|: )([^\s:]*\.env): No such file or directory$`)},
 	{MissingFile, false, lazyregexp.New(`^node: ([^\s:]+): not found$`)},         // --env-file
 	{MissingFile, false, lazyregexp.New(`[Ff]ailed opening required '([^']+)'`)}, // php

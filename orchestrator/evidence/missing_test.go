@@ -35,6 +35,7 @@ func TestLacks(t *testing.T) {
 		"node, its own":      {1, "Error: Cannot find module './greet'\n", Missing{MissingFile, "./greet"}},
 		"node, esm":          {1, "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'vitest' imported from /w/1/a.js\n", Missing{MissingModule, "vitest"}},
 		"dash, sources":      {2, "sh: 1: .: cannot open ./.env: No such file\n", Missing{MissingFile, "./.env"}},
+		"bash, reads":        {1, "/usr/bin/bash: line 3: data/in.txt: No such file or directory\n", Missing{MissingFile, "data/in.txt"}},
 		"bash, sources":      {1, "sh: line 1: .env: No such file or directory\n", Missing{MissingFile, ".env"}},
 		"node, its settings": {9, "node: .env: not found\n", Missing{MissingFile, ".env"}},
 		"php":                {255, "PHP Fatal error:  Uncaught Error: Failed opening required '/w/1/vendor/autoload.php' (include_path='.') in /w/1/t.php:1\n", Missing{MissingFile, "/w/1/vendor/autoload.php"}},

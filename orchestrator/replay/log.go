@@ -17,6 +17,7 @@ type nightLog struct {
 	any    bool
 	began  time.Time // as of StepBegun …
 	offset int64
+	last   uint64 // event
 
 	steps []recordedStep // in the order in which they were made
 	next  int            // the first that has not been made anew
@@ -59,6 +60,7 @@ func (l *nightLog) add(e attempts.Event) {
 		l.started, l.landing, l.ends = map[attemptID]attempts.Event{}, map[attemptID]*attempts.Ended{}, map[attemptID]attempts.Event{}
 		l.cooling, l.gated = map[attemptID][]*attempts.Cooldown{}, map[string][]attempts.Event{}
 	}
+	l.last = e.Seq
 	for _, s := range e.Steps {
 		l.steps = append(l.steps, recordedStep{s, e.Seq})
 	}

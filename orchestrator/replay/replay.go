@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/attempts"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
@@ -56,6 +57,26 @@ type Report struct {
 	Unchecked   []Unchecked      `json:"unchecked"`
 	// Causes counts the rulings by the row that ruled.
 	Causes map[verdict.Cause]int `json:"causes,omitempty"`
+	Damage []string              `json:"damage,omitempty"` // of the log: where, and what is missing
+}
+
+// AsRecorded reports whether the log is whole and all was decided as it says.
+func (r *Report) AsRecorded() bool { return len(r.Differences)+len(r.Damage) == 0 }
+
+// damage returns what is wrong with the logs that a replay reads. That a log ends early is known by the ledger: a killed run has no end.
+func damage(v *attempts.View, run string, last uint64) (found []string) {
+	if v == nil {
+		return nil
+	}
+	for _, f := range v.Faults {
+		if f.File != attempts.LedgerFile {
+			found = append(found, f.Error())
+		}
+	}
+	if v.Ahead > last && v.Ledger.Folded.Run == run {
+		found = append(found, fmt.Sprintf("%s: events %d to %d are missing at its end", attempts.EventsPath(run), last+1, v.Ahead))
+	}
+	return found
 }
 
 // Difference is a decision that would be another one now.
@@ -114,6 +135,8 @@ func (r *Report) Summary() string {
 	switch {
 	case r.Decisions == 0:
 		return "no decision of run " + r.Run + " can be made anew"
+	case len(r.Differences) == 0 && len(r.Damage) > 0:
+		return fmt.Sprintf("%s of run %s: as recorded, in a log that is damaged", text.Count(r.Decisions, "decision"), r.Run)
 	case len(r.Differences) == 0:
 		return fmt.Sprintf("%s of run %s: all as recorded", text.Count(r.Decisions, "decision"), r.Run)
 	}
@@ -130,6 +153,9 @@ const (
 // Lines returns what was found, the summary first. Times are told by the given function.
 func (r *Report) Lines(clock func(time.Time) string) []string {
 	lines := []string{r.Summary()}
+	for _, what := range r.Damage {
+		lines = append(lines, "damaged: "+what)
+	}
 	for i, d := range r.Differences {
 		if i == mostDifferences {
 			lines = append(lines, fmt.Sprintf("  … and %d more; --json has all of them", len(r.Differences)-i))

@@ -26,6 +26,7 @@ type Recorded struct {
 	Graph *epic.Graph
 	// Events calls f with every event of the epic, in order, at least up to the end of the run. See [attempts.Replay].
 	Events func(f func(attempts.Event) error) error
+	View   *attempts.View // what else is known of the epic's memory; nil: nothing
 }
 
 // RecordedIn returns a run whose events are in the log of a folder. See [attempts.Replay].
@@ -66,6 +67,7 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	r.drive()
 	rule(r)
 	r.countUnchecked()
+	r.report.Damage = damage(rec.View, rec.Run, r.log.last)
 	return r.report, nil
 }
 

@@ -87,8 +87,25 @@ func (k *Keeper) run(ctx context.Context) {
 	}
 }
 
+// waitForOthers waits for the next look while another program has the ledger locked. Once the run is over, one more is the last.
+func (k *Keeper) waitForOthers() (again bool) {
+	if k.over() {
+		return false
+	}
+	select {
+	case <-time.After(look):
+	case <-k.wake:
+	}
+	return true
+}
+
 func (k *Keeper) keep(ctx context.Context) (err error) {
-	db, err := sessions.Open(ctx, k.o.Dir, sessions.Options{Epic: k.o.EpicID, Now: time.Now})
+	k.w = writer{ctx: ctx, wait: k.waitForOthers}
+	var db *sessions.DB
+	err = k.w.retry(func() (err error) {
+		db, err = sessions.Open(ctx, k.o.Dir, sessions.Options{Epic: k.o.EpicID, Now: time.Now})
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -96,7 +113,7 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	for _, path := range db.PutAside() {
 		k.o.Warn("the agents ledger was damaged: it is begun anew, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
 	}
-	k.w = writer{ctx: ctx, db: db}
+	k.w.db = db
 	left, err := k.left(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package sessionkeeper
 
 import (
+	"database/sql"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,6 +93,48 @@ func TestFirstKeepsID(t *testing.T) {
 		if mark, _, _ := db.Mark(t.Context(), "session/th"); mark.State != "20261121T030000Z-abcd/T1/1" {
 			t.Errorf("the session is that of %q", mark.State)
 		}
+	})
+}
+
+// TestLedgerInUseForAWhile: a ledger that another program has locked, when the run begins or later, has all rows once it lets go.
+func TestLedgerInUseForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNight(t, "codex")
+		other, err := sessions.Open(t.Context(), n.dir, sessions.Options{Epic: "other", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir, Run: n.facts.run, Warn: func(text string) { t.Error(text) }})
+		k.Start(t.Context(), 0)
+		dir := n.begin("", "do it")
+		k.Add([]attempts.Event{startedEvent(1, n.facts)})
+		time.Sleep(time.Minute) //nolint:forbidigo // fake time
+		if err := other.Close(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) //nolint:forbidigo // fake time
+		synctest.Wait()
+		db, err := sql.Open("sqlite", filepath.Join(n.dir, sessions.File)+"?_txlock=exclusive")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.say(dir, codexBegan+codexSays(0, "I begin."), time.Now().UnixMilli(), false)
+		time.Sleep(time.Minute) //nolint:forbidigo // fake time
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second) //nolint:forbidigo // fake time
+		synctest.Wait()
+		if !k.knows(t, "th") {
+			t.Error("there is no row")
+		}
+		k.Close(t.Context())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 type writer struct {
 	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
 	db    *sessions.DB
+	wait  func() bool // waits while another program has the ledger locked, and reports whether to try again; nil: never
 	parts []part
 	bytes int
 	rows  int
@@ -22,6 +23,20 @@ type part struct {
 	talk   *talk
 	batch  sessions.Batch
 	forget []string
+}
+
+// retry does something with the ledger, again while another program has it locked.
+func (w *writer) retry(do func() error) error {
+	err := do()
+	for errors.Is(err, sessions.ErrLocked) && w.wait != nil && w.wait() {
+		err = do()
+	}
+	return err
+}
+
+// put writes a batch.
+func (w *writer) put(b sessions.Batch) error {
+	return w.retry(func() error { return w.db.Write(w.ctx, b) })
 }
 
 // Rows and bytes that are written at once, about.
@@ -110,11 +125,11 @@ func (w *writer) write(marks ...sessions.Mark) error {
 		return nil
 	}
 	if len(forget) > 0 {
-		if err := w.db.Forget(w.ctx, forget...); err != nil {
+		if err := w.retry(func() error { return w.db.Forget(w.ctx, forget...) }); err != nil {
 			return err
 		}
 	}
-	err := w.db.Write(w.ctx, all)
+	err := w.put(all)
 	if _, taken := errors.AsType[*sessions.TakenError](err); !taken {
 		return err
 	}
@@ -153,7 +168,7 @@ func (w *writer) settle(list ...*attempt) error {
 			marks = append(marks, a.mark())
 		}
 	}
-	if err := w.db.Unmark(w.ctx, names...); err != nil {
+	if err := w.retry(func() error { return w.db.Unmark(w.ctx, names...) }); err != nil {
 		return err
 	}
 	return w.writeAll(func() ([]sessions.Mark, error) {
@@ -174,7 +189,7 @@ func (w *writer) apart(parts []part, marks []sessions.Mark) error {
 		if slices.Contains(again, p.talk) {
 			continue
 		}
-		err := w.db.Write(w.ctx, p.batch)
+		err := w.put(p.batch)
 		if _, taken := errors.AsType[*sessions.TakenError](err); taken && !p.talk.about.Qualified {
 			again = append(again, p.talk)
 			continue
@@ -190,7 +205,7 @@ func (w *writer) apart(parts []part, marks []sessions.Mark) error {
 	if len(again) > 0 {
 		return errAgain
 	}
-	return w.db.Write(w.ctx, sessions.Batch{Marks: marks})
+	return w.put(sessions.Batch{Marks: marks})
 }
 
 // errKnown says that a session which a CLI keeps is one of relay's own attempts.

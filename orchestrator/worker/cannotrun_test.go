@@ -20,6 +20,7 @@ func TestCannotRun(t *testing.T) {
 	y.Write("requirements.txt", "requests==2.0\nFlask-Login>1\n")
 	y.Write("verify.sh", "true\n")
 	y.Write("greet/x.py", "")
+	y.Write("Makefile", "all:\n\tno-such-linter .\n")
 	y.Sh("git add -A; git commit -qm more")
 	y.Write("node_modules/.bin/jest", "")
 	y.Write("node_modules/express/index.js", "")
@@ -40,6 +41,9 @@ func TestCannotRun(t *testing.T) {
 		"not committed":              {"./local.sh", 127, "sh: 1: ./local.sh: not found", "local.sh is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [local.sh]"},
 		"not executable":             {"./verify.sh", 126, "sh: 1: ./verify.sh: Permission denied", "verify.sh is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x verify.sh and commit, or install the interpreter"},
 		"a program":                  {"no-such-tool --all", 127, "sh: 1: no-such-tool: not found", "the program no-such-tool is not on the PATH: install it, or add its folder to the PATH that relay is started with"},
+		"a program, by bash":         {"set -o pipefail; no-such-tool|tee log", 127, "bash: line 1: no-such-tool: command not found", "the program no-such-tool is not on the PATH: install it, or add its folder to the PATH that relay is started with"},
+		"a program the base names":   {"make", 2, "make: no-such-linter: No such file or directory\nmake: *** [Makefile:2: all] Error 127", "the program no-such-linter is not on the PATH: install it, or add its folder to the PATH that relay is started with"},
+		"a program the work names":   {"make", 2, "make: pyhton: No such file or directory\nmake: *** [Makefile:2: all] Error 127", ""},
 		"elsewhere on the machine":   {"/opt/no/such", 127, "sh: 1: /opt/no/such: not found", "/opt/no/such is not on this machine: install it, or change the check"},
 		"a node module":              {"node test.js", 1, "Error: Cannot find module 'express/lib'", "node_modules/express is ignored by git, so task checkouts lack it: relay.worktree.share: [node_modules]"},
 		"a node module below":        {"cd web && node test.js", 1, "Error: Cannot find module '@scope/kit/x'", "@scope/kit is a dependency of web/package.json, and task checkouts have none installed: relay.worktree.setup: [npm ci]"},

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestSetUpFails(t *testing.T) {
 	}{
 		"status":    {"echo no registry; exit 7", `set-up command "echo no registry; exit 7": exit status 7: no registry`, time.Minute},
 		"too long":  {"sleep 60", `set-up command "sleep 60": took longer than 50ms`, 50 * time.Millisecond},
-		"not there": {"no-such-program", `set-up command "no-such-program": exit status 127: sh: 1: no-such-program: not found`, time.Minute},
+		"not there": {"no-such-program", `set-up command "no-such-program": exit status 127: bash: line 1: no-such-program: command not found`, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,6 +139,40 @@ func TestWorkThatBreaksTheSetUp(t *testing.T) {
 				t.Errorf("the receipt has %+v", run)
 			}
 		})
+	}
+}
+
+// A set-up command that fails for a moment is repeated, before the agent and with its work, and nothing follows from its failures.
+func TestSetUpIsRepeated(t *testing.T) {
+	t.Parallel()
+	const flaky = `seen="$RELAY_DIR/seen"; echo x >> "$seen"; test "$(wc -l < "$seen")" -gt 3`
+	for name, setup := range map[string]string{"before": flaky, "with the work": "test ! -e work || {\n" + flaky + "\n}"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t, "true")
+			y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = []string{setup}, time.Minute
+			if got := y.step(y.proved("T1", "echo x > work", "true")); got != "T1 success" {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// A run that is stopped does not wait until a set-up command may be repeated.
+func TestSetUpIsNotRepeatedAfterAStop(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall, y.l.run.o.Limits.Backoff = []string{"exit 7"}, time.Minute, 1000*time.Hour
+	ctx, stop := context.WithCancel(t.Context())
+	y.l.run.checks.Emit = func(e engine.Event) {
+		if e.Kind == engine.KindSettingUp {
+			time.AfterFunc(100*time.Millisecond, stop)
+		}
+	}
+	a := engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "T1"}, Number: 1, Runner: "true", Base: y.l.headGuard.Tip()}
+	f, err := y.l.Run(ctx, a)
+	if err != nil || f.Outcome != attempts.Stopped {
+		t.Errorf("got %v, %s %q; want it stopped", err, f.Outcome, f.Receipt.ErrorSummary)
 	}
 }
 
@@ -253,4 +288,18 @@ func TestIgnoredWorkIsKept(t *testing.T) {
 		t.Errorf("got %s, notes are %q", f.Outcome, texts(f.Notes))
 	}
 	y.Wants(map[string]string{folder + "T1/1/ignored/generated/api.md": "api\n", folder + "T1/1/ignored/generated/other": "-", folder + "T2/1/ignored/generated/api.md": "api\n"})
+}
+
+// A pre-commit hook that fails once on a work, and passes when it is repeated alone, is not held against it.
+func TestHookThatIsFlaky(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	hook := y.Path(".git/hook")
+	y.Write(".git/hook", "#!/bin/sh\ngit diff --cached --quiet && exit\necho x >> \"$RELAY_DIR/calls\"\ntest \"$(wc -l < \"$RELAY_DIR/calls\")\" -gt 1\n")
+	y.Sh("chmod +x .git/hook")
+	y.l.run.o.Hook = hook
+	if got := y.step(y.proved("T1", "echo x > work")); got != "T1 success" {
+		t.Errorf("got %s: %s", got, y.last.Receipt.ErrorSummary)
+	}
+	y.Wants(map[string]string{".agents-os/relay/calls": "x\nx\nx\nx\n"})
 }

@@ -4,7 +4,11 @@ package shell
 import (
 	"context"
 	"errors"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"relay/runners"
@@ -17,7 +21,7 @@ import (
 type Request struct {
 	Mark      string
 	Dir       string
-	Run       string // for sh -c, on Windows for cmd /C
+	Run       string // for bash -c, without bash for sh -c, on Windows for cmd /C
 	Log       string // stdout and stderr go here, as they come
 	End       string
 	Env       []string // complete
@@ -38,10 +42,27 @@ type Report struct {
 	Output   string // the same as it came, at most 256 KiB
 }
 
+// Name returns the shell that runs commands in an environment: bash where it is on the PATH, as users write for theirs, else sh.
+func Name(env []string) string {
+	for _, variable := range slices.Backward(env) {
+		list, ok := strings.CutPrefix(variable, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			if _, err := exec.LookPath(filepath.Join(dir, "bash")); err == nil && filepath.IsAbs(dir) {
+				return "bash"
+			}
+		}
+		break
+	}
+	return "sh"
+}
+
 // Run runs one acceptance command under the supervisor. Its error is for faults of relay's own machine and, as the
 // cause, for a cancelled ctx: a command that was stopped half-way has proved nothing, and failed nothing either.
 func Run(ctx context.Context, sup process.Supervisor, req Request) (Report, error) {
-	argv := []string{"sh", "-c", req.Run}
+	argv := []string{Name(req.Env), "-c", req.Run}
 	if runtime.GOOS == "windows" {
 		argv = []string{"cmd", "/C", req.Run}
 	}

@@ -29,6 +29,7 @@ func TestShell(t *testing.T) {
 		{"reads no input", "cat", 0, 0, false, ""},
 		{"not found", "no-such-program-here 2>/dev/null", 0, 127, false, ""},
 		{"hangs", "echo begun; touch " + runnertest.ReadyFile + "; sleep 60", 300 * time.Millisecond, -2, true, "begun"},
+		{"is bash", "set -o pipefail; [[ $(cat <(echo a)) == a ]] && false | cat", 0, 1, false, ""},
 		{"is dirty", `printf 'a\000b\033[31mc\377'`, 0, 0, false, "abc?"},
 	} {
 		dir, log := t.TempDir(), filepath.Join(t.TempDir(), "check.log")
@@ -79,5 +80,24 @@ func TestShellStopped(t *testing.T) {
 	})
 	if !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
+	}
+}
+
+// Without bash on the PATH that commands have, sh runs them.
+func TestShellName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		os.Getenv("PATH"): "bash",
+		dir:               "sh",
+		"":                "sh",
+		dir + string(os.PathListSeparator) + "bin": "sh",
+	} {
+		if got := shell.Name([]string{"PATH=/no/such", "PATH=" + path, "HOME=/"}); got != want {
+			t.Errorf("PATH=%s: got %s, want %s", path, got, want)
+		}
+	}
+	if got := shell.Name(nil); got != "sh" {
+		t.Errorf("without PATH: got %s", got)
 	}
 }

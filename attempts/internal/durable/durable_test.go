@@ -196,14 +196,16 @@ func TestLock(t *testing.T) {
 // What a killed process leaves in the lock file is no obstacle, unless another host wrote it.
 func TestLockLeftBehind(t *testing.T) {
 	t.Parallel()
-	me := durable.Holder{PID: 1, Host: "here", Boot: "b1"}
+	me := durable.Holder{PID: 1, Host: "here", Boot: "b1", Machine: "m1"}
 	for text, foreign := range map[string]bool{
 		"":                                     false,
 		"garbage":                              false,
 		`{"pid":7,"host":"here","boot":"b0"}`:  false,
 		`{"pid":7,"host":"other","boot":"b1"}`: false, // another container of this machine
-		`{"pid":7,"host":"other","boot":"b2"}`: true,
-		`{"pid":7,"host":"other","epic":"x"}`:  true,
+		`{"pid":7,"host":"other","boot":"b2","machine":"m1"}`: false, // this machine, with another name since it started again
+		`{"pid":7,"host":"other","boot":"b2","machine":"m2"}`: true,
+		`{"pid":7,"host":"here","boot":"b2","machine":"m2"}`:  false,
+		`{"pid":7,"host":"other","epic":"x"}`:                 false, // of an older relay, on a disk that no other machine has
 	} {
 		d := disk(t)
 		must(t, os.WriteFile(filepath.Join(d.Path(), "lock"), []byte(text), 0o644))

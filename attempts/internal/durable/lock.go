@@ -20,11 +20,13 @@ type Holder struct {
 	Epic  string    `json:"epic"`
 	Dir   string    `json:"dir,omitempty"` // relay's folder, where the lock is of more than one epic
 	Since time.Time `json:"since"`
+
+	Machine string `json:"machine,omitempty"` // names the machine where the system does: its Host can change
 }
 
 // Here describes this process, without epic and folder.
 func Here(now time.Time) Holder {
-	h := Holder{PID: os.Getpid(), Boot: BootID(), Since: now.UTC().Truncate(time.Second)}
+	h := Holder{PID: os.Getpid(), Boot: BootID(), Machine: machineID(), Since: now.UTC().Truncate(time.Second)}
 	h.Start = startOf(h.PID)
 	if host, err := os.Hostname(); err == nil {
 		h.Host = host
@@ -117,7 +119,7 @@ func (l *Lock) take(me Holder) error {
 	if !ok {
 		return &HeldError{Holder: before}
 	}
-	if found && before.Host != me.Host && (before.Boot == "" || before.Boot != me.Boot) {
+	if found && foreign(l.f, before, me) {
 		return &HeldError{Holder: before, Foreign: true}
 	}
 	if err := l.write(me); err != nil {
@@ -127,6 +129,19 @@ func (l *Lock) take(me Holder) error {
 		return &HeldError{} // the file was replaced while we waited: another process may hold its successor
 	}
 	return nil
+}
+
+// foreign reports whether the holder that a lock names may live on another machine, so that the lock only seems to be free. One without the
+// name of its machine is of this one where no other can have the file.
+func foreign(f File, before, me Holder) bool {
+	switch {
+	case before.Host == me.Host, before.Boot != "" && before.Boot == me.Boot:
+		return false
+	case before.Machine != "":
+		return before.Machine != me.Machine
+	}
+	disk, ok := f.(diskFile)
+	return !ok || !onlyHere(disk.File)
 }
 
 func (l *Lock) write(me Holder) error {
@@ -220,6 +235,17 @@ func InspectLock(fsys FS, name string) (holder Holder, held bool, err error) {
 	free, err := f.TryLock(false)
 	held = err == nil && !free && !someoneElses(f, holder)
 	return holder, held, errors.Join(err, letGo(f))
+}
+
+// Foreign reports whether the lock is that of another machine, which keeps [Acquire] from taking it though it seems to be free.
+func Foreign(fsys FS, name string) bool {
+	f, err := Regular(fsys, name, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	before, found := readHolder(f)
+	return found && foreign(f, before, Here(before.Since))
 }
 
 func readHolder(r io.Reader) (Holder, bool) {

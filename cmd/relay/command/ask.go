@@ -109,7 +109,7 @@ func runAsk(ctx context.Context, opts askOptions) error {
 func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind) error {
 	busy := &exit.Hinted{
 		Err: errors.New(exit.HolderMessage(held, held)), Code: exit.Running,
-		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch",
+		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch" + opts.flag,
 	}
 	run, err := p.ActiveRun(ctx)
 	switch {
@@ -118,15 +118,11 @@ func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, he
 	case err != nil:
 		return err
 	case opts.cascade:
-		return &exit.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: exit.Running, Hint: "type it again when the run has ended: relay status --watch"}
+		return &exit.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: exit.Running, Hint: "type it again when the run has ended: relay status --watch" + opts.flag}
 	}
 	message, err := session.Ask(ctx, p, run.Holder, session.Request{What: what, Task: opts.task, Reason: opts.reason})
 	if err != nil {
 		return err
 	}
-	if opts.json {
-		return opts.app.PrintJSON(gateAnswer{Task: opts.task, Changed: []string{opts.task}, Message: message})
-	}
-	fmt.Fprintln(opts.app.Out, message)
-	return nil
+	return cli.Print(opts.app, opts.json, gateAnswer{Task: opts.task, Changed: []string{opts.task}, Message: message}, message)
 }

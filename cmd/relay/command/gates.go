@@ -21,6 +21,7 @@ type gateOptions struct {
 	reason  string // or the note of an approval
 	cascade bool
 	json    bool
+	flag    string // that names the epic to other commands; see [project.Project.EpicFlag]
 }
 
 func newGateCommand(a *cli.App) *cobra.Command {
@@ -103,6 +104,7 @@ func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, d
 	if err != nil {
 		return err
 	}
+	opts.flag = p.EpicFlag()
 	t, err := pl.Task(opts.task)
 	if err != nil {
 		return err
@@ -128,17 +130,13 @@ func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, d
 	for _, e := range events {
 		answer.Changed = append(answer.Changed, e.Task)
 	}
-	if opts.json {
-		return opts.app.PrintJSON(answer)
-	}
-	fmt.Fprintln(opts.app.Out, message)
-	return nil
+	return cli.Print(opts.app, opts.json, answer, message)
 }
 
 func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	switch l.StatusOf(p.Graph, t.ID) {
 	case attempts.Completed:
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + " makes it pending again; then it can be gated"}
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + o.flag + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
 	default: // the others can be gated
@@ -153,7 +151,7 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 
 func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	if rec := l.Tasks[t.ID]; rec == nil || len(rec.Looks()) == 0 {
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status lists what needs you"}
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag + " lists what needs you"}
 	}
 	why := attempts.Clean(o.app.Secrets.Text(o.reason), 500)
 	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
@@ -165,9 +163,9 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 		return approveTask(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status lists the gated tasks"}
+		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status" + o.flag + " lists the gated tasks"}
 	}
-	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work", nil
+	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work" + o.flag, nil
 }
 
 func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
@@ -187,5 +185,5 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 	if n := len(events) - 1; n > 0 {
 		message += fmt.Sprintf(", and so %s %s that depend on it", text.Verb(n, "is", "are"), text.Count(n, "task"))
 	}
-	return events, message + ": relay work" + stays, nil
+	return events, message + ": relay work" + o.flag + stays, nil
 }

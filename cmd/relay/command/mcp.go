@@ -38,12 +38,12 @@ func runMCP(ctx context.Context, a *cli.App) error {
 	if a.CanAsk() {
 		return &exit.UsageError{Message: "relay mcp talks to a client of MCP, and this is a terminal", Hint: "claude mcp add relay -- relay mcp"}
 	}
-	served := &servedApp{App: a}
+	served := &servedApp{App: a, epic: a.Epic}
 	if p, err := a.Repository(ctx); err == nil {
 		top, inside := guardian.CheckoutOfRun(ctx, a, p)
 		if inside {
 			served.dir = top
-			if filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
+			if a.Epic == "" && filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
 				served.epic = a.Lookup("RELAY_EPIC")
 			}
 		}
@@ -65,7 +65,7 @@ type servedApp struct {
 	*cli.App
 
 	dir  string // top folder of the checkout of the run that has started this process; "" : where it was started
-	epic string // of a playlist, that this process's agent works for; "" : it is the one in relay's folder
+	epic string // of a playlist, that --epic names or this process's agent works for; "" : it is the one in relay's folder
 }
 
 // heard returns the app with streams of its own.

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ func newReplayCommand(a *cli.App) *cobra.Command {
 		Long: `Decide a recorded run anew: which task went next and with which runner, waits,
 charges, gates, landings. It says where this relay would decide otherwise than
 the one that wrote the log, and what the log says too little of; it exits with 1
-when something differs. RUN may be shortened; without it, it is the last one.
+when something differs or the log is damaged. RUN may be shortened; without it, it is the last one.
 With --what-if the same night is planned with other settings, each task taking
 as long and ending as it did.`,
 		Example: `  relay replay
@@ -71,6 +70,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	}
 	went := p.RunPlan(opts.run, pl)
 	rec := replay.RecordedIn(p.Dir, opts.run, went.Epic, went.Graph)
+	rec.View = view
 	if wish != nil {
 		return opts.plan(*wish, rec)
 	}
@@ -78,14 +78,9 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.json {
-		err = opts.app.PrintJSON(report)
-	} else {
-		for _, line := range report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) }) {
-			fmt.Fprintln(opts.app.Out, line)
-		}
-	}
-	if err == nil && len(report.Differences) > 0 {
+	lines := report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) })
+	err = cli.Print(opts.app, opts.json, report, lines...)
+	if err == nil && !report.AsRecorded() {
 		err = exit.Code(exit.Failure)
 	}
 	return err
@@ -113,13 +108,7 @@ func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return o.app.PrintJSON(plan)
-	}
-	for _, line := range plan.Lines() {
-		fmt.Fprintln(o.app.Out, line)
-	}
-	return nil
+	return cli.Print(o.app, o.json, plan, plan.Lines()...)
 }
 
 // pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".

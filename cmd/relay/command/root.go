@@ -115,7 +115,7 @@ func addEpicFlag(root *cobra.Command, a *cli.App) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "check", "work", "reload", "status", "report", "finish", "clean", "handoff", "resume", "show", "logs", "sessions", "graph", "ledger",
-			"gate", "ungate", "approve", "retry", "stop", "pause", "learn":
+			"gate", "ungate", "approve", "retry", "stop", "pause", "learn", "replay", project.ServerCommand:
 			c.PersistentFlags().StringVar(&a.Epic, "epic", "", "use the epic `ID` of a playlist")
 		case "init":
 			c.Flags().StringVar(&a.Epic, "epic", "", "with --append: use the epic `ID` of a playlist")

@@ -280,7 +280,7 @@ func TestFaultCheckoutOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, crashPlan, `echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
 	lock := l.path(".git/relay-20260101T220000Z-abcd.none.lock")
-	text, err := json.Marshal(map[string]any{"pid": 4711, "host": "elsewhere", "epic": "20260101-there", "dir": "there", "since": "2026-01-01T00:00:00Z"})
+	text, err := json.Marshal(map[string]any{"pid": 4711, "host": "elsewhere", "machine": "m", "epic": "20260101-there", "dir": "there", "since": "2026-01-01T00:00:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -270,7 +270,7 @@ func TestFaultLockOfAnotherHost(t *testing.T) {
 	needsMore(t)
 	t.Parallel()
 	l := newLab(t, crashPlan, "ok\n")
-	text, err := json.Marshal(map[string]any{"pid": 4711, "host": "elsewhere", "epic": "20260101-crash", "since": "2026-01-01T00:00:00Z"})
+	text, err := json.Marshal(map[string]any{"pid": 4711, "host": "elsewhere", "machine": "m", "epic": "20260101-crash", "since": "2026-01-01T00:00:00Z"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,13 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
 	"relay/epic/globs"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
 	"relay/reanchor"
+	"relay/runners/shell"
 )
 
 // epic reads the plan and says what in it nothing would prove.
@@ -67,6 +69,9 @@ func (c *checkup) budget() {
 	}
 }
 
+// bash is what bash reads and sh need not.
+var bash = lazyregexp.New(`\[\[ |<\(|\bpipefail\b|<<<|^\s*source `)
+
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
 func (c *checkup) runChecks(ctx context.Context) {
 	view, err := c.project.View(c.plan)
@@ -96,6 +101,11 @@ func (c *checkup) runChecks(ctx context.Context) {
 		c.add(Fail, "checks", "task checkouts cannot be set up: "+tried.Unready, "correct relay.worktree")
 	default:
 		c.reportChecks(tried.Checks)
+	}
+	for _, t := range tried.Checks {
+		if !t.Passed && bash.MatchString(t.Check.Run) && shell.Name(o.Env) == "sh" {
+			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
+		}
 	}
 	if len(tried.Changed) > 0 {
 		c.add(Warn, "checks", "the checks have changed "+text.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")

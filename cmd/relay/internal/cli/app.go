@@ -117,6 +117,17 @@ func (a *App) PrintJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// Print prints the answer of a command: as JSON, or as lines.
+func Print(a *App, asJSON bool, v any, lines ...string) error {
+	if asJSON {
+		return a.PrintJSON(v)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.Out, line)
+	}
+	return nil
+}
+
 // CanAsk reports whether stdin is a terminal, so that a person can answer.
 func (a *App) CanAsk() bool {
 	f, ok := a.In.(*os.File)

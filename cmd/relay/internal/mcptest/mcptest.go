@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -21,7 +22,8 @@ func Session(ctx context.Context, server *exec.Cmd) (*mcp.ClientSession, error) 
 // behind those that change nothing, and "call NAME JSON…" the answers of tools, one after the other. What a tool says of an error
 // begins with "refused: ". It returns the exit code: 1 when the protocol fails.
 func Run(ctx context.Context, args []string, out io.Writer) int {
-	if err := Ask(ctx, exec.Command("relay", "mcp"), args, out); err != nil {
+	flags := max(0, slices.IndexFunc(args, func(arg string) bool { return arg == "call" || arg == "tools" })) // of relay mcp
+	if err := Ask(ctx, exec.Command("relay", slices.Concat([]string{"mcp"}, args[:flags])...), args[flags:], out); err != nil {
 		fmt.Fprintln(out, "mcp:", err)
 		return 1
 	}

@@ -56,8 +56,11 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	}
 	defer c.release()
 	l := &listRun{command: c, o: o, project: t.Project, list: t.List, began: time.Now(), epics: make([]ListedSummary, len(t.List.Listed))}
+	attachOut, attachErr := o.App.Out.Detach(), o.App.Err.Detach() // no epic waits for a terminal
 	l.work(ctx)
 	c.end()
+	attachOut()
+	attachErr()
 	l.print()
 	switch {
 	case l.failure != nil:

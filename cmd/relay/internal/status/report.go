@@ -215,7 +215,9 @@ func runOf(v *attempts.View) Run {
 	case status.State == "":
 		return Run{State: neverRan}
 	case status.State == "running":
-		r.State, r.Reason = crashed, "crashed"
+		if r.State, r.Reason = crashed, "crashed"; v.Foreign {
+			r.PID, r.Host = v.Holder.PID, v.Holder.Host
+		}
 	default:
 		r.StoppedAt, r.ExitCode, r.Why = known(status.StoppedAt), &status.LastExitCode, v.Ledger.Why
 	}

@@ -225,7 +225,10 @@ func runText(r Run, now time.Time) string {
 		}
 		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
-		if r.PID == 0 {
+		switch {
+		case r.Host != "":
+			return fmt.Sprintf("held by process %d on %s, another machine; if it is over, remove the file lock in relay's folder", r.PID, r.Host)
+		case r.PID == 0:
 			return "the last one was killed; relay work continues"
 		}
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
