@@ -100,7 +100,7 @@ func TestImportNeedsWhatNobodySays(t *testing.T) {
 	}
 	for want, l := range map[string]Legacy{
 		`it is neither in .handoff nor in .checkpoint, and has no heading "# Handoff: DATE"`: {Path: "x.md", Text: []byte("## Goal\ng\n"), Outcome: Failed},
-		`it is not a handoff or checkpoint: it has neither "## Goal" nor "## Current State"`:    {Path: ".handoff/x.md", Text: []byte("text"), Outcome: Failed},
+		`it is not a handoff or checkpoint: it has neither "## Goal" nor "## Current State"`: {Path: ".handoff/x.md", Text: []byte("text"), Outcome: Failed},
 		"it has more than 1048576 bytes": {Path: ".handoff/x.md", Text: bytes.Repeat([]byte("x"), MaxSize+1), Outcome: Failed},
 	} {
 		if _, err := l.Import(); err == nil || err.Error() != want {

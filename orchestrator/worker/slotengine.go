@@ -51,6 +51,7 @@ type slotEngine struct {
 func newSlotEngine(g *workspace) *slotEngine {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	branch := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
+	branch.Additions = true
 	if g.o.Sign {
 		branch.Sign()
 	}

@@ -9,13 +9,13 @@ import (
 
 // withAdditions returns the tree of a merge that failed with the lines of both sides, the tip's first, when all that is in conflict is that
 // both have added different lines at the same place of a file, as to a list; else "". merged is what git merge-tree said of the merge.
-func (b ledgerUnion) withAdditions(ctx context.Context, merged, tip, head string) (tree string, err error) {
+func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tree string, err error) {
 	_, files, words := mergeParts(merged)
 	other := func(message string) bool { return !strings.HasPrefix(message, "CONFLICT (content): ") }
-	if len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other) {
+	if !b.Additions || len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other) {
 		return "", nil
 	}
-	merged, err = b.mergeTree(ctx, "diff3", tip, head) // which tells an addition from a change
+	merged, err = mergeTree(ctx, b, "diff3", tip, head) // which tells an addition from a change
 	if !conflicted(err) {
 		return "", err
 	}
@@ -25,7 +25,7 @@ func (b ledgerUnion) withAdditions(ctx context.Context, merged, tip, head string
 		if text == "" {
 			return "", nil
 		}
-		if tree, err = b.withText(ctx, tree, path, []byte(text)); err != nil {
+		if tree, err = (ledgerUnion{b}).withText(ctx, tree, path, []byte(text)); err != nil {
 			return "", err
 		}
 	}

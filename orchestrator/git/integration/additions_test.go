@@ -32,7 +32,9 @@ func TestBothHaveAdded(t *testing.T) {
 			l := newLand(t)
 			commit := "; git add -A; git commit -q -m work"
 			l.Sh(start + c.task + commit + "; git checkout -q trunk; " + c.trunk + commit)
-			made, err := NewBranch(l.Open(), "lab", mode).Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"), MergeInput{Message: "Land\n"})
+			branch := NewBranch(l.Open(), "lab", mode)
+			branch.Additions = true
+			made, err := branch.Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"), MergeInput{Message: "Land\n"})
 			switch {
 			case c.want == "":
 				if !errors.As(err, new(*ConflictError)) {

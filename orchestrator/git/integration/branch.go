@@ -43,10 +43,11 @@ var errMoved = errors.New("the integration branch was moved")
 // Where it stands is kept in a ref of its own (refs/relay-tip/EPIC). The branch people look at (relay/EPIC) follows
 // whenever it is checked out nowhere.
 type Branch struct {
-	Repo *reanchor.Git // of the user's repository
-	epic string
-	mode Mode
-	sign signer
+	Repo      *reanchor.Git // of the user's repository
+	Additions bool          // lines that both sides of a merge have added at one place are kept: checks follow
+	epic      string
+	mode      Mode
+	sign      signer
 
 	mu    sync.Mutex
 	asked bool

@@ -91,22 +91,21 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
-// lines to it, and the tree has those of both; so it is with lines that both have added at one place of another file.
+// lines to it, and the tree has those of both. With [Branch.Additions] the same holds for lines that both have added at one place of a file.
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
-	out, err := b.mergeTree(ctx, "merge", tip, head)
+	out, err := mergeTree(ctx, b, "merge", tip, head)
 	if conflicted(err) {
-		for _, unite := range []func(_ context.Context, merged, tip, head string) (string, error){
-			ledgerUnion{b}.uniteLedgers, ledgerUnion{b}.withAdditions,
-		} {
-			if tree, err := unite(ctx, out, tip, head); err != nil || tree != "" {
-				return tree, err
-			}
+		if tree, err = (ledgerUnion{b}).uniteLedgers(ctx, out, tip, head); err == nil && tree == "" {
+			tree, err = withAdditions(ctx, b, out, tip, head)
 		}
-		return "", b.conflict(ctx, out, tip, head)
+		if err == nil && tree == "" {
+			err = b.conflict(ctx, out, tip, head)
+		}
+		return tree, err
 	}
 	if err != nil {
 		return "", fmt.Errorf("merge: %w", err)
@@ -116,7 +115,7 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 }
 
 // mergeTree has git merge two commits, and returns what it says; style is that of conflicts.
-func (b *Branch) mergeTree(ctx context.Context, style, tip, head string) (string, error) {
+func mergeTree(ctx context.Context, b *Branch, style, tip, head string) (string, error) {
 	return b.Git(ctx, nil, "-c", "merge.conflictStyle="+style, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
 }
 
