@@ -161,6 +161,11 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 	if err != nil {
 		return err
 	}
+	return c.compare(text, e, g)
+}
+
+// compare compares the ledger's text with the logs, where these do not know its checksum.
+func (c *contents) compare(text []byte, e *epic.Epic, g *epic.Graph) error {
 	p, err := parseLedger(text)
 	if _, ok := errors.AsType[*VersionError](err); ok {
 		return err
@@ -184,12 +189,9 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		if len(c.taken) == 0 && (seq == 0 || sameHead(ours.ledger, p.ledger)) {
 			return nil
 		}
-	}
-	if err == nil {
 		c.ineffective = ineffective(ours.ledger, p.ledger)
 	}
-	diff := ours.diff(text)
-	c.edit = &EditedError{Path: LedgerFile, Diff: diff, Unreadable: err}
+	c.edit = &EditedError{Path: LedgerFile, Diff: ours.diff(text), Unreadable: err}
 	return nil
 }
 

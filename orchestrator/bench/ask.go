@@ -92,36 +92,15 @@ func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr 
 
 // run runs a list from its first check, until visit wants no more; more is false then.
 func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) (list []checks.Result, more bool, err error) {
-	room := k.Room(q)
-	defer func() { err = errors.Join(err, room.Leave(ctx)) }()
-	at, err := room.Enter(ctx, tr)
-	if err != nil || tr.Any() {
+	l := &listRun{Asker: k, q: q, room: k.Room(q), tr: tr}
+	defer func() { err = errors.Join(err, l.room.Leave(ctx)) }()
+	if l.at, err = l.room.Enter(ctx, tr); err != nil || tr.Any() {
 		return nil, false, err
 	}
 	for i, check := range q.Checks {
-		r, err := k.Checks.Run(ctx, at, check)
-		if err == nil && ctx.Err() == nil && r.Red() && q.From != "" && (q.Red == nil || !q.Red(check)) {
-			at, r, err = k.again(ctx, q, i, room, r, tr)
-		}
-		switch {
-		case ctx.Err() != nil:
-			tr.StoppedAt(check.Name)
-			return list, false, nil
-		case err != nil:
+		r, err := l.result(ctx, i)
+		if err != nil || tr.Any() {
 			return list, false, err
-		case r.Unknown:
-			tr.Unseen = check.Name
-			return list, false, nil
-		case tr.Any():
-			return list, false, nil
-		}
-		if r.Changed, err = room.PutBack(ctx, check, tr); err != nil || tr.Any() {
-			return list, false, err
-		}
-		if i == len(q.Checks)-1 {
-			if r.Rewrote, err = room.Rewritten(ctx); err != nil {
-				return list, false, err
-			}
 		}
 		list = append(list, r)
 		if more, err := visit(check, r); err != nil || !more {
@@ -131,31 +110,63 @@ func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit c
 	return list, true, nil
 }
 
-// again repeats a check that has failed in the room made new: what its first run left there does not decide. One that fails in another
+// listRun is a list of checks while it runs.
+type listRun struct {
+	*Asker
+	q    checks.Question
+	room Room
+	at   checks.Location
+	tr   *Trouble
+}
+
+// result runs check i, and once more if one failure of it is not believed.
+func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
+	check := l.q.Checks[i]
+	r, err := l.Checks.Run(ctx, l.at, check)
+	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check)) {
+		r, err = l.again(ctx, i, r)
+	}
+	switch {
+	case ctx.Err() != nil:
+		l.tr.StoppedAt(check.Name)
+		return r, nil
+	case err != nil:
+		return r, err
+	case r.Unknown:
+		l.tr.Unseen = check.Name
+	}
+	if l.tr.Any() {
+		return r, nil
+	}
+	if r.Changed, err = l.room.PutBack(ctx, check, l.tr); err == nil && !l.tr.Any() && i == len(l.q.Checks)-1 {
+		r.Rewrote, err = l.room.Rewritten(ctx)
+	}
+	return r, err
+}
+
+// again repeats check i, which has failed, in the room made new: what its first run left there does not decide. One that fails in another
 // way there may need what the checks before it make, and is repeated behind them.
-func (k *Asker) again(
-	ctx context.Context, q checks.Question, i int, room Room, first checks.Result, tr *Trouble,
-) (at checks.Location, r checks.Result, err error) {
-	for _, before := range [][]checks.Check{nil, q.Checks[:i]} {
-		if err := room.Leave(ctx); err != nil {
-			return at, first, err
+func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r checks.Result, err error) {
+	for _, before := range [][]checks.Check{nil, l.q.Checks[:i]} {
+		if err := l.room.Leave(ctx); err != nil {
+			return first, err
 		}
-		if at, err = room.Enter(ctx, tr); err != nil || tr.Any() {
-			return at, first, err
+		if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {
+			return first, err
 		}
 		for _, check := range checks.On(checks.OnAgain, before) {
-			if _, err := k.Checks.Run(ctx, at, check); err != nil {
-				return at, first, err
+			if _, err := l.Checks.Run(ctx, l.at, check); err != nil {
+				return first, err
 			}
-			if _, err := room.PutBack(ctx, check, tr); err != nil || tr.Any() {
-				return at, first, err
+			if _, err := l.room.PutBack(ctx, check, l.tr); err != nil || l.tr.Any() {
+				return first, err
 			}
 		}
 		var last checks.Result
-		r, last, err = k.Checks.Again(ctx, at, q.Checks[i], first)
+		r, last, err = l.Checks.Again(ctx, l.at, l.q.Checks[i], first)
 		if err != nil || ctx.Err() != nil || r.Passed() || i == 0 || checks.Difference(first, last) == "" {
 			break
 		}
 	}
-	return at, r, err
+	return r, err
 }

@@ -76,7 +76,8 @@ func (f finder) program(name, check string) string {
 			return f.install(name, path.Join(dir, "package.json"))
 		}
 	}
-	if !slices.Contains(words.FindAllString(check, -1), name) && !f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
+	if !slices.Contains(words.FindAllString(check, -1), name) &&
+		!f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
 		return ""
 	}
 	if in := f.inEnvironment(name); in != "" && f.apart {

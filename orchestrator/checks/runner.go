@@ -97,8 +97,8 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	return result, err
 }
 
-// Again repeats a check that has failed, alone if no other check takes longer to end than this one has taken: one failure may be a flake, or
-// come from another check. A check that passes then, and every time, counts as passed. It returns that and how the last run ended.
+// Again repeats a check that has failed, alone if no other check takes longer to end than this one has taken: one failure may be a flake,
+// or come from another check. A check that passes then, and every time, counts as passed. It returns that and how the last run ended.
 func (r *Runner) Again(ctx context.Context, at Location, check Check, first Result) (ruled, last Result, err error) {
 	took := time.Duration(first.Run.Seconds * float64(time.Second))
 	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))

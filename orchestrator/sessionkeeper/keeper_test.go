@@ -1,7 +1,7 @@
 package sessionkeeper
 
 import (
-	"database/sql"
+	"database/sql" //nolint:depguard // as another program has it open
 	"path/filepath"
 	"strings"
 	"testing"

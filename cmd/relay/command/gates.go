@@ -163,7 +163,8 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 		return approveTask(o, p, l, t)
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is not gated, but %s", t.ID, status), Hint: "relay status" + o.flag + " lists the gated tasks"}
+		err := fmt.Errorf("%s is not gated, but %s", t.ID, status)
+		return nil, "", &exit.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
 	}
 	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work" + o.flag, nil
 }

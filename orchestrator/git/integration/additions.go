@@ -35,34 +35,54 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 // added returns a file in conflict with the lines that both sides have added, "" if one of them has done anything else, or both have added
 // the same line.
 func added(body string) string {
-	const outside, ours, base, theirs = 0, 1, 2, 3
 	var text []string
-	var mine map[string]bool
+	mine := map[string]bool{}
 	at := outside
 	for line := range strings.Lines(body) {
 		bare := strings.TrimRight(line, "\r\n")
-		switch {
-		case at == outside && marked(bare, "<"):
-			at, mine = ours, map[string]bool{}
-		case at == ours && marked(bare, "|"):
-			at = base
-		case at == base && len(bare) >= 7 && strings.Trim(bare, "=") == "":
-			at = theirs
-		case at == theirs && marked(bare, ">"):
-			at = outside
-		case at == base, at == theirs && mine[bare]:
-			return ""
-		default:
-			if at == ours && strings.ContainsFunc(bare, isWord) {
-				mine[bare] = true
+		if next := at.after(bare); next != at {
+			if at = next; at == ofTip {
+				clear(mine)
 			}
-			text = append(text, line)
+			continue
 		}
+		if at == ofBase || at == ofWork && mine[bare] {
+			return ""
+		}
+		if at == ofTip && strings.ContainsFunc(bare, isWord) {
+			mine[bare] = true
+		}
+		text = append(text, line)
 	}
 	if at != outside {
 		return ""
 	}
 	return strings.Join(text, "")
+}
+
+// part is a part of a file in conflict.
+type part int
+
+const (
+	outside part = iota // of all conflicts
+	ofTip
+	ofBase
+	ofWork
+)
+
+// after returns the part that a line opens: the same, if the line is not a mark.
+func (at part) after(line string) part {
+	switch {
+	case at == outside && marked(line, "<"):
+		return ofTip
+	case at == ofTip && marked(line, "|"):
+		return ofBase
+	case at == ofBase && len(line) >= 7 && strings.Trim(line, "=") == "":
+		return ofWork
+	case at == ofWork && marked(line, ">"):
+		return outside
+	}
+	return at
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

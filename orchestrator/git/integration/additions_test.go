@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Lines that both sides have added at one place of a file are kept, the branch's first; a change of a line, or one that both have added, is a
-// conflict as before.
+// Lines that both sides have added at one place of a file are kept, the branch's first; a changed line, or one that both have added, is
+// a conflict as before.
 func TestBothHaveAdded(t *testing.T) {
 	t.Parallel()
 	const start = `printf 'b\nd\n' > list; printf 'x\n' > more; git add -A; git commit -q -m base; git branch trunk; git checkout -q -b task; `

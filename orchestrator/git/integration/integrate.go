@@ -91,7 +91,7 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
-// lines to it, and the tree has those of both. With [Branch.Additions] the same holds for lines that both have added at one place of a file.
+// lines to it, and the tree has those of both. With [Branch.Additions] the same holds for lines that both add at one place of a file.
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They
 // can only name drivers that the configuration defines, which is the user's, or somebody's who could run programs
