@@ -119,7 +119,7 @@ type listRun struct {
 	tr   *Trouble
 }
 
-// result runs check i, and once more if one failure of it is not believed.
+// result runs check i, again if one failure of it is not believed.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
 	r, err := l.Checks.Run(ctx, l.at, check)
@@ -129,7 +129,7 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	switch {
 	case ctx.Err() != nil:
 		l.tr.StoppedAt(check.Name)
-		return r, nil
+		return r, nil //nolint:nilerr // the run is stopped
 	case err != nil:
 		return r, err
 	case r.Unknown:

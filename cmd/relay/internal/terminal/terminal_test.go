@@ -96,7 +96,7 @@ func (s *still) Write(p []byte) (int, error) {
 	return s.shown.Write(p)
 }
 
-// A detached writer waits seconds for a terminal that stands still, and writes all in order once it goes on; what it cannot keep is counted.
+// A detached writer waits seconds for a terminal that stands still, and writes all in order later; what it cannot keep is counted.
 func TestDetachedWriter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
