@@ -34,8 +34,8 @@ func newReplayCommand(a *cli.App) *cobra.Command {
 		Long: `Decide a recorded run anew: which task went next and with which runner, waits,
 charges, gates, landings. It says where this relay would decide otherwise than
 the one that wrote the log, and what the log says too little of; it exits with 1
-when something differs or the log is damaged. RUN may be shortened; without it, it is the
-last one.
+when something differs or the log is damaged. RUN may be shortened; without it,
+it is the last one.
 With --what-if the same night is planned with other settings, each task taking
 as long and ending as it did.`,
 		Example: `  relay replay
