@@ -273,7 +273,7 @@ func (c *chance) explained(n *run, task *epic.Task) bool {
 		}
 	}
 	index, _ := n.state.o.Graph.Index(task.ID)
-	_, hopeless := n.state.Pool.Hopeless(task.Runner, n.state.Instant())
+	_, hopeless := n.state.Pool.Hopeless(task.Runner, n.state.Pool.Panel, n.state.Instant())
 	return ready && (hopeless || n.state.Withheld[index])
 }
 

@@ -144,29 +144,22 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	return r, err
 }
 
-// again repeats check i, which has failed, in the room made new: what its first run left there does not decide. One that fails in another
-// way there may need what the checks before it make, and is repeated behind them.
+// again repeats check i, which has failed, in the room made new and behind the checks before it: what its first run left there does not
+// decide, and what they make is there.
 func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r checks.Result, err error) {
-	for _, before := range [][]checks.Check{nil, l.q.Checks[:i]} {
-		if err := l.room.Leave(ctx); err != nil {
+	if err := l.room.Leave(ctx); err != nil {
+		return first, err
+	}
+	if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {
+		return first, err
+	}
+	for _, check := range checks.On(checks.OnAgain, l.q.Checks[:i]) {
+		if _, err := l.Checks.Run(ctx, l.at, check); err != nil {
 			return first, err
 		}
-		if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {
+		if _, err := l.room.PutBack(ctx, check, l.tr); err != nil || l.tr.Any() {
 			return first, err
-		}
-		for _, check := range checks.On(checks.OnAgain, before) {
-			if _, err := l.Checks.Run(ctx, l.at, check); err != nil {
-				return first, err
-			}
-			if _, err := l.room.PutBack(ctx, check, l.tr); err != nil || l.tr.Any() {
-				return first, err
-			}
-		}
-		var last checks.Result
-		r, last, err = l.Checks.Again(ctx, l.at, l.q.Checks[i], first)
-		if err != nil || ctx.Err() != nil || r.Passed() || i == 0 || checks.Difference(first, last) == "" {
-			break
 		}
 	}
-	return r, err
+	return l.Checks.Again(ctx, l.at, l.q.Checks[i], first)
 }

@@ -98,8 +98,8 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 }
 
 // Again repeats a check that has failed, alone if no other check takes longer to end than this one has taken: one failure may be a flake,
-// or come from another check. A check that passes then, and every time, counts as passed. It returns that and how the last run ended.
-func (r *Runner) Again(ctx context.Context, at Location, check Check, first Result) (ruled, last Result, err error) {
+// or come from another check. A check that passes then, and every time, counts as passed.
+func (r *Runner) Again(ctx context.Context, at Location, check Check, first Result) (Result, error) {
 	took := time.Duration(first.Run.Seconds * float64(time.Second))
 	wait, cancel := context.WithTimeout(ctx, max(took, time.Second))
 	defer cancel()
@@ -107,22 +107,23 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	if err != nil {
 		first.Crowded = true
 		if leave, err = r.turns.take(ctx, 1); err != nil {
-			return first, first, nil // the run is stopped
+			return first, nil // the run is stopped
 		}
 	}
 	defer leave()
 	check.Occasion += OnAgain
+	var last Result
 	for n := 0; n == 0 || n < passes && took < longCheck; n++ {
 		last, err = r.runNow(ctx, at, check)
 		if err != nil || ctx.Err() != nil || !last.Passed() {
-			return first, last, err
+			return first, err
 		}
 	}
 	if first.Beside {
 		r.turns.collided.Add(1)
 	}
 	last.Flaky = &first
-	return last, last, nil
+	return last, nil
 }
 
 // Said returns the lines of a command's log that say why it failed; none when the log cannot be read.

@@ -248,7 +248,7 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.State.Pool.Why(name)}
 		return none, wait, d.waiter.notifyWaiting(now, updates.Waiting, "", what)
 	}
-	if name, yes := d.State.Pool.Hopeless("", now); yes {
+	if name, yes := d.State.Pool.Hopeless("", d.State.Pool.Panel, now); yes {
 		d.State.Step(now, attempts.Step{Kind: attempts.StepStopped, For: string(ending.NoRunner), Runner: name})
 		return none, nil, &NoRunnerError{Runner: name, Outcome: d.State.Pool.Last(name), Why: d.State.Pool.Why(name)}
 	}
@@ -283,7 +283,7 @@ func (d *Dispatcher) opens(now clock.Instant) (name string, at clock.Deadline) {
 
 // Unable returns, in words, why no runner can be asked for a task in this run.
 func (d *Dispatcher) Unable(task *epic.Task) string {
-	name, yes := d.State.Pool.Hopeless(task.Runner, d.State.Instant())
+	name, yes := d.State.Pool.Hopeless(task.Runner, d.State.Pool.Panel, d.State.Instant())
 	if !yes {
 		why, _ := d.State.Pool.Spent(task.ID, task.Runner)
 		return why

@@ -103,7 +103,7 @@ func TestLostAtTheDeadline(t *testing.T) {
 		end := at(0).After(until)
 		p.Deadline = &end
 		p.refuseAll("a", -10*time.Second)
-		if _, lost := p.Hopeless("", at(0)); lost != want {
+		if _, lost := p.Hopeless("", p.Panel, at(0)); lost != want {
 			t.Errorf("until %s: lost %v, want %v", until, lost, want)
 		}
 	}

@@ -185,7 +185,7 @@ func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
 // Opens returns when a runner for a task and these reviewers may be asked, and which one it waits for; "" when none is
 // left in this run.
 func (p *Pool) Opens(task, named string, panel []string, now clock.Instant) (name string, at clock.Deadline) {
-	if _, yes := p.Hopeless(named, now); yes {
+	if _, yes := p.Hopeless(named, panel, now); yes {
 		return "", at
 	}
 	hope := false
@@ -269,8 +269,8 @@ func (p *Pool) lost(r *runner, now clock.Instant) bool {
 
 // Hopeless reports that no runner for such a task is left in this run, or a reviewer is not, and names it; "" when there
 // never was one.
-func (p *Pool) Hopeless(named string, now clock.Instant) (name string, yes bool) {
-	for _, n := range p.Panel {
+func (p *Pool) Hopeless(named string, panel []string, now clock.Instant) (name string, yes bool) {
+	for _, n := range panel {
 		if p.lost(p.runner(n), now) {
 			return n, true
 		}

@@ -121,7 +121,7 @@ func TestPick(t *testing.T) {
 		if !p.AllOpen("T", c.panel, at(0)) {
 			pick = ""
 		}
-		_, hopeless := p.Hopeless(c.own, at(0))
+		_, hopeless := p.Hopeless(c.own, p.Panel, at(0))
 		if who, opens := p.Opens("T", c.own, c.panel, at(0)); pick != c.pick || hopeless != c.hopeless || (who == "") != c.hopeless || c.opens > 0 && opens.Rest(at(0)) != c.opens {
 			t.Errorf("%s: got %q, %v, %q %v; want %q, %v, %v", name, pick, hopeless, who, opens.Rest(at(0)), c.pick, c.hopeless, c.opens)
 		}

@@ -161,11 +161,14 @@ func GateBefore(rec attempts.TaskRecord, lim Limits, overBudget string, again bo
 	return budgetGate(overBudget)
 }
 
+// mostReopened is how many attempts a task may have had for relay to lift its gate: attempts that are not charged would go on for ever.
+const mostReopened = 10
+
 // Reopens reports whether a gate of an earlier run depends on the base and tip is another one than that of the task's last attempt. relay
 // lifts it then, unless [GateBefore] still gates the task. Other gates, and work that waits for its review, do not depend on the base.
 func Reopens(rec attempts.TaskRecord, tip string) bool {
 	k := len(rec.Attempts)
-	if rec.Gate == nil || k == 0 || tip == "" {
+	if rec.Gate == nil || k == 0 || k >= mostReopened || tip == "" {
 		return false
 	}
 	last, reasons := rec.Attempts[k-1], []attempts.Reason{attempts.MaxAttempts, attempts.RepeatedFailure, attempts.Infrastructure}

@@ -170,13 +170,16 @@ func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
 	}
 }
 
-// A check that fails is repeated where its first run has left nothing, and behind those before it when it needs them.
+// A check that fails is repeated where its first run has left nothing, behind the checks before it.
 func TestRepeatedInACleanCheckout(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	f := y.does("T1", "echo x > x", "test -e built || { touch built; exit 1; }").Result
 	if f.Outcome != attempts.Check {
 		t.Errorf("got %s: it passes only by what its first run left", f.Outcome)
+	}
+	if f := y.does("T3", "echo x > x", "touch left", "test ! -e left").Result; f.Outcome != attempts.Check {
+		t.Errorf("got %s: it fails behind the check before it", f.Outcome)
 	}
 	const once = `test -e built || { echo not built; exit 1; }; test ! -e x -o -e "$RELAY_DIR/../../once" || { touch "$RELAY_DIR/../../once"; echo port in use; exit 1; }`
 	flaky := y.proved("T2", "echo x > x", "touch built", once, "test -e built")

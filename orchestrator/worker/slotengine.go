@@ -159,7 +159,10 @@ func (s *slotEngine) Awake(ctx context.Context) error {
 // Follow adds to the integration branch what it lacks of the branch that the epic began from. The run begins there.
 func (s *slotEngine) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
 	notes, err = merge.Follow(ctx, s.merger, from)
-	s.from = s.headGuard.Tip()
+	if s.from = s.headGuard.Tip(); err == nil {
+		s.run.landedSteering.Store(false)
+		err = s.compareSteering(ctx)
+	}
 	return s.from, notes, err
 }
 

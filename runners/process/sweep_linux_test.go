@@ -49,8 +49,9 @@ func TestSweep(t *testing.T) { //nolint:paralleltest // what it leaves becomes a
 func TestSweepAwaitsGuardians(t *testing.T) { //nolint:paralleltest // as TestSweep
 	cmd := shell(t, "")
 	up := pipe(t, cmd, "up")
+	pipe(t, cmd, "never")
 	guardian := exec.CommandContext(t.Context(), "setsid", "sh", "-c",
-		`(RELAY_ATTEMPT="$MARK" sh -c 'echo $$; exec sleep 1000' >"$F/up"; sleep 0.3; echo ended >"$F/ended") &`)
+		`(RELAY_ATTEMPT="$MARK" sh -c 'echo $$; read x <"$F/never"' >"$F/up"; sleep 0.3; echo ended >"$F/ended") &`)
 	guardian.Env = append(cmd.Env, "MARK="+cmd.Mark)
 	if err := guardian.Run(); err != nil {
 		t.Fatal(err)

@@ -131,17 +131,14 @@ func (l *Lock) take(me Holder) error {
 	return nil
 }
 
-// foreign reports whether the holder that a lock names may live on another machine, so that the lock only seems to be free. One without the
-// name of its machine is of this one where no other can have the file.
+// foreign reports whether the holder that a lock names may live on another machine, so that the lock only seems to be free. Under another
+// name it is this one only if the machine's id is the same, which copies of a machine share, and no other machine can have the file.
 func foreign(f File, before, me Holder) bool {
-	switch {
-	case before.Host == me.Host, before.Boot != "" && before.Boot == me.Boot:
+	if before.Host == me.Host || before.Boot != "" && before.Boot == me.Boot {
 		return false
-	case before.Machine != "":
-		return before.Machine != me.Machine
 	}
 	disk, ok := f.(diskFile)
-	return !ok || !onlyHere(disk.File)
+	return before.Machine == "" || before.Machine != me.Machine || !ok || !onlyHere(disk.File)
 }
 
 func (l *Lock) write(me Holder) error {

@@ -37,16 +37,17 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 func added(body string) string {
 	var text []string
 	mine := map[string]bool{}
-	at := outside
+	at, conflicts := outside, 0
 	for line := range strings.Lines(body) {
 		bare := strings.TrimRight(line, "\r\n")
 		if next := at.after(bare); next != at {
 			if at = next; at == ofTip {
+				conflicts++
 				clear(mine)
 			}
 			continue
 		}
-		if at == ofBase || at == ofWork && mine[bare] {
+		if at == ofBase || at == ofWork && mine[bare] || at != outside && marked(bare, "<") {
 			return ""
 		}
 		if at == ofTip && strings.ContainsFunc(bare, isWord) {
@@ -54,7 +55,7 @@ func added(body string) string {
 		}
 		text = append(text, line)
 	}
-	if at != outside {
+	if at != outside || conflicts == 0 { // a link, a merge driver, or shorter marks
 		return ""
 	}
 	return strings.Join(text, "")

@@ -10,7 +10,7 @@ import (
 // a conflict as before.
 func TestBothHaveAdded(t *testing.T) {
 	t.Parallel()
-	const start = `printf 'b\nd\n' > list; printf 'x\n' > more; git add -A; git commit -q -m base; git branch trunk; git checkout -q -b task; `
+	const start = `printf 'b\nd\n' > list; printf 'x\n' > more; ln -s more link; git add -A; git commit -q -m base; git branch trunk; git checkout -q -b task; `
 	for name, c := range map[string]struct{ task, trunk, want string }{
 		"at the end":        {`echo mine >> list`, `echo theirs >> list`, "b\nd\ntheirs\nmine"},
 		"in the middle":     {`sed -i '1a mine' list`, `sed -i '1a theirs' list`, "b\ntheirs\nmine\nd"},
@@ -22,6 +22,9 @@ func TestBothHaveAdded(t *testing.T) {
 		"the same line, too":     {`printf 'both\nmine\n' >> list`, `printf 'both\ntheirs\n' >> list`, ""},
 		"a changed line":         {`sed -i 's/d/mine/' list`, `sed -i 's/d/theirs/' list`, ""},
 		"one adds, one changes":  {`sed -i 's/d/mine/' list`, `echo theirs >> list`, ""},
+		"a link":                 {`ln -sf mine link; echo m >> list`, `ln -sf theirs link; echo t >> list`, ""},
+		"shorter marks":          {`echo '* conflict-marker-size=5' > .gitattributes; echo mine >> list`, `echo '* conflict-marker-size=5' > .gitattributes; echo theirs >> list`, ""},
+		"lines like marks":       {`sed -i 's/^b$/<<<<<<< b/' list; echo mine >> list`, `echo theirs >> list`, ""},
 		"a new file":             {`echo mine > new`, `echo theirs > new`, ""},
 		"another file conflicts": {`echo mine >> list; echo m > more`, `echo theirs >> list; echo t > more`, ""},
 	} {

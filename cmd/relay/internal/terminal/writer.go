@@ -33,6 +33,7 @@ type Writer struct {
 type piece struct {
 	text    string
 	err     error
+	last    bool
 	written chan struct{}
 }
 
@@ -46,18 +47,21 @@ const (
 // Detach has the Writer wait only seconds for its destination, such as a terminal that stands still (Ctrl-S). Text written meanwhile is
 // kept, up to a bound, and written later. attach ends that: it waits until all is written.
 func (s *Writer) Detach() (attach func()) {
-	queue, done := make(chan *piece, mostPieces), make(chan struct{})
+	queue := make(chan *piece, mostPieces)
 	s.queue = queue
 	go func() {
-		defer close(done)
 		for p := range queue {
 			_, p.err = io.WriteString(s.Dest, p.text)
 			close(p.written)
+			if p.last {
+				return
+			}
 		}
 	}()
 	return func() {
-		close(queue)
-		<-done
+		end := &piece{last: true, written: make(chan struct{})}
+		queue <- end // the queue stays open: a signal may have something written meanwhile
+		<-end.written
 		if s.queue = nil; s.dropped > 0 {
 			fmt.Fprintf(s, "relay: %d pieces of output are not shown: the terminal was too slow\n", s.dropped)
 		}
