@@ -51,7 +51,8 @@ type slotEngine struct {
 func newSlotEngine(g *workspace) *slotEngine {
 	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	branch := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	branch.Additions = true
+	unchecked := func(t epic.Task) bool { return len(t.Checks) == 0 }
+	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, unchecked)
 	if g.o.Sign {
 		branch.Sign()
 	}

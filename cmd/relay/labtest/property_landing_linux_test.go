@@ -177,7 +177,7 @@ func (l *lab) landedExactly(log string) {
 	if want := strings.Join(done, "\n"); got != want {
 		l.t.Errorf("the branch holds:\n%s\nwant:\n%s", got, want)
 	}
-	for line := range strings.Lines(l.git("log", "--format=%h %(trailers:key=Relay-Epic,valueonly,separator=%x2C) %(trailers:key=Relay-Task,valueonly,separator=%x2C) %(trailers:key=Relay-Attempt,valueonly,separator=%x2C)", "main.."+landingBranch)) {
+	for line := range strings.Lines(l.git("log", "--invert-grep", "--grep=^Merge branch 'main' into relay/", "--format=%h %(trailers:key=Relay-Epic,valueonly,separator=%x2C) %(trailers:key=Relay-Task,valueonly,separator=%x2C) %(trailers:key=Relay-Attempt,valueonly,separator=%x2C)", "main.."+landingBranch)) {
 		if len(strings.Fields(line)) != 4 {
 			l.t.Errorf("a commit lacks trailers: %s", line)
 		}
