@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"testing"
@@ -11,9 +12,15 @@ import (
 // This process and what it starts are its own; its parent is not, and a process that is gone may have been.
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	child := exec.CommandContext(t.Context(), "sleep", "600")
+	child := exec.CommandContext(t.Context(), "sh", "-c", "echo up; read x")
 	child.Env = append(os.Environ(), markVariable+"=r/T1/1")
-	if err := child.Start(); err != nil {
+	in, inErr := child.StdinPipe()
+	out, outErr := child.StdoutPipe()
+	if err := errors.Join(inErr, outErr, child.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := out.Read(make([]byte, 3)); err != nil { // until then its environment may not be there
 		t.Fatal(err)
 	}
 	if mark, started := Origin(child.Process.Pid); !started || mark != "r/T1/1" {
