@@ -10,7 +10,7 @@ import (
 	"relay/epic"
 )
 
-// UnknownError means that there is not an entry of an id.
+// UnknownError means that there is no entry of that id.
 type UnknownError struct {
 	ID      string
 	Nearest string // "": none is near
