@@ -10,7 +10,7 @@ import (
 	"relay/epic"
 )
 
-// UnknownError means that there is no entry of that id.
+// UnknownError names an id that no entry has.
 type UnknownError struct {
 	ID      string
 	Nearest string // "": none is near
