@@ -17,7 +17,6 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/schedule/scheduletest"
-	"relay/orchestrator/updates"
 )
 
 // layered is a random epic, and how long each of its tasks takes.
@@ -26,9 +25,9 @@ type layered struct {
 	takes map[string]time.Duration
 }
 
-func newLayered(t *testing.T, r *rand.Rand, points, claims bool) layered {
+func newLayered(t *testing.T, r *rand.Rand, points bool) layered {
 	t.Helper()
-	e, takes := scheduletest.Layered(t, r, points, claims)
+	e, takes := scheduletest.Layered(t, r, points)
 	return layered{e, takes}
 }
 
@@ -69,12 +68,7 @@ func (l layered) bound(jobs int, way map[string]float64) (makespan time.Duration
 				running = append(running, t)
 			} else if !begun && !slices.ContainsFunc(t.DependsOn, func(d string) bool { return !over(d) }) &&
 				(best < 0 || way[t.ID] > way[l.e.Tasks[best].ID]) {
-				if !slices.ContainsFunc(l.e.Tasks, func(k epic.Task) bool {
-					_, begun := ends[k.ID]
-					return begun && !over(k.ID) && scheduletest.Share(k.Files, t.Files)
-				}) {
-					best = i
-				}
+				best = i
 			}
 		}
 		if best >= 0 && len(running) < jobs {
@@ -109,36 +103,8 @@ func (l trailing) Join(ctx context.Context, waiting []engine.Verified) (engine.S
 
 func (l trailing) Advance(context.Context, engine.Step) (bool, error) { return true, nil }
 
-// apart watches that no two tasks run at once that declare a file in common.
-type apart struct {
-	mu      sync.Mutex
-	e       *epic.Epic
-	running map[string]bool
-	faults  []string
-	most    int
-}
-
-func (a *apart) update(u updates.Update) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if u.Kind != updates.Started {
-		if u.Kind != updates.Note && u.Kind != updates.Activity {
-			delete(a.running, u.Task)
-		}
-		return
-	}
-	t, _ := a.e.Task(u.Task)
-	for id := range a.running {
-		if k, _ := a.e.Task(id); scheduletest.Share(t.Files, k.Files) {
-			a.faults = append(a.faults, fmt.Sprintf("%s %q began while %s %q ran", t.ID, t.Files, id, k.Files))
-		}
-	}
-	a.running[u.Task] = true
-	a.most = max(a.most, len(a.running))
-}
-
 // sleep runs a night over l in fake time. Landing takes that long; below zero there is no train.
-func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map[string][]step) (makespan time.Duration, watch *apart) {
+func (l layered) sleep(t *testing.T, jobs int, landing time.Duration, script map[string][]step) (makespan time.Duration) {
 	t.Helper()
 	return l.sleepIn(t, memoryDir(t), jobs, landing, script)
 }
@@ -153,7 +119,7 @@ func (l layered) nightIn(t *testing.T, jobs int, landing time.Duration) (dir str
 
 func (l layered) sleepIn(
 	t *testing.T, dir string, jobs int, landing time.Duration, script map[string][]step,
-) (makespan time.Duration, watch *apart) {
+) (makespan time.Duration) {
 	t.Helper()
 	return l.sleepWith(t, night{dir: dir, jobs: jobs, script: script}, func(s *simulated) engine.Engine {
 		if landing < 0 {
@@ -171,7 +137,7 @@ type night struct {
 }
 
 // sleepWith is sleep with an engine of simulated attempts.
-func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine.Engine) (makespan time.Duration, watch *apart) {
+func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine.Engine) (makespan time.Duration) {
 	t.Helper()
 	g, err := epic.NewGraph(l.e)
 	if err != nil {
@@ -182,8 +148,6 @@ func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine
 		Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
 		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
 	}
-	watch = &apart{e: l.e, running: map[string]bool{}}
-	o.Notify = watch.update
 	synctest.Test(t, func(t *testing.T) {
 		store, err := openedLedger(t, &o)
 		if err != nil {
@@ -210,7 +174,7 @@ func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine
 		}
 		asRecorded(t, &o)
 	})
-	return makespan, watch
+	return makespan
 }
 
 // A night takes no longer than a list scheduler needs that goes by the critical path, to within 5 %: one that knows how
@@ -227,10 +191,10 @@ func TestMakespan(t *testing.T) {
 			t.Parallel()
 			for seed := lane * each; seed < (lane+1)*each && !t.Failed(); seed++ {
 				told := seed%4 < 2 // by the points
-				l := newLayered(t, rand.New(rand.NewPCG(seed, 2)), told, seed%3 == 0)
+				l := newLayered(t, rand.New(rand.NewPCG(seed, 2)), told)
 				for _, jobs := range []int{2, 4, 8} {
 					landing := []time.Duration{-1, 0, time.Second}[seed%5/2] // none, at once, and as it is
-					got, watch := l.sleep(t, jobs, landing, nil)
+					got := l.sleep(t, jobs, landing, nil)
 					informed := l.bound(jobs, l.ways(l.seconds))
 					want, kind := informed, "durations known"
 					if !told {
@@ -244,44 +208,12 @@ func TestMakespan(t *testing.T) {
 					if got.Seconds() > 1.05*want.Seconds() {
 						t.Errorf("seed %d, %d jobs: %s, a list scheduler needs %s", seed, jobs, got, want)
 					}
-					for _, fault := range watch.faults {
-						t.Errorf("seed %d, %d jobs: %s", seed, jobs, fault)
-					}
 					if told && landing <= 0 {
 						l.foreseen(t, jobs, got)
 					}
 				}
 			}
 		})
-	}
-}
-
-// Tasks that declare a file in common never run at once, whatever becomes of their attempts and however long landing
-// takes; and none is forgotten.
-func TestFileClaims(t *testing.T) {
-	slowtest.Skip(t)
-	t.Parallel()
-	most := 0
-	for seed := range uint64(150) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		l := newLayered(t, r, false, true)
-		script := map[string][]step{}
-		for _, task := range l.e.Tasks {
-			for r.IntN(2) == 0 {
-				script[task.ID] = append(script[task.ID], step{
-					takes: scheduletest.Duration(r, 1), why: fmt.Sprintf("error %c", 'a'+rune(r.IntN(3))),
-					outcome: []attempts.Outcome{attempts.Agent, attempts.Provider, attempts.Conflict, attempts.Check}[r.IntN(4)],
-				})
-			}
-		}
-		_, watch := l.sleep(t, 1+r.IntN(8), time.Duration(r.IntN(3)-1)*time.Minute, script)
-		for _, fault := range watch.faults {
-			t.Errorf("seed %d: %s", seed, fault)
-		}
-		most = max(most, watch.most)
-	}
-	if most < 6 {
-		t.Errorf("never more than %d at once: this proves little", most)
 	}
 }
 
@@ -305,7 +237,7 @@ func (l layered) foreseen(t *testing.T, jobs int, took time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err := schedule.Estimator{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{}, Jobs: jobs, FileClaims: true}.Timeline()
+	it, err := schedule.Estimator{Epic: l.e, Graph: g, Ledger: &attempts.Ledger{}, Jobs: jobs}.Timeline()
 	if err != nil || math.Abs(it.Makespan-took.Minutes()) > 1e-3 {
 		t.Errorf("%d jobs: planned were %.4f minutes (%v), it took %.4f", jobs, it.Makespan, err, took.Minutes())
 	}

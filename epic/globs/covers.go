@@ -1,5 +1,4 @@
-// Package globs compares the globs and paths that an epic declares: which files they cover, and whether two lists of them can
-// cover the same file.
+// Package globs says which files the globs and paths that an epic declares cover.
 package globs
 
 import (
@@ -35,4 +34,23 @@ func CleanPath(p string) string {
 		p = cmp.Or(strings.TrimLeft(p[2:], "/"), ".")
 	}
 	return p
+}
+
+// bracketless returns a glob with a backslash before each bracket: in many a file's name brackets stand for themselves.
+func bracketless(glob string) string {
+	if !strings.Contains(glob, "[") {
+		return glob
+	}
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		switch {
+		case glob[i] == '[':
+			b.WriteByte('\\')
+		case glob[i] == '\\' && i+1 < len(glob):
+			b.WriteByte(glob[i])
+			i++
+		}
+		b.WriteByte(glob[i])
+	}
+	return b.String()
 }

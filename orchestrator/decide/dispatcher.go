@@ -136,16 +136,16 @@ func (d *Dispatcher) choose(now clock.Instant) (i int, runner string) {
 	if !d.State.Pool.AllOpen("", d.wanted(), now) {
 		return -1, ""
 	}
+	pick := func(i int) (name string, rank int, ok bool) {
+		return d.State.Pool.Pick(d.State.Plan.Task(i).ID, d.State.Plan.Task(i).Runner, now)
+	}
 	for _, rank := range d.State.Pool.Ranks() {
 		i = d.State.Plan.Next(func(i int) bool {
-			if d.State.Plan.MissingReviewers(i) != nil {
-				return false
-			}
-			name, its, ok := d.State.Pool.Pick(d.State.Plan.Task(i).ID, d.State.Plan.Task(i).Runner, now)
-			runner = name
-			return ok && its == rank
+			_, its, ok := pick(i)
+			return ok && its == rank && d.State.Plan.MissingReviewers(i) == nil
 		})
 		if i >= 0 {
+			runner, _, _ = pick(i)
 			return i, runner
 		}
 	}

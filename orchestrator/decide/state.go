@@ -136,7 +136,7 @@ func (s *State) PlanTasks(wanted []bool) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
-		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted).WithFileClaims(s.O.Isolation == engine.IsolationWorktree)
+		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
 	})
 	for _, i := range slices.Sorted(maps.Keys(s.Withheld)) {
 		s.Plan.Withhold(i)

@@ -100,8 +100,7 @@ critical path, recorded: A, B, 32.0 min; planned: A, B, 30.0 min
 not known: other outcomes than those recorded, and usage limits that would be reached earlier or later
 not known: 1 attempt that failed through a provider, or did not come to an end, are left out: 2 minutes
 not known: these came to no end in that night, and are planned with the mean of the others: E, F
-not known: never run with codex or gemini, and planned as long and as dear as they were: A, B, C, D
-not known: whether tasks worked side by side: the log does not say, and claims to files are kept`
+not known: never run with codex or gemini, and planned as long and as dear as they were: A, B, C, D`
 	if got := strings.Join(p.Lines(), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

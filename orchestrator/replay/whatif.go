@@ -215,9 +215,6 @@ func (b *basis) unknown(w WhatIf) []string {
 	if strange := b.strangers(w.Runners); len(strange) > 0 {
 		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned as long and as dear as they were: "+text.Some(strange, mostTasks))
 	}
-	if b.night.Isolation == "" {
-		list = append(list, "whether tasks worked side by side: the log does not say, and claims to files are kept")
-	}
 	return list
 }
 
@@ -283,7 +280,6 @@ type Night struct {
 	Began, Ended time.Time // Ended is the last event of a run that did not stop by itself
 	Jobs         int
 	Runners      []string // in order of preference; none: the log does not say
-	Isolation    string   // "": the log does not say
 	Tasks        []string // the run was about these, and what they depend on; none: all
 	Usage        attempts.Usage
 
@@ -338,7 +334,7 @@ func (n *Night) add(e attempts.Event) {
 	n.addTime(e)
 	for _, s := range e.Steps {
 		if s.Rules != nil {
-			n.Runners, n.Isolation = s.Rules.Runners, s.Rules.Isolation
+			n.Runners = s.Rules.Runners
 		}
 	}
 	switch {
@@ -393,10 +389,10 @@ func (n *Night) addEnd(e attempts.Event) {
 // leastMinutes is what an attempt takes that has taken no time by the log, which knows milliseconds.
 const leastMinutes = 1.0 / 60_000
 
-// schedule is that of the run when it began, with claims to files where tasks work side by side.
+// schedule is that of the run when it began.
 func (n *Night) schedule(wanted []bool) (s *schedule.Schedule) {
 	n.before.View(func(l *attempts.Ledger) {
-		s = schedule.New(n.epic, n.graph, l, wanted).WithFileClaims(n.Isolation != "none" && n.Isolation != "shared")
+		s = schedule.New(n.epic, n.graph, l, wanted)
 	})
 	return s
 }

@@ -11,13 +11,12 @@ import (
 
 // Estimator estimates how long an epic will still take. Tasks that a gate keeps from running are not counted.
 type Estimator struct {
-	Epic       *epic.Epic
-	Graph      *epic.Graph
-	Ledger     *attempts.Ledger
-	Tasks      []string // only these and what they depend on; empty: all
-	Jobs       int
-	FileClaims bool      // tasks that declare the same files do not run at once
-	Now        time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
+	Epic   *epic.Epic
+	Graph  *epic.Graph
+	Ledger *attempts.Ledger
+	Tasks  []string // only these and what they depend on; empty: all
+	Jobs   int
+	Now    time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
 	// Opens returns how long it takes until a runner for a task may be asked; nil: all may be asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
@@ -60,7 +59,7 @@ func (o Estimator) prepare() (*estimate, error) {
 	}
 	n := o.Graph.Len()
 	r := &estimate{
-		schedule: New(o.Epic, o.Graph, o.Ledger, wanted).WithFileClaims(o.FileClaims), jobs: max(o.Jobs, 1),
+		schedule: New(o.Epic, o.Graph, o.Ledger, wanted), jobs: max(o.Jobs, 1),
 		durations: taskDurations(o.Epic, o.Ledger), points: make([]float64, n), spent: make([]float64, n),
 	}
 	runs := runNames(o.Ledger)

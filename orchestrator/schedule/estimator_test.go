@@ -94,7 +94,7 @@ func TestTimeline(t *testing.T) {
 	}{
 		"one by one":                        {Estimator{Jobs: 1}, "B0:0-2 D0:2-5 E0:5-7 A0:7-8 C0:8-9 F0:9-10 | 10, chain 8, based on 0, left out 0"},
 		"two jobs":                          {Estimator{Jobs: 2}, "B0:0-2 A1:0-1 C1:1-2 D0:2-5 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
-		"leases":                            {Estimator{Jobs: 2, FileClaims: true, Epic: shared, Graph: sharedGraph}, "B0:0-2 D0:2-5 A1:2-3 C1:3-4 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
+		"shared files":                      {Estimator{Jobs: 2, Epic: shared, Graph: sharedGraph}, "B0:0-2 A1:0-1 C1:1-2 D0:2-5 E0:5-7 F0:7-8 | 8, chain 8, based on 0, left out 0"},
 		"some tasks":                        {Estimator{Jobs: 2, Tasks: []string{"D"}}, "B0:0-2 D0:2-5 | 5, chain 5, based on 0, left out 0"},
 		"a gate":                            {Estimator{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": {Gate: &attempts.Gate{}}}}}, "A0:0-1 C0:1-2 | 2, chain 2, based on 0, left out 4"},
 		"minutes":                           {Estimator{Jobs: 2, Ledger: &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"B": done(took(20, attempts.Success))}}}, "D0:0-30 A1:0-10 C1:10-20 E0:30-50 F0:50-60 | 60, chain 60, based on 1, left out 0"},
@@ -246,7 +246,7 @@ func TestForecastIsBounded(t *testing.T) {
 func halfDoneRun(t *testing.T, seed uint64, known int, under bool) (o Estimator, takes []float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 5))
-	e, _ := scheduletest.Layered(t, r, true, false)
+	e, _ := scheduletest.Layered(t, r, true)
 	if len(e.Tasks) < known+5 {
 		return o, nil
 	}
@@ -352,7 +352,7 @@ func BenchmarkForecast(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					if f, err := (Estimator{Epic: e, Graph: g, Ledger: l, Jobs: 4, FileClaims: true}).Forecast(); f == nil || err != nil {
+					if f, err := (Estimator{Epic: e, Graph: g, Ledger: l, Jobs: 4}).Forecast(); f == nil || err != nil {
 						b.Fatal(err)
 					}
 				}

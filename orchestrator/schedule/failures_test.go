@@ -129,7 +129,7 @@ func TestConflictsNarrow(t *testing.T) {
 		"different files":              {"a.go", "b.go", false, false},
 		"the plan's dependencies hold": {"a.go", "a.go", true, false},
 	} {
-		s := plan(t, 4, c.edges).WithFileClaims(true)
+		s := plan(t, 4, c.edges)
 		s.AddContested(0, []string{c.first})
 		s.AddContested(0, []string{c.first})
 		if s.Failures.IsFull(1) {

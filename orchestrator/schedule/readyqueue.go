@@ -97,30 +97,3 @@ func (q *readyQueue) all() iter.Seq[int] {
 		}
 	}
 }
-
-// push adds a task to a heap ordered by urgency.
-func (q *readyQueue) push(heap []int, i int) []int {
-	heap = append(heap, i)
-	for k := len(heap) - 1; k > 0 && q.before(heap[k], heap[(k-1)/2]); k = (k - 1) / 2 {
-		heap[k], heap[(k-1)/2] = heap[(k-1)/2], heap[k]
-	}
-	return heap
-}
-
-// pop removes the most urgent task from a heap that push has built.
-func (q *readyQueue) pop(heap []int) (rest []int, i int) {
-	i, rest = heap[0], heap[:len(heap)-1]
-	last := heap[len(rest)]
-	for k := 0; k < len(rest); {
-		rest[k] = last
-		child := 2*k + 1
-		if child+1 < len(rest) && q.before(rest[child+1], rest[child]) {
-			child++
-		}
-		if child >= len(rest) || !q.before(rest[child], last) {
-			break
-		}
-		rest[k], k = rest[child], child
-	}
-	return rest, i
-}

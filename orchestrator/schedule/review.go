@@ -5,8 +5,8 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// AwaitReview makes task i ready again, whose work lacks only the opinions of some reviewers. It keeps its file claim:
-// others would change the files meanwhile.
+// AwaitReview makes task i ready again, whose work lacks only the opinions of some reviewers. Others rather
+// avoid its files meanwhile.
 func (s *Schedule) AwaitReview(i int, missing []string) {
 	if s.missing == nil {
 		s.missing = make(map[int][]string)
@@ -17,7 +17,7 @@ func (s *Schedule) AwaitReview(i int, missing []string) {
 	}
 	s.setPhase(i, phaseReady)
 	s.ready.add(i)
-	s.claims.acquire(i)
+	s.hold(i)
 }
 
 // NextReview returns, of the tasks whose reviews could begin, the most urgent of those with the lowest rank, or -1.

@@ -8,8 +8,8 @@ import (
 	"relay/epic"
 )
 
-// A task that waits for its review keeps its file claim, also in the next run.
-func TestWorkThatWaitsForReviewKeepsItsFiles(t *testing.T) {
+// Work that waits for its review can be reviewed, also in the next run. Tasks of other files start before those on its files.
+func TestWorkThatWaitsForReview(t *testing.T) {
 	t.Parallel()
 	e, err := epic.Read("epic.yml", []byte(`version: 2
 id: 20260101-files
@@ -17,7 +17,7 @@ title: files
 tasks:
   A: {title: a, files: [x.go]}
   B: {title: b, files: [x.go]}
-  C: {title: c, files: ["*.go"]}
+  C: {title: c, files: [y.go]}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +30,13 @@ tasks:
 	waiting := attempts.Attempt{ID: 1, Result: attempts.ResultFailure, Outcome: attempts.Environment, Head: "c0ffee", Receipt: attempts.Receipt{
 		Salvage: "refs/relay/kept", Review: &attempts.Reviewed{Missing: []attempts.Missing{{Reviewer: "codex", Why: "limit"}}},
 	}}
-	here := New(e, g, &attempts.Ledger{}, nil).WithFileClaims(true)
+	here := New(e, g, &attempts.Ledger{}, nil)
 	here.Start(0)
 	here.AwaitReview(0, []string{"codex"})
-	later := New(e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{waiting}}}}, nil).WithFileClaims(true)
+	later := New(e, g, &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"A": {Attempts: []attempts.Attempt{waiting}}}}, nil)
 	for name, s := range map[string]*Schedule{"in the same run": here, "in the next run": later} {
-		if got := s.Next(func(i int) bool { return s.missing[i] == nil }); got != -1 {
-			t.Errorf("%s: task %d may start, want none: its files are in work that waits", name, got)
+		if got := s.Next(func(i int) bool { return s.missing[i] == nil }); got != 2 {
+			t.Errorf("%s: task %d is next, want the third: the second is on a file of work that waits", name, got)
 		}
 		if got := s.NextReview(func(int, []string) (int, bool) { return 0, false }); got != -1 {
 			t.Errorf("%s: task %d may be reviewed by nobody", name, got)
@@ -45,7 +45,7 @@ tasks:
 			t.Fatalf("%s: task %d may be reviewed, and %d wait; want the first alone", name, got, s.CountUnreviewed())
 		}
 		if got := s.Next(func(int) bool { return true }); got != 0 { // as a forecast asks
-			t.Errorf("%s: task %d is next, want the first: its files are its own", name, got)
+			t.Errorf("%s: task %d is next, want the first: its own files do not count", name, got)
 		}
 		copied := s.clone()
 		copied.Start(0)

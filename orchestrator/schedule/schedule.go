@@ -19,9 +19,9 @@ type Schedule struct {
 	phase      []phase
 	waiting    []int // by task: how many of its dependencies are not completed
 	ready      readyQueue
-	open       int // how many tasks are in phaseReady: those of the ready queue, and those that wait for a file claim
+	open       int // how many tasks are in phaseReady
 	running    int
-	claims     fileClaims
+	contention contention
 	missing    map[int][]string // by task whose work lacks only reviews: the reviewers
 	unselected map[int]bool     // tasks not selected for this run that land all the same, because a killed run had verified them
 
@@ -31,8 +31,7 @@ type Schedule struct {
 	Failures failures // in this run
 	setBack  []int    // in phaseSetBack
 
-	contested map[int][]string // by task: files that conflicted when it was to land in earlier runs
-	wanted    []bool           // by task: it is selected for this run; nil: all are
+	wanted []bool // by task: it is selected for this run; nil: all are
 }
 
 // phase is the state of a task in this run.
@@ -54,8 +53,8 @@ const (
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
 	s := &Schedule{
 		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
-		Failures:  failures{tasks: make([]failed, g.Len()), edgeless: g.Len() > 1},
-		contested: map[int][]string{}, unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
+		Failures:   failures{tasks: make([]failed, g.Len()), edgeless: g.Len() > 1},
+		unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
 	}
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
@@ -75,21 +74,28 @@ func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedu
 		}
 		s.release(i)
 	}
+	s.recall(l)
+	return s
+}
+
+// recall takes over what the ledger says of conflicts and of works that wait for their review.
+func (s *Schedule) recall(l *attempts.Ledger) {
+	lost := map[int][]string{}
 	for i := range s.phase {
-		rec := l.Tasks[g.ID(i)]
-		if rec == nil {
-			continue
+		if rec := l.Tasks[s.graph.ID(i)]; rec != nil {
+			if files := ContestedFiles(*rec); len(files) > 0 {
+				lost[i] = files
+			}
 		}
-		if files := ContestedFiles(*rec); len(files) > 0 {
-			s.contested[i] = files
-		}
-		if s.phase[i] == phaseReady {
+	}
+	s.contention = newContention(lost)
+	for i := range s.phase {
+		if rec := l.Tasks[s.graph.ID(i)]; rec != nil && s.phase[i] == phaseReady {
 			if lacking := MissingReviewers(*rec); lacking != nil {
 				s.AwaitReview(i, lacking)
 			}
 		}
 	}
-	return s
 }
 
 func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
@@ -122,8 +128,8 @@ func (s *Schedule) setPhase(i int, to phase) {
 	}
 }
 
-// Next returns the most urgent ready task that fits and that shares no declared files with a running one, or -1. It
-// does not start it. Those that have failed come after the others.
+// Next returns the most urgent ready task that fits, or -1, and rather one that shares no declared files with a running
+// one. It does not start it. Those that have failed come after the others.
 func (s *Schedule) Next(fits func(i int) bool) int {
 	for round, rounds := 0, 1; round < rounds; round++ {
 		i := nextOf(s, func(i int) bool {
@@ -140,23 +146,25 @@ func (s *Schedule) Next(fits func(i int) bool) int {
 
 // nextOf is Next for one round.
 func nextOf(s *Schedule, fits func(i int) bool) int {
-	for i := s.ready.first(); i >= 0; {
-		if fits(i) {
-			if !s.queueIfClaimed(i) {
-				return i
+	best, shared := -1, 0
+	for i := range s.ready.all() {
+		switch {
+		case !fits(i) || s.mustWait(i):
+		case !s.shares(i):
+			return i
+		default:
+			if best < 0 {
+				best = i
 			}
-			s.ready.remove(i)
+			if shared++; shared == mostCompared {
+				return best
+			}
 		}
-		next := s.ready.after(i)
-		if k := s.promoteBehind(i); k >= 0 && (next < 0 || s.ready.before(k, next)) {
-			next = k
-		}
-		i = next
 	}
-	return -1
+	return best
 }
 
-// Start counts task i as running and gives it its file claim.
+// Start counts task i as running.
 func (s *Schedule) Start(i int) {
 	s.ready.remove(i)
 	if s.phase[i] == phaseOutside {
@@ -165,7 +173,7 @@ func (s *Schedule) Start(i int) {
 	s.Failures.begin(i)
 	s.setPhase(i, phaseRunning)
 	s.running++
-	s.claims.acquire(i)
+	s.hold(i)
 }
 
 // Unblocks reports whether a task more urgent than task `than` can start as soon as those of the given tasks that are
@@ -175,11 +183,6 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 	for _, i := range tasks {
 		if s.phase[i] != phaseRunning {
 			continue
-		}
-		for _, k := range s.claims.waiters(i) {
-			if s.ready.before(k, than) {
-				return true
-			}
 		}
 		for _, d := range s.graph.Dependants(i) {
 			if s.phase[d] != phaseWaiting || !s.ready.before(d, than) {
@@ -257,11 +260,11 @@ func (s *Schedule) RetryPostponed(held bool) (any bool) {
 	return len(list) > 0
 }
 
-// stop moves task i to a phase other than running, and gives its file claim back.
+// stop moves task i to a phase other than running.
 func (s *Schedule) stop(i int, to phase) {
 	if s.phase[i] == phaseRunning {
 		s.running--
-		s.releaseClaim(i)
+		s.letGo(i)
 	}
 	delete(s.missing, i)
 	s.setPhase(i, to)
@@ -276,7 +279,7 @@ func (s *Schedule) IsRunning(i int) bool { return s.phase[i] == phaseRunning }
 // CountRunning returns how many tasks IsRunning holds for.
 func (s *Schedule) CountRunning() int { return s.running }
 
-// CountReady returns how many tasks could start now, or as soon as no other has a claim to their files.
+// CountReady returns how many tasks could start now, or as soon as no other holds their files.
 func (s *Schedule) CountReady() int { return s.open }
 
 // Ready yields the tasks that could start now, the most urgent first.

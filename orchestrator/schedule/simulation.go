@@ -154,7 +154,7 @@ func (s *Schedule) clone() *Schedule {
 	c := *s
 	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
 	c.Failures.tasks, c.setBack = slices.Clone(s.Failures.tasks), slices.Clone(s.setBack)
-	c.claims, c.missing = s.claims.unheld(), maps.Clone(s.missing)
+	c.contention, c.missing = newContention(maps.Clone(s.contention.lost)), maps.Clone(s.missing)
 	return &c
 }
 

@@ -37,7 +37,7 @@ const (
 type After struct {
 	Task      TaskStep
 	Stopped   bool // relay or a person interrupted the attempt
-	Contested bool // the task runs no longer beside others that change the same files
+	Contested bool // others have changed files of the work
 	Blamed    bool // the circuit breaker counts it as a failure of the task
 	Uncharged bool // the run's limit of uncharged attempts counts it
 }

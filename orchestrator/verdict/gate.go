@@ -246,7 +246,7 @@ func faultlessText(n int, last attempts.Receipt) string {
 	case last.AwaitsReview():
 		detail += "; when that is put right, relay ungate has what was done reviewed"
 	case len(last.Contested) > 0:
-		detail += "; tasks that declare the same files, or depend on each other, do not run at once: " + attempts.DeclaredFiles(last.Contested)
+		detail += "; after two conflicts in a file, tasks that declare it run one at a time: " + attempts.DeclaredFiles(last.Contested)
 	}
 	return detail
 }

@@ -96,7 +96,7 @@ func TestGateSaysWhatToDeclare(t *testing.T) {
 	lost := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Conflict, Receipt: attempts.Receipt{ErrorSummary: "conflict with T11 in CHANGELOG", Contested: []string{"CHANGELOG", "a: b"}}}
 	once := attempts.Attempt{Result: attempts.ResultFailure, Outcome: attempts.Conflict, EndedAt: time.Unix(1, 0)}
 	rec := attempts.TaskRecord{Attempts: []attempts.Attempt{once, once}}
-	const why = "3 attempts failed through no fault of the agent; the last: conflict with T11 in CHANGELOG; tasks that declare the same files, or depend on each other, do not run at once: files: ["
+	const why = "3 attempts failed through no fault of the agent; the last: conflict with T11 in CHANGELOG; after two conflicts in a file, tasks that declare it run one at a time: files: ["
 	if g := GateAfter(rec, lost, Limits{}); g == nil || g.Detail != why+`CHANGELOG, "a: b"]` {
 		t.Errorf("got %+v", g)
 	}

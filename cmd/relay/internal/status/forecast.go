@@ -49,7 +49,6 @@ func (s *Report) AddForecast(p *project.Project, now time.Time) {
 // withSettings adds what the configuration says of a run, and since when which agents may be asked.
 func withSettings(p *project.Project, o schedule.Estimator, now time.Time) schedule.Estimator {
 	isolation := engine.Isolation(p.Config.Relay.Isolation)
-	o.FileClaims = isolation == engine.IsolationWorktree
 	switch {
 	case isolation == engine.IsolationNone && o.Now.IsZero():
 		o.Jobs = 1
@@ -61,7 +60,7 @@ func withSettings(p *project.Project, o schedule.Estimator, now time.Time) sched
 		o.Panel = max(o.Panel, rest(name))
 	}
 	first := time.Duration(0) // before it nothing starts
-	if !o.FileClaims {
+	if isolation != engine.IsolationWorktree {
 		first = o.Panel
 	}
 	if w := o.Ledger.Waiting; w != nil && !o.Now.IsZero() && rest(w.For) > 0 {
