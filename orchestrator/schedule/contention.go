@@ -130,35 +130,32 @@ func (s *Schedule) meets(set *fileSet, i int) bool {
 	return met
 }
 
-// shares reports whether task i declares a file, or the same glob, that a holder declares.
-func (s *Schedule) shares(i int) bool {
-	c := &s.contention
+// shares reports whether task i, which declares these files, shares one, or the same glob, with a holder.
+func (c *contention) shares(i int, files []string) bool {
 	return len(c.declared) > 0 && !slices.Contains(c.holders, i) &&
-		slices.ContainsFunc(s.tasks[i].Files, func(f string) bool { return c.declared[globs.CleanPath(f)] > 0 })
+		slices.ContainsFunc(files, func(f string) bool { return c.declared[globs.CleanPath(f)] > 0 })
 }
 
 // hold has others avoid the files of task i.
-func (s *Schedule) hold(i int) {
-	c := &s.contention
+func (c *contention) hold(i int, files []string) {
 	if slices.Contains(c.holders, i) {
 		return
 	}
 	c.holders = append(c.holders, i)
-	for _, f := range s.tasks[i].Files {
+	for _, f := range files {
 		c.declared[globs.CleanPath(f)]++
 	}
 }
 
 // letGo ends that.
-func (s *Schedule) letGo(i int) {
-	c := &s.contention
+func (c *contention) letGo(i int, files []string) {
 	delete(c.landing, i)
 	at := slices.Index(c.holders, i)
 	if at < 0 {
 		return
 	}
 	c.holders = slices.Delete(c.holders, at, at+1)
-	for _, f := range s.tasks[i].Files {
+	for _, f := range files {
 		f = globs.CleanPath(f)
 		if c.declared[f]--; c.declared[f] == 0 {
 			delete(c.declared, f)

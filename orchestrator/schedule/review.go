@@ -17,7 +17,7 @@ func (s *Schedule) AwaitReview(i int, missing []string) {
 	}
 	s.setPhase(i, phaseReady)
 	s.ready.add(i)
-	s.hold(i)
+	s.contention.hold(i, s.tasks[i].Files)
 }
 
 // NextReview returns, of the tasks whose reviews could begin, the most urgent of those with the lowest rank, or -1.

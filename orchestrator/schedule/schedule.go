@@ -150,7 +150,7 @@ func nextOf(s *Schedule, fits func(i int) bool) int {
 	for i := range s.ready.all() {
 		switch {
 		case !fits(i) || s.mustWait(i):
-		case !s.shares(i):
+		case !s.contention.shares(i, s.tasks[i].Files):
 			return i
 		default:
 			if best < 0 {
@@ -173,7 +173,7 @@ func (s *Schedule) Start(i int) {
 	s.Failures.begin(i)
 	s.setPhase(i, phaseRunning)
 	s.running++
-	s.hold(i)
+	s.contention.hold(i, s.tasks[i].Files)
 }
 
 // Unblocks reports whether a task more urgent than task `than` can start as soon as those of the given tasks that are
@@ -264,7 +264,7 @@ func (s *Schedule) RetryPostponed(held bool) (any bool) {
 func (s *Schedule) stop(i int, to phase) {
 	if s.phase[i] == phaseRunning {
 		s.running--
-		s.letGo(i)
+		s.contention.letGo(i, s.tasks[i].Files)
 	}
 	delete(s.missing, i)
 	s.setPhase(i, to)

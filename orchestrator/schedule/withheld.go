@@ -11,7 +11,7 @@ func (s *Schedule) Withhold(i int) {
 	s.postponed, s.setBack = without(s.postponed, i), without(s.setBack, i)
 	delete(s.missing, i)
 	s.setPhase(i, phaseGated)
-	s.letGo(i)
+	s.contention.letGo(i, s.tasks[i].Files)
 }
 
 // Restore takes task i back into the run that was gated or withheld. Its work may lack only the opinions of some reviewers.
