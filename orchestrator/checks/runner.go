@@ -32,6 +32,7 @@ type Runner struct {
 	begin          sync.Once
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
+	flaked         sync.Map // by task and check: the failure of it that was flaky last
 }
 
 // Location is where checks are run, and for which attempt.
@@ -124,6 +125,15 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	}
 	last.Flaky = &first
 	return last, nil
+}
+
+// FlakesAgain reports whether a check of a task's work is flaky for the second time in this run, by its own and not by what ran beside it.
+func (r *Runner) FlakesAgain(task string, check Check, flaky *Result) bool {
+	if flaky.Beside {
+		return false
+	}
+	before, met := r.flaked.Swap(task+"\x00"+check.Key(), flaky)
+	return met && before != flaky // a result that is known already is the same one
 }
 
 // Said returns the lines of a command's log that say why it failed; none when the log cannot be read.

@@ -124,6 +124,7 @@ type Mark struct {
 type Runs struct {
 	Runs  []Run    `json:"runs,omitempty"`
 	Fewer []string `json:"fewer,omitempty"` // checks that ran fewer tests than before, in words
+	Flaky []string `json:"flaky,omitempty"` // checks that are flaky for the second time on work of this task, in words
 	Mishap
 }
 

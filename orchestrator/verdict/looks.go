@@ -40,6 +40,13 @@ var looks = []look{
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
 	},
 	{
+		Cause: "flaky again",
+		Seen:  "a check fails and passes when it is repeated, for the second time on work of this task",
+		found: func(e *Evidence) []string {
+			return slices.Clone(e.Checks.Flaky)
+		},
+	},
+	{
 		Cause: "done already",
 		Seen:  "the agent reports success and names no file that it changed, nothing has changed, and the task's checks pass; without any, the epic's",
 		found: func(e *Evidence) []string {

@@ -38,6 +38,11 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
+			func(e *Evidence) { e.Checks.Flaky = []string{"make test: exit status 1; repeated alone it passed"} },
+			attempts.Look{Cause: "flaky again", Text: "make test: exit status 1; repeated alone it passed"},
+			"make test: exit status 1; repeated alone it passed",
+		},
+		{
 			func(e *Evidence) { e.Work.Empty = true },
 			attempts.Look{Cause: "done already", Text: "nothing was changed: it was done already, as its checks say"},
 			"nothing was changed: it was done already, as its checks and reviewers say",

@@ -150,7 +150,7 @@ func greener(e *Evidence) (list []*Evidence) {
 		if n := len(c.Runs); n > 0 {
 			passed := Run{Name: c.Runs[n-1].Name, OfEpic: c.Runs[n-1].OfEpic, Before: c.Runs[n-1].Before, Is: Passed}
 			with(func(better *Evidence) {
-				better.Checks = &Runs{append(slices.Clone(c.Runs[:n-1]), passed), c.Fewer, c.Mishap}
+				better.Checks = &Runs{append(slices.Clone(c.Runs[:n-1]), passed), c.Fewer, c.Flaky, c.Mishap}
 			})
 		}
 	}

@@ -175,7 +175,10 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		run.Changed = attempts.Clean(after.Changed[at], 200)
 	case after.Passed():
 		if after.Flaky != nil {
-			f.Note("flaky", r.Why(check, *after.Flaky)+"; repeated alone it passed")
+			why := r.Why(check, *after.Flaky) + "; repeated alone it passed"
+			if f.Note("flaky", why); r.FlakesAgain(t.a.Task.ID, check, after.Flaky) {
+				t.ev.Checks.Flaky = append(t.ev.Checks.Flaky, why)
+			}
 		}
 		t.ev.Checks.Fewer = append(t.ev.Checks.Fewer, f.RanFewer(check.Name, base.Run, after.Run, &f.Result)...)
 	case run.Excused():

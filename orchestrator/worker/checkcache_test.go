@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +187,22 @@ func TestRepeatedInACleanCheckout(t *testing.T) {
 	flaky := y.proved("T2", "echo x > x", "touch built", once, "test -e built")
 	if len(flaky.Result.Notes) == 0 || flaky.Result.Notes[0].Kind != "flaky" {
 		t.Errorf("nobody says that the check is flaky: %+v", flaky.Result.Notes)
+	}
+}
+
+// A check that is flaky twice on work of one task needs a look.
+func TestFlakyAgain(t *testing.T) {
+	t.Parallel()
+	y := newSlotLab(t)
+	const check = `test -e x || exit 1; echo ran >> "$RELAY_DIR/../../runs"; case $(wc -l < "$RELAY_DIR/../../runs") in 1 | 5 | 9) echo port in use; exit 1 ;; esac`
+	for n, c := range []struct {
+		task  string
+		looks int
+	}{{"T1", 0}, {"T1", 1}, {"T2", 0}} {
+		f := y.does(c.task, fmt.Sprintf("echo %d > x", n), check).Result
+		if f.Outcome != attempts.Success || !slices.ContainsFunc(f.Notes, func(n attempts.Note) bool { return n.Kind == "flaky" }) || len(f.Receipt.Looks) != c.looks {
+			t.Errorf("work %d, on %s: got %s, notes %v, looks %v; want %d looks", n, c.task, f.Outcome, f.Notes, f.Receipt.Looks, c.looks)
+		}
 	}
 }
 
