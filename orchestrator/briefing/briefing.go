@@ -3,6 +3,8 @@ package briefing
 
 import (
 	"path/filepath"
+	"slices"
+	"time"
 
 	"relay/attempts"
 	"relay/epic"
@@ -45,7 +47,32 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 	}
 	in.Threads = openQuestions(in.Dependencies)
 	in.Learnings = learned(o, m, task, in.Dependencies)
+	in.Dependencies = append(in.Dependencies, landedSince(o, m, task, in.Record)...)
 	return in
+}
+
+// landedSince returns the tasks, besides the dependencies of a task, that have landed since its last attempt began: what that attempt lacked
+// may be there now.
+func landedSince(o *engine.LocalOptions, m Memory, task *epic.Task, record attempts.TaskRecord) (list []reanchor.Dependency) {
+	var began time.Time
+	for _, a := range record.Attempts {
+		if !a.EndedAt.IsZero() {
+			began = a.StartedAt
+		}
+	}
+	if began.IsZero() {
+		return nil
+	}
+	for i := range o.Epic.Tasks {
+		t := &o.Epic.Tasks[i]
+		landed := func(a attempts.Attempt) bool { return a.Result == attempts.ResultSuccess && a.EndedAt.After(began) }
+		if rec := m.Task(t.ID); rec.Completed && !slices.Contains(task.DependsOn, t.ID) && slices.ContainsFunc(rec.Attempts, landed) {
+			d := dependency(t, m)
+			d.Title += " (landed since the last attempt at your task began)"
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // mostAsked is how many tasks a brief's learnings are chosen from: the last that have told one.
