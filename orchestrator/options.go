@@ -98,8 +98,9 @@ type Options struct {
 // ErrInterrupted is the cause a caller cancels a run's context with when a person stopped it.
 var ErrInterrupted = errors.New("interrupted")
 
-// slowChecks is how long checks take from which on several landings share one run of them.
-const slowChecks = 5 * time.Second
+// slowChecks is how long checks take from which on several landings share one run of them: it saves all runs but one if they pass, and
+// quicker checks are not worth the search for the work that makes them fail.
+const slowChecks = time.Second
 
 // settings returns what the decisions of this run go by.
 func (o *Options) settings() *decide.Settings {

@@ -41,7 +41,7 @@ func (q *Queue) Enqueue(c Queued, now clock.Instant) {
 }
 
 // landingPatience is how long a worker waits for a landing rather than take a task that is less urgent than those that
-// wait for it. Most landings are over in less, and a task begun in the meantime keeps the worker for many minutes.
+// wait for it. A task begun in the meantime keeps the worker for many minutes. It does not wait for work whose checks take longer.
 const landingPatience = 5 * time.Second
 
 // waitForLanding returns how long a free worker should rather wait than do task i: more than 0 if what lands next makes a more
@@ -55,7 +55,7 @@ func (q *Queue) waitForLanding(i int, now time.Duration) (rest time.Duration) {
 	}
 	var soon []int
 	for _, c := range q.Due() {
-		if patience := c.ready + landingPatience - now; patience > 0 {
+		if patience := c.ready + landingPatience - now; patience > 0 && c.checked < landingPatience {
 			soon, rest = append(soon, c.Job.Index), patience
 		}
 	}
