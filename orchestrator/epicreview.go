@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"strings"
 
 	"relay/attempts"
 	"relay/orchestrator/briefing"
@@ -11,6 +12,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
+	"relay/reanchor"
 )
 
 // epicReview has the panel judge the whole epic once every task is completed.
@@ -79,13 +81,15 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 		return nil, of, err
 	}
 	var last *attempts.EpicReview
+	var branch attempts.Integration
 	e.state.store.View(func(l *attempts.Ledger) {
-		last = l.LastEpicReview()
+		last, branch = l.LastEpicReview(), l.Integration
 		a.BriefInput.Record = briefing.EarlierReviews(l)
 	})
 	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
 	}
+	a.Base = e.ownBase(ctx, a.Base, head, branch)
 	e.state.WithLock(func() {
 		a.Closed = e.state.Pool.Closed(e.state.Instant())
 		e.limits.Budget.Begin(&a.Task, attempts.Usage{})
@@ -100,6 +104,23 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 		return nil, of, err
 	}
 	return &reviewed.Review, reviewed.Result, e.state.recordNotes(reviewed.Result.Notes)
+}
+
+// ownBase returns the commit from which on the work is the epic's own: a later one than its base if the run has followed the branch that it
+// began from. Once the epic was finished, that branch has work of the epic too, and base stands.
+func (e *epicReview) ownBase(ctx context.Context, base, head string, branch attempts.Integration) string {
+	if e.state.o.Repo == nil || branch.From == "" || branch.Finished != "" {
+		return base
+	}
+	out, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: []string{"merge-base", head, "refs/heads/" + branch.From}})
+	fork := strings.TrimSpace(string(out))
+	if err != nil || fork == head {
+		return base // the branch is gone, or has all of it
+	}
+	if _, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: []string{"merge-base", "--is-ancestor", base, fork}}); err != nil {
+		return base // the branch was moved back
+	}
+	return fork
 }
 
 // recordEpicReview records and tells the panel's decision, and the cooldowns of its members.
