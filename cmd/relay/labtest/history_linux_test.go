@@ -88,7 +88,7 @@ type historyNight struct {
 	kind       string // of the plan
 	history    historyPlan
 	done       map[string]bool // tasks that the contestant calls done
-	looks      map[string]bool // of these, those at whose tests a person should look
+	looks      map[string]bool // of these, those that need a look
 	lost       []string        // tasks that an agent had done, and that are in no ref
 	code       int             // exit code
 }
@@ -178,7 +178,7 @@ func (n *historyNight) judge() {
 		for _, t := range n.history.Tasks {
 			n.done[t.ID] = ledger.TaskStatus[t.ID] == "completed"
 			if list := ledger.Attempts[t.ID]; n.done[t.ID] && len(list) > 0 {
-				n.looks[t.ID] = len(list[len(list)-1].Receipt.Weaker) > 0
+				n.looks[t.ID] = len(list[len(list)-1].Receipt.Looks) > 0
 			}
 		}
 	}
