@@ -303,7 +303,6 @@ type ledgerAttempt struct {
 		ErrorSummary  string `yaml:"error_summary"`
 		ResultFrom    string `yaml:"result_from"`
 		Salvage       string
-		Weaker        []string `yaml:"weaker_tests"`
 	}
 }
 
