@@ -133,7 +133,7 @@ func (w *historyWindow) measure(t *testing.T) {
 }
 
 // find makes tasks of the commits of a span, FROM..TO, along first parents: those that change Go files and pass the
-// check. The change of a commit that fails belongs to the next one.
+// check. The changes of all others belong to the next one.
 func (w *historyWindow) find(t *testing.T, span string) {
 	t.Helper()
 	from, _, ok := strings.Cut(span, "..")
@@ -145,13 +145,7 @@ func (w *historyWindow) find(t *testing.T, span string) {
 	for commit := range strings.FieldsSeq(string(gitIn(w.source, "rev-list", "--reverse", "--first-parent", span))) {
 		parent := strings.TrimSpace(string(gitIn(w.source, "rev-parse", commit+"^")))
 		list := fileChanges(w.source, before, commit)
-		if !slices.ContainsFunc(fileChanges(w.source, parent, commit), fileChange.counts) {
-			if before == parent {
-				before = commit
-			}
-			continue
-		}
-		if !w.passes(w.fill(t.TempDir(), commit)) {
+		if !slices.ContainsFunc(fileChanges(w.source, parent, commit), fileChange.counts) || !w.passes(w.fill(t.TempDir(), commit)) {
 			continue
 		}
 		title := strings.TrimSpace(string(gitIn(w.source, "show", "-s", "--format=%s", commit)))
