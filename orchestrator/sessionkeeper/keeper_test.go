@@ -42,7 +42,7 @@ func TestRowsComeSoon(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) //nolint:forbidigo // fake time
 		synctest.Wait()
 		if !k.knows(t, "th") {
-			t.Error("half a second later there is no row")
+			t.Error("half a second later the row is missing")
 		}
 		if mark, done, _ := k.w.db.Mark(t.Context(), n.facts.name()); done {
 			t.Errorf("an attempt under way is done: %+v", mark)
@@ -132,7 +132,7 @@ func TestLedgerInUseForAWhile(t *testing.T) {
 		time.Sleep(5 * time.Second) //nolint:forbidigo // fake time
 		synctest.Wait()
 		if !k.knows(t, "th") {
-			t.Error("there is no row")
+			t.Error("the row is missing")
 		}
 		k.Close(t.Context())
 	})

@@ -154,7 +154,7 @@ func TestChecksOfAListBuildOnEachOther(t *testing.T) {
 }
 
 // A check of the epic that fails on the base is no excuse unless it does so twice.
-func TestFlakeOnTheBaseExcusesNobody(t *testing.T) {
+func TestFlakeOnTheBaseIsNoExcuse(t *testing.T) {
 	t.Parallel()
 	const flaky = `echo ran >> "$RELAY_DIR/../../epic"; test "$(wc -l < "$RELAY_DIR/../../epic")" != 1 || { echo port in use; exit 1; }; test -e seed.txt || { echo no seed; exit 1; }`
 	y := newSlotLab(t, flaky)
@@ -186,7 +186,7 @@ func TestRepeatedInACleanCheckout(t *testing.T) {
 	const once = `test -e built || { echo not built; exit 1; }; test ! -e x -o -e "$RELAY_DIR/../../once" || { touch "$RELAY_DIR/../../once"; echo port in use; exit 1; }`
 	flaky := y.proved("T2", "echo x > x", "touch built", once, "test -e built")
 	if len(flaky.Result.Notes) == 0 || flaky.Result.Notes[0].Kind != "flaky" {
-		t.Errorf("nobody says that the check is flaky: %+v", flaky.Result.Notes)
+		t.Errorf("no note says that the check is flaky: %+v", flaky.Result.Notes)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestFlakyAgain(t *testing.T) {
 }
 
 // A failure on the tip excuses nobody either: the base is the tip that the work lands on.
-func TestFlakeOnTheTipExcusesNobody(t *testing.T) {
+func TestFlakeOnTheTipIsNoExcuse(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, `test ! -e one || test ! -e two || { echo both; exit 1; }; test ! -e "$RELAY_DIR/../../flake" || { rm "$RELAY_DIR/../../flake"; echo port in use; exit 1; }`)
 	one, two := y.proved("T1", "echo 1 > one"), y.proved("T2", "echo 2 > two")
