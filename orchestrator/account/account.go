@@ -193,8 +193,8 @@ func (f *State) Follow(next State) {
 	*f = next
 }
 
-// TellUnproved returns what to tell the agent, once, of files that the checks have written. The notes lack it then: the checks run again after the
-// agent's turn.
+// TellUnproved returns what to tell the agent, once, of files that the checks have written. The notes lack it then: the checks run again
+// after the agent's turn.
 func (f *State) TellUnproved() []string {
 	if f.Unproved == "" || f.Rounds > 0 || f.End.AskedWhy {
 		return nil
