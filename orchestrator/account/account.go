@@ -40,7 +40,8 @@ type State struct {
 	PutBack []string        // protected files left uncommitted, which relay has put back
 	OnBase  checks.Baseline // what the checks said before the agent; nil: they were not asked
 
-	Locks bool // lock files that checks had written were taken into the work
+	Locks    bool   // lock files that checks had written were taken into the work
+	Unproved string // what other files the checks have written, which are in no commit: a note; "": none
 
 	ClaimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }
@@ -190,6 +191,16 @@ func (f *State) Follow(next State) {
 		next.Receipt.Verdict, next.Receipt.Findings = f.Receipt.Verdict, f.Receipt.Findings
 	}
 	*f = next
+}
+
+// TellUnproved returns what to tell the agent, once, of files that the checks have written. The notes lack it then: the checks run again
+// after the agent's turn.
+func (f *State) TellUnproved() []string {
+	if f.Unproved == "" || f.Rounds > 0 || f.End.AskedWhy {
+		return nil
+	}
+	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Text == f.Unproved })
+	return []string{"Besides, " + f.Unproved + ". Commit it as they write it where the task changes it."}
 }
 
 // ForgetChecks forgets what checks have said of the work.

@@ -10,11 +10,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"relay/attempts"
 	"relay/epic/globs"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -24,8 +22,6 @@ import (
 	"relay/orchestrator/text"
 	"relay/orchestrator/userconfig"
 	"relay/reanchor"
-	"relay/runners"
-	"relay/runners/shell"
 )
 
 // Benches runs checks in clean checkouts of a commit. It does not repeat checks whose result on a tree is known.
@@ -114,20 +110,12 @@ type slotBench struct {
 func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location, err error) {
 	s.name, _ = s.b.Slots.Take(slot.ForBench)
 	s.b.Busy.Add(1)
-	repo, err := s.b.Pool.Acquire(ctx, s.name, s.q.Commit, "")
-	if err != nil {
-		return at, err
-	}
-	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, s.q.LayFrom, s.q.Lay); err != nil {
-		return at, err
-	}
-	s.dir = repo.Root()
-	if err := emptied(s.dir, s.q.Empty); err != nil {
+	if err := s.fill(ctx); err != nil {
 		return at, err
 	}
 	at = checks.Location{Attempt: s.q.Attempt, Logs: s.q.Logs, Dir: s.dir}
 	at.Env = func(env []string) []string { return Env(s.b.Checks.Options, at.Dir, env) }
-	if err := s.b.Provision(ctx, at, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
+	if err := s.b.Provision(ctx, at, s.fill, s.q.OfEpic(), tr); err != nil || tr.SetUp == "" || s.q.From == "" {
 		return at, err
 	}
 	without := slotBench{b: s.b, q: s.q}
@@ -142,6 +130,19 @@ func (s *slotBench) Enter(ctx context.Context, tr *Trouble) (at checks.Location,
 		tr.Runs[i].Phase, tr.Runs[i].Attribution = attempts.PhaseTask, attempts.BrokenByTask
 	}
 	return at, nil
+}
+
+// fill puts nothing but the question's files into the checkout.
+func (s *slotBench) fill(ctx context.Context) error {
+	repo, err := s.b.Pool.Acquire(ctx, s.name, s.q.Commit, "")
+	if err != nil {
+		return err
+	}
+	if err := (&worktree.Tree{Repo: repo}).Lay(ctx, s.q.LayFrom, s.q.Lay); err != nil {
+		return err
+	}
+	s.dir = repo.Root()
+	return emptied(s.dir, s.q.Empty)
 }
 
 // PutBack puts protected files back.
@@ -181,103 +182,38 @@ func (s *slotBench) Leave(context.Context) error {
 	return nil
 }
 
-// Provision makes a fresh slot ready for work: it puts the untracked files there that are configured and runs the set-up commands.
-// When one of these fails no agent can be blamed for what would follow.
-func (b *Benches) Provision(ctx context.Context, at checks.Location, ofEpic bool, tr *Trouble) error {
-	if b.Files.Configured() {
-		var err error
-		if tr.SetUp, err = b.Files.Put(ctx, at.Dir); err != nil || tr.Any() {
-			return err
-		}
-	}
+// Provision makes a fresh slot ready for work: it puts the untracked files there that are configured and runs the set-up commands. When
+// one of these fails, the set-up is repeated, as what it fetches may be out of reach for a moment, in the slot as refill makes it again:
+// what a failed command left there does not decide. No agent can be blamed for what would follow a failure.
+func (b *Benches) Provision(
+	ctx context.Context, at checks.Location, refill func(context.Context) error, ofEpic bool, tr *Trouble,
+) error {
 	if len(b.Checks.Options.Worktree.Setup) == 0 {
-		return nil
+		return b.put(ctx, at, tr)
 	}
-	return b.Tools.RunForUser(func() error { return b.setUp(ctx, at, ofEpic, tr) })
+	s := setUp{Benches: b, at: at, ofEpic: ofEpic, tr: tr}
+	return b.Tools.RunForUser(func() error { return s.repeated(ctx, refill) })
 }
 
-// setUp runs the set-up commands in a fresh slot.
-func (b *Benches) setUp(ctx context.Context, at checks.Location, ofEpic bool, tr *Trouble) error {
-	o := b.Checks.Options
-	for i, command := range o.Worktree.Setup {
-		req := shell.Request{
-			Mark: at.Attempt.Mark(), Dir: at.Dir, Run: command, Env: Env(o, at.Dir, b.Env(at.Attempt, ofEpic)),
-			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
-		}
-		report, err := b.setUpBy(ctx, at, fmt.Sprintf("%d-setup", i+1), &req)
-		switch {
-		case ctx.Err() != nil:
-			tr.StoppedAt(command)
-			return nil //nolint:nilerr // the attempt ends as stopped
-		case err != nil:
-			return err
-		case failed(report):
-			tr.SetUp = fmt.Sprintf("set-up command %q: %s", command, checks.With(ending(report, req.Wall), checks.Said(req.Log)))
-			rel, _ := filepath.Rel(o.Dir, req.Log)
-			tr.Runs = append(tr.Runs, attempts.CheckRun{
-				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,
-				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
-			})
-			return nil
-		}
-	}
-	return nil
-}
-
-// slowSetUp is how long a set-up command may take to be repeated more than once.
-const slowSetUp = time.Minute
-
-// setUpBy runs a set-up command. One that fails is repeated after growing pauses, as what it fetches may be out of reach for a moment.
-func (b *Benches) setUpBy(ctx context.Context, at checks.Location, name string, req *shell.Request) (report shell.Report, err error) {
-	o := b.Checks.Options
-	wait := o.Limits.Backoff // 1, 4 and 15 s by default
-	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
-	detail := runners.Event{Text: req.Run}
-	for try := 0; ; try++ {
-		req.Log = filepath.Join(at.Logs, name+".log")
-		if try > 0 {
-			req.Log = filepath.Join(at.Logs, fmt.Sprintf("%s-again-%d.log", name, try))
-		}
-		if err := attemptfiles.MakeRoom(o.Dir, req.Log); err != nil {
-			return report, err
-		}
-		b.Checks.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: detail})
-		began := time.Now()
-		report, err = shell.Run(ctx, o.Supervisor, *req)
-		if err != nil || !failed(report) || try >= len(pauses) {
-			return report, err
-		}
-		if report.TimedOut || time.Since(began) > slowSetUp {
-			try = max(try, len(pauses)-1)
-		}
-		detail.Text = req.Run + ", again after " + ending(report, req.Wall)
-		pause := time.NewTimer(pauses[try])
-		select {
-		case <-ctx.Done():
-			pause.Stop()
-			return report, context.Cause(ctx)
-		case <-pause.C:
-		}
+// Slot returns what makes a slot again: see [slot.Pool.Acquire].
+func (b *Benches) Slot(name, commit, branch string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := b.Pool.Acquire(ctx, name, commit, branch)
+		return err
 	}
 }
 
-// failed reports whether a set-up command did not succeed.
-func failed(r shell.Report) bool { return checks.Unknown(r) || r.TimedOut || r.Exit.Code != 0 }
+// put puts the configured untracked files into a slot.
+func (b *Benches) put(ctx context.Context, at checks.Location, tr *Trouble) (err error) {
+	if b.Files.Configured() {
+		tr.SetUp, err = b.Files.Put(ctx, at.Dir)
+	}
+	return err
+}
 
 // Env returns the environment of a program in the slot at dir; see [slot.Env].
 func Env(o *engine.LocalOptions, dir string, env []string) []string {
 	return slot.Env(dir, slot.Checkout{Root: o.Root, Python: o.Worktree.Python}, env)
-}
-
-// ending says how a command ended.
-func ending(r shell.Report, wall time.Duration) string {
-	switch {
-	case r.TimedOut:
-		return checks.TooMuch(r.Flooded, wall)
-	case checks.Unknown(r):
-		return "the process that watched it died"
-	}
-	return runners.DescribeExit(r.Exit)
 }
 
 // First makes the first checkout of a run: what git cannot do in it, it can do in none, and no attempt is begun for that.

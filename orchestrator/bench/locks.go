@@ -38,7 +38,8 @@ func TakeLocks(checkout string, rewrote []checks.Rewritten, f *account.State) (a
 		f.Locks, f.ClaimedFiles = true, append(f.ClaimedFiles, taken...)
 		f.ForgetChecks()
 	case len(left) > 0:
-		f.Note("check", "the checks pass after writing "+text.Listed(left)+", which is in no commit: without it they may fail")
+		f.Unproved = "the checks pass after writing " + text.Listed(left) + ", which is in no commit: without it they may fail"
+		f.Note("check", f.Unproved)
 	}
 	return len(taken) > 0, nil
 }

@@ -43,6 +43,16 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 	return check.Name + " cannot run: " + why
 }
 
+// Uninstalled returns text that says which module a check lacks that the work has made a dependency, and what a person can set: nothing
+// installs it in task checkouts. It is "" where set-up commands may do that.
+func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.CheckRun, head string) string {
+	what := evidence.FindMissing(run)
+	if what.Kind != evidence.MissingModule || len(r.Options.Worktree.Setup) > 0 {
+		return ""
+	}
+	return r.finder(ctx, check, head).module(what)
+}
+
 // words are what a command may name as a program.
 var words = lazyregexp.New(`[\w.+-]+`)
 
@@ -168,8 +178,10 @@ func (f finder) module(what evidence.Missing) string {
 		} else if f.users(in) {
 			return ""
 		}
-		if file := path.Join(dir, "package.json"); strings.Contains(f.text(file), `"`+pkg+`":`) {
-			return f.install(pkg, file)
+		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
+			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
+				return f.install(pkg, file)
+			}
 		}
 		if why := f.required(dir, what.Name); why != "" {
 			return why

@@ -46,7 +46,7 @@ var (
 	setUpRow = row{
 		Cause: "set-up failed", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
 		Seen:  "a set-up command fails, and relay did not see it succeed without the work",
-		Often: "repeated up to three times after pauses; on the work, again without it",
+		Often: "repeated up to three times after pauses, in a fresh checkout; on the work, again without it",
 		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && !m.ByWork },
 		words: func(e *Evidence) string { return e.mishap().SetUp },
 	}

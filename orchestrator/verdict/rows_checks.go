@@ -13,7 +13,7 @@ var checkRows = []row{
 	{
 		Cause: "set-up broken", Outcome: attempts.Check, Category: attempts.MissingDependency, Next: Retry,
 		Seen:  "a set-up command fails on the work and succeeds without it",
-		Often: "repeated up to three times on the work, then without it",
+		Often: "repeated up to three times on the work, in a fresh checkout, then without it",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && m.ByWork },
 		words: func(e *Evidence) string { return e.mishap().SetUp + "; without this work it succeeds" },

@@ -188,6 +188,8 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
 		if t.inUsers() {
 			run.How = r.WhyNow(check, *after)
+		} else if lacks := r.Uninstalled(ctx, check, after.Run, f.Head); lacks != "" {
+			run.How += "; " + lacks
 		}
 		if !check.OfEpic {
 			run.CannotRun = r.CannotRun(ctx, check, after.Run, t.a.Base)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -345,13 +346,9 @@ func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byt
 // askWhy asks the agent once why it changed tests that the task does not name; it may undo that.
 func (ag *agent) askWhy(ctx context.Context) error {
 	t := ag.t
-	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
-		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
-			return err
-		}
-	}
+	changed := append(verdict.ChangedTests(&t.ev), t.f.TellUnproved()...)
 	report, err := ag.resumed(ctx, func(ctx context.Context) (runners.Report, error) {
-		return ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, verdict.ChangedTests(&t.ev), t.f.Session != ""), false)
+		return ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, changed, t.f.Session != ""), false)
 	})
 	if err == nil {
 		t.f.Explain(report)
@@ -389,11 +386,7 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 // rework gives the findings of a review back to the agent.
 func (ag *agent) rework(ctx context.Context) error {
 	t := ag.t
-	if t.c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
-		if err := t.c.tree.Restore(ctx, t.f.Head); err != nil {
-			return err
-		}
-	}
+	t.f.Receipt.Findings = strings.Join(append(t.f.TellUnproved(), t.f.Receipt.Findings), "\n\n")
 	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
 	shared := t.run.panel()
 	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
@@ -410,7 +403,12 @@ func (ag *agent) rework(ctx context.Context) error {
 
 // resumed asks the agent in its session, or in a fresh one when that one cannot continue.
 func (ag *agent) resumed(ctx context.Context, ask func(context.Context) (runners.Report, error)) (runners.Report, error) {
-	f := &ag.t.f
+	f, c := &ag.t.f, ag.t.c
+	if c.ceiling == "" { // what checks and reviewers have left in the user's checkout is not the agent's work
+		if err := c.tree.Restore(ctx, f.Head); err != nil {
+			return runners.Report{}, err
+		}
+	}
 	report, err := ask(ctx)
 	if err != nil || f.Session == "" || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
 		return report, err

@@ -54,7 +54,8 @@ func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightin
 	}
 	t := s.attemptAt(name, repo, a)
 	var tr bench.Trouble
-	if err := s.benches.Provision(ctx, checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}, false, &tr); err != nil {
+	at := checks.Location{Attempt: a, Logs: t.files.Checks, Dir: repo.Root()}
+	if err := s.benches.Provision(ctx, at, s.benches.Slot(name, a.Base, ""), false, &tr); err != nil {
 		return err
 	}
 	if why := verdict.Unready(tr.Mishap); why != "" {

@@ -158,6 +158,28 @@ func TestSetUpIsRepeated(t *testing.T) {
 	}
 }
 
+// A set-up is repeated from its first command in a slot as it was: what a failed command left there does not decide.
+func TestSetUpIsRepeatedInAFreshSlot(t *testing.T) {
+	t.Parallel()
+	const once = `test -e "$RELAY_DIR/once" || { touch "$RELAY_DIR/once" left; exit 1; }; test -e first && test ! -e left`
+	for name, c := range map[string]struct {
+		setup   []string
+		outcome attempts.Outcome
+	}{
+		"passes by what it left":            {[]string{"test -d .venv || { mkdir .venv; exit 1; }"}, attempts.Environment},
+		"needs the command before it again": {[]string{"touch first", once}, attempts.Success},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newSlotLab(t)
+			y.l.run.o.Worktree.Setup, y.l.run.o.Worktree.SetupWall = c.setup, time.Minute
+			if f := y.does("T1", "echo x > x", "true").Result; f.Outcome != c.outcome {
+				t.Errorf("got %s %q, want %s", f.Outcome, f.Receipt.ErrorSummary, c.outcome)
+			}
+		})
+	}
+}
+
 // A run that is stopped does not wait until a set-up command may be repeated.
 func TestSetUpIsNotRepeatedAfterAStop(t *testing.T) {
 	t.Parallel()

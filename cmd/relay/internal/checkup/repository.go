@@ -139,8 +139,8 @@ func addBase(ctx context.Context, c *checkup, l *attempts.Ledger) {
 	c.add(state, "epic", name+" lacks "+lacks.Text()+": the next relay work "+will, fix)
 }
 
-// commitHooks are the hooks that say something of a commit.
-var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit"}
+// commitHooks are the hooks that say something of a commit. One that runs after it, as git-lfs has, cannot refuse it.
+var commitHooks = []string{"pre-commit", "prepare-commit-msg", "commit-msg", "pre-merge-commit"}
 
 // hookPrograms have, by file or folder at the root of a repository, the program that puts hooks there, and the command with which it runs
 // them without a commit; "" where that depends on the project.

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"relay/attempts"
+	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/checks"
+	"relay/orchestrator/engine"
+	"relay/runners"
+	"relay/runners/shell"
+)
+
+// slowSetUp is how long the set-up of a slot may take to be repeated more than once.
+const slowSetUp = time.Minute
+
+// setUp is the set-up of a slot.
+type setUp struct {
+	*Benches
+	at     checks.Location
+	ofEpic bool
+	tr     *Trouble
+	try    int    // from 0
+	failed string // how a command ended at the last try
+}
+
+// repeated sets the slot up. A failed set-up is repeated after growing pauses, in the slot as refill makes it again.
+func (s *setUp) repeated(ctx context.Context, refill func(context.Context) error) error {
+	wait := s.Checks.Options.Limits.Backoff // 1, 4 and 15 s by default
+	pauses := []time.Duration{wait / 30, wait * 2 / 15, wait / 2}
+	for ; ; s.try++ {
+		began := time.Now()
+		if err := s.run(ctx); err != nil || len(s.tr.Runs) == 0 || s.try >= len(pauses) {
+			return err
+		}
+		if time.Since(began) > slowSetUp {
+			s.try = len(pauses) - 1
+		}
+		command := s.tr.Runs[0].Name
+		*s.tr = Trouble{}
+		pause := time.NewTimer(pauses[s.try])
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			s.tr.StoppedAt(command)
+			return nil
+		case <-pause.C:
+		}
+		if err := refill(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// run puts the files and runs the commands, until one fails.
+func (s *setUp) run(ctx context.Context) error {
+	if err := s.put(ctx, s.at, s.tr); err != nil || s.tr.Any() {
+		return err
+	}
+	o := s.Checks.Options
+	for i, command := range o.Worktree.Setup {
+		req := shell.Request{
+			Mark: s.at.Attempt.Mark(), Dir: s.at.Dir, Run: command, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
+			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
+			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
+		}
+		detail := runners.Event{Text: command}
+		if s.try > 0 {
+			req.Log = filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup-again-%d.log", i+1, s.try))
+			detail.Text += ", again after " + s.failed
+		}
+		if err := attemptfiles.MakeRoom(o.Dir, req.Log); err != nil {
+			return err
+		}
+		s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: detail})
+		report, err := shell.Run(ctx, o.Supervisor, req)
+		switch {
+		case ctx.Err() != nil:
+			s.tr.StoppedAt(command)
+			return nil //nolint:nilerr // the attempt ends as stopped
+		case err != nil:
+			return err
+		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
+			s.failed = ending(report, req.Wall)
+			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", command, checks.With(s.failed, checks.Said(req.Log)))
+			rel, _ := filepath.Rel(o.Dir, req.Log)
+			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
+				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,
+				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
+			})
+			return nil
+		}
+	}
+	return nil
+}
+
+// ending says how a command ended.
+func ending(r shell.Report, wall time.Duration) string {
+	switch {
+	case r.TimedOut:
+		return checks.TooMuch(r.Flooded, wall)
+	case checks.Unknown(r):
+		return "the process that watched it died"
+	}
+	return runners.DescribeExit(r.Exit)
+}
