@@ -153,6 +153,12 @@ func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
 	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
 }
 
+// full reports whether no other task may start beside those that run, after failures or as a cap nears. The caller holds Mu.
+func (m *Limits) full() bool {
+	running := m.state.Plan.CountRunning()
+	return m.state.Plan.Failures.IsFull(running) || m.Budget.Short(running)
+}
+
 // RecordUsage records what an agent or a reviewer has used so far, and cancels an agent that exceeds a budget. A review of
 // delivered work counts but is not cancelled, as that would waste verified work. The caller holds Mu.
 func (m *Limits) RecordUsage(h engine.Event) {
