@@ -32,6 +32,7 @@ type Runner struct {
 	begin          sync.Once
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
+	passed         sync.Map // checks that have passed on a base, by name
 }
 
 // Location is where checks are run, and for which attempt.
