@@ -138,6 +138,7 @@ func TestFloors(t *testing.T) {
 		short decide.Free
 		until time.Duration // from 90 s on
 		lim   engine.Limits
+		ends  time.Duration // the run's deadline
 		took  time.Duration
 		want  decide.StopReason
 	}{
@@ -147,6 +148,7 @@ func TestFloors(t *testing.T) {
 		"no disk for a while":  {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
 		"no disk":              {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.DiskFloor, Why: "100 MiB are free, and nothing is started below 500"}},
 		"no memory":            {short: decide.Free{Disk: -1, Memory: 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.MemoryFloor, Why: "50 MiB are free, and nothing is started below 200"}},
+		"until the deadline":   {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: time.Hour, lim: lim, ends: 9 * time.Hour, took: 63*time.Minute + 30*time.Second},
 		"neither, in two goes": {short: decide.Free{Disk: 0, Memory: 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
 	} {
 		waits := 0
@@ -159,6 +161,9 @@ func TestFloors(t *testing.T) {
 				start = time.Now()
 			}
 		}}
+		if c.ends > 0 {
+			o.Until = midnight.Add(c.ends)
+		}
 		o.Free = func() decide.Free {
 			if at := time.Since(midnight); at < 90*time.Second || at >= 90*time.Second+c.until {
 				return plenty

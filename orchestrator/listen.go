@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/updates"
@@ -48,6 +49,7 @@ func (r *run) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
+	r.state.WithLock(func() { r.limits.Works(e.Task, decide.Place{Attempt: e.Attempt, Dir: e.Briefed.Dir}) })
 	briefed := r.state.Redact.Briefed(*e.Briefed)
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
@@ -68,6 +70,9 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	d := suspend.NewDetector(r.up, r.state.Instant())
 	var watch sync.WaitGroup
+	if o := r.state.o; o.Free != nil && o.Limits.DiskFloor > 0 && o.Isolation == engine.IsolationWorktree {
+		watch.Go(func() { watchDisk(ctx, r.state, r.limits) })
+	}
 	watch.Go(func() {
 		tick := time.NewTicker(suspend.Interval)
 		defer tick.Stop()

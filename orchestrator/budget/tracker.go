@@ -2,8 +2,10 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"relay/attempts"
@@ -122,6 +124,7 @@ func (c Cap) exhausted(of Scope, spent money, passed bool) *ExhaustedError {
 type Tracker struct {
 	caps      Caps
 	run, epic money // of attempts that have ended
+	ended     []money
 	open      map[string]*openAttempt
 }
 
@@ -138,7 +141,7 @@ func New(b Caps, ran attempts.Usage, l *attempts.Ledger) *Tracker {
 	for _, rec := range l.Tasks {
 		for i := range rec.Attempts {
 			if u := rec.Attempts[i].Usage; u != nil {
-				p.epic = p.epic.plus(moneyOf(*u))
+				p.add(moneyOf(*u))
 			}
 		}
 	}
@@ -148,6 +151,28 @@ func New(b Caps, ran attempts.Usage, l *attempts.Ledger) *Tracker {
 		}
 	}
 	return p
+}
+
+// add counts the cost of an attempt that has ended.
+func (p *Tracker) add(spent money) {
+	p.epic = p.epic.plus(spent)
+	if spent.micros+spent.tokens > 0 {
+		p.ended = append(p.ended, spent)
+	}
+}
+
+// Short reports whether the caps of the run and the epic leave too little for the running attempts and one more, if each costs the median
+// of those that have ended. It is false if none runs or none has ended.
+func (p *Tracker) Short(running int) bool {
+	if running == 0 || len(p.ended) == 0 {
+		return false
+	}
+	median := func(of func(money) int64) int64 {
+		slices.SortFunc(p.ended, func(a, b money) int { return cmp.Compare(of(a), of(b)) })
+		return of(p.ended[(len(p.ended)-1)/2]) * int64(running+1)
+	}
+	need := money{micros: median(func(m money) int64 { return m.micros }), tokens: median(func(m money) int64 { return m.tokens })}
+	return p.caps.Run.exhausted(ScopeRun, p.run.plus(need), true) != nil || p.caps.Epic.exhausted(ScopeEpic, p.epic.plus(need), true) != nil
 }
 
 // TaskCap returns the cap of a task.
@@ -193,7 +218,7 @@ func (p *Tracker) End(task string, u attempts.Usage, ours bool) {
 		spent = spent.atLeast(s.spent)
 		delete(p.open, task)
 	}
-	p.epic = p.epic.plus(spent)
+	p.add(spent)
 	if ours {
 		p.run = p.run.plus(spent)
 	}

@@ -97,6 +97,42 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
+// The rest of a cap is held against what the running attempts and one more cost by the median of those that have ended.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		caps    Caps
+		before  []float64 // costs of attempts of earlier runs
+		ended   []float64
+		running int
+		want    bool
+	}{
+		{name: "nothing is known", caps: Caps{Run: Cap{USD: 1}}, running: 3},
+		{name: "one may always start", caps: Caps{Run: Cap{USD: 1}}, ended: []float64{9}},
+		{name: "enough for both", caps: Caps{Run: Cap{USD: 6}}, ended: []float64{2}, running: 1},
+		{name: "not enough for three", caps: Caps{Run: Cap{USD: 6}}, ended: []float64{2}, running: 2, want: true},
+		{name: "the median, not the mean", caps: Caps{Run: Cap{USD: 28}}, ended: []float64{1, 20, 1}, running: 4},
+		{name: "attempts that cost nothing say nothing", caps: Caps{Run: Cap{USD: 6}}, ended: []float64{0, 0, 2}, running: 2, want: true},
+		{name: "by an earlier run", caps: Caps{Run: Cap{USD: 3}}, before: []float64{2}, running: 1, want: true},
+		{name: "the epic's cap", caps: Caps{Epic: Cap{USD: 5}}, before: []float64{2}, running: 1, want: true},
+		{name: "no cap", ended: []float64{2}, running: 9},
+		{name: "tokens", caps: Caps{Run: Cap{Tokens: 500}}, ended: []float64{2}, running: 2, want: true},
+	} {
+		l := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T0": {}}}
+		for _, v := range c.before {
+			l.Tasks["T0"].Attempts = append(l.Tasks["T0"].Attempts, attempts.Attempt{Usage: &attempts.Usage{CostUSD: v}})
+		}
+		p := New(c.caps, attempts.Usage{}, l)
+		for _, v := range c.ended {
+			p.End("T1", attempts.Usage{CostUSD: v, InputTokens: int64(100 * v)}, true)
+		}
+		if got := p.Short(c.running); got != c.want {
+			t.Errorf("%s: got %t, want %t", c.name, got, c.want)
+		}
+	}
+}
+
 // A cap in dollars holds to the cent, however many cents it is made of.
 func TestCents(t *testing.T) {
 	t.Parallel()

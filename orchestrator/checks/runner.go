@@ -33,6 +33,7 @@ type Runner struct {
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 	flaked         sync.Map // by task and check: the failure of it that was flaky last
+	passed         sync.Map // checks that have passed on a base, by name
 }
 
 // Location is where checks are run, and for which attempt.
@@ -128,13 +129,25 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	return last, nil
 }
 
-// FlakesAgain reports whether a check of a task's work is flaky for the second time in this run, by its own and not by what ran beside it.
-func (r *Runner) FlakesAgain(task string, check Check, flaky *Result) bool {
-	if flaky.Beside {
-		return false
+// Flaky says of a check that has passed how it failed before it was repeated; "" if it did not.
+func (r *Runner) Flaky(check Check, passed *Result) string {
+	if passed.Flaky == nil {
+		return ""
 	}
-	before, met := r.flaked.Swap(task+"\x00"+check.Key(), flaky)
-	return met && before != flaky // a result that is known already is the same one
+	return r.Why(check, *passed.Flaky) + "; repeated alone it passed"
+}
+
+// FlakesAgain returns what Flaky says if the check is flaky for the second time in this run on work of the task, by its own and not by
+// what ran beside it.
+func (r *Runner) FlakesAgain(task string, check Check, passed *Result) []string {
+	if passed.Flaky == nil || passed.Flaky.Beside {
+		return nil
+	}
+	before, met := r.flaked.Swap(task+"\x00"+check.Key(), passed.Flaky)
+	if !met || before == passed.Flaky { // a result that is known already is the same one
+		return nil
+	}
+	return []string{r.Flaky(check, passed)}
 }
 
 // Said returns the lines of a command's log that say why it failed; none when the log cannot be read.

@@ -68,7 +68,7 @@ func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err 
 	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
 		return none, wait, err
 	}
-	if d.State.Plan.Failures.IsFull(d.State.Plan.CountRunning()) {
+	if d.limits.full() {
 		return none, &Waiting{Changed: d.State.Changed}, nil
 	}
 	i, runner := d.choose(now)

@@ -35,12 +35,13 @@ type Limits struct {
 	ExhaustedBy *budget.ExhaustedError             // nothing more is started
 	stopping    map[string]bool                    // of these, whom a person has stopped
 	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
+	places      map[string]Place                   // where they work, by task
 }
 
 func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
 	m := &Limits{
 		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), stopping: make(map[string]bool),
-		used:    make(map[string]attempts.Usage),
+		used: make(map[string]attempts.Usage), places: make(map[string]Place),
 		breaker: breaker.New(breaker.Limits{SameError: s.O.Limits.SameError, InARow: s.O.Limits.FailedInARow, Pause: s.O.Limits.BackoffMax}),
 	}
 	s.store.View(func(l *attempts.Ledger) { m.Budget = budget.New(s.O.Budget, s.O.Spent, l) })
@@ -153,6 +154,12 @@ func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
 	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
 }
 
+// full reports whether no other task may start beside those that run, after failures or as a cap nears. The caller holds Mu.
+func (m *Limits) full() bool {
+	running := m.state.Plan.CountRunning()
+	return m.state.Plan.Failures.IsFull(running) || m.Budget.Short(running)
+}
+
 // RecordUsage records what an agent or a reviewer has used so far, and cancels an agent that exceeds a budget. A review of
 // delivered work counts but is not cancelled, as that would waste verified work. The caller holds Mu.
 func (m *Limits) RecordUsage(h engine.Event) {
@@ -218,7 +225,35 @@ func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.Cancel
 }
 
 // Over notes that nobody can be stopped any more at a task. The caller holds Mu.
-func (m *Limits) Over(task string) { delete(m.stops, task) }
+func (m *Limits) Over(task string) {
+	delete(m.stops, task)
+	delete(m.places, task)
+}
+
+// Place is where an attempt works.
+type Place struct {
+	Attempt int
+	Dir     string
+}
+
+// Works notes where an attempt at a task works. The caller holds Mu.
+func (m *Limits) Works(task string, at Place) { m.places[task] = at }
+
+// Crowded returns where attempts work while the disk has less room than its floor, and that floor; else nothing. The caller holds Mu.
+func (m *Limits) Crowded() (places map[string]Place, floor int64) {
+	floor = m.state.O.Limits.DiskFloor
+	if free := m.state.O.Free().Disk; free < 0 || free >= floor {
+		return nil, 0
+	}
+	return maps.Clone(m.places), floor
+}
+
+// Cancel ends the attempt at a task for a cause. The caller holds Mu.
+func (m *Limits) Cancel(task string, cause error) {
+	if stop := m.stops[task]; stop != nil {
+		stop(cause)
+	}
+}
 
 // Told notes what an attempt has told to have used, of which nothing follows by itself. The caller holds Mu.
 func (m *Limits) Told(u attempts.TaskUsage) {
@@ -232,8 +267,8 @@ type Free struct{ Disk, Memory int64 }
 // roomPause is how often the free disk and memory are measured while a run waits for them.
 const roomPause = 10 * time.Second
 
-// waitForRoom returns what to wait for when the machine has too little disk or memory for another attempt, or nil. It stops the
-// run when that lasts longer than FloorWait. The caller holds Mu.
+// waitForRoom returns what to wait for when the machine has too little disk or memory for another attempt, or nil. A run without a
+// deadline stops when that lasts longer than FloorWait. The caller holds Mu.
 func (m *Limits) waitForRoom(now clock.Instant) (*Waiting, error) {
 	reason, lacks, why := m.lacking()
 	if reason == "" {
@@ -242,6 +277,9 @@ func (m *Limits) waitForRoom(now clock.Instant) (*Waiting, error) {
 	}
 	if m.roomUntil == nil {
 		until := now.After(m.state.O.Limits.FloorWait)
+		if m.Deadline != nil {
+			until = *m.Deadline
+		}
 		m.roomUntil = &until
 	}
 	rest := m.roomUntil.Rest(now)

@@ -3,6 +3,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ type Engine interface {
 	// An error means that the engine's own machine failed, and that no further attempt should be given to it.
 	Run(ctx context.Context, a Attempt) (Result, error)
 }
+
+// ErrFilled is the cause with which the context of an attempt is cancelled whose agent has filled the disk.
+var ErrFilled = errors.New("the agent has filled the disk")
 
 // Abilities are what else an engine can do for a run. A field is nil when it lacks that.
 type Abilities struct {

@@ -54,8 +54,11 @@ func mergeBase(ctx context.Context, m *Merger, tip string, l integration.Behind)
 	if why, err = KeepsApart(ctx, m.Branch, m.Options.Landing, tip, l); err != nil || why != "" {
 		return "", why, err
 	}
+	additions := m.Branch.Additions
+	m.Branch.Additions = len(m.Options.Epic.Checks) > 0 // no check of a task follows
 	seen := &verdict.Evidence{Landing: &verdict.Landing{With: l.From, Since: l.Text()}}
 	to, err = m.Branch.MergeCommit(ctx, tip, l.Head, fmt.Sprintf("Merge branch '%s' into relay/%s\n", l.From, m.Options.Epic.ID))
+	m.Branch.Additions = additions
 	if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 		seen.Landing.Conflict = conflict.Files
 		return "", ": " + text.FirstOf(verdict.DecideLanding(seen).Person, conflict.Text), nil

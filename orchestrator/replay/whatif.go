@@ -61,9 +61,10 @@ const whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4
 type Plan struct {
 	Run      string   `json:"run"`
 	Recorded Figures  `json:"recorded"`
-	Same     Figures  `json:"same_settings"` // planned, with the settings that it went by
-	Planned  Figures  `json:"planned"`       // with the others
-	Unknown  []string `json:"unknown"`       // what the plan cannot know
+	Same     Figures  `json:"same_settings"`    // planned, with the settings that it went by
+	Planned  Figures  `json:"planned"`          // with the others
+	Unknown  []string `json:"unknown"`          // what the plan cannot know
+	Damage   []string `json:"damage,omitempty"` // of the log: where, and what is missing
 }
 
 // Figures are what a night takes.
@@ -249,6 +250,9 @@ func (p *Plan) Lines() []string {
 	}
 	if len(p.Planned.CriticalPath) > 0 {
 		lines = append(lines, fmt.Sprintf("critical path, recorded: %s; planned: %s", p.Recorded.path(), p.Planned.path()))
+	}
+	for _, what := range p.Damage {
+		lines = append(lines, "damaged: "+what)
 	}
 	for _, u := range p.Unknown {
 		lines = append(lines, "not known: "+u)

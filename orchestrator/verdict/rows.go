@@ -104,7 +104,7 @@ var machineRows = []row{
 	unknownRow,
 	{
 		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
-		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work",
+		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work; or one of the epic takes too long there",
 		Often: "once",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Base},

@@ -174,12 +174,8 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	case at >= 0: // a test, a script that a check runs: it may have passed by it
 		run.Changed = attempts.Clean(after.Changed[at], 200)
 	case after.Passed():
-		if after.Flaky != nil {
-			why := r.Why(check, *after.Flaky) + "; repeated alone it passed"
-			if f.Note("flaky", why); r.FlakesAgain(t.a.Task.ID, check, after.Flaky) {
-				t.ev.Checks.Flaky = append(t.ev.Checks.Flaky, why)
-			}
-		}
+		f.Note("flaky", r.Flaky(check, after))
+		t.ev.Checks.Flaky = append(t.ev.Checks.Flaky, r.FlakesAgain(t.a.Task.ID, check, after)...)
 		t.ev.Checks.Fewer = append(t.ev.Checks.Fewer, f.RanFewer(check.Name, base.Run, after.Run, &f.Result)...)
 	case run.Excused():
 		why := check.Name + " fails on the base of " + t.a.Task.ID + " too" + checks.Difference(base, *after)

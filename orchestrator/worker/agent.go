@@ -127,6 +127,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 			t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
+	t.f.Note("left", p.Drop(ctx, c.repo.Root()))
 	report.Detail = verdict.EndedWhile(report, doing)
 	attemptfiles.EndToken(p.Result)
 	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))

@@ -216,7 +216,7 @@ const maxObjectTries = 5
 
 // regained reports whether the work is to be collected again, as objects of it were deleted meanwhile. Whoever types git prune, or
 // git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and nothing leads to yet. What relay makes
-// it makes again, and what an agent had committed is committed again from its files.
+// it makes again, and what an agent had committed is committed again from its files. On a full disk it waits for room first.
 func (t *attempt) regained(ctx context.Context, cause error) (again bool, err error) {
 	if t.saved == nil || t.gone || cause != nil && !gitcmd.Refused(ctx, cause) || t.tries >= maxObjectTries {
 		return false, nil
@@ -224,7 +224,7 @@ func (t *attempt) regained(ctx context.Context, cause error) (again bool, err er
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	cleared, err := t.place.regain(ctx, t)
-	if err != nil || !cleared && (cause == nil || t.tries > 1) {
+	if err != nil || !cleared && !gitcmd.AwaitRoom(ctx, cause) && (cause == nil || t.tries > 1) {
 		return false, err
 	}
 	notes, onBase := t.f.Notes, t.f.OnBase

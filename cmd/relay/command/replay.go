@@ -72,12 +72,12 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	went := p.RunPlan(opts.run, pl)
 	rec := replay.RecordedIn(p.Dir, opts.run, went.Epic, went.Graph)
 	rec.View = view
-	if wish != nil {
-		return opts.plan(*wish, rec)
-	}
 	report, err := replay.Decide(ctx, rec)
 	if err != nil {
 		return err
+	}
+	if wish != nil {
+		return opts.plan(*wish, rec, report.Damage)
 	}
 	lines := report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) })
 	err = cli.Print(opts.app, opts.json, report, lines...)
@@ -100,7 +100,7 @@ func (o *replayOptions) wish() (*replay.WhatIf, error) {
 }
 
 // plan prints the run planned with other settings.
-func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded) error {
+func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded, damage []string) error {
 	night, err := replay.ReadNight(rec.Run, rec.Epic, rec.Graph, rec.Events)
 	if err != nil {
 		return err
@@ -109,7 +109,12 @@ func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded) error {
 	if err != nil {
 		return err
 	}
-	return cli.Print(o.app, o.json, plan, plan.Lines()...)
+	plan.Damage = damage
+	err = cli.Print(o.app, o.json, plan, plan.Lines()...)
+	if err == nil && len(damage) > 0 {
+		err = exit.Code(exit.Failure)
+	}
+	return err
 }
 
 // pickRun returns the run that the user named: its id, or the only one that begins or ends so; the last one for "".

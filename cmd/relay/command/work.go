@@ -183,7 +183,7 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	}
 	o.App.Warn(p.Config.Warnings...)
 	refused := o.Refusal(ctx, p, pl, view)
-	r, err := o.dryRunOf(p, pl, view, refused)
+	r, err := o.dryRunOf(ctx, p, pl, view, refused)
 	if err != nil {
 		return err
 	}
@@ -198,8 +198,10 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 }
 
 // dryRunOf returns what a run would do; refused is the error with which it would refuse to begin, or nil.
-func (o *workOptions) dryRunOf(p *project.Project, pl *project.Plan, view *attempts.View, refused error) (*status.DryRun, error) {
-	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+func (o *workOptions) dryRunOf(
+	ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, refused error,
+) (*status.DryRun, error) {
+	r, err := status.NewDryRun(ctx, p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
 	if err == nil && refused != nil {
 		r.Refused = exit.Diagnose(refused).Messages[0]
 	}
@@ -311,7 +313,7 @@ func (o *workOptions) dryRunListed(ctx context.Context, list *project.List, i in
 		return nil, err
 	}
 	refused = one.Refusal(ctx, e.Project, e.Plan, view)
-	shown.Plan, err = one.dryRunOf(e.Project, e.Plan, view, refused)
+	shown.Plan, err = one.dryRunOf(ctx, e.Project, e.Plan, view, refused)
 	return refused, err
 }
 

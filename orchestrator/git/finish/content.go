@@ -164,28 +164,30 @@ func squashed(ctx context.Context, b *integration.Branch, into, tip string) (fou
 	return found, errors.Join(failed, err, ctx.Err())
 }
 
-// dropped lists the commits that the epic began from, that have been on Into by its log, and that somebody has taken off it since.
-func dropped(ctx context.Context, f *Step, base string) ([]string, error) {
-	if base == "" {
-		return nil, nil
-	}
-	if held, err := f.branch.Contains(ctx, f.Old, base); err != nil || held {
-		return nil, err
-	}
-	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=^%H", "refs/heads/"+f.Into, "--")
-	if err != nil || been == "" {
-		return nil, ctx.Err()
-	}
+// dropped lists the commits that the epic began from or that its branch followed, that have been on Into by its log, and that somebody
+// has taken off it since.
+func dropped(ctx context.Context, f *Step, o Options) ([]string, error) {
 	list := func(without string) ([]string, error) {
-		wanted := strings.NewReader(base + "\n^" + f.Old + "\n" + without)
-		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--no-merges", "--max-count=1000", "--format=%h %s", "--stdin")
+		wanted := strings.NewReader(f.Tip + "\n^" + f.Old + "\n" + without)
+		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--no-merges", "--max-count=1000", "--format=%h %s",
+			"--invert-grep", "--fixed-strings", "--grep=Relay-Epic: "+o.Epic.ID, "--stdin")
 		return strings.Split(out, "\n"), err
 	}
 	all, err := list("")
-	if err != nil {
+	if err != nil || o.Base == "" || all[0] == "" {
 		return nil, err
 	}
-	others, err := list(been + "\n")
+	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=^%H %gs", "refs/heads/"+f.Into, "--")
+	if err != nil || been == "" {
+		return nil, ctx.Err()
+	}
+	var without strings.Builder // but for what relay finish has landed of the epic, which may be wanted again
+	for entry := range strings.SplitSeq(been, "\n") {
+		if commit, said, _ := strings.Cut(entry, " "); !strings.HasPrefix(said, reflogName) || !strings.Contains(said, f.Name) {
+			without.WriteString(commit + "\n")
+		}
+	}
+	others, err := list(without.String())
 	return slices.DeleteFunc(all, func(c string) bool { return c == "" || slices.Contains(others, c) }), err
 }
 
@@ -193,6 +195,9 @@ func dropped(ctx context.Context, f *Step, base string) ([]string, error) {
 // history that cannot stand in a row, and unless always is set for one of which Into has nothing: that is merged.
 func (f *Step) replay(ctx context.Context, base string, always bool) (done bool, err error) {
 	l, err := lineOf(ctx, f.branch, f.Old, f.Tip, base)
+	l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(c integration.NamedCommit) bool {
+		return slices.ContainsFunc(f.Dropped, func(d string) bool { return strings.HasPrefix(c.Name, strings.Fields(d)[0]) })
+	})
 	whole := len(l.missing) == len(l.commits)
 	if err != nil || len(l.commits) == 0 || !always && whole {
 		return false, err

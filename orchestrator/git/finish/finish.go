@@ -41,7 +41,7 @@ type Step struct {
 	How     How
 	Commits int      // that Into gets
 	Here    bool     // Into is checked out in the user's checkout
-	Dropped []string // commits that the epic began from and that were taken off Into since, each with its subject: they stay off
+	Dropped []string // commits that the branch began from or followed, taken off Into since, each with its subject: they stay off
 	Content Content  // what Into has of the branch already
 
 	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
@@ -202,7 +202,7 @@ func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err erro
 
 // build makes the commit that Into shall be at. A commit that was taken off Into, or that it has as another, is not brought.
 func (f *Step) build(ctx context.Context, o Options) (err error) {
-	if f.Dropped, err = dropped(ctx, f, o.Base); err != nil {
+	if f.Dropped, err = dropped(ctx, f, o); err != nil {
 		return err
 	}
 	straight, err := f.branch.Contains(ctx, f.Tip, f.Old)

@@ -73,7 +73,10 @@ func (f *Step) verify(ctx context.Context) error {
 	return fmt.Errorf("git says that it has put %s at %.12s, but it is at %.12s", f.Into, f.New, at)
 }
 
-func (f *Step) reflog() string { return "relay finish: " + string(f.How) + " of " + f.Name }
+// reflogName begins what the log of a branch says of a step.
+const reflogName = "relay finish: "
+
+func (f *Step) reflog() string { return reflogName + string(f.How) + " of " + f.Name }
 
 // Undo returns the command that moves Into back to where it was.
 func (f *Step) Undo() string {

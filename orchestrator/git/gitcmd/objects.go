@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"relay/internal/lazyregexp"
 	"relay/reanchor"
@@ -25,6 +26,18 @@ func DiskFault(err error) bool {
 }
 
 var diskWords = lazyregexp.New(`No space left|Out of diskspace|quota exceeded|Read-only file system|Input/output error`)
+
+// AwaitRoom waits for a few seconds if err is a [DiskFault], and reports whether it is one: relay may be stopping who filled the disk.
+func AwaitRoom(ctx context.Context, err error) bool {
+	if !DiskFault(err) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Second):
+	}
+	return true
+}
 
 // Whole reports whether git has all files of a commit.
 func Whole(ctx context.Context, repo *reanchor.Git, commit string) bool {
