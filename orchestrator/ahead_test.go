@@ -72,7 +72,7 @@ func TestWorkGoesOnWithoutAReviewer(t *testing.T) {
 	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
 		worked := slices.DeleteFunc(slices.Clone(s.log), func(line string) bool { return strings.Contains(line, "review") })
 		got := strings.Join(worked, ", ")
-		if !errors.As(err, new(*decide.NoRunnerError)) || got != "A claude 0s, B claude 1m0s, C claude 12m10s, D claude 13m10s, E claude 14m10s" || !strings.Contains(err.Error(), "codex: not logged in") {
+		if !errors.As(err, new(*decide.NoRunnerError)) || got != "A claude 0s, B claude 1m0s, C claude 2m0s, D claude 3m0s, E claude 4m0s" || !strings.Contains(err.Error(), "codex: not logged in") {
 			t.Errorf("got %v after %v, want that A to E are worked on", err, s.log)
 		}
 	})

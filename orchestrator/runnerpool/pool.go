@@ -240,9 +240,12 @@ func (p *Pool) Open(name, task string, now clock.Instant) bool {
 	return p.AllOpen(task, []string{name}, now)
 }
 
-// PanelOut reports whether a reviewer is out.
+// mostRefusals is how often a reviewer refuses in a row before new work no longer waits for it.
+const mostRefusals = 2
+
+// PanelOut reports whether a reviewer is out, or refuses again: as long as it does, a person has to log it in.
 func (p *Pool) PanelOut() bool {
-	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runner(n).out })
+	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runner(n).out || p.runner(n).series.refusals >= mostRefusals })
 }
 
 // HasFailed reports whether any runner has failed a task since its last answer: such a task may wait longer than others.

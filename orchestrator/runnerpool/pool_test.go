@@ -443,3 +443,22 @@ func joined(words []string) string {
 	}
 	return text
 }
+
+// New work waits for a reviewer whose provider is down, and not for one that is not logged in.
+func TestWorkGoesOnWithoutALogin(t *testing.T) {
+	t.Parallel()
+	p := night("a")
+	p.Panel = []string{"judge"}
+	p.fails("judge", "X", attempts.Provider, 0, 0)
+	p.fails("judge", "X", attempts.Provider, time.Minute, 0)
+	p.fails("judge", "X", attempts.Auth, 2*time.Minute, 0)
+	if p.PanelOut() {
+		t.Error("after one refusal new work goes on without the reviewer")
+	}
+	if p.fails("judge", "Y", attempts.Auth, 3*time.Minute, 0); !p.PanelOut() {
+		t.Error("after two refusals in a row new work waits for the reviewer")
+	}
+	if p.serves("judge", "X", 4*time.Minute); p.PanelOut() {
+		t.Error("the reviewer has answered, and new work goes on without it")
+	}
+}
