@@ -51,8 +51,8 @@ func Input(o *engine.LocalOptions, m Memory, task *epic.Task) reanchor.Input {
 	return in
 }
 
-// landedSince returns the tasks, besides the dependencies of a task, that have landed since its last attempt began: what that attempt lacked
-// may be there now.
+// landedSince returns the tasks, besides the dependencies of a task, that have landed since its last attempt began: what that attempt
+// lacked may be there now.
 func landedSince(o *engine.LocalOptions, m Memory, task *epic.Task, record attempts.TaskRecord) (list []reanchor.Dependency) {
 	var began time.Time
 	for _, a := range record.Attempts {

@@ -17,7 +17,9 @@ type ledger map[string]attempts.TaskRecord
 func (l ledger) Task(id string) attempts.TaskRecord { return l[id] }
 func (l ledger) Counts() map[attempts.Status]int    { return nil }
 func (l ledger) Learned(int) []int                  { return nil }
-func at(minute int) time.Time                       { return time.Date(2026, 1, 1, 22, minute, 0, 0, time.UTC) }
+
+func at(minute int) time.Time { return time.Date(2026, 1, 1, 22, minute, 0, 0, time.UTC) }
+
 func ended(r attempts.Result, began, end int) attempts.Attempt {
 	return attempts.Attempt{Result: r, StartedAt: at(began), EndedAt: at(end)}
 }

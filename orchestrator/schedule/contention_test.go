@@ -58,7 +58,8 @@ func TestLandingFilesAreWaitedFor(t *testing.T) {
 func TestOneAtATimeAfterTwoConflicts(t *testing.T) {
 	t.Parallel()
 	conflict := func(file string) *attempts.TaskRecord {
-		return &attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: attempts.Conflict, Receipt: attempts.Receipt{Contested: []string{file}}}}}
+		lost := attempts.Receipt{Contested: []string{file}}
+		return &attempts.TaskRecord{Attempts: []attempts.Attempt{{ID: 1, Outcome: attempts.Conflict, Receipt: lost}}}
 	}
 	files := [][]string{{"go.mod"}, {"CHANGELOG"}, nil, {"CHANGE*"}}
 	earlier := &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T1": conflict("CHANGELOG"), "T2": conflict("CHANGELOG"), "T0": conflict("go.mod")}}
@@ -82,8 +83,10 @@ func TestOneAtATimeAfterTwoConflicts(t *testing.T) {
 	}
 	once := filed(t, &attempts.Ledger{}, files...)
 	once.AddContested(1, []string{"CHANGELOG"})
-	if got := []int{startNext(once, anybody), startNext(once, anybody), startNext(once, anybody), startNext(once, anybody)}; slices.Contains(got, -1) {
-		t.Errorf("got %v, want all at once after one conflict", got)
+	for range files {
+		if startNext(once, anybody) < 0 {
+			t.Error("a task waits after one conflict")
+		}
 	}
 }
 
