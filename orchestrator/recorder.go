@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -69,22 +70,30 @@ func (c *recorder) missingEdge(task *epic.Task) string {
 	if failed.ID == 0 {
 		return ""
 	}
-	var landed []string
+	lacking := func(file string) bool { return strings.Contains(failed.Receipt.ErrorSummary, path.Base(file)) }
+	var landed, named []string // of these, those that have made what the failure names
 	for i := range c.state.o.Epic.Tasks {
 		id := c.state.o.Epic.Tasks[i].ID
-		between := func(a attempts.Attempt) bool {
-			return a.Result == attempts.ResultSuccess && a.EndedAt.After(failed.StartedAt) && !a.EndedAt.After(now.StartedAt)
-		}
-		if id != task.ID && !slices.Contains(task.DependsOn, id) && slices.ContainsFunc(c.state.store.Task(id).Attempts, between) {
+		for _, a := range c.state.store.Task(id).Attempts {
+			if a.Result != attempts.ResultSuccess || !a.EndedAt.After(failed.StartedAt) || a.EndedAt.After(now.StartedAt) ||
+				id == task.ID || slices.Contains(task.DependsOn, id) {
+				continue
+			}
 			landed = append(landed, id)
+			if slices.ContainsFunc(a.Receipt.FilesChanged, lacking) {
+				named = append(named, id)
+			}
 		}
+	}
+	if len(named) > 0 {
+		landed = named
 	}
 	if len(landed) == 0 || len(landed) > mostEdges {
 		return ""
 	}
 	names := strings.Join(landed, ", ")
-	return fmt.Sprintf("%s lacked something and passes now that %s %s landed: if it needs that, write depends_on: [%s] for it in epic.yml",
-		task.ID, names, text.Verb(len(landed), "has", "have"), names)
+	return fmt.Sprintf("lacked something, and passes now that %s %s landed: if it needs that, write depends_on: [%s] for it in epic.yml",
+		names, text.Verb(len(landed), "has", "have"), names)
 }
 
 // writeDeferredFile writes deferred.File anew if an attempt has deferred findings. It tells a failure and no more: the ledger has

@@ -15,7 +15,7 @@ func TestMissingEdgeIsOffered(t *testing.T) {
 		why  string
 		want []string
 	}{
-		"it lacked a name":      {"undefined: Open", []string{"A lacked something and passes now that B has landed: if it needs that, write depends_on: [B] for it in epic.yml"}},
+		"it lacked a name":      {"undefined: Open", []string{"lacked something, and passes now that B has landed: if it needs that, write depends_on: [B] for it in epic.yml"}},
 		"it failed in some way": {"want 2, got 3", nil},
 	} {
 		var got []string
