@@ -78,6 +78,25 @@ func TestWorkGoesOnWithoutAReviewer(t *testing.T) {
 	})
 }
 
+// A task on a file in which work has conflicted does not wait for a review of other work on it, which may take hours; and the review is
+// held as soon as it can be.
+func TestWorkGoesOnBesideAReviewOfItsFile(t *testing.T) {
+	t.Parallel()
+	conflict := step{takes: 30 * time.Second, outcome: attempts.Conflict, why: "conflict", contested: []string{"F"}}
+	script := map[string][]step{
+		"A": {conflict, {takes: 30 * time.Second, outcome: attempts.Quota, why: "limit", resetIn: 3 * time.Hour, limited: "codex"}},
+		"B": {{takes: 50 * time.Second, outcome: attempts.Conflict, why: "conflict", contested: []string{"F"}}},
+	}
+	const two = "version: 2\nid: 20260101-ahead\ntitle: ahead\ntasks:\n  A: {title: a, files: [F]}\n  B: {title: b, files: [F]}\n"
+	o := Options{Jobs: 2, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
+	simulate(t, two, o, script, func(s *simulated, store *attempts.Store, err error) {
+		const want = "A claude 0s, B claude 0s, A claude 30s, B claude 1m0s, A review 3h1m0s, B review 3h2m0s"
+		if got := strings.Join(s.log, ", "); err != nil || got != want || store.Counts()[attempts.Completed] != 2 {
+			t.Errorf("got %s (%v), %v; want %s", got, err, store.Counts(), want)
+		}
+	})
+}
+
 // A reviewer that fails again and again is asked at longer and longer intervals; one answer, and the next wait is short.
 func TestReviewersBackOff(t *testing.T) {
 	t.Parallel()

@@ -81,15 +81,15 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 		return nil, of, err
 	}
 	var last *attempts.EpicReview
-	var branch attempts.Integration
+	var from string
 	e.state.store.View(func(l *attempts.Ledger) {
-		last, branch = l.LastEpicReview(), l.Integration
+		last, from = l.LastEpicReview(), l.Integration.From
 		a.BriefInput.Record = briefing.EarlierReviews(l)
 	})
 	if last != nil && last.Head == head && last.Decision != "" || !e.mayAsk() {
 		return nil, of, nil
 	}
-	a.Base = e.ownBase(ctx, a.Base, head, branch)
+	a.Base = e.ownBase(ctx, a.Base, head, from)
 	e.state.WithLock(func() {
 		a.Closed = e.state.Pool.Closed(e.state.Instant())
 		e.limits.Budget.Begin(&a.Task, attempts.Usage{})
@@ -106,19 +106,23 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	return &reviewed.Review, reviewed.Result, e.state.recordNotes(reviewed.Result.Notes)
 }
 
-// ownBase returns the commit from which on the work is the epic's own: a later one than its base if the run has followed the branch that it
-// began from. Once the epic was finished, that branch has work of the epic too, and base stands.
-func (e *epicReview) ownBase(ctx context.Context, base, head string, branch attempts.Integration) string {
-	if e.state.o.Repo == nil || branch.From == "" || branch.Finished != "" {
+// ownBase returns the commit from which on the work is the epic's own: a later one than its base if the run has followed the branch of that
+// name, which it began from. It is the base if that branch has work of the epic, was moved back, or is gone.
+func (e *epicReview) ownBase(ctx context.Context, base, head, from string) string {
+	if e.state.o.Repo == nil || from == "" {
 		return base
 	}
-	out, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: []string{"merge-base", head, "refs/heads/" + branch.From}})
-	fork := strings.TrimSpace(string(out))
-	if err != nil || fork == head {
-		return base // the branch is gone, or has all of it
+	git := func(args ...string) (string, error) {
+		out, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: args})
+		return strings.TrimSpace(string(out)), err
 	}
-	if _, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: []string{"merge-base", "--is-ancestor", base, fork}}); err != nil {
-		return base // the branch was moved back
+	fork, err := git("merge-base", head, "refs/heads/"+from)
+	if err != nil {
+		return base
+	}
+	landed, err := git("rev-list", "-1", "--fixed-strings", "--grep=Relay-Epic: "+e.state.o.Epic.ID, base+".."+fork)
+	if _, moved := git("merge-base", "--is-ancestor", base, fork); err != nil || moved != nil || landed != "" {
+		return base
 	}
 	return fork
 }

@@ -35,6 +35,8 @@ type step struct {
 	usd     []float64     // what it tells to have cost, a minute after the other; the last is what it costs in the end
 	tokens  int64         // what it uses, told at the end
 	held    bool          // no agent is asked: a check cannot run
+
+	contested []string // files in which its work conflicts with what has landed
 }
 
 // simulated is an Engine whose attempts follow a script in fake time. A task without a script succeeds in a minute.
@@ -101,7 +103,7 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 	case <-time.After(st.takes):
 	}
 	f := engine.Result{
-		Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError},
+		Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError, Contested: st.contested},
 	}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)

@@ -263,7 +263,7 @@ func (d *Dispatcher) opens(now clock.Instant) (name string, at clock.Deadline) {
 		lacking := d.State.Plan.MissingReviewers(i)
 		waits := lacking != nil
 		like := !waits && !d.State.Pool.HasFailed(task.ID)
-		if like && asked[task.Runner] {
+		if like && asked[task.Runner] || !waits && d.State.Plan.MustWait(i) {
 			continue
 		}
 		var who string

@@ -12,7 +12,7 @@ import (
 // that shares no file with a running task starts first. A task waits only where git has shown that it must: for a file in which the work of
 // two tasks has conflicted, and for work that waits for its landing and changes a file of the task, which the task would not see.
 type contention struct {
-	holders  []int          // tasks that are running, or whose work waits for its landing or its review
+	holders  []int          // tasks that are running, or whose work waits for its landing or its review: that may take hours
 	declared map[string]int // by declared file or glob: how many holders have it
 	lost     map[int][]string
 	hot      []*fileSet // each a file that the work of more than one task has lost
@@ -98,8 +98,8 @@ func (s *Schedule) BlocksContested(i int) bool {
 	return false
 }
 
-// mustWait reports whether task i may not start beside those that hold files now.
-func (s *Schedule) mustWait(i int) bool {
+// MustWait reports whether task i may not start beside what is running or landing now.
+func (s *Schedule) MustWait(i int) bool {
 	c := &s.contention
 	if slices.Contains(c.holders, i) {
 		return false
@@ -110,7 +110,7 @@ func (s *Schedule) mustWait(i int) bool {
 		}
 	}
 	for _, file := range c.hot {
-		if s.meets(file, i) && slices.ContainsFunc(c.holders, func(k int) bool { return s.meets(file, k) }) {
+		if s.meets(file, i) && slices.ContainsFunc(c.holders, func(k int) bool { return s.phase[k] == phaseRunning && s.meets(file, k) }) {
 			return true
 		}
 	}

@@ -109,7 +109,7 @@ func TestContentionHoldsAndLetsGo(t *testing.T) {
 				running = append(running, i)
 			} else {
 				for i := range s.Ready() {
-					if waited++; !s.mustWait(i) {
+					if waited++; !s.MustWait(i) {
 						t.Fatalf("seed %d: task %d did not start beside %v", seed, i, running)
 					}
 				}

@@ -149,7 +149,7 @@ func nextOf(s *Schedule, fits func(i int) bool) int {
 	best, shared := -1, 0
 	for i := range s.ready.all() {
 		switch {
-		case !fits(i) || s.mustWait(i):
+		case !fits(i) || s.MustWait(i):
 		case !s.contention.shares(i, s.tasks[i].Files):
 			return i
 		default:
