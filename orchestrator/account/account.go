@@ -193,14 +193,14 @@ func (f *State) Follow(next State) {
 	*f = next
 }
 
-// TellUnproved returns what to tell the agent, once, of files that the checks have written. The notes lack it then: the checks run again
-// after the agent's turn.
-func (f *State) TellUnproved() []string {
-	if f.Unproved == "" || f.Rounds > 0 || f.End.AskedWhy {
-		return nil
+// TellUnproved returns what to tell the agent of files that the checks have written. The notes lack it then: the checks run again after the
+// agent's turn.
+func (f *State) TellUnproved() string {
+	if f.Unproved == "" || f.Rounds > 0 {
+		return ""
 	}
 	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Text == f.Unproved })
-	return []string{"Besides, " + f.Unproved + ". Commit it as they write it where the task changes it."}
+	return "\n\nrelay adds: " + f.Unproved + ". If your task changes it, commit it as the checks left it."
 }
 
 // ForgetChecks forgets what checks have said of the work.

@@ -2,7 +2,6 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -123,8 +122,8 @@ func (c Cap) exhausted(of Scope, spent money, passed bool) *ExhaustedError {
 // Tracker adds up what has been spent and compares it with the caps. It reads no clock and stops nothing.
 type Tracker struct {
 	caps      Caps
-	run, epic money // of attempts that have ended
-	ended     []money
+	run, epic money      // of attempts that have ended
+	ended     [2][]int64 // what attempts that have ended have cost, sorted: micros, and tokens
 	open      map[string]*openAttempt
 }
 
@@ -157,21 +156,21 @@ func New(b Caps, ran attempts.Usage, l *attempts.Ledger) *Tracker {
 func (p *Tracker) add(spent money) {
 	p.epic = p.epic.plus(spent)
 	if spent.micros+spent.tokens > 0 {
-		p.ended = append(p.ended, spent)
+		for k, of := range [2]int64{spent.micros, spent.tokens} {
+			at, _ := slices.BinarySearch(p.ended[k], of)
+			p.ended[k] = slices.Insert(p.ended[k], at, of)
+		}
 	}
 }
 
 // Short reports whether the caps of the run and the epic leave too little for the running attempts and one more, if each costs the median
 // of those that have ended. It is false if none runs or none has ended.
 func (p *Tracker) Short(running int) bool {
-	if running == 0 || len(p.ended) == 0 {
+	if running == 0 || len(p.ended[0]) == 0 {
 		return false
 	}
-	median := func(of func(money) int64) int64 {
-		slices.SortFunc(p.ended, func(a, b money) int { return cmp.Compare(of(a), of(b)) })
-		return of(p.ended[(len(p.ended)-1)/2]) * int64(running+1)
-	}
-	need := money{micros: median(func(m money) int64 { return m.micros }), tokens: median(func(m money) int64 { return m.tokens })}
+	median := func(sorted []int64) int64 { return sorted[(len(sorted)-1)/2] * int64(running+1) }
+	need := money{micros: median(p.ended[0]), tokens: median(p.ended[1])}
 	return p.caps.Run.exhausted(ScopeRun, p.run.plus(need), true) != nil || p.caps.Epic.exhausted(ScopeEpic, p.epic.plus(need), true) != nil
 }
 

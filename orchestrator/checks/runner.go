@@ -32,7 +32,7 @@ type Runner struct {
 	begin          sync.Once
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
-	flaked         sync.Map // by task and check: the failure of it that was flaky last
+	flaked         sync.Map // by task and check: flakes
 	passed         sync.Map // checks that have passed on a base, by name
 }
 
@@ -137,17 +137,25 @@ func (r *Runner) Flaky(check Check, passed *Result) string {
 	return r.Why(check, *passed.Flaky) + "; repeated alone it passed"
 }
 
-// FlakesAgain returns what Flaky says if the check is flaky for the second time in this run on work of the task, by its own and not by
-// what ran beside it.
+// flakes are the times at which one check was flaky on work of one task, by its own and not by what ran beside it.
+type flakes struct {
+	times int
+	last  *Result // how it failed then: seen again, it is the same flake
+	why   string
+}
+
+// FlakesAgain returns what Flaky says of the last flake of a check that has passed, if it was flaky more than once in this run on work of the
+// task. The attempts at a task come one after another.
 func (r *Runner) FlakesAgain(task string, check Check, passed *Result) []string {
-	if passed.Flaky == nil || passed.Flaky.Beside {
+	known, _ := r.flaked.LoadOrStore(task+"\x00"+check.Key(), &flakes{})
+	seen := known.(*flakes)
+	if first := passed.Flaky; first != nil && first != seen.last && !first.Beside {
+		seen.times, seen.last, seen.why = seen.times+1, first, r.Flaky(check, passed)
+	}
+	if seen.times < 2 {
 		return nil
 	}
-	before, met := r.flaked.Swap(task+"\x00"+check.Key(), passed.Flaky)
-	if !met || before == passed.Flaky { // a result that is known already is the same one
-		return nil
-	}
-	return []string{r.Flaky(check, passed)}
+	return []string{seen.why}
 }
 
 // Said returns the lines of a command's log that say why it failed; none when the log cannot be read.

@@ -77,7 +77,7 @@ func (s *Schedule) AddContested(i int, files []string) {
 }
 
 // mostCompared is how many changed files of one work are compared, and how many tasks that share a file with a running one are passed over.
-const mostCompared = 1000
+const mostCompared = 100
 
 // AwaitLanding keeps tasks on the files that running task i has changed from starting until it stops.
 func (s *Schedule) AwaitLanding(i int, changed []string) {

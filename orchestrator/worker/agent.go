@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -347,7 +346,7 @@ func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byt
 // askWhy asks the agent once why it changed tests that the task does not name; it may undo that.
 func (ag *agent) askWhy(ctx context.Context) error {
 	t := ag.t
-	changed := append(verdict.ChangedTests(&t.ev), t.f.TellUnproved()...)
+	changed := verdict.ChangedTests(&t.ev)
 	report, err := ag.resumed(ctx, func(ctx context.Context) (runners.Report, error) {
 		return ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, changed, t.f.Session != ""), false)
 	})
@@ -387,7 +386,6 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 // rework gives the findings of a review back to the agent.
 func (ag *agent) rework(ctx context.Context) error {
 	t := ag.t
-	t.f.Receipt.Findings = strings.Join(append(t.f.TellUnproved(), t.f.Receipt.Findings), "\n\n")
 	round := attempts.Round{Number: t.f.Rounds + 1, Head: t.f.Judged, Verdict: t.f.Receipt.Verdict, Wanted: t.f.Wanted}
 	shared := t.run.panel()
 	if err := shared.Record(t.a, attempts.ReviewProgress{Rounds: []attempts.Round{round}}); err != nil {
@@ -430,7 +428,7 @@ func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	}
 	known := t.a.BriefInput
 	known.Facts, known.Base = facts, t.a.Base
-	brief := reanchor.Rework{Findings: t.f.Receipt.Findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
+	brief := reanchor.Rework{Findings: t.f.Receipt.Findings + t.f.TellUnproved(), Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
 	t.run.events.Emit(engine.Event{
 		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
 	})
