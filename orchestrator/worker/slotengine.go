@@ -49,10 +49,9 @@ type slotEngine struct {
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
-	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
-	branch := integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	unchecked := func(t epic.Task) bool { return len(t.Checks) == 0 }
-	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, unchecked)
+	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
+	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir, Spare: files.Copies.SetAside}
+	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
 	if g.o.Sign {
 		branch.Sign()
 	}
@@ -64,7 +63,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
 	}
 	s.benches = &bench.Benches{
-		Checks: g.checks, Pool: pool, Slots: s.slots, Files: provision.New(g.home, g.o), Tools: g.guard.Tools, Env: g.guard.CommandEnv,
+		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
 		Results: checks.NewCache(),
 	}
 	s.merger = &merge.Merger{
