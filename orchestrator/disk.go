@@ -10,7 +10,8 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// watchDisk stops an agent whenever the disk has less room than its floor: the one that has written most, if that is as much as the floor.
+// watchDisk stops an agent whenever the disk has less room than its floor: the one that has written most in its turn, if that is as much
+// as the floor.
 func watchDisk(ctx context.Context, s *state, m *decide.Limits) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -30,11 +31,11 @@ func stopFiller(s *state, m *decide.Limits) {
 	for id, at := range places {
 		a := engine.Attempt{Run: s.o.Run, Number: at.Attempt}
 		a.Task.ID = id
-		if n := attemptfiles.Of(s.o.Dir, a).Grown(at.Dir); n >= most {
+		if n := attemptfiles.Of(s.o.Dir, a).Grown(at.Dir, at.Since); n >= most {
 			task, most = id, n
 		}
 	}
 	if task != "" {
-		s.WithLock(func() { m.Cancel(task, fmt.Errorf("%w: it wrote %d MiB", engine.ErrFilled, most>>20)) })
+		s.WithLock(func() { m.Cancel(task, places[task], fmt.Errorf("%w: it wrote %d MiB", engine.ErrFilled, most>>20)) })
 	}
 }

@@ -26,6 +26,9 @@ func (r *run) listen(events <-chan engine.Event) {
 		}
 		r.state.WithLock(func() {
 			switch e.Kind {
+			case engine.KindTurn:
+				r.limits.Works(e.Task, decide.Place{Attempt: e.Attempt, Dir: e.Dir, Since: e.Began})
+				return
 			case engine.KindUsage:
 				r.limits.RecordUsage(e)
 			case engine.KindFault:
@@ -49,7 +52,6 @@ func (r *run) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
-	r.state.WithLock(func() { r.limits.Works(e.Task, decide.Place{Attempt: e.Attempt, Dir: e.Briefed.Dir}) })
 	briefed := r.state.Redact.Briefed(*e.Briefed)
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})

@@ -35,7 +35,7 @@ type Limits struct {
 	ExhaustedBy *budget.ExhaustedError             // nothing more is started
 	stopping    map[string]bool                    // of these, whom a person has stopped
 	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
-	places      map[string]Place                   // where they work, by task
+	places      map[string]Place                   // where their agents work, by task
 }
 
 func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
@@ -230,28 +230,43 @@ func (m *Limits) Over(task string) {
 	delete(m.places, task)
 }
 
-// Place is where an attempt works.
+// Place is where the agent of an attempt works, in one turn.
 type Place struct {
 	Attempt int
-	Dir     string
+	Dir     string // "" : the turn is over
+	Since   time.Time
+	stopped bool
 }
 
-// Works notes where an attempt at a task works. The caller holds Mu.
-func (m *Limits) Works(task string, at Place) { m.places[task] = at }
+// Works notes where the agent of a task works. The caller holds Mu.
+func (m *Limits) Works(task string, at Place) {
+	m.places[task] = at
+	if at.Dir == "" {
+		delete(m.places, task)
+	}
+}
 
-// Crowded returns where attempts work while the disk has less room than its floor, and that floor; else nothing. The caller holds Mu.
+// Crowded returns where agents work while the disk has less room than its floor, and that floor. It returns nothing if there is room, or
+// until an agent that was stopped has ended. The caller holds Mu.
 func (m *Limits) Crowded() (places map[string]Place, floor int64) {
 	floor = m.state.O.Limits.DiskFloor
+	for _, at := range m.places {
+		if at.stopped {
+			return nil, 0
+		}
+	}
 	if free := m.state.O.Free().Disk; free < 0 || free >= floor {
 		return nil, 0
 	}
 	return maps.Clone(m.places), floor
 }
 
-// Cancel ends the attempt at a task for a cause. The caller holds Mu.
-func (m *Limits) Cancel(task string, cause error) {
-	if stop := m.stops[task]; stop != nil {
+// Cancel ends the attempt at a task for a cause, if its agent works there still. The caller holds Mu.
+func (m *Limits) Cancel(task string, at Place, cause error) {
+	if stop := m.stops[task]; stop != nil && m.places[task] == at {
 		stop(cause)
+		at.stopped = true
+		m.places[task] = at
 	}
 }
 

@@ -218,6 +218,8 @@ type Event struct {
 	// Attempt and Briefed are of a KindBriefed: the attempt's number, and what its brief holds.
 	Attempt int
 	Briefed *attempts.Briefed
+	Dir     string    // KindTurn: where the agent of Attempt works; "" : the turn is over
+	Began   time.Time // KindTurn
 	// Delivered means of a KindUsage that the agent has come to its end: what was used counts, and stops it no more.
 	Delivered bool
 }
@@ -230,6 +232,7 @@ const (
 	KindActivity  EventKind = "activity"   // the agent did something
 	KindUsage     EventKind = "usage"      // it has used something
 	KindBriefed   EventKind = "briefed"    // its brief is written
+	KindTurn      EventKind = "turn"       // a turn of its agent begins or is over
 	KindNoFork    EventKind = "no_fork"    // its CLI cannot go on from Fork, so that it is told Prompt; the event's text says why
 	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command

@@ -87,10 +87,9 @@ func (ag *agent) later(sup process.Supervisor) turn {
 func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runners.Report, error) {
 	t := ag.t
 	cut := ""
-	switch {
-	case u.cut && p.Used():
+	if u.cut && p.Used() {
 		cut = "relay ended while the agent worked" // by a signal, or by an error of its own
-	case u.cut:
+	} else if u.cut {
 		cut = "relay ended before the agent began"
 	}
 	o, a, c := t.run.o, t.a, t.c
@@ -107,6 +106,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 		return runners.Report{}, err
 	}
 	doing := ""
+	defer t.run.events.Turn(ctx, a, c.repo.Root(), p.Begun())()
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(result, u),
@@ -126,7 +126,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 			t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 		},
 	})
-	t.f.Note("left", p.Drop(ctx, c.repo.Root()))
+	t.f.Note("left", p.Drop(ctx, c.repo))
 	report.Detail = verdict.EndedWhile(report, doing)
 	attemptfiles.EndToken(p.Result)
 	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))
