@@ -76,12 +76,11 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.OnBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
-		f.Note("check", note)
-		if b.CannotRun = why; why != "" {
-			s.Run.Phase = attempts.PhaseBaseline
+		if f.Note("check", note); why != "" {
+			b.CannotRun, s.Run.Phase = why, attempts.PhaseBaseline
 			f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 		}
-		return why == "", nil
+		return why == "" || s.TimedOut, nil // only a whole list is remembered, and the next task need not wait as long
 	})
 	b.Mishap = tr.Mishap
 	f.Note("check", tr.Blind)
