@@ -42,8 +42,8 @@ type cachedRun struct {
 	results []Result
 }
 
-// Get returns what is known of a list and is believed, or runs the list to know it. What took too long, nobody saw the
-// end of, or was not run to its end, is not remembered.
+// Get returns what is known of a list and is believed, or runs the list to know it. A list that was not run to its end
+// is not remembered.
 func (c *Cache) Get(
 	ctx context.Context, key CacheKey, believed func([]Result) bool, run func() (list []Result, whole bool, err error),
 ) (list []Result, cached bool, err error) {
@@ -90,7 +90,7 @@ func (e *cachedRun) closed() bool {
 func (c *Cache) finish(key CacheKey, e *cachedRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !e.valid || slices.ContainsFunc(e.results, func(s Result) bool { return s.TimedOut }) {
+	if !e.valid {
 		delete(c.runs, key)
 	}
 	close(e.done)

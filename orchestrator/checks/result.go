@@ -16,6 +16,7 @@ type Result struct {
 	Exit     process.Exit
 	TimedOut bool
 	Flooded  bool        // it printed too much; TimedOut says so as well
+	Attempt  int         // ordinal of the attempt for which it ran
 	Unknown  bool        // how it ended is unknown: it proves nothing
 	Beside   bool        // other checks ran at the same time
 	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone

@@ -33,7 +33,6 @@ type Runner struct {
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 	flaked         sync.Map // by task and check: flakes
-	passed         sync.Map // checks that have passed on a base, by name
 }
 
 // Location is where checks are run, and for which attempt.
@@ -92,7 +91,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	}
 	tests := attempts.CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
-	result := Result{Run: run, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}
+	result := Result{Run: run, Attempt: at.Attempt.Number, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report)}
 	if !result.Passed() && !result.Unknown && !result.Flooded {
 		result.Said = Said(log)
 	}

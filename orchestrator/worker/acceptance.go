@@ -76,12 +76,11 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
 		f.OnBase[check.Key()] = s
 		why, note := r.HoldBack(ctx, t.a, check, s)
-		f.Note("check", note)
-		if b.CannotRun = why; why != "" {
-			s.Run.Phase = attempts.PhaseBaseline
+		if f.Note("check", note); why != "" {
+			b.CannotRun, s.Run.Phase = why, attempts.PhaseBaseline
 			f.Receipt.Checks = append(f.Receipt.Checks, s.Run)
 		}
-		return why == "", nil
+		return why == "" || s.TimedOut, nil // only a whole list is remembered, and the next task need not wait as long
 	})
 	b.Mishap = tr.Mishap
 	f.Note("check", tr.Blind)
@@ -208,10 +207,10 @@ func (ac *acceptance) askBase(ctx context.Context, check checks.Check, tr *bench
 // check has left: only the same failure is known there.
 func (ac *acceptance) compare(ctx context.Context, check checks.Check, base checks.Result, after *checks.Result, run *verdict.Run) {
 	whose := checks.Attribution(base, *after)
-	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
+	run.Before = base.State()
 	own, r := ac.t.inUsers(), ac.t.run.checks
 	if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
-		run.Before, run.Alike = "", false
+		run.Before = ""
 	}
 	if !own || run.Excused() {
 		after.Run.Attribution = whose

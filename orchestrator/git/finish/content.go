@@ -165,12 +165,12 @@ func squashed(ctx context.Context, b *integration.Branch, into, tip string) (fou
 }
 
 // dropped lists the commits that the epic began from or that its branch followed, that have been on Into by its log, and that somebody
-// has taken off it since.
+// has taken off it since. One whose change Into still has in another commit, reworded or rebased, is not among them.
 func dropped(ctx context.Context, f *Step, o Options) ([]string, error) {
 	list := func(without string) ([]string, error) {
-		wanted := strings.NewReader(f.Tip + "\n^" + f.Old + "\n" + without)
-		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--no-merges", "--max-count=1000", "--format=%h %s",
-			"--invert-grep", "--fixed-strings", "--grep=Relay-Epic: "+o.Epic.ID, "--stdin")
+		wanted := strings.NewReader(f.Old + "..." + f.Tip + "\n" + without)
+		out, err := f.branch.Git(ctx, wanted, "log", "--ignore-missing", "--right-only", "--cherry-pick", "--no-merges",
+			"--max-count=1000", "--format=%h %s", "--invert-grep", "--fixed-strings", "--grep=Relay-Epic: "+o.Epic.ID, "--stdin")
 		return strings.Split(out, "\n"), err
 	}
 	all, err := list("")

@@ -222,7 +222,7 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	switch {
 	case off:
 		return &text.RefusedError{
-			Reason: fmt.Sprintf("%s has no longer what %s began from (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
+			Reason: fmt.Sprintf("%s has no longer what %s began from or followed (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
 			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
 		}
 	case straight, o.Apart:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -170,6 +171,10 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 
 // sayReopened adds to gated tasks that the run would try them again, as it would begin from another base than they did.
 func sayReopened(ctx context.Context, left []SkippedTask, p *project.Project, pl *project.Plan, l *attempts.Ledger) {
+	gated := func(s SkippedTask) bool { return l.StatusOf(pl.Graph, s.Task) == attempts.Gated }
+	if !slices.ContainsFunc(left, gated) { // nothing is merged without need
+		return
+	}
 	mode := integration.Mode(p.Config.Relay.Landing)
 	b := integration.NewBranch(p.Git, pl.Epic.ID, mode)
 	tip, err := b.Tip(ctx)
