@@ -103,7 +103,8 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 	case <-time.After(st.takes):
 	}
 	f := engine.Result{
-		Outcome: st.outcome, Held: st.held, Usage: usage, Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError, Contested: st.contested},
+		Outcome: st.outcome, Held: st.held, Usage: usage,
+		Receipt: attempts.Receipt{ErrorSummary: st.why, ErrorCategory: attempts.CodeError, Contested: st.contested},
 	}
 	if st.resetIn > 0 {
 		f.ResetAt = s.now().Add(st.resetIn)

@@ -143,8 +143,8 @@ type flakes struct {
 	why   string
 }
 
-// FlakesAgain returns what Flaky says of the last flake of a check that has passed, if it was flaky more than once in this run on work of the
-// task. The attempts at a task come one after another.
+// FlakesAgain returns what Flaky says of the last flake of a check that has passed, if it was flaky more than once in this run on work of
+// the task. The attempts at a task come one after another.
 func (r *Runner) FlakesAgain(task string, check Check, passed *Result) []string {
 	known, _ := r.flaked.LoadOrStore(task+"\x00"+check.Key(), &flakes{})
 	seen := known.(*flakes)

@@ -428,7 +428,8 @@ func (ag *agent) giveFindings(ctx context.Context) (runners.Report, error) {
 	}
 	known := t.a.BriefInput
 	known.Facts, known.Base = facts, t.a.Base
-	brief := reanchor.Rework{Findings: t.f.Receipt.Findings + t.f.TellUnproved(), Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
+	findings := t.f.Receipt.Findings + t.f.TellUnproved()
+	brief := reanchor.Rework{Findings: findings, Round: number, Of: rounds, Resumed: t.f.Session != ""}.Brief(known)
 	t.run.events.Emit(engine.Event{
 		Task: t.a.Task.ID, Kind: engine.KindMending, Detail: runners.Event{Text: fmt.Sprintf("round %d of %d", number, rounds)},
 	})
