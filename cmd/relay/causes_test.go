@@ -40,6 +40,7 @@ func (c *causes) collect(dir string) {
 
 // withoutScript says of the rows that no script brings about why that is so, or what tests them.
 var withoutScript = map[string]string{
+	"broken before":              "worker.TestBrokenBefore",
 	"cannot run on the work":     "worker.TestCannotRun",
 	"changed beside":             "the table alone: another task has to be at work in the moment in which the check ends",
 	"changes wanted, and mended": "a step on the way: no attempt ends with it",

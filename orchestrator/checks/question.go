@@ -53,10 +53,9 @@ func (q Question) Protected(plan *epic.Epic) []string {
 // Believed reports whether what is known of a list need not be found out again. A failure of the work may have been
 // mended by waiting, and so may what took too long before the work and held the task back.
 func (q Question) Believed(list []Result) bool {
-	goesOn := q.OfEpic() && len(q.Attempt.Task.Checks) > 0
 	return !slices.ContainsFunc(list, func(s Result) bool {
 		if q.Before {
-			return s.TimedOut && s.Attempt < q.Attempt.Number && !goesOn
+			return s.TimedOut && s.Attempt < q.Attempt.Number
 		}
 		return !s.Passed()
 	})

@@ -33,6 +33,7 @@ type Runner struct {
 	turns          *turns
 	reportedBroken sync.Map // checks of the epic that cannot run, and are told
 	flaked         sync.Map // by task and check: flakes
+	passed         sync.Map // checks that have passed on a base, by name
 }
 
 // Location is where checks are run, and for which attempt.

@@ -144,6 +144,7 @@ type Run struct {
 	OfEpic    bool   `json:"of_epic,omitempty"`
 	Is        State  `json:"is"`
 	Before    State  `json:"before,omitempty"`     // on the base; "": not known
+	Alike     bool   `json:"alike,omitempty"`      // it fails in the same way on the base
 	How       string `json:"how,omitempty"`        // it ended, with the lines that say why
 	Short     string `json:"short,omitempty"`      // the same in fewer words
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
@@ -152,10 +153,8 @@ type Run struct {
 	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }
 
-// Excused reports whether the check is one of the epic that fails, or takes too long, on the base as well: it is held against no task.
-func (r Run) Excused() bool {
-	return r.OfEpic && r.Is != Passed && (r.Before == Red || r.Is == Late && r.Before == Late)
-}
+// Excused reports whether the check is one of the epic that fails on the base as well: it is held against no task.
+func (r Run) Excused() bool { return r.OfEpic && r.Is != Passed && r.Before == Red }
 
 // fails reports whether the check speaks against the work.
 func (r Run) fails() bool { return r.Changed != "" || r.Is != Passed && !r.Excused() }

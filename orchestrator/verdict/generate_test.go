@@ -162,8 +162,8 @@ func (m maker) checks() *Runs {
 	runs := Runs{Mishap: m.mishapOnWork()}
 	for range m.IntN(4) {
 		run := Run{Name: m.word(1), Is: Passed, OfEpic: m.in(2), Before: []State{Passed, Red, Late, ""}[m.IntN(4)]}
-		if run.OfEpic && (run.Before == Red || run.Before == Late) && m.in(2) {
-			run.Is = run.Before
+		if run.OfEpic && run.Before == Red && m.in(2) {
+			run.Is, run.Alike = Red, m.in(2)
 		}
 		runs.Runs = append(runs.Runs, run)
 	}
@@ -173,7 +173,7 @@ func (m maker) checks() *Runs {
 		runs.Runs = append(runs.Runs, m.failing())
 	case m.in(rare): // one of the epic that has passed on the base, and fails there now
 		runs.Offline = m.word(1)
-		runs.Runs = append(runs.Runs, Run{Name: m.word(1), OfEpic: true, Is: Red, Before: Red})
+		runs.Runs = append(runs.Runs, Run{Name: m.word(1), OfEpic: true, Is: Red, Before: Red, Alike: true})
 	}
 	return &runs
 }
@@ -181,13 +181,14 @@ func (m maker) checks() *Runs {
 // failing returns a check that speaks against the work and says how it failed.
 func (m maker) failing() Run {
 	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2), Crowded: m.in(4)}
-	if m.in(3) && !(run.OfEpic && run.Before == Late) {
+	if m.in(3) {
 		run.Is = Late
 	}
 	if m.in(4) {
 		run.Changed = m.word(1)
 		run.Is = []State{Passed, run.Is}[m.IntN(2)]
 	}
+	run.Alike = run.Is == Late && run.Before == Late && !m.in(3)
 	if !run.OfEpic {
 		run.CannotRun = m.word(4)
 	}

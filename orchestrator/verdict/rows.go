@@ -104,7 +104,7 @@ var machineRows = []row{
 	unknownRow,
 	{
 		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
-		Seen:  "a check cannot run on the base whatever an agent does, or one of the epic takes too long there, and no other check would prove the work",
+		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work; or one of the epic takes too long there",
 		Often: "once",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Base},
@@ -319,12 +319,12 @@ var workRows = []row{
 		holds: func(e *Evidence) bool {
 			_, red := e.against()
 			looked := e.Work.Empty && !e.Task.HasChecks || red || e.Hook != nil
-			return looked && len(e.Work.LeftProtected) > 0 && !cannotRun(e)
+			return looked && len(e.Work.LeftProtected) > 0 && !cannotRun(e) && !brokenBefore(e)
 		},
 		words: func(e *Evidence) string {
 			more := ""
 			if r, red := e.against(); red {
-				more = r.How
+				more = redWords(e, r)
 			}
 			return protectedWords(e.Work.LeftProtected, more)
 		},

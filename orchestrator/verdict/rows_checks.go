@@ -45,12 +45,20 @@ var checkRows = []row{
 		words: func(e *Evidence) string { r, _ := e.against(); return r.CannotRun },
 	},
 	{
+		Cause: "broken before", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "a check of the epic exceeds a limit on the work, and in the same way on the base",
+		Often: "once on the work, once on the base",
+		needs: []Part{Checked},
+		holds: brokenBefore,
+		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
+	},
+	{
 		Cause: "seen beside", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
 		Seen:  "a check fails on the work twice, both times beside checks of other tasks that went on for longer than it takes",
 		Often: "twice",
 		needs: []Part{Checked},
 		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.Crowded },
-		words: func(e *Evidence) string { r, _ := e.against(); return r.How + "; other checks ran beside it" },
+		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) + "; other checks ran beside it" },
 		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },
 	},
 	{
@@ -61,7 +69,7 @@ var checkRows = []row{
 		holds: func(e *Evidence) bool { _, yes := e.against(); return yes },
 		words: func(e *Evidence) string {
 			r, _ := e.against()
-			why := r.How
+			why := redWords(e, r)
 			if len(e.Work.Left) > 0 {
 				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is no part of what was checked"
 			}
@@ -106,6 +114,12 @@ func cannotRun(e *Evidence) bool {
 	return yes && r.Changed == "" && !r.OfEpic && r.Before != Passed && r.CannotRun != ""
 }
 
+// brokenBefore reports whether the check that fails is one of the epic that said nothing on the base either.
+func brokenBefore(e *Evidence) bool {
+	r, yes := e.against()
+	return yes && r.Changed == "" && r.OfEpic && r.Before != Passed && r.Alike
+}
+
 // notDone returns what speaks against an agent that found its task done already; "": nothing does.
 func notDone(e *Evidence) string {
 	if !e.DoneAlready() {
@@ -121,7 +135,7 @@ func notDone(e *Evidence) string {
 	if r.Changed != "" || cannotRun(e) {
 		return ""
 	}
-	return r.How
+	return redWords(e, r)
 }
 
 // onlyExcused names a check of the epic that fails as it did before, where no check of the task says that it is done.
@@ -135,6 +149,14 @@ func onlyExcused(c *Runs) string {
 		}
 	}
 	return ""
+}
+
+// redWords says how a check failed.
+func redWords(e *Evidence, r Run) string {
+	if brokenBefore(e) {
+		return r.How + ", and in the same way before the work"
+	}
+	return r.How
 }
 
 func changedWords(e *Evidence) string {

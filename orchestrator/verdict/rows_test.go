@@ -200,7 +200,7 @@ var workCases = []rowCase{
 	{ // only the epic's checks could say that it is done
 		func(e *Evidence) {
 			e.Work.Empty = true
-			e.Checks.Runs = []Run{{Name: "make lint", OfEpic: true, Is: Red, Before: Red}}
+			e.Checks.Runs = []Run{{Name: "make lint", OfEpic: true, Is: Red, Before: Red, Alike: true}}
 		},
 		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed, and make lint fails, as it did before", ""},
 	},
@@ -236,6 +236,10 @@ var checkCases = []rowCase{
 		Ruling{"cannot run on the work", attempts.Environment, attempts.MissingDependency, attempts.Infrastructure, false, Gate, "make e2e: chromium is missing", ""},
 	},
 	{
+		ran(Run{Name: "make lint", OfEpic: true, Is: Late, Before: Late, Alike: true, How: "make lint took more than 10m"}),
+		Ruling{"broken before", attempts.Environment, attempts.TestFailure, "", false, Resume, "make lint took more than 10m, and in the same way before the work", ""},
+	},
+	{
 		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: port in use", Crowded: true}),
 		Ruling{"seen beside", attempts.Environment, attempts.TestFailure, "", false, Resume, "make test: exit status 2: port in use; other checks ran beside it", ""},
 	},
@@ -244,7 +248,7 @@ var checkCases = []rowCase{
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2: --- FAIL: TestA", "make test: exit status 2"},
 	},
 	{
-		ran(Run{Name: "make test", Is: Late, Before: Late, How: "make test took more than 10m"}),
+		ran(Run{Name: "make test", Is: Late, Before: Late, Alike: true, How: "make test took more than 10m"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test took more than 10m", ""},
 	},
 	{ // what passes on the base can run
@@ -298,11 +302,7 @@ var panelCases = []rowCase{
 	},
 	{func(*Evidence) {}, Ruling{Cause: "proved", Outcome: attempts.Success, Next: Land}},
 	{ // excused
-		ran(Run{Name: "make lint", OfEpic: true, Is: Red, Before: Red, How: "make lint: exit status 1"}),
-		Ruling{Cause: "proved", Outcome: attempts.Success, Next: Land},
-	},
-	{ // it says nothing on the base either
-		ran(Run{Name: "make lint", OfEpic: true, Is: Late, Before: Late, How: "make lint took more than 10m"}),
+		ran(Run{Name: "make lint", OfEpic: true, Is: Red, Before: Red, Alike: true, How: "make lint: exit status 1"}),
 		Ruling{Cause: "proved", Outcome: attempts.Success, Next: Land},
 	},
 	{ // done already

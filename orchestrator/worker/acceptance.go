@@ -207,10 +207,10 @@ func (ac *acceptance) askBase(ctx context.Context, check checks.Check, tr *bench
 // check has left: only the same failure is known there.
 func (ac *acceptance) compare(ctx context.Context, check checks.Check, base checks.Result, after *checks.Result, run *verdict.Run) {
 	whose := checks.Attribution(base, *after)
-	run.Before = base.State()
+	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
 	own, r := ac.t.inUsers(), ac.t.run.checks
 	if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
-		run.Before = ""
+		run.Before, run.Alike = "", false
 	}
 	if !own || run.Excused() {
 		after.Run.Attribution = whose
