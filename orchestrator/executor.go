@@ -126,6 +126,9 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 		left := x.limits.Budget.Remaining(task, record.UsedSince())
 		a.BriefInput.BudgetUSD, a.BriefInput.Tokens = left.USD, left.Tokens
 		a.Closed = x.state.Pool.Closed(x.state.Instant())
+		if at, ok := x.state.o.Graph.Index(task.ID); ok {
+			a.WasHeld = x.state.Plan.WasPostponed(at)
+		}
 	})
 	return a
 }

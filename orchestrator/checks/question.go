@@ -55,7 +55,7 @@ func (q Question) Protected(plan *epic.Epic) []string {
 func (q Question) Believed(list []Result) bool {
 	return !slices.ContainsFunc(list, func(s Result) bool {
 		if q.Before {
-			return s.TimedOut && s.Attempt < q.Attempt.Number
+			return s.TimedOut && q.Attempt.WasHeld && !s.WasHeld
 		}
 		return !s.Passed()
 	})

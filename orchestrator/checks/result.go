@@ -16,7 +16,7 @@ type Result struct {
 	Exit     process.Exit
 	TimedOut bool
 	Flooded  bool        // it printed too much; TimedOut says so as well
-	Attempt  int         // ordinal of the attempt for which it ran
+	WasHeld  bool        // it ran for a task that had been held
 	Unknown  bool        // how it ended is unknown: it proves nothing
 	Beside   bool        // other checks ran at the same time
 	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone

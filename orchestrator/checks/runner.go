@@ -93,7 +93,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	tests := attempts.CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	result := Result{
-		Run: run, Attempt: at.Attempt.Number, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),
+		Run: run, WasHeld: at.Attempt.WasHeld, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),
 	}
 	if !result.Passed() && !result.Unknown && !result.Flooded {
 		result.Said = Said(log)

@@ -152,6 +152,7 @@ type Attempt struct {
 	Run        string
 	Task       epic.Task
 	Number     int    // ordinal in the ledger, from 1
+	WasHeld    bool   // the task was held in this run, and nothing else is left
 	Base       string // what Prepare said
 	Runner     string
 	Model      string
