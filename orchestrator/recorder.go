@@ -88,6 +88,7 @@ func (c *recorder) missingEdge(task *epic.Task) string {
 	if len(named) > 0 {
 		landed = named
 	}
+	landed = slices.Compact(landed) // one that was done again has landed twice
 	if len(landed) == 0 || len(landed) > mostEdges {
 		return ""
 	}

@@ -261,7 +261,7 @@ func TestWorseOnTheMergedTree(t *testing.T) {
 	}
 }
 
-// What fails on the base, and how, is told of a check of the epic; no agent is asked while it takes too long there.
+// A check of the epic that fails on the base is noted with how it fails. While it takes too long there, relay asks no agent.
 func TestBrokenBefore(t *testing.T) {
 	t.Parallel()
 	const held = " before the work: raise its timeout or relay.check_timeout_minutes"
