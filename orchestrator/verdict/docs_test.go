@@ -86,7 +86,8 @@ func rowsDoc(table []row, lands string) string {
 		r := &table[i]
 		next := map[Next]string{
 			Land: lands, AskResult: "relay asks the agent's session for the result", AskWhy: "relay asks the agent's session why; it may undo that", Rework: "the agent's session gets the findings",
-			Retry: "another attempt, if one is left", Resume: "another attempt", Hold: "the task waits until all others are done",
+			TakeOther: "relay takes the other work",
+			Retry:     "another attempt, if one is left", Resume: "another attempt", Hold: "the task waits until all others are done",
 			Gate: "gate `" + string(r.Gate) + "`",
 		}[r.Next]
 		line(&b, string(r.Cause), r.Seen, r.Often, r.charges(), next, r.Lifts)
@@ -99,7 +100,7 @@ func (r *row) charges() string {
 	switch {
 	case r.Next == Land:
 		return ""
-	case r.Next == AskResult || r.Next == AskWhy || r.Next == Rework:
+	case r.Next == AskResult || r.Next == AskWhy || r.Next == Rework || r.Next == TakeOther:
 		return "not yet"
 	case r.ends:
 		return "see [how agents end](#how-agents-end)"

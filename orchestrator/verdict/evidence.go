@@ -96,6 +96,7 @@ type Work struct {
 	RefusedBy     string   `json:"refused_by,omitempty"`
 	OffBranch     string   `json:"off_branch,omitempty"` // the branch that the agent left
 	Rewrote       bool     `json:"rewrote,omitempty"`    // commits that were there before
+	Others        bool     `json:"others,omitempty"`     // the agent left more work, elsewhere in its slot
 	TooLarge      string   `json:"too_large,omitempty"`
 	Repository    string   `json:"repository,omitempty"`     // that was put into the commits
 	Submodule     string   `json:"submodule,omitempty"`      // in which the agent committed

@@ -62,6 +62,14 @@ var checkRows = []row{
 		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },
 	},
 	{
+		Cause: "other work", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: TakeOther,
+		Seen:  "a check fails on the work, and the agent left other work in its slot: on another branch, in the stash or on a detached HEAD",
+		Often: "once",
+		needs: []Part{Worked, Checked},
+		holds: func(e *Evidence) bool { _, yes := e.against(); return yes && e.Work.Others },
+		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
+	},
+	{
 		Cause: "check failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
 		Seen:  "a check fails on the work; a check of the epic counts only if it did not fail on the base",
 		Often: "twice on the work, the second time alone; of the epic, also on the base",

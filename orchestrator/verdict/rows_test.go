@@ -244,6 +244,13 @@ var checkCases = []rowCase{
 		Ruling{"seen beside", attempts.Environment, attempts.TestFailure, "", false, Resume, "make test: exit status 2: port in use; other checks ran beside it", ""},
 	},
 	{
+		func(e *Evidence) {
+			e.Work.Others = true
+			ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2"})(e)
+		},
+		Ruling{"other work", attempts.Stopped, attempts.Interrupted, "", false, TakeOther, "make test: exit status 2", ""},
+	},
+	{
 		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: --- FAIL: TestA", Short: "make test: exit status 2"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2: --- FAIL: TestA", "make test: exit status 2"},
 	},

@@ -35,6 +35,7 @@ const (
 	AskResult Next = "ask for a result" // the agent's session is asked for the result that it did not give
 	AskWhy    Next = "ask why"          // the agent's session is asked why it changed tests
 	Rework    Next = "mend"             // the agent's session is given what the reviewers found
+	TakeOther Next = "take other work"  // relay takes other work that the agent left
 	Retry     Next = "retry"            // another attempt, while the task has any
 	Resume    Next = "resume"           // another attempt goes on from here, uncharged
 	Hold      Next = "hold"             // the task waits until nothing else can be done

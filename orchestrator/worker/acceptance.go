@@ -142,7 +142,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	if err != nil || tr.Any() {
 		return err
 	}
-	if t.work.leftProtected(); !verdict.Stands(&t.ev) {
+	if t.work.LeftProtected(); !verdict.Stands(&t.ev) {
 		return nil
 	}
 	again, err := bench.TakeLocks(t.c.repo.Root(), rewrote, f)

@@ -8,6 +8,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/account"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/guard"
@@ -24,7 +25,7 @@ type attempt struct {
 
 	place  place
 	agent  agent
-	work   work
+	work   collect.Work
 	checks acceptance
 	panel  reviewing
 
@@ -34,6 +35,7 @@ type attempt struct {
 
 	end   func()    // of the time in which the agent's code runs; nil: it has not begun
 	gone  bool      // the agent has destroyed its checkout
+	other bool      // the next work that the agent left is to be collected, in place of the one that was
 	tries int       // how often the work of this turn was collected
 	saved *snapshot // what was known before that
 }
@@ -71,13 +73,22 @@ type place interface {
 // newAttempt returns an attempt that has not begun.
 func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	t := &attempt{run: g, a: a, files: attemptfiles.Of(g.o.Dir, a)}
-	t.agent.t, t.work.t, t.checks.t, t.panel.t = t, t, t, t
+	t.agent.t, t.checks.t, t.panel.t = t, t, t
+	t.work = collect.Work{
+		Attempt: &t.a, Options: g.o, Files: t.files, Evidence: &t.ev, State: &t.f,
+		Theirs: func(ctx context.Context) (bool, error) { return t.place.theirs(ctx, t) },
+	}
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
 	checked := len(a.Task.Checks)+len(t.checks.ofEpic()) > 0
 	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
 	return t
+}
+
+// worksIn has the attempt work in a checkout.
+func (t *attempt) worksIn(c *checkout) {
+	t.c, t.work.Tree, t.work.Repo, t.work.InUsers = c, c.tree, c.repo, c.ceiling == ""
 }
 
 // carryOut takes the attempt through its course: the place is made ready, the agent is briefed and runs, its work is collected, checked
@@ -169,6 +180,10 @@ func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err e
 		return true, t.agent.askWhy(ctx)
 	case verdict.Rework:
 		return true, t.agent.rework(ctx)
+	case verdict.TakeOther:
+		t.collectAgain()
+		t.other, t.f.Notes = true, slices.Clone(t.saved.f.Notes)
+		return true, nil
 	default:
 		return false, nil
 	}
@@ -208,7 +223,7 @@ func (t *attempt) collectWork(ctx context.Context) error {
 	if t.ev.Work.Unattributed {
 		return nil
 	}
-	return t.work.lookAtDiff(ctx, names)
+	return t.work.LookAtDiff(ctx, names)
 }
 
 // maxObjectTries bounds how often in a row objects are made again.
@@ -227,11 +242,16 @@ func (t *attempt) regained(ctx context.Context, cause error) (again bool, err er
 	if err != nil || !cleared && !gitcmd.AwaitRoom(ctx, cause) && (cause == nil || t.tries > 1) {
 		return false, err
 	}
-	notes, onBase := t.f.Notes, t.f.OnBase
-	t.ev, t.f = t.saved.ev, t.saved.f
-	t.f.Notes, t.f.OnBase = slices.Clone(notes), onBase
+	t.collectAgain()
 	if cleared {
 		t.f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
 	}
 	return true, nil
+}
+
+// collectAgain has the work be collected again, from what was known before that.
+func (t *attempt) collectAgain() {
+	notes, onBase := t.f.Notes, t.f.OnBase
+	t.ev, t.f = t.saved.ev, t.saved.f
+	t.f.Notes, t.f.OnBase = slices.Clone(notes), onBase
 }

@@ -10,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/internal/slowtest"
 	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
 )
@@ -30,7 +31,7 @@ func TestRecovery(t *testing.T) {
 		a := engine.Attempt{Run: l.c.run.o.Run, Task: plain, Number: 1, Base: l.Git("rev-parse", "HEAD~1")}
 		t := l.c.attempt(a)
 		t.f.Head = l.Git("rev-parse", "HEAD")
-		if err := t.work.keepWork(l.Context()); err != nil {
+		if err := t.work.Keep(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 	}
@@ -122,7 +123,7 @@ func TestRecovery(t *testing.T) {
 func TestAnotherLife(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "echo mine > work.txt; exit 1").begin()
-	ref := salvageRef("20260101-lab", engine.Attempt{Task: epic.Task{ID: "T1"}, Number: 1})
+	ref := collect.Ref("20260101-lab", engine.Attempt{Task: epic.Task{ID: "T1"}, Number: 1})
 	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
 	l.Git("update-ref", ref, theirs)
 	p := attemptfiles.Of(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})

@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/gitcmd"
@@ -275,7 +276,7 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 func (w mergeWork) Keep(ctx context.Context, a engine.Attempt, r *engine.Result) error {
 	t := w.s.attemptAt("", w.s.run.home, a)
 	t.f.Result = *r
-	err := t.work.keepWork(ctx)
+	err := t.work.Keep(ctx)
 	if *r = t.f.Result; err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func (w mergeWork) Keep(ctx context.Context, a engine.Attempt, r *engine.Result)
 
 // KeepCommit keeps the commit of an attempt that lands as another one.
 func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit string) error {
-	_, err := w.s.attemptAt("", w.s.run.home, a).c.tree.Salvage(ctx, salvageRef(w.s.run.o.Epic.ID, a), commit)
+	_, err := w.s.attemptAt("", w.s.run.home, a).c.tree.Salvage(ctx, collect.Ref(w.s.run.o.Epic.ID, a), commit)
 	return err
 }
 

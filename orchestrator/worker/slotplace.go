@@ -31,6 +31,8 @@ type slotPlace struct {
 	e     *slotEngine
 	name  string            // of the slot
 	inner map[string]string // what submodules had before the agent that is nowhere else
+
+	strays slot.Strays // work that the agent left elsewhere in the slot
 }
 
 // attempt returns an attempt that will work in a slot.
@@ -51,17 +53,18 @@ func (s *slotEngine) attemptAt(name string, repo *reanchor.Git, a engine.Attempt
 func (p *slotPlace) use(t *attempt, name string, repo *reanchor.Git) {
 	s := p.e
 	p.name = name
-	t.c = &checkout{
+	c := &checkout{
 		run: s.run, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(t.a)},
 		facts: reanchor.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
 	}
 	if name != "" {
 		base := t.a.Base
-		t.c.tree.Home = s.run.home
-		t.c.tree.Bring = func(ctx context.Context, commit, ref string) error {
+		c.tree.Home = s.run.home
+		c.tree.Bring = func(ctx context.Context, commit, ref string) error {
 			return s.pool.Fetch(ctx, repo, commit, base, ref)
 		}
 	}
+	t.worksIn(c)
 }
 
 // open gives the attempt a slot at its base and on its branch, and sets it up. An attempt of a killed run gets its own slot again, as it
@@ -244,7 +247,9 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		t.f.Head = head
 		return nil, err
 	}
-	names, err := t.work.commit(ctx)
+	p.strays.Tree, p.strays.Base = t.c.tree, t.a.Base
+	names, err := t.work.CommitStrays(ctx, &p.strays, t.other)
+	t.other = false
 	for _, n := range names {
 		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
@@ -313,7 +318,7 @@ func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		return nil
 	}
 	if !lands {
-		if err := t.work.keepWork(ctx); err != nil {
+		if err := t.work.Keep(ctx); err != nil {
 			return err
 		}
 	}
@@ -353,7 +358,7 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 
 // keepUnreachable keeps commits that the agent made and left where nothing leads to them.
 func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
-	folder := t.work.ref() + "-left/"
+	folder := t.work.Ref() + "-left/"
 	kept, err := slot.KeepUnreachable(ctx, t.c.tree, folder, slot.UnreachableOptions{
 		Branch: t.c.tree.Branch, Rewritten: !lands, Kept: t.f.AgentHead,
 	})

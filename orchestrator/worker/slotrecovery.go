@@ -121,7 +121,7 @@ func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
 		return err
 	}
 	left.f = t.f
-	err = left.work.keepWork(ctx)
+	err = left.work.Keep(ctx)
 	t.f = left.f
 	if gitcmd.Refused(ctx, err) {
 		t.f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())

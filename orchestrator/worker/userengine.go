@@ -137,7 +137,8 @@ type userPlace struct {
 func (e *userEngine) attempt(a engine.Attempt) *attempt {
 	t := newAttempt(e.run, a)
 	p := &userPlace{e, t}
-	t.place, t.checks.bench, t.c = p, p, e.c
+	t.place, t.checks.bench = p, p
+	t.worksIn(e.c)
 	if a.Ended { // the base is not there any more
 		t.f.OnBase = checks.Baseline{}
 	}
@@ -171,7 +172,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	err = tree.Records.Do(ctx, func() (err error) {
-		names, err = t.work.commit(ctx)
+		names, err = t.work.Commit(ctx)
 		var refusal *reanchor.GitError
 		if !errors.As(err, &refusal) || ctx.Err() != nil || gitcmd.Unasked(err) != nil || tree.Readable(ctx, t.a.Base) {
 			return err
@@ -183,7 +184,7 @@ func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Ch
 		t.seen.ByAgent(why)
 		t.f.Note("tamper", why)
 		t.ev.Guard = &verdict.Guard{Why: t.seen.Why}
-		names, err = t.work.commit(ctx)
+		names, err = t.work.Commit(ctx)
 		return err
 	})
 	return names, err
@@ -219,7 +220,7 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		if lands {
 			p.e.run.recordScope(&t.a.Task, &t.f.Result)
 			err = tree.Restore(ctx, t.f.Head)
-		} else if err = t.work.keepWork(ctx); err == nil {
+		} else if err = t.work.Keep(ctx); err == nil {
 			to := t.a.Base
 			if t.ev.Work.Theirs {
 				to = t.f.AgentHead
@@ -274,12 +275,12 @@ func (r userRoom) lay(ctx context.Context, from string) error {
 // PutBack puts protected files back, and notes it.
 func (r userRoom) PutBack(ctx context.Context, check checks.Check, _ *bench.Trouble) ([]string, error) {
 	tree, t := r.p.e.c.tree, r.p.t
-	if tree == nil || r.q.Before || len(t.work.protected()) == 0 {
+	if tree == nil || r.q.Before || len(t.work.Protected()) == 0 {
 		return nil, nil
 	}
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
-	changed, err := tree.PutBack(ctx, r.q.Commit, t.work.protects())
+	changed, err := tree.PutBack(ctx, r.q.Commit, t.work.Protects())
 	if len(changed) > 0 {
 		t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}

@@ -19,6 +19,7 @@ type UnreachableOptions struct {
 	Branch    string // the slot's own, full name
 	Most      int    // so many at most
 	Rewritten bool   // also what was made and left again
+	Detached  bool   // also what HEAD was switched away from
 	Kept      string // a commit whose history is kept; "" : HEAD
 }
 
@@ -28,8 +29,8 @@ type UnreachableOptions struct {
 // contains, the last ones first, and at most Most of them.
 func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) ([]string, error) {
 	left := beside(repo, o.Branch)
-	if o.Rewritten {
-		left = append(left, leftBehind(repo)...)
+	if o.Rewritten || o.Detached {
+		left = append(left, leftBehind(repo, !o.Rewritten)...)
 	}
 	if len(left) == 0 {
 		return nil, nil
@@ -87,8 +88,8 @@ func beside(repo *reanchor.Git, own string) (commits []string) {
 }
 
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
-// it an agent can have written: only what looks like a commit counts.
-func leftBehind(repo *reanchor.Git) []string {
+// it an agent can have written: only what looks like a commit counts. With switched, only commits that HEAD was switched away from.
+func leftBehind(repo *reanchor.Git, switched bool) []string {
 	texts := gitcmd.Contents(repo.GitDir(), []string{
 		"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash",
 		"rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head",
@@ -99,14 +100,19 @@ func leftBehind(repo *reanchor.Git) []string {
 			left = append(left, name)
 		}
 	}
-	for _, text := range texts[1:] {
-		add(strings.TrimSpace(text))
+	if !switched {
+		for _, text := range texts[1:] {
+			add(strings.TrimSpace(text))
+		}
 	}
 	moves := strings.Split(texts[0], "\n")
 	for i, move := range slices.Backward(moves) {
 		from, rest, _ := strings.Cut(move, " ")
 		_, did, _ := strings.Cut(rest, "\t")
 		commits := strings.HasPrefix(did, "commit: ") || strings.HasPrefix(did, "commit (initial)")
+		if switched && !strings.HasPrefix(did, "checkout: moving from ") {
+			continue
+		}
 		if i > 0 && did != gitcmd.KeptMessage && !commits { // the first is relay's own
 			add(from)
 		}
