@@ -44,6 +44,7 @@ type Relay struct {
 	MaxUnchargedRun    int              `mapstructure:"max_uncharged_run"`
 	MaxFailedInARow    int              `mapstructure:"max_failed_in_a_row"`
 	MaxSameError       int              `mapstructure:"max_same_error"`
+	MaxFileMiB         int              `mapstructure:"max_file_mib"`
 	ChecksAtOnce       int              `mapstructure:"checks_at_once"`
 	MaxUndone          int              `mapstructure:"max_undone"`
 	RecheckPercent     int              `mapstructure:"recheck_percent"`

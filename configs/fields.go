@@ -117,6 +117,7 @@ var fields = []field{
 	{key: "relay.model", kind: text, form: &modelForm},
 	{key: "relay.max_uncharged", kind: integer, min: 0, max: 10000},
 	{key: "relay.max_uncharged_run", kind: integer, min: 1, max: 1e6},
+	{key: "relay.max_file_mib", kind: integer, min: 0, max: 1e6},
 	{key: "relay.checks_at_once", kind: integer, min: 0, max: 100},
 	{key: "relay.max_undone", kind: integer, min: 0, max: 100},
 	{key: "relay.recheck_percent", kind: integer, min: 0, max: 100},

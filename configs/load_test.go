@@ -53,7 +53,7 @@ func TestDefaultsAreComplete(t *testing.T) {
 		Dir: ".agents-os/relay", MaxAttemptsPerTask: 3,
 		Timeout: 15 * time.Minute, Silence: 10 * time.Minute, FirstAnswer: 5 * time.Minute, Linger: 30 * time.Second, StopGrace: 10 * time.Second,
 		CheckTimeout: 10 * time.Minute, Jobs: 1, Isolation: "worktree", Runners: []string{"claude"}, MaxUncharged: 20,
-		MaxUnchargedRun: 100, MaxFailedInARow: 5, MaxSameError: 3, MaxUndone: 1,
+		MaxUnchargedRun: 100, MaxFileMiB: 5, MaxFailedInARow: 5, MaxSameError: 3, MaxUndone: 1,
 		RecheckPercent: 10, DiskFloorMiB: 500, MemoryFloorMiB: 200, FloorWait: 10 * time.Minute,
 		Landing: "merge", Commit: "{{.ID}}: {{.Title}}", Worktree: Worktree{Setup: []string{}, Copy: []string{}, Share: []string{"auto"}, Link: []string{}, ShareMaxMiB: 2048}, SetupTimeout: 10 * time.Minute,
 		Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute, MaxTaskFaults: 3, OutAfterFailures: 5, OutAfter: 10 * time.Minute,

@@ -229,8 +229,8 @@ func TestResultQuestionGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "question", AskResult(first(), "it ended without a result", true))
 	changed := []string{"it deletes a_test.go, which the task does not name under files"}
-	golden(t, "question-tests", AskTests(first(), changed, true))
-	golden(t, "question-tests-fresh", AskTests(first(), changed, false))
+	golden(t, "question-tests", AskWhy(first(), changed, true))
+	golden(t, "question-tests-fresh", AskWhy(first(), changed, false))
 	golden(t, "question-unchanged", AskResult(first(), "result has status \"done\", not success or failure", false))
 }
 

@@ -12,12 +12,12 @@ func AskResult(in Input, why string, changed bool) []byte {
 	return question(in, said, true)
 }
 
-// AskTests writes the brief of an agent whose work changes tests that its task does not name: changed says how, a line each.
-func AskTests(in Input, changed []string, resumed bool) []byte {
-	for i, line := range changed {
-		changed[i] = oneLine(line, 4*titleBytes)
+// AskWhy writes the brief of an agent whose work has what its task does not name, such as changes of tests: seen says so, a line each.
+func AskWhy(in Input, seen []string, resumed bool) []byte {
+	for i, line := range seen {
+		seen[i] = oneLine(line, 4*titleBytes)
 	}
-	return question(in, "relay has looked at the tests that your work changes:\n- "+strings.Join(changed, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.", resumed)
+	return question(in, "relay has looked at your work:\n- "+strings.Join(seen, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.", resumed)
 }
 
 func question(in Input, said string, resumed bool) []byte {

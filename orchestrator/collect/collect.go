@@ -194,23 +194,25 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	f, tree := wk.State, wk.Tree
 	message := merge.LeftMessage(wk.Options, *wk.Attempt)
 	f.Left, f.PutBack = nil, nil
-	if !verdict.Stands(wk.Evidence) {
-		return tree.CommitLeftovers(ctx, message, nil)
-	}
-	committed, err := wk.committed(ctx)
-	if err != nil {
-		return "", err
-	}
-	protected, hasProtected := wk.Protects(), len(wk.Protected()) > 0
-	takes := func(p string) bool {
-		return changes.Claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&wk.Attempt.Task, p))
+	takes, protected, hasProtected := func(string) bool { return true }, wk.Protects(), false
+	if verdict.Stands(wk.Evidence) {
+		committed, err := wk.committed(ctx)
+		if err != nil {
+			return "", err
+		}
+		hasProtected = len(wk.Protected()) > 0
+		takes = func(p string) bool {
+			return changes.Claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&wk.Attempt.Task, p))
+		}
 	}
 	if hasProtected {
 		f.PutBack, err = tree.Differing(ctx, f.AgentHead, protected)
 	}
-	if err == nil && (committed || hasProtected) {
-		f.Left, err = tree.Untracked(ctx, func(p string) bool { return !takes(p) })
+	out := junk{wk: wk, ctx: ctx, known: make(map[string]string)}
+	if err == nil {
+		f.Left, err = tree.Untracked(ctx, func(p string) bool { return (!takes(p) || out.is(p)) && product(out.name(p)) == "" })
 	}
+	wk.Evidence.Work.LeftOut = out.listed()
 	if err == nil {
 		err = wk.keepLeft(ctx)
 	}
@@ -223,7 +225,7 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 		}
 	}
 	wk.Evidence.Work.Left = f.Left
-	return tree.CommitLeftovers(ctx, message, takes)
+	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
 }
 
 // committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
@@ -242,6 +244,9 @@ func (wk *Work) committed(ctx context.Context) (bool, error) {
 // keepLeft keeps what is no part of the work under a ref of its own.
 func (wk *Work) keepLeft(ctx context.Context) error {
 	f := wk.State
+	if out := wk.Evidence.Work.LeftOut; len(out) > 0 {
+		f.Note("left", "relay did not commit "+text.Listed(out)+", as the task does not name "+text.Verb(len(out), "it", "them"))
+	}
 	all := slices.Concat(f.Left, f.PutBack)
 	if len(all) == 0 {
 		return nil
@@ -316,7 +321,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		Repo: wk.Repo, Plan: wk.Options.Epic, Task: &wk.Attempt.Task, Base: wk.Attempt.Base, Head: f.Head, Names: names, Steers: steering.Matches,
 		Result: &f.Result,
 	}
-	if err := diff.Look(ctx); err != nil {
+	if err := errors.Join(diff.Look(ctx), lookForUnasked(ctx, wk, names)); err != nil {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker

@@ -78,6 +78,7 @@ type Limits struct {
 	Patience     time.Duration // of a run without a deadline, for runners that answer nobody
 	BriefBytes   int
 	OutputCap    int64   // bytes kept of each output file
+	MaxFile      int64   // bytes of a new file above which relay does not commit it unless the task names it; 0: none
 	ChecksAtOnce int     // checks that run side by side; 0: as many as there are jobs
 	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
 	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end

@@ -91,3 +91,28 @@ func blank(s string, spans []span, plan []byte) string {
 	}
 	return b.String() + s[pos:]
 }
+
+// Match is a secret found in a text.
+type Match struct {
+	Rule string // or the name of the variable that has it
+	Text string
+}
+
+// minValue is the length from which the value of a variable counts as a secret in files of a project: shorter ones are common words.
+const minValue = 20
+
+// Matches lists what has the shape of a token in a text, and long values of variables.
+func (r *Redactor) Matches(s string) (list []Match) {
+	if len(s) < shortest {
+		return nil
+	}
+	for _, at := range r.spans(s) {
+		if at.to-at.from >= minValue {
+			list = append(list, Match{at.name, s[at.from:at.to]})
+		}
+	}
+	for _, at := range shapes(s) {
+		list = append(list, Match{at.name, s[at.from:at.to]})
+	}
+	return list
+}

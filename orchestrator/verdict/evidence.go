@@ -104,6 +104,10 @@ type Work struct {
 	Protected     []string `json:"protected,omitempty"`      // paths in the commits that no agent may change
 	LeftProtected []string `json:"left_protected,omitempty"` // the same, not committed, and not as checks leave them
 	Left          []string `json:"left,omitempty"`           // uncommitted files that are no part of the work
+	LeftOut       []string `json:"left_out,omitempty"`       // products of tools, large files and secrets that relay did not commit, in words
+	Unasked       []string `json:"unasked,omitempty"`        // products of tools and large files that the agent committed, in words
+	Secrets       []string `json:"secrets,omitempty"`        // that the work adds, in words: file and rule
+	Merged        []string `json:"merged,omitempty"`         // branches of the user's that the agent merged
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed
@@ -150,6 +154,7 @@ type Run struct {
 	Short     string `json:"short,omitempty"`      // the same in fewer words
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
+	LeftOut   string `json:"left_out,omitempty"`   // a file that relay did not commit, which the output names
 	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
 	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }

@@ -154,6 +154,7 @@ func (m maker) work() *Work {
 		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6),
 		Ignored: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
 		DeletedTests: m.words(rare), Claimed: m.words(6), Weaker: m.words(rare), Theirs: m.in(20), Others: m.in(rare),
+		LeftOut: m.words(20), Unasked: m.words(rare), Secrets: m.words(rare), Merged: m.words(rare),
 	}
 }
 
@@ -180,7 +181,7 @@ func (m maker) checks() *Runs {
 
 // failing returns a check that speaks against the work and says how it failed.
 func (m maker) failing() Run {
-	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2), Crowded: m.in(4)}
+	run := Run{Name: m.word(1), OfEpic: m.in(2), Is: Red, Before: []State{Passed, Late, ""}[m.IntN(3)], How: m.word(1), Short: m.word(2), Alone: m.in(2), Crowded: m.in(4), LeftOut: m.word(8)}
 	if m.in(3) {
 		run.Is = Late
 	}

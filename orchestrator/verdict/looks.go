@@ -13,20 +13,24 @@ type look struct {
 	Cause    string
 	Seen     string // for docs/verdicts.md
 	Approval bool   // the reviewers' clears it
+	Asked    bool   // the agent's session is asked why, once
 
 	found func(e *Evidence) []string // in words; nil: nothing of it
 }
 
+// SecretFound is the cause of looks at secrets.
+const SecretFound = "secret"
+
 var looks = []look{
 	{
-		Cause: "tests deleted", Approval: true,
+		Cause: "tests deleted", Approval: true, Asked: true,
 		Seen: "the work deletes tests that the task does not list under files",
 		found: func(e *Evidence) []string {
 			return whys(e, len(e.Work.DeletedTests) > 0, "it deletes "+text.Listed(e.Work.DeletedTests)+", which the task does not name under files")
 		},
 	},
 	{
-		Cause: "passes by changed tests", Approval: true,
+		Cause: "passes by changed tests", Approval: true, Asked: true,
 		Seen: "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
 		found: func(e *Evidence) []string {
 			changed := without(e.Old.Changed, e.Work.DeletedTests)
@@ -38,6 +42,27 @@ var looks = []look{
 		Cause: "tests prove less", Approval: true,
 		Seen:  "tests that the work changes assert less or are skipped, a new one can change the result of others, or a check runs fewer tests",
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
+	},
+	{
+		Cause: SecretFound, Asked: true,
+		Seen: "the work adds what looks like a secret; `relay finish` refuses it until you approve it",
+		found: func(e *Evidence) []string {
+			return whys(e, len(e.Work.Secrets) > 0, "it adds what looks like a secret: "+text.Listed(e.Work.Secrets))
+		},
+	},
+	{
+		Cause: "not asked for", Approval: true, Asked: true,
+		Seen: "the agent committed products of tools, such as node_modules, or files larger than `relay.max_file_mib`, that the task does not name",
+		found: func(e *Evidence) []string {
+			return whys(e, len(e.Work.Unasked) > 0, "it commits "+text.Listed(e.Work.Unasked)+", which the task does not name")
+		},
+	},
+	{
+		Cause: "foreign branch",
+		Seen:  "the agent merged another branch of your repository",
+		found: func(e *Evidence) []string {
+			return whys(e, len(e.Work.Merged) > 0, "it merges "+text.Listed(e.Work.Merged)+", which lands with it")
+		},
 	},
 	{
 		Cause: "flaky again",
@@ -74,10 +99,12 @@ func Looks(e *Evidence) (list []attempts.Look) {
 	return list
 }
 
-// ChangedTests says, a line each, which tests the work deletes or passes by, though the task does not name them.
-func ChangedTests(e *Evidence) (list []string) {
-	for _, l := range looks[:2] {
-		list = append(list, l.found(e)...)
+// Questions says, a line each, what of the work the agent is asked about: tests, secrets and files that the task does not name.
+func Questions(e *Evidence) (list []string) {
+	for _, l := range looks {
+		if l.Asked {
+			list = append(list, l.found(e)...)
+		}
 	}
 	return list
 }

@@ -43,6 +43,21 @@ func TestLooks(t *testing.T) {
 			"make test: exit status 1; repeated alone it passed",
 		},
 		{
+			func(e *Evidence) { e.Work.Secrets = []string{"a.pem (private-key)"} },
+			attempts.Look{Cause: "secret", Text: "it adds what looks like a secret: a.pem (private-key)"},
+			"it adds what looks like a secret: a.pem (private-key)",
+		},
+		{
+			func(e *Evidence) { e.Work.Unasked = []string{"node_modules", "dump (60 MiB)"} },
+			attempts.Look{Cause: "not asked for", Text: "it commits node_modules, dump (60 MiB), which the task does not name"},
+			"",
+		},
+		{
+			func(e *Evidence) { e.Work.Merged = []string{"feature"} },
+			attempts.Look{Cause: "foreign branch", Text: "it merges feature, which lands with it"},
+			"it merges feature, which lands with it",
+		},
+		{
 			func(e *Evidence) { e.Work.Empty = true },
 			attempts.Look{Cause: "done already", Text: "nothing was changed: it was done already, as its checks say"},
 			"nothing was changed: it was done already, as its checks and reviewers say",

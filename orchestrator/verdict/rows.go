@@ -47,7 +47,10 @@ var (
 		Cause: "set-up failed", Outcome: attempts.Environment, Category: attempts.MissingDependency, Next: Resume,
 		Seen:  "a set-up command fails, and relay did not see it succeed without the work",
 		Often: "repeated up to three times after pauses, in a fresh checkout; on the work, again without it",
-		holds: func(e *Evidence) bool { m := e.mishap(); return m.SetUp != "" && !m.ByWork },
+		holds: func(e *Evidence) bool {
+			m := e.mishap()
+			return m.SetUp != "" && !m.ByWork && (!e.DoneAlready() || onlyExcused(e.Checks) == "")
+		},
 		words: func(e *Evidence) string { return e.mishap().SetUp },
 	}
 	unknownRow = row{
@@ -342,7 +345,9 @@ var workRows = []row{
 		},
 		words: func(e *Evidence) string {
 			why := "the agent claims success, but nothing has changed"
-			if len(e.Work.Left) > 0 {
+			if len(e.Work.LeftOut) > 0 {
+				why += " but " + text.Listed(e.Work.LeftOut) + ", which relay does not commit"
+			} else if len(e.Work.Left) > 0 {
 				why += " but " + text.Listed(e.Work.Left) + ", which is no part of the work"
 			} else if len(e.Work.Outside) > 0 {
 				why += " but " + text.Listed(e.Work.Outside) + ", which git does not take into a commit"

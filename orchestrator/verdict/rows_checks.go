@@ -70,6 +70,18 @@ var checkRows = []row{
 		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
 	},
 	{
+		Cause: "left out", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
+		Seen:  "a check fails on the work, and its output names a file that relay did not commit",
+		Often: "twice",
+		needs: []Part{Worked, Checked},
+		holds: func(e *Evidence) bool { r, yes := e.against(); return yes && r.LeftOut != "" },
+		words: func(e *Evidence) string {
+			r, _ := e.against()
+			return redWords(e, r) + "; relay did not commit " + r.LeftOut + ", as the task does not name it: an agent that needs it there commits it itself"
+		},
+		short: func(e *Evidence) string { r, _ := e.against(); return r.Short },
+	},
+	{
 		Cause: "check failed", Outcome: attempts.Check, Category: attempts.TestFailure, Next: Retry,
 		Seen:  "a check fails on the work; a check of the epic counts only if it did not fail on the base",
 		Often: "twice on the work, the second time alone; of the epic, also on the base",
@@ -108,11 +120,11 @@ var checkRows = []row{
 	},
 	{
 		Cause: "tests changed, and asked", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: AskWhy,
-		Seen:  "the work deletes tests, or passes only by its changes of tests, as in [looks](#looks), and the agent's session can be asked",
+		Seen:  "the work deletes tests, passes only by its changes of tests, adds a secret or files that the task does not name, as in [looks](#looks), and the agent's session can be asked",
 		Often: "once; a check that fails with the unchanged tests, twice",
 		needs: []Part{Turn, Worked, OldView},
-		holds: func(e *Evidence) bool { return e.End.Session && !e.End.AskedWhy && len(ChangedTests(e)) > 0 },
-		words: func(e *Evidence) string { return text.Listed(ChangedTests(e)) },
+		holds: func(e *Evidence) bool { return e.End.Session && !e.End.AskedWhy && len(Questions(e)) > 0 },
+		words: func(e *Evidence) string { return text.Listed(Questions(e)) },
 	},
 }
 
@@ -141,7 +153,7 @@ func notDone(e *Evidence) string {
 		return onlyExcused(e.Checks)
 	}
 	if r.Changed != "" || cannotRun(e) {
-		return ""
+		return onlyExcused(e.Checks)
 	}
 	return redWords(e, r)
 }

@@ -251,6 +251,14 @@ var checkCases = []rowCase{
 		Ruling{"other work", attempts.Stopped, attempts.Interrupted, "", false, TakeOther, "make test: exit status 2", ""},
 	},
 	{
+		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2", Short: "make test", LeftOut: "a.bin (9 MiB)"}),
+		Ruling{"left out", attempts.Environment, attempts.TestFailure, "", false, Resume, "make test: exit status 2; relay did not commit a.bin (9 MiB), as the task does not name it: an agent that needs it there commits it itself", "make test"},
+	},
+	{
+		func(e *Evidence) { e.Task.HasChecks, e.Work.Empty, e.Work.LeftOut = false, true, []string{".venv"} },
+		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed but .venv, which relay does not commit", ""},
+	},
+	{
 		ran(Run{Name: "make test", Is: Red, How: "make test: exit status 2: --- FAIL: TestA", Short: "make test: exit status 2"}),
 		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2: --- FAIL: TestA", "make test: exit status 2"},
 	},

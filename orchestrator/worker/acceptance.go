@@ -9,6 +9,7 @@ import (
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 	"relay/runners"
@@ -181,6 +182,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		f.Note("broken_before", why+"; it is not held against the task")
 	default:
 		run.How, run.Short = r.Why(check, *after), r.Briefly(check, *after)
+		run.LeftOut = collect.Missed(t.ev.Work.LeftOut, after.Run.Tail)
 		if t.inUsers() {
 			run.How = r.WhyNow(check, *after)
 		} else if lacks := r.Uninstalled(ctx, check, after.Run, f.Head); lacks != "" {

@@ -343,12 +343,12 @@ func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byt
 	return ag.turn(ctx, q, u)
 }
 
-// askWhy asks the agent once why it changed tests that the task does not name; it may undo that.
+// askWhy asks the agent once why it changed tests, or added a secret or a file, that the task does not name; it may undo that.
 func (ag *agent) askWhy(ctx context.Context) error {
 	t := ag.t
-	changed := verdict.ChangedTests(&t.ev)
+	seen := verdict.Questions(&t.ev)
 	report, err := ag.resumed(ctx, func(ctx context.Context) (runners.Report, error) {
-		return ag.question(ctx, t.files.Why(), reanchor.AskTests(t.a.BriefInput, changed, t.f.Session != ""), false)
+		return ag.question(ctx, t.files.Why(), reanchor.AskWhy(t.a.BriefInput, seen, t.f.Session != ""), false)
 	})
 	if err == nil {
 		t.f.Explain(report)

@@ -103,7 +103,7 @@ func (rv *reviewing) subject() review.Subject {
 	for _, w := range f.Weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}
-	s.Weakened = append(s.Weakened, verdict.ChangedTests(&t.ev)...)
+	s.Weakened = append(s.Weakened, verdict.Questions(&t.ev)...)
 	for _, d := range f.Decisive {
 		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
 	}

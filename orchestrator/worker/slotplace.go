@@ -10,6 +10,7 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gitconfig"
@@ -248,7 +249,7 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		return nil, err
 	}
 	p.strays.Tree, p.strays.Base = t.c.tree, t.a.Base
-	names, err := t.work.CommitStrays(ctx, &p.strays, t.other)
+	names, err := collect.CommitStrays(ctx, &t.work, &p.strays, t.other)
 	t.other = false
 	for _, n := range names {
 		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {

@@ -71,6 +71,10 @@ func (s *Strays) amended(ctx context.Context, head string) (bool, error) {
 		out, err := s.Tree.Runner().Git(ctx, nil, args...)
 		return strings.TrimSpace(string(out)), gitcmd.Unasked(err)
 	}
+	made, err := git("rev-list", "--count", head, "--not", s.Base, "--")
+	if err != nil || made == "" { // a commit of it is gone
+		return false, err
+	}
 	lost, err := git("rev-list", "--max-count=2", s.Base, "--not", head, "--")
 	if err != nil || lost != s.Base {
 		return false, err

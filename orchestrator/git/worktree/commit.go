@@ -108,13 +108,29 @@ func (x index) commitIndex(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, x.tree.identity(ctx)...)
-	made, err := x.tree.git(ctx, nil, append(args, "commit-tree", "-p", head, "-m", message, strings.TrimSpace(string(tree)))...)
-	if err != nil {
-		return err
-	}
-	_, err = x.tree.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", strings.TrimSpace(string(made)), head)
+	_, err = commitTree(ctx, x.tree, strings.TrimSpace(string(tree)), head, head, message)
 	return err
+}
+
+// commitTree commits a tree onto a parent and moves HEAD from a commit there.
+func commitTree(ctx context.Context, w *Tree, tree, parent, from, message string) (commit string, err error) {
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", parent, "-m", message, tree)...)
+	if err != nil {
+		return "", err
+	}
+	commit = strings.TrimSpace(string(made))
+	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", commit, from)
+	return commit, err
+}
+
+// Squash replaces the commits from base to HEAD by one that has their files and the message of the last of them.
+func Squash(ctx context.Context, w *Tree, base, head string) (commit string, err error) {
+	message, err := w.git(ctx, nil, "log", "-1", "--format=%B", head, "--")
+	if err != nil {
+		return "", err
+	}
+	return commitTree(ctx, w, head+"^{tree}", base, head, strings.TrimSpace(string(message)))
 }
 
 // Refused returns, by path, git's error for files that their filters or encodings refuse. They are committed as they

@@ -1,0 +1,134 @@
+package collect
+
+import (
+	"context"
+	_ "embed" // products.txt
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/epic"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/checks"
+)
+
+//go:embed products.txt
+var productsFile string
+
+// product returns the part of a path that ends in a product of tools, such as node_modules; "": it is none.
+func product(p string) string {
+	parts := strings.Split(p, "/")
+	for line := range strings.Lines(productsFile) {
+		pattern, folder := strings.CutSuffix(strings.TrimSpace(line), "/")
+		if pattern == "" || strings.HasPrefix(pattern, "#") {
+			continue
+		}
+		for i, part := range parts {
+			if last := i == len(parts)-1; folder == last {
+				continue
+			}
+			if ok, _ := path.Match(pattern, part); ok {
+				return strings.Join(parts[:i+1], "/")
+			}
+		}
+	}
+	return ""
+}
+
+// maxSecretFile bounds the untracked files that are searched for secrets, in bytes.
+const maxSecretFile = 1 << 20
+
+// junk tells which untracked files relay leaves out of its own commits, unless the plan names them: products of tools, files over
+// relay.max_file_mib, and those that hold a secret.
+type junk struct {
+	wk    *Work
+	ctx   context.Context //nolint:containedctx // of the call that the junk is made for
+	known map[string]string
+}
+
+// is reports whether relay leaves a file out.
+func (j *junk) is(p string) bool { return j.name(p) != "" }
+
+// name returns what a person knows the file by; "": it is work.
+func (j *junk) name(p string) string {
+	key := p
+	if top := product(p); top != "" {
+		key = top
+	}
+	name, known := j.known[key]
+	if !known {
+		if name = j.nameOf(p); name != "" && asked(&j.wk.Attempt.Task, p) {
+			name = ""
+		}
+		j.known[key] = name
+	}
+	return name
+}
+
+// listed returns what was left out, in words.
+func (j *junk) listed() []string {
+	return slices.DeleteFunc(slices.Compact(slices.Sorted(maps.Values(j.known))), func(name string) bool { return name == "" })
+}
+
+// nameOf is name, without the plan.
+func (j *junk) nameOf(p string) string {
+	wk := j.wk
+	git := func(args ...string) string {
+		out, _ := wk.Tree.Runner().Git(j.ctx, nil, args...) // what git cannot say is not so
+		return strings.TrimSpace(string(out))
+	}
+	if top := product(p); top != "" {
+		if git("ls-tree", wk.Attempt.Base, "--", top) != "" {
+			return "" // the project commits it
+		}
+		return top
+	}
+	full := filepath.Join(wk.Repo.Root(), filepath.FromSlash(p))
+	info, err := os.Lstat(full)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	if size := tooLarge(wk, info.Size()); size != "" && strings.HasSuffix(git("check-attr", "filter", "--", p), ": unspecified") {
+		return p + size
+	}
+	if info.Size() <= maxSecretFile {
+		if text, err := os.ReadFile(full); err == nil {
+			if found := wk.Options.Secrets.Matches(string(text)); len(found) > 0 {
+				return p + " (" + found[0].Rule + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// tooLarge returns the size of a file in words if it is over the limit.
+func tooLarge(wk *Work, size int64) string {
+	if most := wk.Options.Limits.MaxFile; most > 0 && size > most {
+		return fmt.Sprintf(" (%d MiB)", size>>20)
+	}
+	return ""
+}
+
+// asked reports whether the task's files, checks or text name a path, or the product that it is part of.
+func asked(t *epic.Task, p string) bool {
+	if changes.Declared(t, p) || slices.Contains(checks.Named(t), p) {
+		return true
+	}
+	words := t.Title + "\n" + t.Description
+	return strings.Contains(words, path.Base(p)) || product(p) != "" && strings.Contains(words, path.Base(product(p)))
+}
+
+// Missed returns the first of the files that relay left out whose name an output has; "": none.
+func Missed(leftOut []string, output string) string {
+	for _, what := range leftOut {
+		name, _, _ := strings.Cut(what, " (")
+		if strings.Contains(output, path.Base(name)) {
+			return what
+		}
+	}
+	return ""
+}

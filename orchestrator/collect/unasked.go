@@ -1,0 +1,86 @@
+package collect
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"relay/orchestrator/changes"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor"
+)
+
+// lookForUnasked sees what the agent's own commits bring that the task does not ask for: products of tools and large files, secrets, and branches
+// of the user's that it merged. Secrets that only earlier commits of the attempt have are taken out of them: the attempt becomes one commit.
+func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) error {
+	w, f, base := wk.Evidence.Work, wk.State, wk.Attempt.Base
+	w.Unasked, w.Secrets, w.Merged = nil, nil, nil
+	if err := findJunk(ctx, wk, names); err != nil {
+		return err
+	}
+	found, err := changes.FindSecrets(ctx, wk.Repo, wk.Options.Secrets, base, f.Head, true)
+	if err != nil {
+		f.Note("secret", "the work was not searched for secrets: "+err.Error())
+		return ctx.Err()
+	}
+	for _, s := range found {
+		if !slices.ContainsFunc(w.Secrets, func(has string) bool { return has == s.String() }) {
+			w.Secrets = append(w.Secrets, s.String())
+		}
+	}
+	merged, err := wk.Tree.Runner().Git(ctx, nil, "for-each-ref", "--format=%(refname:lstrip=3)", "--merged="+f.Head, "--no-merged="+base, "refs/remotes/origin")
+	for name := range strings.FieldsSeq(string(merged)) {
+		if name != "relay/"+wk.Options.Epic.ID {
+			w.Merged = append(w.Merged, name)
+		}
+	}
+	if err != nil || len(w.Secrets)+len(w.Merged) > 0 {
+		return err
+	}
+	before, err := changes.FindSecrets(ctx, wk.Repo, wk.Options.Secrets, base, f.Head, false)
+	if err == nil && len(before) > 0 {
+		if f.Head, err = worktree.Squash(ctx, wk.Tree, base, f.Head); err == nil {
+			f.Note("secret", before[0].String()+" was in an earlier commit of the attempt: relay made one commit of them, without it")
+		}
+	}
+	return err
+}
+
+// findJunk finds products of tools and large files that the commits add.
+func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
+	var added []string
+	for _, n := range names {
+		if n.Code != "D" && n.Code != "T" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path) {
+			added = append(added, n.Path)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	list := wk.State.Head + ":" + strings.Join(added, "\n"+wk.State.Head+":") + "\n"
+	out, err := wk.Tree.Runner().Git(ctx, strings.NewReader(list), "cat-file", "--batch-check=%(objectsize)")
+	if err != nil {
+		return err
+	}
+	sizes := strings.Split(string(out), "\n")
+	isNew := func(p string) bool {
+		return slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == p && n.Code == "A" })
+	}
+	for i, p := range added {
+		size, _ := strconv.ParseInt(sizes[min(i, len(sizes)-1)], 10, 64) // a missing object has none
+		name := ""
+		if isNew(p) {
+			name = product(p)
+		}
+		if large := tooLarge(wk, size); name == "" && large != "" {
+			name = p + large
+		}
+		if name != "" {
+			wk.Evidence.Work.Unasked = append(wk.Evidence.Work.Unasked, name)
+		}
+	}
+	slices.Sort(wk.Evidence.Work.Unasked)
+	wk.Evidence.Work.Unasked = slices.Compact(wk.Evidence.Work.Unasked)
+	return nil
+}
