@@ -109,3 +109,19 @@ var noise = []*lazyregexp.Regexp{
 func isNoise(text string) bool {
 	return slices.ContainsFunc(noise, func(p *lazyregexp.Regexp) bool { return p.MatchString(text) })
 }
+
+// Lines that name a test that failed, and what in them differs from run to run.
+var (
+	failedTest = lazyregexp.New(`^(?:--- FAIL: |FAIL: |ERROR: |not ok \d+(?: -)? |[●✕✗✘×] |(?:FAILED|ERROR) (?:\S+::)|test \S+ \.\.\. FAILED|\d+\) |\S+ > .* FAILED$|rspec \./)`)
+	took       = lazyregexp.New(` (?:- .*|\(?[\d.]+ ?m?s\)?|# .*)$|^not ok \d+(?: -)? |^\d+\) `)
+)
+
+// Tests names the tests that failed, as far as the output of a test runner has a line for each.
+func Tests(output string) (names []string) {
+	for line := range strings.Lines(output) {
+		if line = strings.TrimSpace(line); failedTest.MatchString(line) {
+			names = append(names, took.ReplaceAllString(line, ""))
+		}
+	}
+	return names
+}

@@ -17,9 +17,9 @@ type Question struct {
 	Before  bool     // it is about what the work begins from: then a failure is remembered as well
 	Lay     []string // files that are put to what layFrom, a commit, has of them
 	LayFrom string
-	Empty   []string         // files that are emptied
-	Red     func(Check) bool // whether a check is known to fail without the work, too: then it is not repeated; nil: none is
-	Anew    bool             // nothing that is known is believed, and what is said is not remembered
+	Empty   []string                 // files that are emptied
+	Red     func(Check, Result) bool // whether a check is known to fail so without the work, too: then it is not repeated; nil: none is
+	Anew    bool                     // nothing that is known is believed, and what is said is not remembered
 }
 
 // Visit is told what each check has said, and says whether to go on.

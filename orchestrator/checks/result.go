@@ -2,9 +2,13 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"relay/attempts"
+	"relay/internal/lazyregexp"
+	"relay/internal/telling"
+	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
 	"relay/runners/shell"
@@ -58,18 +62,25 @@ func TooMuch(flooded bool, wall time.Duration) string {
 }
 
 // Difference returns text that says that a check which failed before the work fails in another way now, unless fewer of
-// its tests fail.
+// its tests fail. Tests are compared by name where the output has names, else by their number, else the exit status and the output are.
 func Difference(before, after Result) string {
 	was, now := before.Run.Tests(), after.Run.Tests()
+	failed := telling.Tests(after.Run.Tail)
+	known := telling.Tests(before.Run.Tail)
+	added := slices.DeleteFunc(slices.Clone(failed), func(name string) bool { return slices.Contains(known, name) })
 	switch {
+	case len(known) > 0 && len(added) > 0:
+		return ", and with other tests: " + text.Listed(added)
+	case len(known) > 0 && len(failed) > 0 && !now.MoreFailed(was):
+		return ""
 	case now.MoreFailed(was):
 		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
 	case now.FewerFailed(was):
 		return ""
-	case before.Run.ExitCode == after.Run.ExitCode && attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
+	case before.Run.ExitCode == after.Run.ExitCode && (alike(before.Said, after.Said) || attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail)):
 		return ""
 	}
-	return ", but in another way: it may be worse than before"
+	return ", but in another way"
 }
 
 // Attribution reports whose doing it is how a check ended.
@@ -85,4 +96,15 @@ func Attribution(before, after Result) attempts.Attribution {
 		return attempts.FixedByTask
 	}
 	return attempts.BrokenBefore
+}
+
+// digits are what in a line of output changes with the lines around it.
+var digits = lazyregexp.New(`\d+`)
+
+// alike reports whether all lines that say why a check failed have been there before, but for numbers.
+func alike(before, after []string) bool {
+	fold := func(line string) string { return digits.ReplaceAllString(attempts.Normalise(line), "0") }
+	return len(after) > 0 && !slices.ContainsFunc(after, func(line string) bool {
+		return !slices.ContainsFunc(before, func(was string) bool { return fold(was) == fold(line) })
+	})
 }

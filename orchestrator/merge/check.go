@@ -115,9 +115,6 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 	r := p.Result
 	proof, err := m.Work.Check(ctx, p, made.Step, ofEpic)
 	r.Receipt.Checks, r.Notes = slices.Concat(r.Receipt.Checks, proof.Checks), slices.Clone(r.Notes)
-	if proof.Note != "" {
-		r.Note("broken_before", proof.Note)
-	}
 	if proof.Flaky != "" {
 		r.Note("flaky", proof.Flaky)
 	}

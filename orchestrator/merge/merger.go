@@ -37,7 +37,6 @@ type Work interface {
 type Proof struct {
 	Seen   verdict.Runs
 	Checks []attempts.CheckRun
-	Note   string // about a check that fails on the head of the branch too; "": none
 	Flaky  string // about a check that failed and, repeated alone, passed; "": none
 }
 

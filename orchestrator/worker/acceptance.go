@@ -120,8 +120,9 @@ func (ac *acceptance) check(ctx context.Context) error {
 	f.Written = append(f.Written, f.OnBase.Changed()...)
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
 	var tr bench.Trouble
-	q.From, q.Red = t.a.Base, func(check checks.Check) bool {
-		return f.OnBase[check.Key()].Red() && check.OfEpic && ac.askBase(ctx, check, &tr) == nil && f.OnBase[check.Key()].Red()
+	q.From, q.Red = t.a.Base, func(check checks.Check, after checks.Result) bool {
+		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && checks.Difference(r, after) == "" }
+		return check.OfEpic && red() && ac.askBase(ctx, check, &tr) == nil && red()
 	}
 	if len(q.Checks) > 0 {
 		t.ev.Guard = nil // code of the agent runs
@@ -157,6 +158,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks.Result, tr *bench.Trouble) (verdict.Run, error) {
 	t := ac.t
 	f, r := &t.f, t.run.checks
+	first := f.OnBase[check.Key()]
 	if after.TrustUnless(f.Receipt.FilesChanged); !after.Passed() {
 		if err := ac.askBase(ctx, check, tr); err != nil {
 			return verdict.Run{}, err
@@ -165,7 +167,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	base, known := f.OnBase[check.Key()]
 	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded}
 	if known {
-		ac.compare(ctx, check, base, after, &run)
+		ac.compare(ctx, check, first, base, after, &run)
 	}
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
 		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(t.run.o.Epic, &t.a.Task, path)
@@ -190,6 +192,8 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 		if !check.OfEpic {
 			run.CannotRun = r.CannotRun(ctx, check, after.Run, t.a.Base)
+		} else if base.Red() {
+			run.How += "; it failed before the work" + checks.Difference(base, *after)
 		}
 	}
 	return run, nil
@@ -205,16 +209,19 @@ func (ac *acceptance) askBase(ctx context.Context, check checks.Check, tr *bench
 	return err
 }
 
-// compare sees how a check on the work differs from what it said on the base. In the user's checkout what failed may be what an earlier
-// check has left: only the same failure is known there.
-func (ac *acceptance) compare(ctx context.Context, check checks.Check, base checks.Result, after *checks.Result, run *verdict.Run) {
+// compare sees how a check on the work differs from what it said on the base, where first is what it said there before it was asked again.
+// Only the same failure is excused: a new one is the work's, or in the user's checkout what an earlier check has left. Where the base fails
+// in two ways by itself nothing can be compared.
+func (ac *acceptance) compare(
+	ctx context.Context, check checks.Check, first, base checks.Result, after *checks.Result, run *verdict.Run,
+) {
 	whose := checks.Attribution(base, *after)
 	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
-	own, r := ac.t.inUsers(), ac.t.run.checks
-	if own && run.Excused() && checks.Difference(base, *after) != "" && r.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
+	if run.Excused() && checks.Difference(base, *after) != "" && checks.Difference(first, base) == "" &&
+		ac.t.run.checks.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
 		run.Before, run.Alike = "", false
 	}
-	if !own || run.Excused() {
+	if !ac.t.inUsers() || run.Excused() {
 		after.Run.Attribution = whose
 	}
 }
