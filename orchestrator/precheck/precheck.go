@@ -20,6 +20,17 @@ import (
 func TryChecks(
 	ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, prove bool,
 ) (tried bench.Tried, err error) {
+	return try(ctx, open, of, func(e checkTrier) (bench.Tried, error) { return e.TryChecks(ctx, l, prove) })
+}
+
+// TryEpic runs the checks of the epic on a commit in a clean checkout. Errors are those of [TryChecks].
+func TryEpic(ctx context.Context, open engine.Factory, of *engine.LocalOptions, commit string) (bench.Tried, error) {
+	return try(ctx, open, of, func(e checkTrier) (bench.Tried, error) { return e.TryEpic(ctx, commit) })
+}
+
+func try(
+	ctx context.Context, open engine.Factory, of *engine.LocalOptions, checks func(checkTrier) (bench.Tried, error),
+) (tried bench.Tried, err error) {
 	dir, err := os.MkdirTemp("", "relay-check-")
 	if err != nil {
 		return tried, err
@@ -40,12 +51,13 @@ func TryChecks(
 	if !ok {
 		return tried, engine.Cannot(o.Engine, "try checks")
 	}
-	return with.TryChecks(ctx, l, prove)
+	return checks(with)
 }
 
 // checkTrier is an engine that runs checks before a run.
 type checkTrier interface {
 	TryChecks(ctx context.Context, done *attempts.Ledger, prove bool) (bench.Tried, error)
+	TryEpic(ctx context.Context, commit string) (bench.Tried, error)
 }
 
 // Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if

@@ -98,11 +98,6 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, prove bool
 	if l.user != nil {
 		return bench.TryHere(ctx, l.run.checks, l.user.c.repo, lists)
 	}
-	defer func() {
-		ctx, cancel := gitcmd.Uninterrupted(context.WithoutCancel(ctx))
-		defer cancel()
-		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
-	}()
 	base, err := l.run.home.Ref(ctx, l.slots.integration.Ref())
 	if err != nil {
 		return tried, err
@@ -112,5 +107,20 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, prove bool
 		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
 		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
 	}
-	return l.slots.benches.Try(ctx, base, lists, prove)
+	return l.try(ctx, base, lists, prove)
+}
+
+// TryEpic runs the checks of the epic on a commit. The engine must be one of slots.
+func (l *Local) TryEpic(ctx context.Context, commit string) (bench.Tried, error) {
+	list := bench.List{Attempt: engine.Attempt{Run: l.run.o.Run}, Checks: checks.List(nil, l.run.o.Epic.Checks)}
+	return l.try(ctx, commit, []bench.List{list}, false)
+}
+
+func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prove bool) (tried bench.Tried, err error) {
+	defer func() {
+		ctx, cancel := gitcmd.Uninterrupted(context.WithoutCancel(ctx))
+		defer cancel()
+		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
+	}()
+	return l.slots.benches.Try(ctx, commit, lists, prove)
 }

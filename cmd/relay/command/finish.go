@@ -13,6 +13,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/landing"
 	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/pullrequest"
@@ -35,6 +36,8 @@ type finishOptions struct {
 	list   string
 	tick   bool
 	yes    bool
+
+	noChecks bool
 }
 
 func newFinishCommand(a *cli.App) *cobra.Command {
@@ -51,6 +54,10 @@ instead, with gh or glab when they are installed.
 
 With --tick completed tasks are ticked in the plan of another tool that relay
 init has read: [x] in a checklist, done in a state. Commit that as you like.
+
+If that branch has changed since, or the last run was killed, relay first runs
+the checks of the epic on the result, and lands nothing if one fails that
+passes on the branch now. It also refuses commits that add a secret.
 
 When relay saw something in completed tasks that it cannot judge, relay finish
 lists these tasks and asks; without a terminal it lands nothing (exit code 3),
@@ -75,6 +82,7 @@ order, up to the first that is not completed (exit code 3).`,
 	f.StringVar(&opts.list, "playlist", "", "land the completed epics of the list `FILE`, in order")
 	f.BoolVar(&opts.tick, "tick", false, "tick completed tasks in the plan they come from")
 	f.BoolVarP(&opts.yes, "yes", "y", false, "land tasks that need a look without asking")
+	f.BoolVar(&opts.noChecks, "no-checks", false, "land without running the epic's checks on the result")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("tick", "pr")
@@ -151,11 +159,36 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	l := status.Printer{Width: terminal.Columns(f.app.Err.Dest), Flag: p.EpicFlag()}
 	if err = status.AskLooks(f.app.Err, l, f.json, f.answer.Looks, ask); err == nil {
+		err = f.test(ctx)
+	}
+	if err == nil {
 		err = f.land(ctx, store)
 	}
 	if err == nil && f.tick && !f.dryRun {
 		err = f.tickSources(ctx)
 	}
+	return err
+}
+
+// test refuses work with secrets, and work that fails a check of the epic on the result.
+func (f *finishing) test(ctx context.Context) error {
+	if f.step.How == finish.NothingToLand || f.dryRun {
+		return nil
+	}
+	c := landing.Candidate{App: f.app, Project: f.project, Plan: f.plan, Ledger: f.view.Ledger, Step: f.step}
+	if err := c.RefuseSecrets(ctx); err != nil {
+		return err
+	}
+	why := c.Doubt(f.pr)
+	if why == "" || f.noChecks {
+		return nil
+	}
+	fmt.Fprintf(f.app.Err, "relay: %s: running the checks of the epic on the result\n", why)
+	red, err := c.Test(ctx, f.pr)
+	for _, how := range red {
+		fmt.Fprintf(f.app.Err, "relay: warning: %s, as on %s\n", how, f.step.Into)
+	}
+	f.answer.Untested = f.answer.Untested && err != nil
 	return err
 }
 

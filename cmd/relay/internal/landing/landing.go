@@ -1,0 +1,153 @@
+// Package landing looks at the work of an epic before relay finish lands or pushes it: for secrets in its commits, and for checks that
+// fail on the result.
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/session"
+	"relay/orchestrator/bench"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/precheck"
+	"relay/orchestrator/text"
+	"relay/orchestrator/verdict"
+	"relay/reanchor"
+)
+
+// Candidate is the work of an epic that is to land.
+type Candidate struct {
+	App     *cli.App
+	Project *project.Project
+	Plan    *project.Plan
+	Ledger  *attempts.Ledger
+	Step    *finish.Step
+}
+
+// RefuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
+func (c Candidate) RefuseSecrets(ctx context.Context) error {
+	found, err := changes.FindSecrets(ctx, c.Project.Git, c.Project.Redactor(), c.Step.Old, c.Step.Tip, false)
+	if err != nil {
+		return fmt.Errorf("the commits of %s cannot be searched for secrets: %w", c.Step.Name, err)
+	}
+	var open []string
+	hint := ""
+	for _, s := range found {
+		task, err := c.taskOf(ctx, s.Commit)
+		if err != nil {
+			return err
+		}
+		rec := c.Ledger.Tasks[task]
+		approved := rec != nil && len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
+			return slices.ContainsFunc(a.Receipt.Looks, func(l attempts.Look) bool { return l.Cause == verdict.SecretFound })
+		})
+		if approved {
+			continue
+		}
+		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && rec != nil && len(rec.Looks()) > 0 {
+			flag := task + c.Project.EpicFlag()
+			hint = "relay approve " + flag + ", if it may be pushed; relay retry " + flag + " has the task done again without it"
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return &exit.Hinted{
+		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.Step.Name, text.Some(open, 3)),
+		Hint: text.FirstOf(hint, "git rebase -i "+c.Step.Into+" "+c.Step.Name+" takes it out of the commits"), Code: exit.Gated,
+	}
+}
+
+// taskOf returns the task that a commit belongs to, as its message says.
+func (c Candidate) taskOf(ctx context.Context, commit string) (string, error) {
+	out, err := c.Project.Git.Run(ctx, reanchor.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
+	return strings.TrimSpace(string(out)), err
+}
+
+// Doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
+func (c Candidate) Doubt(pushed bool) string {
+	merged := !pushed && (c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay)
+	switch {
+	case c.Step.How == finish.NothingToLand || len(c.Plan.Epic.Checks) == 0:
+		return ""
+	case merged:
+		return c.Step.Into + " has changed since"
+	case c.Ledger.Status.State == "running":
+		return "the last run was killed"
+	case !c.recorded():
+		return c.Step.Name + " has a commit that no run recorded"
+	}
+	return ""
+}
+
+// recorded reports whether the branch ends in what a task has landed.
+func (c Candidate) recorded() bool {
+	for _, rec := range c.Ledger.Tasks {
+		if slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool { return a.Landed == c.Step.Tip || a.Head == c.Step.Tip }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Test runs the checks of the epic on what would land, and fails if one fails there that does not fail in the same way on the branch it
+// lands on. It returns what fails on both.
+func (c Candidate) Test(ctx context.Context, pushed bool) (before []string, err error) {
+	commit := c.Step.New
+	if pushed || c.Step.How == finish.FastForward {
+		commit = c.Step.Tip
+	}
+	g, err := guardian.Start(c.App, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	s := session.Options{App: c.App}
+	o := s.RunOptions(ctx, c.Project, c.Plan)
+	o.Supervisor, o.Isolation = g, engine.IsolationWorktree
+	open, err := o.EngineFactory()
+	if err != nil {
+		return nil, err
+	}
+	after, err := precheck.TryEpic(ctx, open, o.Local(), commit)
+	if err != nil {
+		return nil, err
+	}
+	red := slices.DeleteFunc(after.Checks, func(t bench.TriedCheck) bool { return t.Passed })
+	if len(red) == 0 && after.Unready == "" {
+		return nil, nil
+	}
+	was, err := precheck.TryEpic(ctx, open, o.Local(), c.Step.Old)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range red {
+		i := slices.IndexFunc(was.Checks, func(w bench.TriedCheck) bool { return w.Check.Name == t.Check.Name })
+		if i < 0 || was.Checks[i].Passed || t.Run.Tests().MoreFailed(was.Checks[i].Run.Tests()) {
+			return nil, c.refusal(t.How)
+		}
+		before = append(before, t.How)
+	}
+	if after.Unready != "" && was.Unready == "" {
+		return nil, c.refusal(after.Unready)
+	}
+	return before, nil
+}
+
+func (c Candidate) refusal(why string) error {
+	return &exit.Hinted{
+		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.Step.Into),
+		Hint: "git switch " + text.ShellWord(c.Step.Name) + " && git merge " + text.ShellWord(c.Step.Into) +
+			", mend it, git commit; or relay finish --no-checks", Code: exit.Gated,
+	}
+}
