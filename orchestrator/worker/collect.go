@@ -285,6 +285,7 @@ func (wk *work) lookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	f.Found, f.Receipt.WeakerTests = changes.Found{}, nil
 	stands := verdict.Stands(&t.ev)
 	if w.Empty = len(names) == 0; !stands {
+		w.Further = changes.Further(ctx, t.c.repo, t.a.Previous.Head, f.Head, names)
 		return nil
 	}
 	w.Protected = changes.ProtectedHits(wk.protected(), names)

@@ -331,8 +331,8 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
 	for _, r := range s.Refused {
-		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
+		shown := r.what + " (" + text.Line(strings.TrimPrefix(text.After(r.Why), ": "), maxWhy) + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(shown, l.Width, "    "), " "))
 		first += r.Fix + "; then "
 	}
 	return first
