@@ -24,7 +24,7 @@ type reader struct {
 	session     string
 	model       string
 	lastMessage string // the beginning of the last text of the agent itself
-	plain       string // the last line that is no event
+	plain       string // the last line without an event
 	result      *resultEvent
 	subtype     string       // of the result: success, error_max_turns, …
 	resumed     bool         // it went on working after the result

@@ -222,12 +222,11 @@ func (c *checkup) ask(ctx context.Context) {
 	}
 }
 
-// tasks returns the tasks of the plan, if there is one.
-func (c *checkup) tasks() []epic.Task {
-	if c.plan == nil {
+func tasksOf(pl *project.Plan) []epic.Task {
+	if pl == nil {
 		return nil
 	}
-	return c.plan.Epic.Tasks
+	return pl.Epic.Tasks
 }
 
 // agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
@@ -247,7 +246,7 @@ func (c *checkup) agentsToAsk() (agents []asked) {
 	for _, name := range names {
 		add(name, model, false)
 	}
-	for _, t := range c.tasks() {
+	for _, t := range tasksOf(c.plan) {
 		switch {
 		case t.Runner != "":
 			add(t.Runner, cmp.Or(t.Model, model), false)
@@ -349,7 +348,7 @@ func (c *checkup) answered(a asked) Point {
 	}
 	switch r.Outcome {
 	case runners.Auth, runners.NoModel:
-		p.Fix = strings.TrimPrefix(status.Fix(c.project, c.tasks(), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail), "relay check --ask, after you ")
+		p.Fix = strings.TrimPrefix(status.Fix(c.project, tasksOf(c.plan), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail), "relay check --ask, after you ")
 	case runners.Quota, runners.RateLimited, runners.Overloaded:
 		p.State, p.Code = Warn, 0
 		p.Fix = "a run asks others meanwhile, or waits: relay.runners names them in order"

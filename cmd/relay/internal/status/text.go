@@ -255,11 +255,7 @@ func FormatTime(t, now time.Time) string {
 	if t.IsZero() {
 		return "at a time nobody knows"
 	}
-	t, now = t.Local(), now.Local()
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04")
-	}
-	return t.Format("2006-01-02 15:04")
+	return text.On(t, now, "15:04")
 }
 
 // Bar draws how many of the tasks are completed, in width columns and two brackets.
