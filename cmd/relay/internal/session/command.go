@@ -31,7 +31,7 @@ type command struct {
 // RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report.
 func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
 	if p, unknown := o.App.LocateAnyhow(ctx); unknown == nil {
-		p.RecordNotBegun(at, err)
+		status.RecordNotBegun(p, at, err)
 	}
 }
 

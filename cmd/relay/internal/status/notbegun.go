@@ -1,4 +1,4 @@
-package project
+package status
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
@@ -24,23 +25,23 @@ type notBegun struct {
 
 // RecordNotBegun records the error of a relay work that was typed at a time. Mistakes on the command line, Ctrl-C and the end of a run that
 // could begin are no such errors.
-func (p *Project) RecordNotBegun(at time.Time, err error) {
+func RecordNotBegun(p *project.Project, at time.Time, err error) {
 	_, over := errors.AsType[exit.Code](err)
 	d := exit.Diagnose(err)
-	if over || d.Code == exit.Usage || errors.Is(err, context.Canceled) || !Exists(p.File("epic.yml")) || p.EnsureIgnored() != nil {
+	if over || d.Code == exit.Usage || errors.Is(err, context.Canceled) || !project.Exists(p.File("epic.yml")) || p.EnsureIgnored() != nil {
 		return
 	}
 	say := func(s string) string { return p.Redactor().Text(strings.ReplaceAll(s, "\n", "; ")) }
 	content, err := json.Marshal(notBegun{at.UTC(), say(d.Messages[0]), say(d.Hint)})
 	if err == nil {
-		_ = ReplaceFile(p.File(notBegunFile), append(content, '\n')) // the user has seen the error
+		_ = project.ReplaceFile(p.File(notBegunFile), append(content, '\n')) // the user has seen the error
 	}
 }
 
-// NotBegun says that the last relay work could not begin, and why; "" if one has begun since: the newest began at a time.
-func (p *Project) NotBegun(newest time.Time) []string {
+// NeverBegan says that the last relay work could not begin, and why; "" if one has begun since: the newest began at a time.
+func NeverBegan(p *project.Project, newest time.Time) []string {
 	var last notBegun
-	content, err := ReadFile(p.File(notBegunFile), MaxPlan)
+	content, err := project.ReadFile(p.File(notBegunFile), project.MaxPlan)
 	if err != nil || json.Unmarshal(content, &last) != nil || !last.At.After(newest) {
 		return nil
 	}
