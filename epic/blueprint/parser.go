@@ -164,20 +164,25 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
 		return "T" + m[1], plain(m[2]), true
 	}
-	if !ok && p.section > 0 && b.level > p.section && (p.cur == nil || b.level <= p.cur.level) && hasFields(rest) {
-		if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
-			return m[1], m[2], true
-		}
-		return "", plain(b.text), true
-	}
 	if !ok {
-		return "", "", false
+		return p.looseTask(b, rest)
 	}
 	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
 	if here && strings.ContainsAny(id, "0123456789") {
 		return id, title, true
 	}
 	return id, title, hasFields(rest)
+}
+
+// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id.
+func (p *parser) looseTask(b *block, rest []block) (id, title string, ok bool) {
+	if p.section == 0 || b.level <= p.section || p.cur != nil && b.level > p.cur.level || !hasFields(rest) {
+		return "", "", false
+	}
+	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
+		return m[1], m[2], true
+	}
+	return "", plain(b.text), true
 }
 
 // hasFields looks for a task's fields before the next heading.

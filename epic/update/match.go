@@ -160,7 +160,8 @@ func words(title string) (list []string) {
 // parts returns the pairs of letters of a word in a script without spaces between words, else the word.
 func parts(w string) []string {
 	letters := []rune(w)
-	if len(letters) < 3 || !strings.ContainsFunc(w, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }) {
+	joined := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }
+	if len(letters) < 3 || !strings.ContainsFunc(w, joined) {
 		return []string{w}
 	}
 	pairs := make([]string, len(letters)-1)

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// Work is put back onto the commit it was made on, or joined with what came since without a conflict, and over nothing that anybody else has there.
+// Work is put back onto the commit it was made on, or joined with what came since without a conflict, and over nothing that anybody
+// else has there.
 func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -37,10 +37,10 @@ func (s *reader) Report(e monitor.End) runners.Report {
 		r.Outcome, r.Detail = adapter.NoAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
-	case r.Result == nil && s.stoppedBy(&r):
+	case s.stoppedBy(&r):
 	case !s.final():
 		r.Outcome, r.Detail = s.withoutResult(&r)
-	case s.result.IsError || s.subtype != "success":
+	case s.failed():
 		r.Outcome, r.Detail = s.failure(&r)
 	case e.Exit.Code != 0 && !e.Exit.Stopped:
 		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
@@ -59,6 +59,9 @@ var ownWords = map[string]runners.Outcome{
 
 // stoppedBy fills in the outcome if the last that the CLI said are such words.
 func (s *reader) stoppedBy(r *runners.Report) bool {
+	if r.Result != nil {
+		return false
+	}
 	said := strings.ReplaceAll(s.plain, "’", "'")
 	if s.final() {
 		said = cmp.Or(r.FinalText, strings.Join(s.result.Errors, "; "))
@@ -106,6 +109,8 @@ func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
 	}
 	return s.limited(r, o), "gave up while its provider failed: " + adapter.ProviderFault(status, name)
 }
+
+func (s *reader) failed() bool { return s.result.IsError || s.subtype != "success" }
 
 // failure returns the outcome of a terminal event that reports an error.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {

@@ -348,7 +348,8 @@ func (c *checkup) answered(a asked) Point {
 	}
 	switch r.Outcome {
 	case runners.Auth, runners.NoModel:
-		p.Fix = strings.TrimPrefix(status.Fix(c.project, tasksOf(c.plan), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail), "relay check --ask, after you ")
+		fix := status.Fix(c.project, tasksOf(c.plan), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail)
+		p.Fix = strings.TrimPrefix(fix, "relay check --ask, after you ")
 	case runners.Quota, runners.RateLimited, runners.Overloaded:
 		p.State, p.Code = Warn, 0
 		p.Fix = "a run asks others meanwhile, or waits: relay.runners names them in order"

@@ -227,7 +227,7 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			printLine("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, FormatTime(c.Until, l.Now), text.After(c.Why)), maxWhy))
+			printLine("limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {
