@@ -165,7 +165,7 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 		return "T" + m[1], plain(m[2]), true
 	}
 	if !ok {
-		return p.looseTask(b, rest)
+		return looseTask(p, b, rest)
 	}
 	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
 	if here && strings.ContainsAny(id, "0123456789") {
@@ -175,7 +175,7 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 }
 
 // looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id.
-func (p *parser) looseTask(b *block, rest []block) (id, title string, ok bool) {
+func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	if p.section == 0 || b.level <= p.section || p.cur != nil && b.level > p.cur.level || !hasFields(rest) {
 		return "", "", false
 	}
