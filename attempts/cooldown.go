@@ -14,7 +14,7 @@ type Cooldown struct {
 }
 
 // Refused reports whether the runner would not work for a reason that a person can put right.
-func (c Cooldown) Refused() bool { return c.Outcome == Auth || c.Outcome == Start }
+func (c Cooldown) Refused() bool { return refuses(c.Outcome) }
 
 // Waiting records that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
 type Waiting struct {

@@ -285,6 +285,7 @@ const (
 	NoResult          Category = "no_result"
 	NoChange          Category = "no_change"
 	ContextSpent      Category = "context_exhausted"
+	TurnsSpent        Category = "turns_exhausted"
 	ModelRefused      Category = "refused"
 	AgentKilled       Category = "killed"
 	Conflicted        Category = "conflict"
@@ -292,6 +293,7 @@ const (
 	RateLimited       Category = "rate_limited"
 	ProviderError     Category = "provider_error"
 	AuthError         Category = "auth"
+	ModelUnknown      Category = "model_unknown"
 	BudgetSpent       Category = "budget"
 	Interrupted       Category = "interrupted"
 )

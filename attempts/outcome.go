@@ -14,7 +14,9 @@ const (
 	Quota       Outcome = "quota"    // usage limit
 	Provider    Outcome = "provider" // overloaded, 5xx, network
 	Auth        Outcome = "auth"
-	Start       Outcome = "start" // the agent's program ended before it had said anything, or is not there
+	Model       Outcome = "model"      // the provider does not have it
+	Start       Outcome = "start"      // the agent's program ended before it had said anything, or is not there
+	Unfinished  Outcome = "unfinished" // context or turns used up, and the work went further than that of the attempt before
 	Budget      Outcome = "budget"
 	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
 	Tamper      Outcome = "tamper"

@@ -9,7 +9,7 @@ import (
 // Refusal records that a runner would not work when it was last asked, for a reason that a person can put right.
 type Refusal struct {
 	Runner  string
-	Outcome Outcome // Auth: it is not logged in; Start: its program ended before it had said anything
+	Outcome Outcome // Auth, Model or Start
 	Why     string
 	Since   time.Time // the first such end without another one between
 }
@@ -23,6 +23,9 @@ func (l *Ledger) Refusing() []Refusal {
 	return list
 }
 
+// refuses reports whether a runner that ended so would not work for a reason that a person can put right.
+func refuses(o Outcome) bool { return o == Auth || o == Model || o == Start }
+
 // refusal folds what the end of an attempt says of the runners that were asked.
 func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
 	if e.Receipt.Review != nil {
@@ -32,7 +35,7 @@ func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
 	}
 	switch {
 	case e.Receipt.AwaitsReview(): // what that says of a reviewer is told by a cooling event
-	case e.Outcome == Auth, e.Outcome == Start:
+	case refuses(e.Outcome):
 		l.refuse(Refusal{Runner: runner, Outcome: e.Outcome, Why: e.Receipt.ErrorSummary, Since: at})
 	case e.Outcome != Stopped && e.Outcome != Environment && e.Outcome != Provider:
 		delete(l.Refused, runner)

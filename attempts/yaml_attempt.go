@@ -129,7 +129,8 @@ func outcomeOf(result Result, r *Receipt) Outcome {
 func isCategory(c Category) bool {
 	switch c {
 	case MissingDependency, CodeError, TestFailure, QualityGate, CLIError, TimedOut, NoResult, NoChange, ContextSpent,
-		ModelRefused, AgentKilled, Conflicted, Tampered, RateLimited, ProviderError, AuthError, BudgetSpent, Interrupted:
+		TurnsSpent, ModelUnknown, ModelRefused, AgentKilled, Conflicted, Tampered, RateLimited, ProviderError, AuthError,
+		BudgetSpent, Interrupted:
 		return true
 	}
 	return false

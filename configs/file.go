@@ -153,13 +153,17 @@ func (w walker) top(root *yaml.Node) {
 	}
 }
 
-// warnLookalike tells of a top-level key that is one of ours but for its spelling. It may be another tool's.
+// warnLookalike tells of a top-level key that is one of ours but for its spelling or its place. It may be another tool's.
 func (w walker) warnLookalike(key *yaml.Node) {
 	for _, own := range sections {
 		if plainly(key.Value) == plainly(own) {
 			w.loader.warnings = append(w.loader.warnings,
 				fmt.Sprintf("%s:%d:%d: %q is left alone: relay reads %q", w.file, key.Line, key.Column, shorten(key.Value), own))
 		}
+	}
+	if slices.Contains(below("relay"), key.Value) {
+		w.loader.warnings = append(w.loader.warnings, fmt.Sprintf("%s:%d:%d: %q is left alone: relay reads it below relay:, as relay.%s",
+			w.file, key.Line, key.Column, key.Value, key.Value))
 	}
 }
 

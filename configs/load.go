@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +52,11 @@ func Load(s Sources) (*Config, error) {
 	for _, path := range files {
 		if err := l.readFile(path); err != nil {
 			return nil, err
+		}
+		if other := strings.TrimSuffix(path, ".yml") + ".yaml"; s.Dir != "" && filepath.Dir(path) == s.Dir {
+			if _, err := os.Lstat(other); err == nil {
+				l.warnings = append(l.warnings, fmt.Sprintf("%s is not read: relay reads %s", other, filepath.Base(path)))
+			}
 		}
 	}
 	l.readEnviron(s.Environ)

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -21,6 +22,9 @@ type complaint struct {
 	key           string
 	message, hint string
 }
+
+// octal matches numbers that some readers of YAML take as octal, and others not.
+var octal = lazyregexp.New(`^\+?0+[1-9][0-9]*$`)
 
 // fromNode reads a value from YAML. The result is string, bool, int, float64 or []string.
 func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
@@ -36,6 +40,9 @@ func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
 		return pricesFromNode(n)
 	case integer, span, decimal:
 		var number float64
+		if octal.MatchString(n.Value) {
+			return nil, []complaint{{item: -1, message: "wants a number that does not begin with 0, got " + shorten(n.Value), hint: "write " + strings.TrimLeft(n.Value, "+0")}}
+		}
 		if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || n.Decode(&number) != nil {
 			return nil, f.mistyped(n, "a number")
 		}

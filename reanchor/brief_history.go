@@ -2,6 +2,7 @@ package reanchor
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -200,7 +201,7 @@ func writeChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 		if failing++; failing > failingShown {
 			continue
 		}
-		intro := "The command " + code(c.Name) + " ended with status " + strconv.Itoa(c.ExitCode) + whose(c)
+		intro := "The command " + code(c.Name) + " ended with status " + strconv.Itoa(c.ExitCode) + whose[c.Attribution]
 		if strings.TrimSpace(c.Tail) == "" {
 			s.add(block{rank: r, head: "\n" + intro + ".\n"})
 			continue
@@ -212,20 +213,15 @@ func writeChecks(s *sheet, r rank, checks []attempts.CheckRun) {
 	}
 }
 
-// whose returns text that says whose doing a failure was, where relay knows.
-func whose(c attempts.CheckRun) string {
-	switch {
-	case c.Attribution == attempts.BrokenBefore:
-		return "; it failed before that work too"
-	case c.Attribution == attempts.BrokenByTask:
-		return "; it passed before that work"
-	}
-	return ""
+// whose says whose doing a failure was, where relay knows.
+var whose = map[attempts.Attribution]string{
+	attempts.BrokenBefore: "; it failed before that work too", attempts.BrokenByTask: "; it passed before that work",
 }
 
 // outside reports that the attempt ended through no doing of its agent, so that there is nothing to learn from it.
 func outside(a attempts.Attempt) bool {
-	return !a.Charged && a.Outcome != attempts.Conflict && a.Outcome != attempts.Success && a.Outcome != attempts.Environment
+	tells := []attempts.Outcome{attempts.Conflict, attempts.Success, attempts.Environment, attempts.Unfinished}
+	return !a.Charged && !slices.Contains(tells, a.Outcome)
 }
 
 // endings say how an attempt ended, by its outcome.
@@ -239,6 +235,8 @@ var endings = map[attempts.Outcome]string{
 	attempts.Quota:       "interrupted by the provider's usage limit",
 	attempts.Provider:    "interrupted by a fault of the provider",
 	attempts.Auth:        "the agent program was not logged in",
+	attempts.Model:       "its model was not available",
+	attempts.Unfinished:  "it was cut off before it was done",
 	attempts.Start:       "the agent program ended before it had begun",
 	attempts.Budget:      "stopped because its budget was spent",
 	attempts.Stopped:     "interrupted before it could finish",
@@ -273,6 +271,7 @@ var (
 		attempts.NoChange: "Do differently: that attempt changed no file. Make the change the task asks for.",
 
 		attempts.ContextSpent: "Its context was full before it was done. Do differently: go on from its work in smaller steps, read only what you need, and commit after each step.",
+		attempts.TurnsSpent:   "Its turns were used up before it was done. Do differently: go on from its work, do more in each turn, and commit after each step.",
 		attempts.ModelRefused: "Its model refused to go on. Do differently: go on from its work in smaller steps, and commit after each step.",
 		attempts.AgentKilled:  "It was killed, as the system does when memory runs out. Do differently: go on from its work, run fewer and smaller commands at a time, and commit after each step.",
 	}
@@ -287,7 +286,7 @@ var (
 )
 
 func advise(a attempts.Attempt) string {
-	if text, ok := byCategory[a.Receipt.ErrorCategory]; ok && a.Charged {
+	if text, ok := byCategory[a.Receipt.ErrorCategory]; ok && (a.Charged || a.Outcome == attempts.Unfinished) {
 		return text
 	}
 	if n := len(a.Receipt.Checks); a.Outcome == attempts.Conflict && n > 0 && a.Receipt.Checks[n-1].Attribution == attempts.BrokenByTask {

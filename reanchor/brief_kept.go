@@ -25,7 +25,7 @@ func goOn(a attempts.Attempt) string {
 // lesson returns text that says what to make of a failure. Work that broke off in the middle is gone on from.
 func lesson(last attempts.Attempt) string {
 	switch last.Receipt.ErrorCategory {
-	case attempts.ContextSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:
+	case attempts.ContextSpent, attempts.TurnsSpent, attempts.ModelRefused, attempts.AgentKilled, attempts.TimedOut:
 		return ""
 	default:
 		return " Find out why it failed and address those errors; do not try the same thing again."

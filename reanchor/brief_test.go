@@ -145,6 +145,7 @@ func TestAdviceAfterBreakingOff(t *testing.T) {
 	t.Parallel()
 	for category, want := range map[attempts.Category]string{
 		attempts.ContextSpent: "Its context was full before it was done. Do differently: go on from its work in smaller steps, read only what you need, and commit after each step.",
+		attempts.TurnsSpent:   "Its turns were used up before it was done. Do differently: go on from its work, do more in each turn, and commit after each step.",
 		attempts.ModelRefused: "Its model refused to go on. Do differently: go on from its work in smaller steps, and commit after each step.",
 		attempts.AgentKilled:  "It was killed, as the system does when memory runs out. Do differently: go on from its work, run fewer and smaller commands at a time, and commit after each step.",
 	} {

@@ -70,15 +70,17 @@ const (
 	SilenceLimit     Outcome = "silence_limit"     // Limits.Silence passed
 	Refused          Outcome = "refused"           // the model will not do this task
 	ContextExhausted Outcome = "context_exhausted" // what it has read no longer fits its model
+	TurnsSpent       Outcome = "turns_exhausted"   // its CLI's own limit of turns was reached
 	Killed           Outcome = "killed"            // ended by a signal that relay did not send
 
-	Quota       Outcome = "quota"        // usage limit; ResetAt when known
-	RateLimited Outcome = "rate_limited" // throttled for now; ResetAt when known
-	Overloaded  Outcome = "overloaded"   // the provider has no room: 503, 529
-	Network     Outcome = "network"      // no answer from the provider, or none in time
-	Truncated   Outcome = "truncated"    // the answer, or the CLI's own output, broke off
-	Provider    Outcome = "provider"     // any other fault of the provider
-	Auth        Outcome = "auth"         // not logged in, forbidden, no credit, no such model
+	Quota       Outcome = "quota"         // usage limit; ResetAt when known
+	RateLimited Outcome = "rate_limited"  // throttled for now; ResetAt when known
+	Overloaded  Outcome = "overloaded"    // the provider has no room: 503, 529
+	Network     Outcome = "network"       // no answer from the provider, or none in time
+	Truncated   Outcome = "truncated"     // the answer, or the CLI's own output, broke off
+	Provider    Outcome = "provider"      // any other fault of the provider
+	Auth        Outcome = "auth"          // not logged in, forbidden, no credit
+	NoModel     Outcome = "model_unknown" // the model does not exist, or not for this account
 
 	Stopped          Outcome = "stopped"           // ctx was cancelled
 	NoSession        Outcome = "no_session"        // the session to be resumed or forked is gone: a fresh one will do

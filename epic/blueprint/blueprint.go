@@ -10,10 +10,13 @@ package blueprint
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"relay/epic"
@@ -211,9 +214,14 @@ func (p *parser) title(now time.Time) {
 	p.epic.ID = ID(p.epic.Title, now)
 }
 
-// ID makes the id of an epic: the day in UTC, and as much of the title as fits.
+// ID makes the id of an epic: the day in UTC, and as much of the title as fits. A title with letters of another script than the Latin one
+// adds a digest of it, as these letters are left out.
 func ID(title string, now time.Time) string {
-	const most = 64
+	most, digest := 64, ""
+	if strings.ContainsFunc(title, func(r rune) bool { return unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) }) {
+		digest = fmt.Sprintf("-%x", sha256.Sum256([]byte(title)))[:9]
+		most -= len(digest)
+	}
 	var b strings.Builder
 	b.WriteString(now.UTC().Format("20060102"))
 	for word := range strings.FieldsFuncSeq(strings.ToLower(title), func(r rune) bool {
@@ -227,5 +235,5 @@ func ID(title string, now time.Time) string {
 	if b.Len() == len("20060102") {
 		b.WriteString("-epic")
 	}
-	return b.String()
+	return b.String() + digest
 }

@@ -265,7 +265,8 @@ func TestID(t *testing.T) {
 	for _, test := range []struct{ title, want string }{
 		{"User accounts", "20260112-user-accounts"},
 		{"  Ünïcode: what's *new*?", "20260112-n-code-what-s-new"},
-		{"日本語", "20260112-epic"},
+		{"日本語", "20260112-epic-77710aed"},
+		{"修复 API", "20260112-api-66976880"},
 		{strings.Repeat("word ", 30), "20260112-" + strings.TrimSuffix(strings.Repeat("word-", 11), "-")},
 		{strings.Repeat("x", 80), "20260112-epic"},
 	} {

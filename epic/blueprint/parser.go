@@ -51,9 +51,11 @@ var (
 	taskNumb = lazyregexp.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
 	// stepHead is 1. Title or Step 1: Title, which is a task in the section of tasks.
 	stepHead = lazyregexp.New(`^(?i:step[ \t]+)?#?([0-9]{1,6})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
-	frontKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	numbered = lazyregexp.New(`^[0-9.]+[.)]?[ \t]+`)
-	sections = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
+	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
+	looseHead = lazyregexp.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6})\]?[.)]?[ \t]+(.+)$`)
+	frontKey  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	numbered  = lazyregexp.New(`^[0-9.]+[.)]?[ \t]+`)
+	sections  = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
 
 // isSection tells the heading of the section with the tasks.
@@ -155,20 +157,32 @@ func firstWords(rest []block) string {
 }
 
 // task tells whether a heading begins a task. In the section of tasks, and in a document without one, T1: is enough; any
-// other word before a colon, and any heading elsewhere, has to be followed by a task's fields.
+// other word before a colon, and any heading elsewhere, has to be followed by a task's fields. So has a heading of any other form in that
+// section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	id, title, ok = head(b.text)
 	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
 		return "T" + m[1], plain(m[2]), true
 	}
 	if !ok {
-		return "", "", false
+		return looseTask(p, b, rest)
 	}
 	here := p.section > 0 || !p.sections && (b.level > 1 || p.titled)
 	if here && strings.ContainsAny(id, "0123456789") {
 		return id, title, true
 	}
 	return id, title, hasFields(rest)
+}
+
+// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id.
+func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
+	if p.section == 0 || b.level <= p.section || p.cur != nil && b.level > p.cur.level || !hasFields(rest) {
+		return "", "", false
+	}
+	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
+		return m[1], m[2], true
+	}
+	return "", plain(b.text), true
 }
 
 // hasFields looks for a task's fields before the next heading.

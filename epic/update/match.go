@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"relay/epic"
 )
@@ -147,9 +148,25 @@ func words(title string) (list []string) {
 	small := []string{"a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or", "the", "to", "with"}
 	for w := range strings.FieldsSeq(strings.ToLower(title)) {
 		w = strings.Trim(w, ".,:;!?()`'\"")
-		if w != "" && !slices.Contains(small, w) && !slices.Contains(list, w) {
-			list = append(list, w)
+		for _, w := range parts(w) {
+			if w != "" && !slices.Contains(small, w) && !slices.Contains(list, w) {
+				list = append(list, w)
+			}
 		}
 	}
 	return list
+}
+
+// parts returns the pairs of letters of a word in a script without spaces between words, else the word.
+func parts(w string) []string {
+	letters := []rune(w)
+	joined := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) }
+	if len(letters) < 3 || !strings.ContainsFunc(w, joined) {
+		return []string{w}
+	}
+	pairs := make([]string, len(letters)-1)
+	for i := range pairs {
+		pairs[i] = string(letters[i : i+2])
+	}
+	return pairs
 }

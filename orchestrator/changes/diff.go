@@ -48,6 +48,18 @@ func (d *Diff) Look(ctx context.Context) error {
 	return errors.Join(d.testsKept(ctx), d.checksKept(ctx), d.findOldTests(ctx))
 }
 
+// Further reports whether any file that an attempt has changed up to head differs from what an earlier attempt left, at the commit before;
+// "": there was none.
+func Further(ctx context.Context, repo *reanchor.Git, before, head string, names []reanchor.Change) bool {
+	if before == "" || len(names) == 0 {
+		return len(names) > 0
+	}
+	since, err := repo.Names(ctx, before, head)
+	return err != nil || slices.ContainsFunc(names, func(n reanchor.Change) bool {
+		return slices.ContainsFunc(since, func(c reanchor.Change) bool { return c.Path == n.Path })
+	})
+}
+
 // ProtectedHits returns the changed paths that a protected glob covers.
 func ProtectedHits(patterns []string, names []reanchor.Change) []string {
 	var hits []string

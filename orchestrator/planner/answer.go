@@ -39,7 +39,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 	if s.cut {
 		return []string{fmt.Sprintf("only the first %d KiB of your answer were read: write less", runners.MaxAnswer>>10)}, nil
 	}
-	read, err := blueprint.Parse("your answer", []byte(kept), s.request.Now())
+	read, err := blueprint.Parse("your answer", []byte(text+"\n"), s.request.Now())
 	if problems, ok := errors.AsType[epic.Problems](err); ok {
 		return mistakes(problems), nil
 	}

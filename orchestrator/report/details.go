@@ -352,11 +352,11 @@ func (p *page) wait(w *Wait) string {
 	who := name(w.For)
 	switch w.Kind {
 	case RunWaits:
-		return "nothing could start before " + p.timeText(w.Until) + ", for " + who
+		return "nothing could start before " + p.until(w) + ", for " + who
 	case AgentFree:
 		return who + " may be asked again"
 	default:
-		return who + " is not asked before " + p.timeText(w.Until)
+		return who + " is not asked before " + p.until(w)
 	}
 }
 

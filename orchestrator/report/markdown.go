@@ -240,6 +240,14 @@ func (p *page) timeText(t time.Time) string {
 	return t.In(p.zone).Format("15:04")
 }
 
+// until returns the end of a wait: by the clock alone if that is on the same day as its beginning.
+func (p *page) until(w *Wait) string {
+	if w.Until.In(p.zone).YearDay() != w.At.In(p.zone).YearDay() {
+		return p.day(w.Until)
+	}
+	return p.timeText(w.Until)
+}
+
 func (p *page) day(t time.Time) string {
 	if t.IsZero() {
 		return "at a time nobody knows"

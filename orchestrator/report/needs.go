@@ -122,7 +122,7 @@ func remedy(t *Task) []Command {
 	case attempts.BudgetExhausted:
 		return []Command{{"relay config relay.task_budget_usd", "its cap, unless the task has a budget_usd of its own: raise it"}, again}
 	case attempts.Infrastructure:
-		return []Command{command, {"relay check", "what is wrong with the machine"}, again}
+		return []Command{command, {"relay check --run", "what is wrong with the machine, its set-up or its checks"}, again}
 	default: // the others are looked at and tried again
 	}
 	if len(t.Attempts) == 0 {

@@ -186,5 +186,14 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
+// On returns the clock time of t by layout, in local time: with weekday and date unless it is on the day of now.
+func On(t, now time.Time, layout string) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() != now.Year() || t.YearDay() != now.YearDay() {
+		layout = "Mon 2006-01-02 " + layout
+	}
+	return t.Format(layout)
+}
+
 // Clock returns a time in local time, as people read it.
 func Clock(t time.Time) string { return t.Local().Format(time.RFC3339) }

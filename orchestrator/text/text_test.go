@@ -52,3 +52,15 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestOn(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 23, 0, 0, 0, time.Local)
+	for later, want := range map[time.Duration]string{
+		time.Minute: "23:01", 2 * time.Hour: "Sat 2026-11-28 01:00", 72 * time.Hour: "Mon 2026-11-30 23:00", 365 * 24 * time.Hour: "Sat 2027-11-27 23:00",
+	} {
+		if got := On(now.Add(later), now, "15:04"); got != want {
+			t.Errorf("%s: got %q, want %q", later, got, want)
+		}
+	}
+}

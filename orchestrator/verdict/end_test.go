@@ -31,6 +31,8 @@ func TestEveryOutcome(t *testing.T) {
 		attempts.Provider:    {result: failure, runner: RunnerFailed, transient: true, uncharged: true},
 		attempts.Auth:        {result: failure, runner: RunnerFailed, refused: true, login: true, transient: true, uncharged: true},
 		attempts.Start:       {result: failure, runner: RunnerFailed, refused: true, transient: true, uncharged: true},
+		attempts.Model:       {result: failure, runner: RunnerFailed, refused: true, transient: true, uncharged: true},
+		attempts.Unfinished:  {result: failure, runner: RunnerAnswered},
 		attempts.Budget:      {result: failure, runner: RunnerAnswered},
 		attempts.Stopped:     {result: attempts.ResultInterrupted, transient: true},
 		attempts.Environment: {result: failure, blamed: true, uncharged: true},
@@ -47,8 +49,8 @@ func TestEveryOutcome(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", o, got, want)
 		}
 	}
-	if len(classes) != 14 {
-		t.Errorf("the table has %d rows, this test 14", len(classes))
+	if len(classes) != 16 {
+		t.Errorf("the table has %d rows, this test 16", len(classes))
 	}
 }
 
@@ -160,7 +162,7 @@ func TestOutcomeOf(t *testing.T) {
 	for o, want := range map[runners.Outcome]attempts.Outcome{
 		runners.Claimed: attempts.Success, runners.Failed: attempts.Agent, runners.NoResult: attempts.Agent, runners.BadResult: attempts.Agent,
 		runners.WallLimit: attempts.Timeout, runners.SilenceLimit: attempts.Timeout, runners.Quota: attempts.Quota,
-		runners.Refused:          attempts.Agent,
+		runners.Refused: attempts.Agent, runners.TurnsSpent: attempts.Agent, runners.NoModel: attempts.Model,
 		runners.ContextExhausted: attempts.Agent, runners.Killed: attempts.Agent, runners.RateLimited: attempts.Provider,
 		runners.Overloaded: attempts.Provider, runners.Network: attempts.Provider, runners.Truncated: attempts.Provider,
 		runners.Provider: attempts.Provider, runners.NoSession: attempts.Provider, runners.Auth: attempts.Auth,

@@ -111,6 +111,7 @@ type Work struct {
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed
+	Further       bool     `json:"further,omitempty"`        // it differs from that of the attempt that this one went on from; without one, from the base
 	AsJudged      string   `json:"as_judged,omitempty"`      // nothing has changed since the reviewers found this
 	Claimed       []string `json:"claimed,omitempty"`        // with Empty: files that the agent claims to have changed
 	DeletedTests  []string `json:"deleted_tests,omitempty"`  // that the task does not name

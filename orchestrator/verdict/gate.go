@@ -75,7 +75,7 @@ func final(gate *attempts.Gate, ended attempts.Ended, s Standing) bool {
 		return !s.Again && !MayLack(ended)
 	}
 	most := s.Limits.attempts()
-	return gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most
+	return gate.Reason != attempts.MaxAttempts || most == 1 || s.Record.Charges() >= most || !ended.Charged
 }
 
 // heldGate gates a task that was put off before and still cannot be done now that nothing else is left; else it returns nil.
@@ -133,6 +133,9 @@ func gateUncharged(rec attempts.TaskRecord, ended attempts.Ended, lim Limits) *a
 		most = defaultMaxUncharged
 	}
 	n := Uncharged(rec) + 1
+	if class.goesOn && n >= most {
+		return &attempts.Gate{Reason: attempts.MaxAttempts, Detail: fmt.Sprintf("%d attempts left it unfinished; the last: %s", n, summary(ended.Receipt))}
+	}
 	if n >= most || class.costly && endedAs(rec, ended.Outcome)+1 >= maxCostly {
 		return &attempts.Gate{Reason: attempts.Infrastructure, Detail: faultlessText(n, ended.Receipt)}
 	}

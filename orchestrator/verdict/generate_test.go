@@ -153,7 +153,7 @@ func (m maker) work() *Work {
 		TooLarge: m.word(rare), Repository: m.word(rare), Submodule: m.word(rare), Brought: m.words(rare),
 		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6),
 		Ignored: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
-		DeletedTests: m.words(rare), Claimed: m.words(6), Weaker: m.words(rare), Theirs: m.in(20), Others: m.in(rare),
+		Further: m.in(2), DeletedTests: m.words(rare), Claimed: m.words(6), Weaker: m.words(rare), Theirs: m.in(20), Others: m.in(rare),
 		LeftOut: m.words(20), Unasked: m.words(rare), Secrets: m.words(rare), Merged: m.words(rare),
 	}
 }

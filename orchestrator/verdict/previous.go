@@ -26,5 +26,5 @@ func Previous(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 
 // cutShort are the failures that say nothing against the work done until then.
 var cutShort = map[attempts.Category]bool{
-	attempts.ContextSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true,
+	attempts.ContextSpent: true, attempts.TurnsSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true,
 }

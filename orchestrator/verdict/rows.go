@@ -5,6 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/text"
+	"relay/runners"
 )
 
 // rows is the table: the first row that holds rules.
@@ -259,6 +260,8 @@ func endWords(e *Evidence) string { return text.FirstOf(e.End.Said, endOf(e).Wor
 
 // earlyRows are about what is seen of the agent and its work before the diff is looked at.
 var earlyRows = []row{
+	unfinished("context full", runners.ContextExhausted, "the agent's context is full"),
+	unfinished("turns used up", runners.TurnsSpent, "the agent reached its CLI's limit of turns"),
 	{
 		Cause: "agent ended", Next: Retry, ends: true,
 		Seen:  "the agent failed or reached a limit, or its runner failed (see [how agents end](#how-agents-end))",
@@ -300,6 +303,18 @@ var earlyRows = []row{
 	atWork("brought files committed", "the commits contain files that relay copied into the checkout and that you never committed", func(w *Work) string {
 		return when(len(w.Brought) > 0, "the agent committed "+text.Listed(w.Brought)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
 	}),
+}
+
+// unfinished is a row about an agent that was cut off in the middle, and whose work went further than that of the attempt before.
+func unfinished(cause Cause, end runners.Outcome, seen string) row {
+	return row{
+		Cause: cause, Outcome: attempts.Unfinished, Category: OutcomeOf(end).Category, Next: Resume,
+		Seen:  seen + ", and its work is not that of the attempt before it",
+		Often: "once",
+		needs: []Part{Turn, Worked},
+		holds: func(e *Evidence) bool { return e.End.Is == end && e.Work.Further },
+		words: endWords,
+	}
 }
 
 // workRows are about what there is of work.

@@ -136,6 +136,26 @@ var endCases = []rowCase{
 		Ruling{"agent ended", attempts.Agent, attempts.MissingDependency, "", false, Retry, "no compiler", ""},
 	},
 	{
+		func(e *Evidence) { e.End.Is, e.Work.Further = runners.ContextExhausted, true },
+		Ruling{"context full", attempts.Unfinished, attempts.ContextSpent, "", false, Resume, "the task does not fit the model's context", ""},
+	},
+	{
+		func(e *Evidence) { e.End.Is = runners.ContextExhausted },
+		Ruling{"agent ended", attempts.Agent, attempts.ContextSpent, "", false, Retry, "the task does not fit the model's context", ""},
+	},
+	{
+		func(e *Evidence) { e.End.Is, e.Work.Further = runners.TurnsSpent, true },
+		Ruling{"turns used up", attempts.Unfinished, attempts.TurnsSpent, "", false, Resume, "the agent used up its turns", ""},
+	},
+	{
+		func(e *Evidence) { e.End.Is, e.Work.Further = runners.WallLimit, true },
+		Ruling{"agent ended", attempts.Timeout, attempts.TimedOut, "", false, Retry, "the agent ran out of time", ""},
+	},
+	{
+		func(e *Evidence) { e.End.Is, e.End.Said = runners.NoModel, "model: x" },
+		Ruling{"agent ended", attempts.Model, attempts.ModelUnknown, "", false, Retry, "model: x", ""},
+	},
+	{
 		func(e *Evidence) { e.End.Is = runners.Overloaded },
 		Ruling{"agent ended", attempts.Provider, attempts.ProviderError, "", false, Retry, "the provider failed", ""},
 	},

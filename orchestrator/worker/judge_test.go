@@ -99,7 +99,7 @@ func TestJudgeRecordsStatement(t *testing.T) {
 func TestGoesOnFromWhatBrokeOff(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[runners.Outcome]bool{
-		runners.ContextExhausted: true, runners.Refused: true, runners.Killed: true,
+		runners.ContextExhausted: true, runners.TurnsSpent: true, runners.Refused: true, runners.Killed: true,
 		runners.WallLimit: true, runners.SilenceLimit: true, runners.Failed: false,
 	} {
 		f := judged(runners.Report{Outcome: outcome, Detail: "d"})
@@ -123,6 +123,8 @@ func TestJudgeInWords(t *testing.T) {
 		runners.SilenceLimit:     "the agent fell silent",
 		runners.Refused:          "the model refuses this task",
 		runners.ContextExhausted: "the task does not fit the model's context",
+		runners.TurnsSpent:       "the agent used up its turns",
+		runners.NoModel:          "the model is not available",
 		runners.Killed:           "the agent was killed",
 		runners.PermissionDenied: "the agent's mode denies it a tool it needs",
 		runners.Quota:            "the provider's usage limit is reached",

@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// Work is put back only onto the commit it was made on, and over nothing that anybody else has there.
+// Work is put back onto the commit it was made on, or joined with what came since without a conflict, and over nothing that anybody
+// else has there.
 func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -12,7 +13,8 @@ func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 		want   bool
 	}{
 		"as it was":              {before: func(*lab) {}, want: true},
-		"the branch moved":       {before: func(l *lab) { l.Write("other.txt", "x\n"); l.Git("add", "-A"); l.Git("commit", "-q", "-m", "Other") }},
+		"the branch moved":       {before: commits("other.txt"), want: true},
+		"it moved in its way":    {before: commits("made.txt")},
 		"a file of a person's":   {before: func(l *lab) { l.Write("made.txt", "mine\n") }},
 		"a change of a person's": {before: func(l *lab) { l.Write("seed.txt", "mine\n") }},
 	} {
@@ -39,5 +41,14 @@ func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 		if done, err := l.c.c.tree.ResumeWork(t.Context(), head, "0123456789012345678901234567890123456789"); err != nil || done {
 			t.Errorf("%s: a commit that is gone was taken up: %v", name, err)
 		}
+	}
+}
+
+// commits returns a change of the branch in between, by a commit of one file.
+func commits(file string) func(*lab) {
+	return func(l *lab) {
+		l.Write(file, "x\n")
+		l.Git("add", "-A")
+		l.Git("commit", "-q", "-m", "Other")
 	}
 }

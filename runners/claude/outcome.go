@@ -37,9 +37,10 @@ func (s *reader) Report(e monitor.End) runners.Report {
 		r.Outcome, r.Detail = adapter.NoAnswer(detail)
 	case ok:
 		r.Outcome, r.Detail = o, detail
+	case s.stoppedBy(&r):
 	case !s.final():
 		r.Outcome, r.Detail = s.withoutResult(&r)
-	case s.result.IsError || s.subtype != "success":
+	case s.failed():
 		r.Outcome, r.Detail = s.failure(&r)
 	case e.Exit.Code != 0 && !e.Exit.Stopped:
 		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
@@ -48,6 +49,30 @@ func (s *reader) Report(e monitor.End) runners.Report {
 	}
 	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.denials(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
 	return r
+}
+
+// ownWords begin what the CLI itself says in place of an answer, also as plain text and with exit status 0.
+var ownWords = map[string]runners.Outcome{
+	"Prompt is too long": runners.ContextExhausted, "There's an issue with the selected model": runners.NoModel,
+	"Reached maximum number of turns": runners.TurnsSpent, "Error: Reached max turns": runners.TurnsSpent,
+}
+
+// stoppedBy fills in the outcome if the last that the CLI said are such words.
+func (s *reader) stoppedBy(r *runners.Report) bool {
+	if r.Result != nil {
+		return false
+	}
+	said := strings.ReplaceAll(s.plain, "’", "'")
+	if s.final() {
+		said = cmp.Or(r.FinalText, strings.Join(s.result.Errors, "; "))
+	}
+	for words, o := range ownWords {
+		if strings.HasPrefix(said, words) {
+			r.Outcome, r.Detail = o, said
+			return true
+		}
+	}
+	return false
 }
 
 // claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
@@ -85,6 +110,8 @@ func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
 	return s.limited(r, o), "gave up while its provider failed: " + adapter.ProviderFault(status, name)
 }
 
+func (s *reader) failed() bool { return s.result.IsError || s.subtype != "success" }
+
 // failure returns the outcome of a terminal event that reports an error.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	res := s.result
@@ -94,6 +121,8 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		return runners.Refused, "the model refused: " + detail
 	case res.TerminalReason == "prompt_too_long":
 		return runners.ContextExhausted, detail
+	case s.subtype == "error_max_turns":
+		return runners.TurnsSpent, detail
 	case strings.HasPrefix(res.TerminalReason, "aborted"):
 		return runners.Killed, "it was interrupted: " + detail
 	case res.APIErrorStatus == 0 && s.apiError == "" && res.TerminalReason != "api_error":

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -23,6 +24,7 @@ type reader struct {
 	session     string
 	model       string
 	lastMessage string // the beginning of the last text of the agent itself
+	plain       string // the last line without an event
 	result      *resultEvent
 	subtype     string       // of the result: success, error_max_turns, …
 	resumed     bool         // it went on working after the result
@@ -39,10 +41,12 @@ type reader struct {
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	line, ok := jsonline.Object(line)
+	object, ok := jsonline.Object(line)
 	if !ok {
+		s.plain = cmp.Or(cleantext.OneLine(string(line[:min(len(line), cleantext.MaxDetail)]), cleantext.MaxDetail), s.plain)
 		return
 	}
+	line = object
 	ev, torn := jsonline.Decode[outputEvent](line)
 	if s.torn = torn; torn {
 		return

@@ -158,8 +158,8 @@ func TestCodexStream(t *testing.T) {
 		{"a failure without words", "1", []string{codexSaying("a"), `{"type":"turn.failed"}`}, runners.Failed},
 		{"a refusal", "1", []string{codexFails("stream disconnected before completion: Incomplete response returned, reason: content_filter")}, runners.Refused},
 		{"a rate in the stream", "1", []string{codexFails("stream disconnected before completion: Rate limit reached for m. Please try again in 11.054s.")}, runners.RateLimited},
-		{"a model that is not there", "1", []string{codexFails(`{\"error\":{\"message\":\"The requested model 'm' does not exist.\",\"code\":\"model_not_found\"}}`)}, runners.Auth},
-		{"an account without the model", "1", []string{codexFails(`{\"detail\":\"The 'm' model is not supported when using Codex with a ChatGPT account.\"}`)}, runners.Auth},
+		{"a model that is not there", "1", []string{codexFails(`{\"error\":{\"message\":\"The requested model 'm' does not exist.\",\"code\":\"model_not_found\"}}`)}, runners.NoModel},
+		{"an account without the model", "1", []string{codexFails(`{\"detail\":\"The 'm' model is not supported when using Codex with a ChatGPT account.\"}`)}, runners.NoModel},
 		{"too much to read", "1", []string{codexSaying("a"), codexFails(`{\"error\":{\"message\":\"x\",\"code\":\"context_length_exceeded\"}}`)}, runners.ContextExhausted},
 		{"a request too large", "1", []string{codexSaying("a"), codexFails("unexpected status 413 Payload Too Large: x")}, runners.ContextExhausted},
 	} {

@@ -168,11 +168,14 @@ func classifyFault(message string) (runners.Outcome, string) {
 		}
 	}
 	if noModelPattern.MatchString(rest) {
-		return runners.Auth, message
+		return runners.NoModel, message
 	}
 	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
 		if tail, ok := strings.CutPrefix(rest, before); ok {
 			if status, err := strconv.Atoi(tail[:min(3, len(tail))]); err == nil {
+				if status == 404 && !strings.Contains(tail, "model") { // the address is wrong
+					return runners.Auth, message
+				}
 				return adapter.Blame(status, ""), message
 			}
 		}
@@ -185,7 +188,7 @@ func classifyFault(message string) (runners.Outcome, string) {
 
 // outcomeByCode are the words a provider has for its errors.
 var outcomeByCode = map[string]runners.Outcome{
-	"model_not_found": runners.Auth, "insufficient_quota": runners.Auth, "invalid_api_key": runners.Auth,
+	"model_not_found": runners.NoModel, "insufficient_quota": runners.Auth, "invalid_api_key": runners.Auth,
 	"context_length_exceeded": runners.ContextExhausted, "invalid_prompt": runners.Refused,
 	"rate_limit_exceeded": runners.RateLimited, "server_error": runners.Provider, "server_is_overloaded": runners.Overloaded,
 }

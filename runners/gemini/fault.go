@@ -90,13 +90,15 @@ func httpStatus(exit int) int {
 	return 0
 }
 
-// blame maps the provider's answer to an outcome. What stays as it is until a person changes something is Auth: no
-// such model or no credit, a key that is none, and a failed precondition (billing, a country that is not served).
+// blame maps the provider's answer to an outcome. What stays as it is until a person changes something is Auth: no credit, a
+// key that is none, and a failed precondition (billing, a country that is not served).
 func (f cliFault) blame(status int) runners.Outcome {
 	switch {
 	case status == 400 && (f.reason == "API_KEY_INVALID" || f.word == "FAILED_PRECONDITION"),
-		status == 401, status == 402, status == 403, status == 404:
+		status == 401, status == 402, status == 403:
 		return runners.Auth
+	case status == 404:
+		return runners.NoModel
 	case status == 413, status == 400 && f.containsAny("exceeds the maximum number of tokens", "prompt is too long", "payload size exceeds"):
 		return runners.ContextExhausted
 	case status == 503, status == 529:

@@ -146,7 +146,7 @@ var outcomeByExit = map[int]runners.Outcome{
 	exitNoInput: runners.CannotStart,
 	44:          runners.CannotStart, // sandbox
 	52:          runners.CannotStart, // settings
-	53:          runners.Failed,      // its own limit of turns
+	53:          runners.TurnsSpent,
 	54:          runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
 	55:          runners.CannotStart, // the folder is not trusted
 	130:         runners.Killed,
@@ -168,7 +168,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	class := s.class()
 	switch {
 	case class == "ModelNotFoundError":
-		return runners.Auth, "no such model: " + f.text
+		return runners.NoModel, "no such model: " + f.text
 	case status == 429:
 		return s.limited(r, f, class), adapter.ProviderFault(status, f.text)
 	case status == 0:

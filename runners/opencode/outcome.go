@@ -191,8 +191,10 @@ func classifyFault(status int, problem providerError) runners.Outcome {
 		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
 	}
 	switch {
-	case status == 401, status == 402, status == 403, status == 404,
-		says("insufficient_quota", "billing_error", "authentication_error", "invalid_api_key", "model_not_found"):
+	case status == 404, says("model_not_found"):
+		return runners.NoModel
+	case status == 401, status == 402, status == 403,
+		says("insufficient_quota", "billing_error", "authentication_error", "invalid_api_key"):
 		return runners.Auth
 	case says("usage_limit_reached"):
 		return runners.Quota

@@ -35,7 +35,8 @@ existing files of their tasks emptied: a check that passes again does not test
 these files, or tests another copy of them.
 
 With --ask it also sends each runner and reviewer one tiny request, all at once,
-and says which of them answer: login, model, limits. That costs a few tokens.
+with the flags of a run, and says which of them answer: login, model, flags,
+limits. That costs a few tokens.
 
 What it can put right itself it asks about on a terminal, and does with --yes:
 .agents.local.yml is to be ignored by git.

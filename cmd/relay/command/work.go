@@ -62,10 +62,16 @@ end the run.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Tasks = args
+			run := runWork
 			if cmd.Flags().Changed("playlist") {
-				return runWorkList(cmd.Context(), opts, cmd.Flags())
+				run = runWorkList
 			}
-			return runWork(cmd.Context(), opts, cmd.Flags())
+			begin := opts.App.Now()
+			err := run(cmd.Context(), opts, cmd.Flags())
+			if err != nil && !opts.dryRun {
+				opts.RecordNotBegun(cmd.Context(), begin, err)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -65,8 +65,8 @@ func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]
 	return times, nil
 }
 
-// ResumeWork makes the files what they are in commit from, without moving a branch: a relay that is killed in between has
-// lost nothing, and finds no commit that is nobody's.
+// ResumeWork makes the files what they are in commit from, joined with base where that has moved on, without moving a branch: a relay that
+// is killed in between has lost nothing, and finds no commit that is nobody's.
 func (w *Tree) ResumeWork(ctx context.Context, base, from string) (done bool, err error) {
 	err = w.Records.Do(ctx, func() error {
 		done, err = apart{w}.resumeWork(ctx, base, from)
@@ -79,8 +79,14 @@ func (w apart) resumeWork(ctx context.Context, base, from string) (bool, error) 
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
 		return false, gitcmd.Unasked(err) // somebody has removed it
 	}
-	if follows, err := w.Contains(ctx, base, from); err != nil || !follows {
-		return false, err
+	follows, err := w.Contains(ctx, base, from)
+	if err == nil && !follows {
+		var merged []byte
+		merged, err = w.git(ctx, nil, "merge-tree", "--write-tree", "--no-messages", base, from)
+		from = strings.TrimSpace(string(merged))
+	}
+	if err != nil {
+		return false, gitcmd.Unasked(err) // what it had changed was changed since
 	}
 	if head, err := w.Head(ctx); err != nil || head != base {
 		return false, err

@@ -12,12 +12,13 @@ import (
 const MaxReset = 31 * 24 * time.Hour
 
 // Blame maps a provider's fault, as an HTTP status (0: there was no answer) and the CLI's word for it, to an outcome. No
-// credit and a model the key may not use are Auth: like a refused login they stay as they are until a person changes
-// something, so that waiting or another attempt with this runner is in vain.
+// credit is Auth: like a refused login and a model that is not there it stays until a person changes something, so that
+// waiting or another attempt with this runner is in vain.
 func Blame(status int, name string) runners.Outcome {
 	switch {
-	case status >= 401 && status <= 404,
-		name == "authentication_failed", name == "billing_error", name == "model_not_found":
+	case status == 404, name == "model_not_found":
+		return runners.NoModel
+	case status >= 401 && status <= 403, name == "authentication_failed", name == "billing_error":
 		return runners.Auth
 	case status == 429, name == "rate_limit":
 		return runners.RateLimited

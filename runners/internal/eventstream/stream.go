@@ -3,8 +3,11 @@ package eventstream
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
+	"relay/internal/lazyregexp"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/internal/cleantext"
@@ -25,14 +28,17 @@ type Reader interface {
 // faults of relay's own machine.
 func Run(ctx context.Context, sup process.Supervisor, req runners.Request, cmd process.Command, s Reader) (runners.Report, error) {
 	m := meter{Reader: s, req: req}
-	w := monitor.Process{Supervisor: sup, Command: cmd, Limits: req.Limits, ReadLine: s.Line, State: m.State}
+	w := monitor.Process{Supervisor: sup, Command: cmd, Limits: req.Limits, State: m.State}
+	q := &Requests{}
 	if c, ok := s.(counter); ok {
-		q := c.Requests()
-		w.ReadLine = func(line []byte) {
-			q.grow(len(line))
-			s.Line(line)
-		}
+		q = c.Requests()
 		w.Stopping = func(at time.Time) { q.stopped = at }
+	}
+	w.ReadLine = func(line []byte) {
+		_, event := jsonline.Object(line)
+		m.begun = m.begun || event
+		q.grow(len(line))
+		s.Line(line)
 	}
 	e, err := w.Run(ctx)
 	if err != nil {
@@ -44,7 +50,43 @@ func Run(ctx context.Context, sup process.Supervisor, req runners.Request, cmd p
 	if l := m.log(); l != nil {
 		l.finish()
 	}
-	return s.Report(e), w.Compact()
+	r := s.Report(e)
+	m.quote(e, &r)
+	return r, w.Compact()
+}
+
+// askingPattern matches a line with which a CLI asks a person for something.
+var askingPattern = lazyregexp.New(`(?i)\?(?:\s|$)|\by/n\b|\b(?:log|sign) ?in\b|\btrust\b|\bpress \w`)
+
+// quote adds to the report of a CLI that fell silent the last lines it printed, when they are no events. One that had printed no event
+// before waits for a person, at a login or another question: it has not started.
+func (m *meter) quote(e monitor.End, r *runners.Report) {
+	silent := r.Outcome == runners.SilenceLimit || r.Outcome == runners.WallLimit || r.Outcome == runners.Network
+	if e.Cause == nil || e.Cancelled || !silent {
+		return
+	}
+	said := lastLines(m.req.Transcript)
+	if err := lastLines(m.req.Stderr); said == "" && askingPattern.MatchString(err) {
+		said = err
+	}
+	if said == "" {
+		return
+	}
+	if !m.begun {
+		r.Outcome = runners.CannotStart
+	}
+	r.Detail = adapter.JoinDetail(`it waits after it printed "`+said+`"`, r.Detail)
+}
+
+// lastLines returns the last lines of an output, the unfinished one as well, as one line; "" if an event is the last.
+func lastLines(path string) string {
+	lines := strings.FieldsFunc(cleantext.Clean(adapter.End(path, 4<<10), 4<<10), func(c rune) bool { return c == '\n' })
+	lines = lines[max(0, len(lines)-3):]
+	if n := len(lines); n == 0 || strings.HasPrefix(lines[n-1], "{") {
+		return ""
+	}
+	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, "{") })
+	return cleantext.OneLine(strings.Join(lines, " "), 240)
 }
 
 // counter is a stream that counts requests.
@@ -64,8 +106,9 @@ func (m *meter) log() *SessionLog {
 // what that says of the cost is in the report, and nobody can stop the agent any more before it is spent.
 type meter struct {
 	Reader
-	req  runners.Request
-	told runners.Usage
+	req   runners.Request
+	told  runners.Usage
+	begun bool // an event was seen
 }
 
 func (m *meter) State() monitor.State {

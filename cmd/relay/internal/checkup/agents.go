@@ -222,6 +222,13 @@ func (c *checkup) ask(ctx context.Context) {
 	}
 }
 
+func tasksOf(pl *project.Plan) []epic.Task {
+	if pl == nil {
+		return nil
+	}
+	return pl.Epic.Tasks
+}
+
 // agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
 // whose program is missing are told already.
 func (c *checkup) agentsToAsk() (agents []asked) {
@@ -239,11 +246,7 @@ func (c *checkup) agentsToAsk() (agents []asked) {
 	for _, name := range names {
 		add(name, model, false)
 	}
-	var tasks []epic.Task
-	if c.plan != nil {
-		tasks = c.plan.Epic.Tasks
-	}
-	for _, t := range tasks {
+	for _, t := range tasksOf(c.plan) {
 		switch {
 		case t.Runner != "":
 			add(t.Runner, cmp.Or(t.Model, model), false)
@@ -282,9 +285,13 @@ func (c *checkup) askOne(ctx context.Context, a *asked, dir string) error {
 	if err != nil {
 		return err
 	}
+	var schema []byte // a runner gets the flags that an attempt has, so that a CLI that refuses one of them shows it
+	if !a.reviewer {
+		schema = runners.ResultSchema("")
+	}
 	begin := time.Now()
 	a.report, err = runner.Run(ctx, runners.Request{
-		Mark: "check/" + a.name + "/1", Question: true, Unsteered: true, Dir: work, Prompt: in("prompt.md"),
+		Mark: "check/" + a.name + "/1", Question: a.reviewer, Unsteered: a.reviewer, Dir: work, Prompt: in("prompt.md"), Schema: schema,
 		Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"), Model: a.model,
 		Env: project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env),
 		Limits: runners.Limits{
@@ -297,7 +304,8 @@ func (c *checkup) askOne(ctx context.Context, a *asked, dir string) error {
 
 // answers reports whether the agent has answered, whatever it said.
 func (a asked) answers() bool {
-	return a.err == nil && (a.report.Outcome == runners.Claimed || a.report.Outcome == runners.Failed && a.report.FinalText != "")
+	words := []runners.Outcome{runners.Failed, runners.NoResult, runners.BadResult}
+	return a.err == nil && (a.report.Outcome == runners.Claimed || slices.Contains(words, a.report.Outcome) && a.report.FinalText != "")
 }
 
 // answered returns the point about an agent that was asked.
@@ -326,7 +334,7 @@ func (c *checkup) answered(a asked) Point {
 		return p
 	}
 	p.Message = map[runners.Outcome]string{
-		runners.Auth: "is not logged in, or may not be used", runners.Quota: "has come to its usage limit", runners.RateLimited: "is throttled",
+		runners.Auth: "is not logged in, or may not be used", runners.NoModel: "is not available", runners.Quota: "has come to its usage limit", runners.RateLimited: "is throttled",
 		runners.Overloaded: "is refused by a provider without room", runners.Network: "gets no answer from its provider",
 		runners.CannotStart: "cannot be started", runners.WallLimit: "has not answered within " + c.patience().String(),
 		runners.NoResult: "ended without an answer",
@@ -339,11 +347,9 @@ func (c *checkup) answered(a asked) Point {
 		p.Message += ": " + why
 	}
 	switch r.Outcome {
-	case runners.Auth:
-		p.Fix = status.LoginFix(c.project, a.name, verdict.OutcomeOf(r.Outcome).Outcome)
-		if a.model != "" {
-			p.Fix += "; or correct the model"
-		}
+	case runners.Auth, runners.NoModel:
+		fix := status.Fix(c.project, tasksOf(c.plan), a.name, verdict.OutcomeOf(r.Outcome).Outcome, r.Detail)
+		p.Fix = strings.TrimPrefix(fix, "relay check --ask, after you ")
 	case runners.Quota, runners.RateLimited, runners.Overloaded:
 		p.State, p.Code = Warn, 0
 		p.Fix = "a run asks others meanwhile, or waits: relay.runners names them in order"

@@ -90,7 +90,7 @@ func Diagnose(err error) Diagnosis {
 	case errors.As(err, &refused):
 		d.Hint = refused.Hint
 	case errors.As(err, &none):
-		d.Code, d.Hint = NoRunner, "fix what that agent's CLI reports, then type relay work\nrelay check looks for the programs"
+		d.Code, d.Hint = NoRunner, "fix what that agent's CLI reports, then type relay work\nrelay check --ask shows whether it still does"
 	case errors.Is(err, reanchor.ErrNoRepository):
 		d.Messages, d.Hint = []string{"this folder is in no git repository"}, "type git init first, or name another folder with -C"
 	case errors.Is(err, reanchor.ErrBare):

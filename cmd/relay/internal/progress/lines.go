@@ -112,9 +112,9 @@ func updateText(u updates.Update) string {
 	case updates.Gated:
 		msg = fmt.Sprintf("%s gated%s", u.Task, text.After(u.Text))
 	case updates.Waiting:
-		msg = fmt.Sprintf("waiting until %s for %s%s (%s)", u.Until.Local().Format("15:04:05"), u.Runner, text.After(u.Text), meanwhile(u))
+		msg = fmt.Sprintf("waiting until %s for %s%s (%s)", text.On(u.Until, u.At, time.TimeOnly), u.Runner, text.After(u.Text), meanwhile(u))
 	case updates.Cramped, updates.Paused:
-		msg = fmt.Sprintf("waiting until %s for %s%s", u.Until.Local().Format("15:04:05"), u.Runner, text.After(u.Text))
+		msg = fmt.Sprintf("waiting until %s for %s%s", text.On(u.Until, u.At, time.TimeOnly), u.Runner, text.After(u.Text))
 	case updates.Note:
 		msg = strings.TrimSpace(fmt.Sprintf("note: %s %s", u.Task, u.Text))
 	case updates.Stopping:

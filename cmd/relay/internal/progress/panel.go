@@ -71,7 +71,7 @@ func (p *panel) take(u updates.Update) {
 			p.settle(u)
 		}
 	case updates.Waiting, updates.Cramped, updates.Paused:
-		p.waiting = fmt.Sprintf("waiting until %s for %s", u.Until.Local().Format("15:04:05"), u.Runner)
+		p.waiting = fmt.Sprintf("waiting until %s for %s", text.On(u.Until, u.At, time.TimeOnly), u.Runner)
 	case updates.Request:
 		p.request(u)
 	default: // the others are lines, which stay

@@ -110,7 +110,8 @@ func TestUpdateText(t *testing.T) {
 		u    updates.Update
 		want string
 	}{
-		{updates.Update{Kind: updates.Waiting, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit (relay work --ask-now does not wait)"},
+		{updates.Update{Kind: updates.Waiting, At: at, Until: at, Runner: "claude", Text: "its usage limit"}, "waiting until 03:04:05 for claude: its usage limit (relay work --ask-now does not wait)"},
+		{updates.Update{Kind: updates.Waiting, At: at.AddDate(0, 0, -3), Until: at, Runner: "claude"}, "waiting until Fri 2026-01-02 03:04:05 for claude (relay work --ask-now does not wait)"},
 		{updates.Update{Kind: updates.Note, Task: "T1", Text: "something"}, "note: T1 something"},
 		{updates.Update{Kind: updates.Note, Text: "something"}, "note: something"},
 		{updates.Update{Kind: updates.Stopping}, "stopping"},
@@ -121,7 +122,7 @@ func TestUpdateText(t *testing.T) {
 		}
 	}
 	var p panel
-	p.take(updates.Update{Kind: updates.Waiting, Until: at, Runner: "claude"})
+	p.take(updates.Update{Kind: updates.Waiting, At: at, Until: at, Runner: "claude"})
 	if rows := p.view(at, 80, 24); rows[1] != "  waiting until 03:04:05 for claude" {
 		t.Errorf("the panel says %q", rows[1])
 	}

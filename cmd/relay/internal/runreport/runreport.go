@@ -38,7 +38,7 @@ func Journal(p *project.Project, run string) (*report.Journal, error) {
 
 // Make returns the report of a session.
 func Make(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View, journal *report.Journal) *report.Report {
-	warnings := slices.Concat(p.Damage, view.Warnings)
+	warnings := slices.Concat(status.NeverBegan(p, view.Ledger.Status.StartedAt), p.Damage, view.Warnings)
 	if view.Edit != "" {
 		warnings = append(warnings, "attempt-ledger.yml was edited by someone else: relay ledger accept")
 	}

@@ -28,6 +28,13 @@ type command struct {
 	watcher *progress.Watcher // nil: nothing runs
 }
 
+// RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report.
+func (o *Options) RecordNotBegun(ctx context.Context, at time.Time, err error) {
+	if p, unknown := o.App.LocateAnyhow(ctx); unknown == nil {
+		status.RecordNotBegun(p, at, err)
+	}
+}
+
 // begin begins to take signals, to keep the machine awake for what is named, and to show the progress. It fails when there is no such
 // deadline as the configuration names; the guardian is closed then.
 func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Context, *command, error) {

@@ -6,7 +6,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runreport"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -91,7 +90,7 @@ func (s *session) failure(e *end) error {
 	var none *decide.NoRunnerError
 	switch {
 	case e.began() && errors.As(e.err, &none):
-		return withLoginHint(s.project, none)
+		return s.withFix(none)
 	case e.err != nil:
 		return e.err
 	case e.reading != nil:
@@ -102,10 +101,11 @@ func (s *session) failure(e *end) error {
 	return nil
 }
 
-// withLoginHint adds to the error of a run that no runner is left for what its last one needs.
-func withLoginHint(p *project.Project, none *decide.NoRunnerError) error {
-	if !verdict.ClassOf(none.Outcome).Login {
+// withFix adds to the error of a run that no runner is left for what its last one needs.
+func (s *session) withFix(none *decide.NoRunnerError) error {
+	if !verdict.ClassOf(none.Outcome).Refused {
 		return none
 	}
-	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: status.LoginFix(p, none.Runner, none.Outcome) + "; then relay work continues"}
+	fix := status.Fix(s.project, s.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
+	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: fix + "; then relay work continues"}
 }

@@ -51,7 +51,7 @@ func RunPlanner(ctx context.Context, a *cli.App, t Target, r planner.Request, us
 		fmt.Fprintln(a.Err, "relay: stopped: there is no plan, and nothing has changed")
 		return done, exit.Code(exit.OfSignal(c.stop.signal()))
 	case ok && verdict.ClassOf(unable.Outcome).Refused:
-		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: status.LoginFix(t.Project, unable.Runner, unable.Outcome)}
+		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: status.Fix(t.Project, nil, unable.Runner, unable.Outcome, unable.Detail)}
 	case ok && verdict.ClassOf(unable.Outcome).Runner == verdict.RunnerFailed:
 		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "try again later, or name another agent: --runner NAME"}
 	case ok:

@@ -138,7 +138,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 // notify passes a change of state to the watcher, with what to type for a runner that has refused.
 func (s *session) notify(u updates.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
-		u.Fix = status.LoginFix(s.project, u.Runner, u.Outcome)
+		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
 	s.update(u)
 }

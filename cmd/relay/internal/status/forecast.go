@@ -223,11 +223,11 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		printLine("wait", "paused by you since "+FormatTime(*s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
 	if wait := s.Waiting; wait != nil {
-		printLine("wait", text.Line("waiting until "+l.nearTime(wait.Until)+" for "+wait.For+text.After(wait.Why), maxWhy))
+		printLine("wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			printLine("limit", text.Line(fmt.Sprintf("%s is not asked before %s%s", c.Runner, l.nearTime(c.Until), text.After(c.Why)), maxWhy))
+			printLine("limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {

@@ -23,11 +23,11 @@ func TestFix(t *testing.T) {
 		"opencode": "/opt/bin/opencode auth login",
 		"sh":       "relay config relay.agents.sh",
 	} {
-		if got := LoginFix(p, name, attempts.Auth); got != want {
+		if got := Fix(p, nil, name, attempts.Auth, ""); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if got := LoginFix(p, "claude", attempts.Start); got != "relay check" {
+	if got := Fix(p, nil, "claude", attempts.Start, ""); got != "relay check --ask" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -16,10 +16,12 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
+	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/review"
 )
@@ -253,7 +255,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 		return nil, err
 	}
 	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
-	s.Warnings = append(s.Warnings, p.Damage...)
+	s.Warnings = append(append(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings...), p.Damage...)
 	s.Refused = Refusing(p, now, view.Ledger)
 	if warning != "" {
 		s.PlanChanged = true
@@ -336,18 +338,55 @@ var login = map[string]string{
 	"opencode": " auth login",
 }
 
-// LoginFix returns text that says what to type for a runner that would not work.
-func LoginFix(p *project.Project, name string, o attempts.Outcome) string {
-	agent := p.Config.Relay.Agents[name]
+const afterYou = ", after you "
+
+// Fix returns text that says what to type for a runner that ended so, for this reason; tasks are those of the plan.
+func Fix(p *project.Project, tasks []epic.Task, name string, o attempts.Outcome, why string) string {
+	agent, class := p.Config.Relay.Agents[name], verdict.ClassOf(o)
 	how, ok := login[agent.Type]
 	switch {
-	case !verdict.ClassOf(o).Login:
-		return "relay check"
+	case class.Model:
+		return "relay check --ask" + afterYou + "correct " + modelSetting(p, tasks, name, why)
+	case !class.Login:
+		return "relay check --ask"
 	case !ok:
 		return "relay config relay.agents." + name
 	}
 	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
 	return program + strings.ReplaceAll(how, "%s", program)
+}
+
+// modelSetting names the setting of a model that is not available, and its place: the one whose model the CLI names, else the strongest.
+func modelSetting(p *project.Project, tasks []epic.Task, name, why string) string {
+	type setting struct{ model, where string }
+	var all []setting
+	for _, key := range []string{"relay.model", "relay.agents." + name + ".model", "relay.review.model"} {
+		if v, ok := p.Config.Lookup(key); ok && v.Value != "" {
+			at := []configs.Value{v}
+			p.RelativeOrigins(at)
+			all = append(all, setting{v.String(), key + " (" + at[0].Origin + ")"})
+		}
+	}
+	for _, t := range tasks {
+		if t.Model != "" {
+			all = append(all, setting{t.Model, "the model of task " + t.ID + " (" + p.Rel(p.File("epic.yml")) + ")"})
+		}
+	}
+	if len(all) == 0 {
+		return "the model in the settings of its CLI"
+	}
+	return all[max(slices.IndexFunc(all, func(s setting) bool { return strings.Contains(why, s.model) }), 0)].where
+}
+
+// wrong says, by what a person has to fix, what is wrong with a runner.
+func wrong(name string, o attempts.Outcome) string {
+	switch class := verdict.ClassOf(o); {
+	case class.Login:
+		return name + " is not logged in, or may not be used"
+	case class.Model:
+		return "the model of " + name + " is not available"
+	}
+	return name + " could not be started"
 }
 
 // Refusing returns the runners of this configuration that would not work when they were last asked.
@@ -358,14 +397,10 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 	}
 	var list []Refusal
 	for _, r := range l.Refusing() {
-		if !slices.Contains(used, r.Runner) {
-			continue
+		if slices.Contains(used, r.Runner) {
+			fix := Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why)
+			list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, fix, wrong(r.Runner, r.Outcome)})
 		}
-		what := r.Runner + " is not logged in, or may not be used"
-		if !verdict.ClassOf(r.Outcome).Login {
-			what = r.Runner + " could not be started"
-		}
-		list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, LoginFix(p, r.Runner, r.Outcome), what})
 	}
 	return list
 }
@@ -374,7 +409,8 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 func ForReport(list []Refusal) []report.Refused {
 	var all []report.Refused
 	for _, r := range list {
-		all = append(all, report.Refused{Runner: r.Runner, What: r.what, Why: r.Why, Since: r.Since, Type: r.Fix})
+		fix, before, _ := strings.Cut(r.Fix, afterYou)
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what + text.After(before), Why: r.Why, Since: r.Since, Type: fix})
 	}
 	return all
 }

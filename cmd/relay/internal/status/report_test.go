@@ -197,7 +197,7 @@ func TestMoment(t *testing.T) {
 	if got, want := FormatTime(now.Add(-time.Hour), now), "02:04"; got != want {
 		t.Errorf("moment = %q, want %q", got, want)
 	}
-	if got, want := FormatTime(now.AddDate(0, 0, -1), now), "2026-01-01 03:04"; got != want {
+	if got, want := FormatTime(now.AddDate(0, 0, -1), now), "Thu 2026-01-01 03:04"; got != want {
 		t.Errorf("moment = %q, want %q", got, want)
 	}
 }

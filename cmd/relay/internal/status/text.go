@@ -255,11 +255,7 @@ func FormatTime(t, now time.Time) string {
 	if t.IsZero() {
 		return "at a time nobody knows"
 	}
-	t, now = t.Local(), now.Local()
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04")
-	}
-	return t.Format("2006-01-02 15:04")
+	return text.On(t, now, "15:04")
 }
 
 // Bar draws how many of the tasks are completed, in width columns and two brackets.
@@ -331,8 +327,8 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
 	for _, r := range s.Refused {
-		shown := r.what + " (" + strings.TrimPrefix(text.After(r.Why), ": ") + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(text.Line(shown, maxWhy), l.Width, "    "), " "))
+		shown := r.what + " (" + text.Line(strings.TrimPrefix(text.After(r.Why), ": "), maxWhy) + "): " + r.Fix
+		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(shown, l.Width, "    "), " "))
 		first += r.Fix + "; then "
 	}
 	return first

@@ -1,0 +1,53 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
+	"relay/internal/plaintext"
+	"relay/orchestrator/text"
+)
+
+// notBegunFile holds, in the folder of an epic, why the last relay work could not begin. A run that began later makes it void.
+const notBegunFile = "not-begun.json"
+
+// notBegun is a relay work that could not begin.
+type notBegun struct {
+	At  time.Time `json:"at"` // when it was typed
+	Why string    `json:"why"`
+	Fix string    `json:"fix,omitempty"`
+}
+
+// RecordNotBegun records the error of a relay work that was typed at a time. Mistakes on the command line, Ctrl-C and the end of a run that
+// could begin are no such errors.
+func RecordNotBegun(p *project.Project, at time.Time, err error) {
+	_, over := errors.AsType[exit.Code](err)
+	d := exit.Diagnose(err)
+	if over || d.Code == exit.Usage || errors.Is(err, context.Canceled) || !project.Exists(p.File("epic.yml")) || p.EnsureIgnored() != nil {
+		return
+	}
+	say := func(s string) string { return p.Redactor().Text(strings.ReplaceAll(s, "\n", "; ")) }
+	content, err := json.Marshal(notBegun{at.UTC(), say(d.Messages[0]), say(d.Hint)})
+	if err == nil {
+		_ = project.ReplaceFile(p.File(notBegunFile), append(content, '\n')) // the user has seen the error
+	}
+}
+
+// NeverBegan says that the last relay work could not begin, and why; "" if one has begun since: the newest began at a time.
+func NeverBegan(p *project.Project, newest time.Time) []string {
+	var last notBegun
+	content, err := project.ReadFile(p.File(notBegunFile), project.MaxPlan)
+	if err != nil || json.Unmarshal(content, &last) != nil || !last.At.After(newest) {
+		return nil
+	}
+	said := "relay work could not begin at " + text.On(last.At, p.Session.Now(), "15:04") + text.After(last.Why)
+	if last.Fix != "" {
+		said += " (" + last.Fix + ")"
+	}
+	return []string{plaintext.Escape(text.Line(said, 500))}
+}

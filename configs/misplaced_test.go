@@ -1,0 +1,29 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A setting in the wrong place, or in a file of another name, is a warning; a number that may be octal is a mistake.
+func TestMisplacedSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{SharedFile: "budget_usd: 5\nrelay:\n  jobs: 010\n", ".agents.yaml": "relay: {}\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Load(Sources{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), ":3:9: relay.jobs wants a number that does not begin with 0, got 010") {
+		t.Errorf("got %v", err)
+	}
+	said := strings.Join(c.Warnings, "\n")
+	for _, want := range []string{`:1:1: "budget_usd" is left alone: relay reads it below relay:, as relay.budget_usd`, ".agents.yaml is not read: relay reads .agents.yml"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
+	}
+}
