@@ -79,6 +79,7 @@ type projectNight struct {
 	project    *labProject
 	contestant string
 	out        string          // folder that all checkouts share
+	calls      map[string]int  // of each task
 	done       map[string]bool // tasks that the contestant calls done
 	looks      map[string]bool // of these, those that need a look
 	lost       map[string]bool // tasks that an agent had done, and of which nothing is left
@@ -105,7 +106,7 @@ func newProjectNight(t *testing.T, p *labProject, contestant, jobs string, numbe
 	if *scoreKeep != "" {
 		dir = filepath.Join(*scoreKeep, strings.ReplaceAll(t.Name(), "/", "-"))
 	}
-	n := &projectNight{project: p, contestant: contestant, done: map[string]bool{}, looks: map[string]bool{}, lost: map[string]bool{}}
+	n := &projectNight{project: p, contestant: contestant, calls: map[string]int{}, done: map[string]bool{}, looks: map[string]bool{}, lost: map[string]bool{}}
 	n.scoredNight = &scoredNight{seed: *seed, jobs: jobs, verdicts: map[string]string{}}
 	p.Port = freePort()
 	n.lab = newLabAt(t, filepath.Join(dir, "work"), p.epic(), "")
@@ -120,6 +121,9 @@ func newProjectNight(t *testing.T, p *labProject, contestant, jobs string, numbe
 	n.equip()
 	for name, text := range p.files(n.out) {
 		n.write(name, text)
+	}
+	if p.Trait == traitHook {
+		claudetest.Must(os.Chmod(n.path(".githooks/pre-commit"), 0o755))
 	}
 	order := ""
 	for _, task := range p.Tasks {
@@ -228,6 +232,9 @@ func (n *projectNight) script() bool { return n.contestant == "rounds" }
 
 // judge holds the final branch against the hidden tests.
 func (n *projectNight) judge() {
+	for _, call := range n.list("calls") {
+		n.calls[n.read(filepath.Join(n.score, "calls", call))]++
+	}
 	branch := "refs/heads/" + landingBranch
 	ledger := n.ledger()
 	for _, t := range n.project.Tasks {
@@ -373,7 +380,7 @@ func (n *projectNight) reasons() string {
 	var b strings.Builder
 	for _, t := range n.project.Tasks {
 		came := n.came(t)
-		if t.canBeDone() && n.verdicts[t.ID] != scoredRight || len(came) > n.fewest(t) || n.lost[t.ID] || n.verdicts[t.ID] == scoredWrong {
+		if t.canBeDone() && n.verdicts[t.ID] != scoredRight || n.calls[t.ID] > n.fewest(t) || n.lost[t.ID] || n.verdicts[t.ID] == scoredWrong {
 			lost := map[bool]string{true: ", lost"}[n.lost[t.ID]]
 			fmt.Fprintf(&b, "  %s %s (needs %s): %s%s; calls: %s%s\n", t.ID, t.Kind, cmp.Or(t.Hidden, strings.Join(t.Needs, ""), "nothing"), n.verdicts[t.ID], lost,
 				strings.Join(came, ", "), n.inLedger(n.contestant, t.ID))

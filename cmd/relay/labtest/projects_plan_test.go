@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
 	"relay/epic"
 )
@@ -58,7 +59,7 @@ var projectKinds = []struct {
 }{
 	{agentAppend, 2, 3, 1}, {agentOrder, 3, 2, 1}, {agentBranch, 3, 1, 1}, {agentDetached, 3, 1, 1}, {agentAmend, 3, 1, 1}, {agentStash, 3, 1, 1},
 	{agentCheckout, 3, 1, 1}, {agentNothing, 3, 1, 1}, {agentVerify, 3, 1, 1}, {agentJunk, 4, 1, 1}, {agentSecret, 3, 1, 1}, {agentLeak, 3, 1, 2},
-	{agentTests, 4, 1, 1}, {agentContext, 3, 1, 2}, {agentTurns, 3, 1, 3}, {agentUnable, 2, 1, 2}, {agentPlain, 20, 1, 1},
+	{agentTests, 4, 1, 1}, {agentContext, 3, 1, 2}, {agentTurns, 3, 1, 3}, {agentUnable, 3, 1, 2}, {agentPlain, 20, 1, 1},
 }
 
 // What all tasks of a project meet.
@@ -68,7 +69,7 @@ const (
 	traitLock   = "shared file"     // checks make the same folder outside of their checkout
 	traitOutage = "outage"          // the set-up fails once, and later twice in a row
 	traitRed    = "red before"      // one test of the suite fails, whatever anyone does
-	traitSlow   = "slow suite"      // the suite takes three seconds
+	traitSlow   = "slow suite"      // the suite takes two seconds
 	traitHook   = "formatting hook" // a pre-commit hook refuses trailing spaces, which half of the agents write
 	traitMoving = "moving main"     // the user commits on main, twice
 	traitQuota  = "reviewer limit"  // a reviewer is at its limit for two seconds
@@ -114,7 +115,10 @@ func newProjects(dice *rand.Rand) []*labProject {
 	for i, trait := range projectTraits {
 		list = append(list, &labProject{Name: fmt.Sprintf("p%02d", i+1), Language: languages[i], Trait: trait})
 	}
-	slices.SortStableFunc(groups, func(a, b []*projectTask) int { return cmp.Compare(len(b), len(a)) })
+	dice.Shuffle(len(groups), func(i, k int) { groups[i], groups[k] = groups[k], groups[i] })
+	slices.SortStableFunc(groups, func(a, b []*projectTask) int { // not every project has room for groups, or may verify
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(strings.Count(b[0].Kind, agentVerify), strings.Count(a[0].Kind, agentVerify)))
+	})
 	for _, group := range groups {
 		p := list[dice.IntN(len(list))]
 		for !p.takes(group, have) {
@@ -129,11 +133,11 @@ func newProjects(dice *rand.Rand) []*labProject {
 	return list
 }
 
-// takes reports whether a group of tasks may be part of a project, with so many tasks not dealt. Each project has a few of them at first.
+// takes reports whether a group of tasks may be part of a project while so many tasks are left. First each project gets a few.
 func (p *labProject) takes(group []*projectTask, left int) bool {
 	most := mostTasks
-	if left > projectTasks-fewTasks*len(projectTraits) {
-		most = fewTasks + 1
+	if left > projectTasks-fewTasks*len(projectTraits) || p.Trait == traitSlow {
+		most = fewTasks
 	}
 	return len(p.Tasks)+len(group) <= most && (group[0].Kind != agentVerify || p.Trait != traitRed)
 }
@@ -386,7 +390,7 @@ func (p *labProject) service(out string) string {
 	case traitRed:
 		return "echo 'certificate expired on 2026-01-01'\nexit 1\n"
 	case traitSlow:
-		return "[ $1 != suite ] || sleep 3\n"
+		return "[ $1 != suite ] || sleep 2\n"
 	}
 	return "exit 0\n"
 }
@@ -412,4 +416,30 @@ func (p *labProject) files(out string) map[string]string {
 		files["ci/setup.sh"] = "n=$(ls " + out + " | wc -l)\nmkdir " + out + "/$n-$$\ncase $n in 0|5|6) echo 'npm ERR! network request to https://registry.npmjs.org failed'; exit 1;; esac\n"
 	}
 	return files
+}
+
+// TestProjectsPlan wants every behaviour in every night, often enough to tell.
+func TestProjectsPlan(t *testing.T) {
+	t.Parallel()
+	for round := range uint64(50) {
+		tasks, times := 0, map[string]int{}
+		for _, p := range newProjects(rand.New(rand.NewPCG(round, 38))) {
+			tasks += len(p.Tasks)
+			times[p.Trait] += len(p.Tasks)
+			for _, task := range p.Tasks {
+				times[task.Kind]++
+			}
+			if _, err := epic.Read("epic.yml", []byte(p.epic())); err != nil || len(p.Tasks) < fewTasks || len(p.Tasks) > mostTasks {
+				t.Errorf("seed %d: %d tasks in project %s: %v", round, len(p.Tasks), p.Name, err)
+			}
+		}
+		for _, k := range projectKinds {
+			if times[k.name] < 3 {
+				t.Errorf("seed %d has %d tasks of the kind %s", round, times[k.name], k.name)
+			}
+		}
+		if tasks != projectTasks {
+			t.Errorf("seed %d has %d tasks", round, tasks)
+		}
+	}
 }

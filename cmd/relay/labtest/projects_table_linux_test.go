@@ -12,11 +12,11 @@ import (
 
 // projectsNight is the sum of the projects of a night.
 type projectsNight struct {
-	contestant, jobs                         string
-	doable, right, wrong, lost, asked, tasks int
-	calls, fewest                            int
-	took                                     time.Duration
-	behaviours                               map[string]*behaviour
+	contestant, jobs                        string
+	doable, right, wrong, lost, held, tasks int
+	calls, fewest                           int
+	took                                    time.Duration
+	behaviours                              map[string]*behaviour
 }
 
 // behaviour is what became of the tasks of a kind, or of a project with a trait.
@@ -28,21 +28,21 @@ type behaviour struct {
 func (s *projectsNight) add(n *projectNight) {
 	s.took += n.took
 	for _, t := range n.project.Tasks {
-		calls, fewest, verdict := len(n.came(t)), n.fewest(t), n.verdicts[t.ID]
+		calls, fewest, verdict := n.calls[t.ID], n.fewest(t), n.verdicts[t.ID]
 		s.tasks++
 		s.calls += calls
 		s.fewest += fewest
 		right := verdict == scoredRight || !t.canBeDone() && verdict == scoredOpen
 		if t.canBeDone() {
 			s.doable++
-			if right {
-				s.right++
-			} else if gate, gated := n.ledger().Gated[t.ID]; gated && gate.Reason != "" || verdict == projectFlagged {
-				s.asked++
-			}
 		}
-		if verdict == scoredWrong {
+		switch {
+		case verdict == scoredWrong:
 			s.wrong++
+		case right && t.canBeDone():
+			s.right++
+		case !right && calls > 0:
+			s.held++
 		}
 		if n.lost[t.ID] {
 			s.lost++
@@ -84,12 +84,12 @@ func (b *behaviour) count(right bool, calls, fewest int, why string) {
 	b.others[line]++
 }
 
-const projectsHeader = "| contestant | seed | jobs | tasks | can be done | right | done but wrong | lost | asked without need | calls | fewest | calls/fewest | seconds |\n" +
+const projectsHeader = "| contestant | seed | jobs | tasks | can be done | right | done but wrong | lost | held or flagged | calls | fewest | calls/fewest | seconds |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 
 // row is one line of the table.
 func (s *projectsNight) row() string {
-	return fmt.Sprintf("| %s | %d | %s | %d | %d | %d | %d | %d | %d | %d | %d | %.2f | %.0f |\n", s.contestant, *seed, s.jobs, s.tasks, s.doable, s.right, s.wrong, s.lost, s.asked,
+	return fmt.Sprintf("| %s | %d | %s | %d | %d | %d | %d | %d | %d | %d | %d | %.2f | %.0f |\n", s.contestant, *seed, s.jobs, s.tasks, s.doable, s.right, s.wrong, s.lost, s.held,
 		s.calls, s.fewest, float64(s.calls)/float64(s.fewest), s.took.Seconds())
 }
 
