@@ -93,9 +93,9 @@ func (c *projectCall) run() {
 		if t.Kind == agentCheckout && c.first {
 			folder = c.project.Root
 		}
-		c.do(folder)
+		changed := c.do(folder)
 		c.leave()
-		c.claims("right", t.name()+" is written, and its test passes.", c.paths()...)
+		c.claims("right", t.name()+" is written, and its test passes.", changed...)
 	}
 }
 
@@ -104,29 +104,29 @@ func there(path string) bool {
 	return err == nil
 }
 
-func (c *projectCall) paths() []string {
-	code, _ := c.project.code(c.task)
-	test, _ := c.project.test(c.task)
-	return []string{code, test}
-}
-
-// do writes the function and its test into a folder, and all that is beside them.
-func (c *projectCall) do(folder string) {
-	path, text := c.project.code(c.task)
+// do writes the function and its test into a folder, and the line that the task wants, and returns the files that this has changed.
+func (c *projectCall) do(folder string) (changed []string) {
+	code, text := c.project.code(c.task)
 	if c.project.unformatted(c.task) && c.first {
 		text = strings.Replace(text, "\n", "  \n", 1)
 	}
-	c.write(filepath.Join(folder, path), text)
-	path, text = c.project.test(c.task)
-	c.write(filepath.Join(folder, path), text)
-	if c.task.Kind == agentAppend {
-		line := "- " + c.task.name() + "\n"
-		text, err := os.ReadFile("CHANGES.md")
-		claudetest.Must(err)
-		if !strings.Contains(string(text), line) {
-			c.write("CHANGES.md", string(text)+line)
+	test, testText := c.project.test(c.task)
+	for _, file := range [][2]string{{code, text}, {test, testText}} {
+		path := filepath.Join(folder, file[0])
+		if now, err := os.ReadFile(path); err != nil || string(now) != file[1] {
+			c.write(path, file[1])
+			changed = append(changed, file[0])
 		}
 	}
+	if line := "- " + c.task.name() + "\n"; c.task.Kind == agentAppend {
+		now, err := os.ReadFile("CHANGES.md")
+		claudetest.Must(err)
+		if !strings.Contains(string(now), line) {
+			c.write("CHANGES.md", string(now)+line)
+			changed = append(changed, "CHANGES.md")
+		}
+	}
+	return changed
 }
 
 // leave has the work be where the kind of task says: once asked again, all agents leave it as they should.
@@ -158,6 +158,11 @@ func (c *projectCall) leave() {
 		git("checkout", "-q", "--detach")
 		c.commitAll()
 	case agentAmend:
+		if t.Factor%2 == 0 {
+			git("commit", "-q", "--amend", "--only", "-m", "A better subject")
+			c.commitAll()
+			return
+		}
 		git("add", "-A")
 		git("commit", "-q", "--amend", "--no-edit")
 	case agentStash:
@@ -188,8 +193,11 @@ func (c *projectCall) part() {
 		c.write(parts[at][0], parts[at][1])
 		c.commitAll()
 	}
-	if at < 0 || at == len(parts)-1 {
-		c.claims("right", c.task.name()+" is written, and its test passes.", c.paths()...)
+	if at < 0 {
+		c.claims("right", c.task.name()+" is written already, and its test passes.")
+		return
+	} else if at == len(parts)-1 {
+		c.claims("right", c.task.name()+" is written, and its test passes.", test)
 		return
 	}
 	c.end("part")
