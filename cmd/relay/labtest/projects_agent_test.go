@@ -13,8 +13,8 @@ import (
 	"relay/cmd/relay/internal/claudetest"
 )
 
-// projectVariable names the folder with the plan of a project and its calls; see scoredVariable. What projectReviewer says is asked for reviews
-// alone.
+// projectVariable names the folder with the plan of a project and its calls; see scoredVariable. A reviewer has projectReviewer,
+// which says how it answers.
 const (
 	projectVariable = "PROJECT"
 	projectReviewer = "PROJECT_REVIEWER"

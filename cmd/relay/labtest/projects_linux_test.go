@@ -37,15 +37,15 @@ const (
 // projectsSound is set once no night has a task that is wrong or lost: from then on one that has fails, whatever the flags.
 const projectsSound = false
 
-// TestProjects has relay, or a loop in bash, do the tasks of small projects with agents that are honest and behave as real ones. Tests that nobody
-// has seen then say what is right.
+// TestProjects has relay, or a loop in bash, do the tasks of small projects with agents that are honest and behave as real ones.
+// Hidden tests then say what is right.
 func TestProjects(t *testing.T) { //nolint:paralleltest // a night is measured alone
 	if !*projects {
 		t.Skip("one night takes a minute: .ci/score projects")
 	}
 	fmt.Println(projectsHeader)
 	var tables strings.Builder
-	for contestant := range strings.SplitSeq(*projectsContestants, ",") {
+	for contestant := range strings.SplitSeq(*projectsContestants, ",") { //nolint:paralleltest // a night is measured alone
 		list := strings.Split(*projectsJobs, ",")
 		if contestant == "rounds" {
 			list = []string{"1"}
@@ -106,7 +106,8 @@ func newProjectNight(t *testing.T, p *labProject, contestant, jobs string, numbe
 	if *scoreKeep != "" {
 		dir = filepath.Join(*scoreKeep, strings.ReplaceAll(t.Name(), "/", "-"))
 	}
-	n := &projectNight{project: p, contestant: contestant, calls: map[string]int{}, done: map[string]bool{}, looks: map[string]bool{}, lost: map[string]bool{}}
+	n := &projectNight{project: p, contestant: contestant, calls: map[string]int{}}
+	n.done, n.looks, n.lost = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	n.scoredNight = &scoredNight{seed: *seed, jobs: jobs, verdicts: map[string]string{}}
 	p.Port = freePort()
 	n.lab = newLabAt(t, filepath.Join(dir, "work"), p.epic(), "")

@@ -3,6 +3,7 @@ package labtest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -57,9 +58,23 @@ var projectKinds = []struct {
 	name                string
 	groups, size, calls int
 }{
-	{agentAppend, 2, 3, 1}, {agentOrder, 3, 2, 1}, {agentBranch, 3, 1, 1}, {agentDetached, 3, 1, 1}, {agentAmend, 3, 1, 1}, {agentStash, 3, 1, 1},
-	{agentCheckout, 3, 1, 1}, {agentNothing, 3, 1, 1}, {agentVerify, 3, 1, 1}, {agentJunk, 4, 1, 1}, {agentSecret, 3, 1, 1}, {agentLeak, 3, 1, 2},
-	{agentTests, 4, 1, 1}, {agentContext, 3, 1, 2}, {agentTurns, 3, 1, 3}, {agentUnable, 3, 1, 2}, {agentPlain, 20, 1, 1},
+	{agentAppend, 2, 3, 1},
+	{agentOrder, 3, 2, 1},
+	{agentBranch, 3, 1, 1},
+	{agentDetached, 3, 1, 1},
+	{agentAmend, 3, 1, 1},
+	{agentStash, 3, 1, 1},
+	{agentCheckout, 3, 1, 1},
+	{agentNothing, 3, 1, 1},
+	{agentVerify, 3, 1, 1},
+	{agentJunk, 4, 1, 1},
+	{agentSecret, 3, 1, 1},
+	{agentLeak, 3, 1, 2},
+	{agentTests, 4, 1, 1},
+	{agentContext, 3, 1, 2},
+	{agentTurns, 3, 1, 3},
+	{agentUnable, 3, 1, 2},
+	{agentPlain, 20, 1, 1},
 }
 
 // What all tasks of a project meet.
@@ -86,19 +101,40 @@ const (
 
 // newProjects makes the projects of a night.
 func newProjects(dice *rand.Rand) []*labProject {
-	var list []*labProject
-	var groups [][]*projectTask
+	written := []string{"go", "node", "node", "node", "python", "python", "python", "python", "sh", "sh", "sh", "sh"}
+	dice.Shuffle(len(written), func(i, k int) { written[i], written[k] = written[k], written[i] })
+	list := make([]*labProject, len(projectTraits))
+	for i, trait := range projectTraits {
+		list[i] = &labProject{Name: fmt.Sprintf("p%02d", i+1), Language: written[i], Trait: trait}
+	}
+	left := projectTasks
+	for _, group := range newGroups(dice) {
+		p := list[dice.IntN(len(list))]
+		for !p.takes(group, left) {
+			p = list[dice.IntN(len(list))]
+		}
+		p.Tasks = append(p.Tasks, group...)
+		left -= len(group)
+	}
+	for _, p := range list {
+		p.number(dice)
+	}
+	return list
+}
+
+// newGroups returns the tasks of a night, in groups that belong into one project.
+func newGroups(dice *rand.Rand) (groups [][]*projectTask) {
 	have := 0
 	deal := func(kind string, size int) {
-		have += size
 		group := make([]*projectTask, size)
 		for i := range group {
-			group[i] = &projectTask{Kind: kind, Factor: 2 + dice.IntN(7), Summand: 1 + dice.IntN(90), Commits: dice.IntN(2) == 0, Files: dice.IntN(2) == 0, Millis: 20 + dice.IntN(150)}
+			group[i] = &projectTask{Kind: kind, Factor: 2 + dice.IntN(7), Summand: 1 + dice.IntN(90), Millis: 20 + dice.IntN(150)}
+			group[i].Commits, group[i].Files = dice.IntN(2) == 0, dice.IntN(2) == 0
 		}
 		if kind == agentOrder {
 			group[0].maker, group[1].Kind = group[1], agentPlain
 		}
-		groups = append(groups, group)
+		groups, have = append(groups, group), have+size
 	}
 	for _, k := range projectKinds {
 		for range k.groups {
@@ -110,27 +146,11 @@ func newProjects(dice *rand.Rand) []*labProject {
 			deal(k.name, 1)
 		}
 	}
-	languages := []string{"go", "node", "node", "node", "python", "python", "python", "python", "sh", "sh", "sh", "sh"}
-	dice.Shuffle(len(languages), func(i, k int) { languages[i], languages[k] = languages[k], languages[i] })
-	for i, trait := range projectTraits {
-		list = append(list, &labProject{Name: fmt.Sprintf("p%02d", i+1), Language: languages[i], Trait: trait})
-	}
 	dice.Shuffle(len(groups), func(i, k int) { groups[i], groups[k] = groups[k], groups[i] })
-	slices.SortStableFunc(groups, func(a, b []*projectTask) int { // not every project has room for groups, or may verify
+	slices.SortStableFunc(groups, func(a, b []*projectTask) int { // not every project has room for the large ones, or may verify
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(strings.Count(b[0].Kind, agentVerify), strings.Count(a[0].Kind, agentVerify)))
 	})
-	for _, group := range groups {
-		p := list[dice.IntN(len(list))]
-		for !p.takes(group, have) {
-			p = list[dice.IntN(len(list))]
-		}
-		p.Tasks = append(p.Tasks, group...)
-		have -= len(group)
-	}
-	for _, p := range list {
-		p.number(dice)
-	}
-	return list
+	return groups
 }
 
 // takes reports whether a group of tasks may be part of a project while so many tasks are left. First each project gets a few.
@@ -147,10 +167,11 @@ func (p *labProject) number(dice *rand.Rand) {
 	dice.Shuffle(len(p.Tasks), func(i, k int) { p.Tasks[i], p.Tasks[k] = p.Tasks[k], p.Tasks[i] })
 	for i, t := range p.Tasks {
 		t.ID = fmt.Sprintf("T%02d", i+1)
-		if i > 0 && t.maker == nil && (t.Kind == agentVerify || dice.IntN(4) == 0) {
-			if on := p.Tasks[dice.IntN(i)]; on.Kind != agentUnable && on.Kind != agentVerify && on.maker == nil && t.Kind != agentNothing && t.Kind != agentTests {
-				t.Needs = []string{on.ID}
-			}
+		if i == 0 || t.maker != nil || slices.Contains([]string{agentNothing, agentTests}, t.Kind) || t.Kind != agentVerify && dice.IntN(4) > 0 {
+			continue
+		}
+		if on := p.Tasks[dice.IntN(i)]; on.maker == nil && on.Kind != agentUnable && on.Kind != agentVerify {
+			t.Needs = []string{on.ID}
 		}
 	}
 	for _, t := range p.Tasks {
@@ -208,65 +229,6 @@ func (p *labProject) fewest(t *projectTask) int {
 		}
 	}
 	return 0
-}
-
-// language is how a function and its test are written. In its texts stand @NAME, @F and @S for the function, @USE and @CALL for that of @NEED,
-// and @X and @WANT for an argument and what the function returns.
-type language struct {
-	code, test      string // paths
-	body, use, call string
-	testBody        string
-	check, suite    string
-	hidden          string // runs a file with the hidden tests, whose name it ends with
-	head, end       string // of that file
-	imported, tried string // in it, for each task; it prints the task's name when it is right
-	base            map[string]string
-}
-
-var languages = map[string]language{
-	"go": {
-		code: "@NAME/@NAME.go", test: "@NAME/@NAME_test.go",
-		body: "package @NAME\n@USE\n// Value returns @F * x + @S@CALL.\nfunc Value(x int) int { return @F*x + @S@CALL }\n", use: "\nimport \"lab/@NEED\"\n", call: " + @NEED.Value(x)",
-		testBody: "package @NAME\n\nimport \"testing\"\n\nfunc TestValue(t *testing.T) {\n\tif got := Value(@X); got != @WANT {\n\t\tt.Errorf(\"Value(@X) is %d, want @WANT\", got)\n\t}\n}\n",
-		check:    "go test -vet=off ./@NAME/", suite: "go test -vet=off ./...",
-		hidden: "go run hidden.go", head: "package main\n", imported: "\nimport \"lab/@NAME\"\n", tried: "\nfunc init() {\n\tif @NAME.Value(@X) == @WANT {\n\t\tprintln(\"@NAME\")\n\t}\n}\n", end: "\nfunc main() {}\n",
-		base: map[string]string{
-			"go.mod":                  "module lab\n\ngo 1.24\n",
-			"service/service_test.go": "package service\n\nimport (\n\t\"os/exec\"\n\t\"testing\"\n)\n\nfunc TestService(t *testing.T) {\n\tcmd := exec.Command(\"sh\", \"ci/service.sh\", \"suite\")\n\tcmd.Dir = \"..\"\n\tif out, err := cmd.CombinedOutput(); err != nil {\n\t\tt.Errorf(\"%v: %s\", err, out)\n\t}\n}\n",
-		},
-	},
-	"node": {
-		code: "lib/@NAME.js", test: "test/@NAME.test.js",
-		body: "@USEmodule.exports = (x) => @F * x + @S@CALL;\n", use: "const @NEED = require(\"./@NEED.js\");\n", call: " + @NEED(x)",
-		testBody: "const test = require(\"node:test\");\nconst assert = require(\"node:assert\");\ntest(\"@NAME\", () => assert.strictEqual(require(\"../lib/@NAME.js\")(@X), @WANT));\n",
-		check:    "node --test test/@NAME.test.js", suite: "node --test",
-		hidden: "node hidden.js", tried: "try { if (require(\"./lib/@NAME.js\")(@X) === @WANT) console.log(\"@NAME\"); } catch {}\n",
-		base: map[string]string{
-			"package.json":         "{\"name\": \"lab\", \"version\": \"1.0.0\", \"scripts\": {\"test\": \"node --test\"}}\n",
-			"test/service.test.js": "const test = require(\"node:test\");\nconst assert = require(\"node:assert\");\nconst { spawnSync } = require(\"node:child_process\");\ntest(\"service\", () => {\n  const got = spawnSync(\"sh\", [\"ci/service.sh\", \"suite\"], { encoding: \"utf8\" });\n  assert.strictEqual(got.status, 0, got.stdout);\n});\n",
-		},
-	},
-	"python": {
-		code: "lib/@NAME.py", test: "tests/test_@NAME.py",
-		body: "@USEdef value(x):\n    return @F * x + @S@CALL\n", use: "from lib import @NEED\n\n\n", call: " + @NEED.value(x)",
-		testBody: "import unittest\n\nfrom lib import @NAME\n\n\nclass Test@NAME(unittest.TestCase):\n    def test_value(self):\n        self.assertEqual(@NAME.value(@X), @WANT)\n",
-		check:    "python3 -m unittest tests.test_@NAME", suite: "python3 -m unittest discover -s tests -t .",
-		hidden: "python3 hidden.py", tried: "try:\n    from lib.@NAME import value\n    if value(@X) == @WANT:\n        print(\"@NAME\")\nexcept Exception:\n    pass\n",
-		base: map[string]string{
-			"lib/__init__.py": "", "tests/__init__.py": "", ".gitignore": "__pycache__/\n",
-			"tests/test_service.py": "import subprocess\nimport unittest\n\n\nclass TestService(unittest.TestCase):\n    def test_service(self):\n        got = subprocess.run([\"sh\", \"ci/service.sh\", \"suite\"], capture_output=True, text=True)\n        self.assertEqual(got.returncode, 0, got.stdout)\n",
-		},
-	},
-	"sh": {
-		code: "lib/@NAME.sh", test: "tests/@NAME.sh",
-		body: "@USE@NAME() { echo $((@F * $1 + @S@CALL)); }\n", use: ". ./lib/@NEED.sh\n", call: " + $(@NEED $1)",
-		testBody: ". ./lib/@NAME.sh\n[ \"$(@NAME @X)\" = @WANT ] || { echo \"@NAME @X: expected @WANT, got $(@NAME @X)\"; exit 1; }\necho \"1 test passed\"\n",
-		check:    "sh tests/@NAME.sh", suite: "sh ci/all.sh",
-		hidden: "sh hidden.sh", tried: "( . ./lib/@NAME.sh && [ \"$(@NAME @X)\" = @WANT ] && echo @NAME ) 2>/dev/null\n",
-		base: map[string]string{
-			"ci/all.sh": "for t in tests/*.sh; do sh \"$t\" || { echo \"$t failed\"; exit 1; }; done\n", "tests/service.sh": "sh ci/service.sh suite\n",
-		},
-	},
 }
 
 // written fills in a text of the project's language for a task; added is added to what its function returns.
@@ -399,9 +361,7 @@ func (p *labProject) service(out string) string {
 func (p *labProject) files(out string) map[string]string {
 	l := languages[p.Language]
 	files := map[string]string{"CHANGES.md": "# Changes\n\n", "ci/service.sh": p.service(out)}
-	for name, text := range l.base {
-		files[name] = text
-	}
+	maps.Copy(files, l.base)
 	for _, t := range p.Tasks {
 		if t.Kind == agentNothing || t.Kind == agentTests {
 			added := map[string]int{agentTests: 1}[t.Kind]
