@@ -134,11 +134,12 @@ func (c *projectCall) leave() {
 	t := c.task
 	if !c.first {
 		for path := range t.stray() {
+			leaked := t.Kind == agentLeak && there(path)
 			claudetest.Must(os.RemoveAll(path))
-		}
-		if t.Kind == agentLeak { // it takes the file out of its commit
-			git("add", "-A")
-			git("commit", "-q", "--amend", "--no-edit")
+			if leaked { // it takes the file out of its commit
+				git("add", "-A")
+				git("commit", "-q", "--amend", "--no-edit")
+			}
 		}
 		c.commit()
 		return

@@ -2,7 +2,6 @@ package labtest
 
 import (
 	"cmp"
-	"crypto/sha1" //nolint:gosec // as git names blobs
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -284,11 +283,6 @@ func values(m map[string]string) (list []string) {
 		list = append(list, v)
 	}
 	return list
-}
-
-// blob is the name that git gives to a file.
-func blob(text string) string {
-	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))) //nolint:gosec // as git does
 }
 
 // kept reports whether the code of a task is in one of git's objects, in a patch in relay's folder, or in the user's checkout.

@@ -2,6 +2,7 @@ package labtest
 
 import (
 	"cmp"
+	"crypto/sha1"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"relay/epic"
+	"relay/orchestrator/secrets"
 )
 
 // labProject is one small project of a night of projects, as its agents know it.
@@ -46,7 +48,7 @@ const (
 	agentVerify   = "verify"   // is to verify that all tests pass
 	agentJunk     = "junk"     // leaves a core dump, node_modules and .venv beside its work
 	agentSecret   = "secret"   // leaves .env and a private key beside its work
-	agentLeak     = "leak"     // commits .env
+	agentLeak     = "leak"     // commits an env file with a token
 	agentTests    = "tests"    // changes a function, and therefore its test
 	agentContext  = "context"  // fills its context, with its work half done and committed
 	agentTurns    = "turns"    // uses up its turns twice, with a part done and committed each time
@@ -256,19 +258,26 @@ func (p *labProject) test(t *projectTask) (path, text string) {
 
 // stray are files beside a task's work that belong into no commit.
 func (t *projectTask) stray() map[string]string {
-	env, key := "API_TOKEN=sk-live-"+strings.Repeat(t.name(), 10)+"\n", "-----BEGIN OPENSSH "+"PRIVATE KEY-----\n"+strings.Repeat("b3BlbnNzaC1rZXktdjE"+t.name(), 20)+"\n"
+	sum := blob(t.name())
+	env := "GITHUB_TOKEN=ghp_" + sum[:36] + "\n"
 	switch t.Kind {
 	case agentJunk:
 		return map[string]string{
-			"core.4" + t.ID[1:]: "\x7fELF\x02\x01\x01" + t.name() + strings.Repeat("\x00\x01\x02\x03", 1<<20), ".venv/lib/" + t.name() + ".py": "pass # " + t.name() + "\n",
-			"node_modules/" + t.name() + "/index.js": "module.exports = \"" + t.name() + "\";\n", "node_modules/.package-lock.json": "{\"of\": \"" + t.name() + "\"}\n",
+			"core.4" + t.ID[1:]: "\x7fELF\x02\x01\x01" + sum + strings.Repeat("\x00\x01\x02\x03", 1<<20), ".venv/lib/" + t.name() + ".py": "# " + sum + "\n",
+			"node_modules/" + t.name() + "/index.js": "// " + sum + "\n", "node_modules/.package-lock.json": "{\"of\": \"" + sum + "\"}\n",
 		}
 	case agentSecret:
-		return map[string]string{".env": env, "deploy_key": key}
+		kind := " OPENSSH PRIVATE KEY-----\n"
+		return map[string]string{".env": env, "deploy_key": "-----BEGIN" + kind + strings.Repeat(sum+"b3BlbnNzaC1rZXktdjEA\n", 6) + "-----END" + kind}
 	case agentLeak:
-		return map[string]string{".env": env}
+		return map[string]string{t.name() + ".env": env}
 	}
 	return nil
+}
+
+// blob is the name that git gives to a file.
+func blob(text string) string {
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text)))
 }
 
 // checks are the commands of a task that accept it.
@@ -388,6 +397,11 @@ func TestProjectsPlan(t *testing.T) {
 			times[p.Trait] += len(p.Tasks)
 			for _, task := range p.Tasks {
 				times[task.Kind]++
+				for path, text := range task.stray() {
+					if task.Kind != agentJunk && secrets.New(nil).Text(text) == text {
+						t.Errorf("seed %d: %s is not a secret:\n%s", round, path, text)
+					}
+				}
 			}
 			if _, err := epic.Read("epic.yml", []byte(p.epic())); err != nil || len(p.Tasks) < fewTasks || len(p.Tasks) > mostTasks {
 				t.Errorf("seed %d: %d tasks in project %s: %v", round, len(p.Tasks), p.Name, err)
