@@ -16,7 +16,7 @@ func Checked(ctx context.Context, b *bench.Benches, q checks.Question) (proof Pr
 		after.Run.Phase = attempts.PhaseMerged
 		run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State()}
 		if run.Is != verdict.Passed && check.OfEpic {
-			before, err := onHead(ctx, b, checks.Question{Attempt: q.Attempt, Logs: q.Logs, Commit: q.From}, check, &tr)
+			before, err := onHead(ctx, b, q, check, after, &tr)
 			if err != nil || tr.Any() {
 				return false, err
 			}
@@ -43,10 +43,19 @@ func Checked(ctx context.Context, b *bench.Benches, q checks.Question) (proof Pr
 	return proof, err
 }
 
-// onHead returns the result of a check of the epic on the head of the integration branch, without this landing.
+// onHead returns the result of a check of the epic on the head of the integration branch, without this landing. If the landing changes
+// no file, that is after: asking for it would wait for the list that after is part of.
 func onHead(
-	ctx context.Context, b *bench.Benches, q checks.Question, check checks.Check, tr *bench.Trouble,
+	ctx context.Context, b *bench.Benches, merged checks.Question, check checks.Check, after checks.Result, tr *bench.Trouble,
 ) (before checks.Result, err error) {
+	tree, err := b.Checks.Home.Tree(ctx, merged.Commit)
+	if err != nil {
+		return before, err
+	}
+	if head, err := b.Checks.Home.Tree(ctx, merged.From); err != nil || head == tree {
+		return after, err
+	}
+	q := checks.Question{Attempt: merged.Attempt, Logs: merged.Logs, Commit: merged.From}
 	all := q
 	all.Before, all.Checks = true, checks.On(checks.OnTip, checks.List(nil, b.Checks.Options.Epic.Checks))
 	err = b.Ask(ctx, all, tr, func(one checks.Check, result checks.Result) (bool, error) {
