@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -203,9 +204,14 @@ func (n *projectNight) play() {
 	if n.project.Trait == traitMoving && !n.script() {
 		n.move(r)
 	}
-	n.end(r)
+	select {
+	case <-r.done:
+	case <-time.After(patience): // what it has not done counts as not done
+		n.t.Errorf("%s: %s did not end within %s; home/stderr has its goroutines", n.project.Name, n.contestant, patience)
+		r.signal(n.t, syscall.SIGQUIT)
+		<-r.done
+	}
 	n.took = time.Since(started)
-	n.ended = []string{fmt.Sprint(r.code())}
 	n.write(n.inHome("stderr"), r.stderr.String())
 }
 

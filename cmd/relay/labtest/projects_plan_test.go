@@ -103,7 +103,7 @@ const (
 
 // newProjects makes the projects of a night.
 func newProjects(dice *rand.Rand) []*labProject {
-	written := []string{"go", "node", "node", "node", "python", "python", "python", "python", "sh", "sh", "sh", "sh"}
+	written := []string{"go", "node", "python", "python", "python", "python", "python", "sh", "sh", "sh", "sh", "sh"}
 	dice.Shuffle(len(written), func(i, k int) { written[i], written[k] = written[k], written[i] })
 	list := make([]*labProject, len(projectTraits))
 	for i, trait := range projectTraits {
