@@ -291,7 +291,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	f.Found, f.Receipt.WeakerTests = changes.Found{}, nil
 	stands := verdict.Stands(wk.Evidence)
 	if w.Empty = len(names) == 0; !stands {
-		w.Further = changes.Further(ctx, t.c.repo, t.a.Previous.Head, f.Head, names)
+		w.Further = changes.Further(ctx, wk.Repo, wk.Attempt.Previous.Head, f.Head, names)
 		return nil
 	}
 	w.Protected = changes.ProtectedHits(wk.Protected(), names)

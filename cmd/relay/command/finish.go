@@ -159,7 +159,8 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	}
 	l := status.Printer{Width: terminal.Columns(f.app.Err.Dest), Flag: p.EpicFlag()}
 	if err = status.AskLooks(f.app.Err, l, f.json, f.answer.Looks, ask); err == nil {
-		err = f.test(ctx)
+		c := landing.Candidate{App: f.app, Project: p, Plan: pl, Ledger: f.view.Ledger, Step: f.step, Pushed: f.pr}
+		f.answer.Untested, err = c.Check(ctx, f.noChecks, f.dryRun)
 	}
 	if err == nil {
 		err = f.land(ctx, store)
@@ -167,28 +168,6 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 	if err == nil && f.tick && !f.dryRun {
 		err = f.tickSources(ctx)
 	}
-	return err
-}
-
-// test refuses work with secrets, and work that fails a check of the epic on the result.
-func (f *finishing) test(ctx context.Context) error {
-	if f.step.How == finish.NothingToLand || f.dryRun {
-		return nil
-	}
-	c := landing.Candidate{App: f.app, Project: f.project, Plan: f.plan, Ledger: f.view.Ledger, Step: f.step}
-	if err := c.RefuseSecrets(ctx); err != nil {
-		return err
-	}
-	why := c.Doubt(f.pr)
-	if why == "" || f.noChecks {
-		return nil
-	}
-	fmt.Fprintf(f.app.Err, "relay: %s: running the checks of the epic on the result\n", why)
-	red, err := c.Test(ctx, f.pr)
-	for _, how := range red {
-		fmt.Fprintf(f.app.Err, "relay: warning: %s, as on %s\n", how, f.step.Into)
-	}
-	f.answer.Untested = f.answer.Untested && err != nil
 	return err
 }
 
@@ -230,7 +209,7 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	}
 	f.answer = finished{
 		Version: 1, Epic: f.plan.Epic.ID, Branch: s.Name, Tip: s.Tip, Into: s.Into, From: s.Old, To: s.New, How: s.How, Commits: s.Commits,
-		DryRun: f.dryRun, Untested: s.How == finish.MergeCommit || s.How == finish.Replay, Landed: []string{}, Open: []status.Task{},
+		DryRun: f.dryRun, Landed: []string{}, Open: []status.Task{},
 		LeftOut: s.Dropped, Squashed: s.Content.As,
 	}
 	if s.How != finish.NothingToLand && !f.pr {

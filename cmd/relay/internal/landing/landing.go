@@ -32,10 +32,32 @@ type Candidate struct {
 	Plan    *project.Plan
 	Ledger  *attempts.Ledger
 	Step    *finish.Step
+	Pushed  bool // for a pull request: it is not joined with the branch here
 }
 
-// RefuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
-func (c Candidate) RefuseSecrets(ctx context.Context) error {
+// Check refuses commits that add secrets, and a result on which a check of the epic fails that passes on the branch now. The checks run
+// only where there is a doubt, and not with noChecks or dryRun. It reports whether the work would be joined untested with what others did.
+func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested bool, err error) {
+	if untested = c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay; c.Step.How == finish.NothingToLand || dryRun {
+		return untested, nil
+	}
+	if err := c.refuseSecrets(ctx); err != nil {
+		return untested, err
+	}
+	why := c.doubt()
+	if why == "" || noChecks {
+		return untested, nil
+	}
+	fmt.Fprintf(c.App.Err, "relay: %s: running the checks of the epic on the result\n", why)
+	red, err := c.test(ctx)
+	for _, how := range red {
+		fmt.Fprintf(c.App.Err, "relay: warning: %s, as on %s\n", how, c.Step.Into)
+	}
+	return err != nil, err
+}
+
+// refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
+func (c Candidate) refuseSecrets(ctx context.Context) error {
 	found, err := changes.FindSecrets(ctx, c.Project.Git, c.Project.Redactor(), c.Step.Old, c.Step.Tip, false)
 	if err != nil {
 		return fmt.Errorf("the commits of %s cannot be searched for secrets: %w", c.Step.Name, err)
@@ -74,9 +96,9 @@ func (c Candidate) taskOf(ctx context.Context, commit string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
-func (c Candidate) Doubt(pushed bool) string {
-	merged := !pushed && (c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay)
+// doubt says why the checks of the epic have not been seen to pass on what would land; "": they have.
+func (c Candidate) doubt() string {
+	merged := !c.Pushed && (c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay)
 	switch {
 	case c.Step.How == finish.NothingToLand || len(c.Plan.Epic.Checks) == 0:
 		return ""
@@ -100,11 +122,11 @@ func (c Candidate) recorded() bool {
 	return false
 }
 
-// Test runs the checks of the epic on what would land, and fails if one fails there that does not fail in the same way on the branch it
+// test runs the checks of the epic on what would land, and fails if one fails there that does not fail in the same way on the branch it
 // lands on. It returns what fails on both.
-func (c Candidate) Test(ctx context.Context, pushed bool) (before []string, err error) {
+func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	commit := c.Step.New
-	if pushed || c.Step.How == finish.FastForward {
+	if c.Pushed || c.Step.How == finish.FastForward {
 		commit = c.Step.Tip
 	}
 	g, err := guardian.Start(c.App, func() error { return nil })
