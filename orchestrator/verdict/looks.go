@@ -27,7 +27,8 @@ var looks = []look{
 	},
 	{
 		Cause: "passes by changed tests", Approval: true,
-		Seen: "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
+		Seen: "a check passes only with the agent's changes of files by which checks judge and that the task does not list under files: tests, " +
+			"what they compare with, check scripts, their helpers, and the configuration of what runs tests",
 		found: func(e *Evidence) []string {
 			changed := without(e.Old.Changed, e.Work.DeletedTests)
 			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+text.Listed(changed)+
@@ -36,7 +37,8 @@ var looks = []look{
 	},
 	{
 		Cause: "tests prove less", Approval: true,
-		Seen:  "tests that the work changes assert less or are skipped, a new one can change the result of others, or a check runs fewer tests",
+		Seen: "tests that the work changes assert less or are skipped, a new one can change the result of others, " +
+			"other code asks whether tests run or can end them, or a check runs fewer tests",
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
 	},
 	{

@@ -51,13 +51,13 @@ const (
 func TestWays(t *testing.T) {
 	t.Parallel()
 	needsMore(t)
-	list, open := readWays(t), readOpen(t)
+	list := readWays(t)
 	wrong := slices.DeleteFunc(slices.Clone(list), func(w way) bool { return w.Wrong == "" })
 	t.Run("wrong", func(t *testing.T) {
 		t.Parallel()
 		got := judgeWays(t, wrong, func(w *way) string { return w.Wrong })
 		for _, w := range wrong {
-			if (got[w.Name] != w.Want) != open["wrong "+w.Name] {
+			if got[w.Name] != w.Want {
 				t.Errorf("%s (%s): a wrong change is %s, want %s", w.Name, w.Class, got[w.Name], w.Want)
 			}
 		}
@@ -71,14 +71,14 @@ func TestWays(t *testing.T) {
 			if w.Looks {
 				want = wayLook
 			}
-			if (got[w.Name] != want) != open["right "+w.Name] {
+			if got[w.Name] != want {
 				t.Errorf("%s: a right change is %s, want %s", w.Name, got[w.Name], want)
 			}
 		}
 	})
 }
 
-// readWays reads the ways in testdata/ways: one of eight, and with -full all.
+// readWays reads the ways in testdata/ways: one of eight, and with -full all, or those that -ways names.
 func readWays(t *testing.T) (list []way) {
 	t.Helper()
 	names, err := filepath.Glob("testdata/ways/*.yml")
@@ -103,26 +103,12 @@ func readWays(t *testing.T) (list []way) {
 			p := read.Projects[w.Project]
 			w.language, w.files = strings.TrimSuffix(filepath.Base(name), ".yml"), p.Files
 			w.Check, w.Right = cmp.Or(w.Check, p.Check), cmp.Or(w.Right, p.Right)
-			if strings.Contains(w.Name, *waysOnly) && (*full || i%8 == 0) {
+			if (*waysOnly == "" || slices.ContainsFunc(strings.Split(*waysOnly, ","), func(s string) bool { return strings.Contains(w.Name, s) })) && (*full || i%8 == 0) {
 				list = append(list, w)
 			}
 		}
 	}
 	return list
-}
-
-// readOpen reads the ways that relay does not judge as it should.
-func readOpen(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile("testdata/ways/open.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := make(map[string]bool)
-	for line := range strings.Lines(string(text)) {
-		open[strings.TrimSpace(line)] = true
-	}
-	return open
 }
 
 // judgeWays has relay do a task for each way, with a change as its work, and returns what relay makes of each.
