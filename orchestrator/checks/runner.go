@@ -99,6 +99,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	result := Result{
 		Run: run, WasHeld: at.Attempt.WasHeld, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),
+		NoTest: attempts.RanNoTest(report.Output),
 	}
 	if !result.Passed() && !result.Unknown && !result.Flooded {
 		result.Said = Said(log)

@@ -149,6 +149,7 @@ type Run struct {
 	Short     string `json:"short,omitempty"`      // the same in fewer words
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
+	NoTest    bool   `json:"no_test,omitempty"`    // its output says that it ran no test
 	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
 	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }

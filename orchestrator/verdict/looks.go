@@ -42,6 +42,11 @@ var looks = []look{
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
 	},
 	{
+		Cause: "proved nothing", Approval: true,
+		Seen:  "the task's checks pass and ran no test, and none of them failed before the work; the epic's, if the task has none",
+		found: provedNothing,
+	},
+	{
 		Cause: "flaky again",
 		Seen:  "a check fails and passes when it is repeated, for the second time on work of this task",
 		found: func(e *Evidence) []string {
@@ -61,6 +66,18 @@ var looks = []look{
 			return []string{"nothing was changed: it was done already, as its checks say"}
 		},
 	},
+}
+
+// provedNothing names the first check of a task, or of the epic, if none of them has shown anything of the work.
+func provedNothing(e *Evidence) []string {
+	runs := slices.DeleteFunc(slices.Clone(e.Checks.Runs), func(r Run) bool { return r.OfEpic })
+	if len(runs) == 0 {
+		runs = e.Checks.Runs
+	}
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r Run) bool { return !r.NoTest || r.Before == Red }) {
+		return nil
+	}
+	return []string{runs[0].Name + " passes and ran no test: it proves nothing of this work"}
 }
 
 // Looks returns what a person has to look at in work that lands.
