@@ -173,7 +173,8 @@ func (v oldView) onlyMore(ctx context.Context, n reanchor.Change) (bool, error) 
 	err := d.changedLines(ctx, []string{n.Path}, func(line string) {
 		count.Line(line)
 		whole = line[0] != '@' && (whole || evidence.BeginsTest(line))
-		more = more && (line[0] == '@' || line[0] == '+' && (whole || inert.MatchString(line)) && !endsEarly.MatchString(line) && !sways.MatchString(line[1:]))
+		adds := line[0] == '+' && (whole || inert.MatchString(line)) && !endsEarly.MatchString(line) && !sways.MatchString(line[1:])
+		more = more && (line[0] == '@' || adds)
 	})
 	return more && err == nil && count.Issue() == "", ctx.Err()
 }
@@ -200,7 +201,7 @@ func (v oldView) checkScripts(ctx context.Context) (found []string) {
 	seen := make(map[string]bool)
 	for i := 0; i < len(sources); i++ {
 		for _, p := range mentioned(sources[i].name, sources[i].text) {
-			if seen[p] || len(seen) >= maxScripts {
+			if p = globs.CleanPath(p); p == "" || seen[p] || len(seen) >= maxScripts {
 				continue
 			}
 			seen[p] = true
@@ -220,45 +221,38 @@ func (v oldView) checkScripts(ctx context.Context) (found []string) {
 // mentioned lists the paths that a script may run or read in; one without a name is a command.
 func mentioned(script, text string) (paths []string) {
 	own := path.Dir(script)
-	add := func(names ...string) {
-		for _, name := range names {
-			if p := globs.CleanPath(name); p != "" && !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
-		}
-	}
 	switch path.Ext(script) {
 	case ".js", ".mjs", ".cjs", ".ts":
 		for _, m := range requires.FindAllStringSubmatch(text, -1) {
-			add(path.Join(own, m[1]), path.Join(own, m[1]+path.Ext(script)))
+			paths = append(paths, path.Join(own, m[1]), path.Join(own, m[1]+path.Ext(script)))
 		}
+		return paths
 	case ".py":
 		for _, m := range imports.FindAllStringSubmatch(text, -1) {
-			add(path.Join(own, strings.ReplaceAll(m[1], ".", "/")+".py"))
+			paths = append(paths, path.Join(own, strings.ReplaceAll(m[1], ".", "/")+".py"))
 		}
-	default:
-		command := evidence.ParseCommand(text)
-		dirs := []string{own}
+		return paths
+	}
+	for _, m := range readsIn.FindAllStringSubmatch(text, -1) {
+		paths = append(paths, m[1], path.Join(own, m[1]), path.Join(own, path.Base(m[1])))
+	}
+	command, dirs := evidence.ParseCommand(text), []string{own}
+	names := slices.DeleteFunc(slices.Clone(command.Scripts), func(s string) bool { return !strings.ContainsAny(s, "./") })
+	if script == "" {
 		for _, word := range command.Words {
-			if script == "" && (strings.HasSuffix(word, "/") || !strings.Contains(path.Base(word), ".") && !strings.HasPrefix(word, "-")) {
+			if strings.HasSuffix(word, "/") || !strings.Contains(path.Base(word), ".") && !strings.HasPrefix(word, "-") {
 				dirs = append(dirs, word)
 			}
 		}
-		for _, m := range readsIn.FindAllStringSubmatch(text, -1) {
-			add(m[1], path.Join(own, m[1]), path.Join(own, path.Base(m[1])))
+		for _, settings := range []string{"Makefile", "package.json"} {
+			if command.Reads(settings) {
+				names = append(names, settings)
+			}
 		}
-		for _, dir := range dirs {
-			for _, s := range command.Scripts {
-				if strings.ContainsAny(s, "./") {
-					add(path.Join(dir, s))
-				}
-			}
-			if script == "" && command.Reads("Makefile") {
-				add(path.Join(dir, "Makefile"))
-			}
-			if script == "" && command.Reads("package.json") {
-				add(path.Join(dir, "package.json"))
-			}
+	}
+	for _, dir := range dirs {
+		for _, name := range names {
+			paths = append(paths, path.Join(dir, name))
 		}
 	}
 	return paths

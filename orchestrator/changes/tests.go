@@ -99,7 +99,8 @@ var (
 // evading finds code outside tests that can keep them from failing.
 func (d *Diff) evading(ctx context.Context) error {
 	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool {
-		return n.Code == "D" || IsTest(n.Path) || !slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"}, path.Ext(n.Path))
+		code := slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"}, path.Ext(n.Path))
+		return !code || n.Code == "D" || IsTest(n.Path)
 	})
 	found, err := d.holding(ctx, d.Head, code, "-E", "-e", evades.String())
 	if err != nil {

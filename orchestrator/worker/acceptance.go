@@ -162,7 +162,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 	}
 	base, known := f.OnBase[check.Key()]
-	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.NoTest}
+	run := verdict.Run{
+		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.NoTest,
+	}
 	if known {
 		ac.compare(ctx, check, base, after, &run)
 	}
