@@ -211,3 +211,17 @@ func TestUnmetCriterionCounts(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A check that failed before the work proves what has no check of its own and no reviewer's mark.
+func TestTableOfFixedChecks(t *testing.T) {
+	t.Parallel()
+	criteria := []Criterion{{Text: "It adds"}, {Text: "It is friendly"}}
+	no := Opinion{Reviewer: "ann", Verdict: Verdict{Criteria: []Mark{{Criterion: "2", Met: false}}}}
+	table := Table(criteria, []CheckResult{{Name: "vet"}, {Name: "unit", Fixed: true}}, []Opinion{no}, "abc")
+	if p := table[0]; p.By != ByCheck || !p.Met || p.Check != "unit" || p.Commit != "abc" {
+		t.Errorf("got %+v", p)
+	}
+	if p := table[1]; p.By != ByReview || p.Met {
+		t.Errorf("got %+v", p)
+	}
+}

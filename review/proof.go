@@ -41,7 +41,8 @@ type Proof struct {
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.
 type Criterion struct{ Text, Check string }
 
-// Table returns for each criterion how it is proved at a commit: by the check it names, else by the reviewers' marks.
+// Table returns for each criterion how it is proved at a commit: by the check it names, else by the reviewers' marks,
+// else by a check of the task that failed before the work.
 // One reviewer who says that it is not met outweighs others; nobody who says anything leaves it unproven.
 func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commit string) []Proof {
 	texts := texts(criteria)
@@ -49,10 +50,7 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 	for i, c := range criteria {
 		table[i] = Proof{Criterion: c.Text, By: Unproven}
 		if at := slices.IndexFunc(checks, func(r CheckResult) bool { return c.Check != "" && r.Name == c.Check }); at >= 0 {
-			r := checks[at]
-			table[i] = Proof{
-				Criterion: c.Text, By: ByCheck, Met: r.Exit == 0, Check: r.Name, ExitCode: r.Exit, Log: r.Log, LogSHA256: r.LogSHA256, Commit: commit,
-			}
+			table[i] = byCheck(c, checks[at], commit)
 			continue
 		}
 		for _, o := range opinions {
@@ -62,8 +60,17 @@ func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commi
 				}
 			}
 		}
+		if at := slices.IndexFunc(checks, func(r CheckResult) bool { return r.Fixed }); at >= 0 && table[i].By == Unproven {
+			table[i] = byCheck(c, checks[at], commit)
+		}
 	}
 	return table
+}
+
+func byCheck(c Criterion, r CheckResult, commit string) Proof {
+	return Proof{
+		Criterion: c.Text, By: ByCheck, Met: r.Exit == 0, Check: r.Name, ExitCode: r.Exit, Log: r.Log, LogSHA256: r.LogSHA256, Commit: commit,
+	}
 }
 
 // addMark adds a reviewer's mark of the criterion to the proof.

@@ -105,4 +105,5 @@ type CheckResult struct {
 	Exit      int
 	Log       string // path below the relay folder
 	LogSHA256 string
+	Fixed     bool // a check of the task that failed before the work and passes
 }

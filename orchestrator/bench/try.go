@@ -31,6 +31,8 @@ type TriedCheck struct {
 	Later     bool // all its tasks wait for others: these may bring what it lacks
 	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
 
+	NoTest bool // its output says that it ran no test
+
 	Blind []string // files of its tasks without which it passes too
 }
 
@@ -117,7 +119,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 
 // Result returns what a check of the list came to on a commit.
 func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, s checks.Result, base string) TriedCheck {
-	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run}
+	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run, NoTest: s.NoTest}
 	c.Hook = l.Hook
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,22 +26,29 @@ func TestTestFilesByName(t *testing.T) {
 	}
 }
 
-// What a check script reads in belongs to the check only where tests are; else it may be what is checked.
-func TestHelpsACheck(t *testing.T) {
+// What a check script reads in belongs to the check only where its name says so; else it may be what is checked.
+func TestMentioned(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		script, file string
-		want         bool
-	}{
-		{"tests/t1.sh", "tests/expect.sh", true},
-		{"tests/t1.sh", "lib/t1.sh", false},
-		{"tests/t1.sh", "lib/assert.sh", true},
-		{"ci/check.sh", "ci/common.sh", true},
-		{"check.sh", "parse.sh", false},
-		{"check.sh", "spec/helper.sh", true},
+	for _, c := range []struct{ script, text, want string }{
+		{"", "cd web && bash ci/run.sh", "ci/run.sh"},
+		{"", "cd web && bash ci/run.sh", "web/ci/run.sh"},
+		{"", "make -C sub check", "sub/Makefile"},
+		{"", "npm test", "package.json"},
+		{"ci/check.sh", ". ./common.sh", "ci/common.sh"},
+		{"Makefile", "test:\n\tsh tools/verify.sh x\n", "tools/verify.sh"},
+		{"test/run.js", "const a = require('./helper')", "test/helper.js"},
+		{"tools/check.py", "import sys\nfrom compare import same", "tools/compare.py"},
 	} {
-		if got := helps(c.script, c.file); got != c.want {
-			t.Errorf("%s of %s: got %v, want %v", c.file, c.script, got, c.want)
+		if got := mentioned(c.script, c.text); !slices.Contains(got, c.want) {
+			t.Errorf("%q in %q: got %q, want %s", c.text, c.script, got, c.want)
+		}
+	}
+	for p, want := range map[string]bool{
+		"tests/expect.sh": true, "lib/t1.sh": false, "lib/assert.sh": true, "ci/common.sh": true, "parse.sh": false, "spec/helper.sh": true, "tools/x.py": true,
+		"src/checkout.js": false, "checks/a/page.js": true, "check.js": true, "precheck.sh": true, "validator.py": false, "check-it/page.js": false,
+	} {
+		if got := IsTest(p) || ofCheck(p); got != want {
+			t.Errorf("%s belongs to checks: got %v, want %v", p, got, want)
 		}
 	}
 }

@@ -41,11 +41,12 @@ type Found struct {
 	Weakened []review.Finding // tests that prove less than before, or something else
 	Decisive []review.Finding // changed files that decide what checks say
 	Old      OldTests
+	Fewer    bool // tests are gone that the task names
 }
 
 // Look looks at the whole diff.
 func (d *Diff) Look(ctx context.Context) error {
-	return errors.Join(d.testsKept(ctx), d.checksKept(ctx), d.findOldTests(ctx))
+	return errors.Join(d.testsKept(ctx), d.checksKept(ctx), oldView{d}.find(ctx))
 }
 
 // Further reports whether any file that an attempt has changed up to head differs from what an earlier attempt left, at the commit before;

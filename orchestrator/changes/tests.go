@@ -25,7 +25,7 @@ import (
 // tests in its sources as well.
 var (
 	testNames   = lazyregexp.New(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
-	testFolders = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata)/`)
+	testFolders = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|goldens?|__snapshots__|__mocks__|expected)/|\.(snap|golden)$`)
 	goIgnores   = lazyregexp.New(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
 )
 
@@ -48,12 +48,13 @@ func outOfSight(from, to string) bool {
 // testsKept finds tests that were deleted and that the task does not name, and tests that prove less than
 // they did. Tests that are in the way are the easiest way to pass.
 func (d *Diff) testsKept(ctx context.Context) error {
-	d.Weakened, d.Weaker, d.Deleted, d.Result.Receipt.WeakerTests = nil, nil, nil, nil
+	d.Weakened, d.Weaker, d.Deleted, d.Fewer, d.Result.Receipt.WeakerTests = nil, nil, nil, false, nil
 	var changed, sources, added []reanchor.Change
 	for _, n := range d.Names {
 		was := text.FirstOf(n.From, n.Path)
 		switch {
 		case n.Code != "A" && d.either(n, namesTest) && d.lost(n):
+			d.Fewer = true
 		case n.Code == "A":
 			if IsTest(n.Path) {
 				added = append(added, n)
@@ -82,7 +83,42 @@ func (d *Diff) testsKept(ctx context.Context) error {
 	for _, n := range ruling {
 		d.weak(n.Path, n.Path, "is new, and can change the result of other tests")
 	}
-	return d.testsWeakened(ctx, append(changed, inside...))
+	return errors.Join(d.evading(ctx), d.testsWeakened(ctx, append(changed, inside...)))
+}
+
+// Lines of code outside tests, in POSIX's extended expressions, that ask whether tests run, or end them as if all had passed. A
+// program may end.
+var (
+	evades = lazyregexp.New(`testing\.Testing\(\)|flag\.Lookup\("test\.|os\.Args\[0\].*\.test"|PYTEST_CURRENT_TEST|["'](pytest|unittest)["'] (not )?in sys\.modules|` +
+		`sys\.modules\.get\(["'](pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|process\.env\.VITEST|typeof (describe|it|test|jest|mocha) |os\._exit|` +
+		`^(sys\.exit|process\.exit)\(0?\)|^raise SystemExit|process\.(exit|reallyExit)[[:space:]]*=|(os|syscall)\.Exit\(0\)|` +
+		`(assert|expect|unittest|pytest)['"]?\)?\.[A-Za-z_.]+[[:space:]]*=[^=]|^//go:build .*(test|fake|mock)`)
+	ends = lazyregexp.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
+)
+
+// evading finds code outside tests that can keep them from failing.
+func (d *Diff) evading(ctx context.Context) error {
+	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool {
+		code := slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"}, path.Ext(n.Path))
+		return !code || n.Code == "D" || IsTest(n.Path)
+	})
+	found, err := d.holding(ctx, d.Head, code, "-E", "-e", evades.String())
+	if err != nil {
+		return err
+	}
+	programs, err := d.holding(ctx, d.Head, slices.Clone(found), "-E", "-e", "^package main", "-e", "^#!")
+	for _, n := range found {
+		evading := ""
+		failed := d.changedLines(ctx, []string{n.Path}, func(line string) {
+			if line[0] == '+' && evades.MatchString(line[1:]) && !(slices.Contains(programs, n) && ends.MatchString(line)) {
+				evading = strings.TrimSpace(line[1:])
+			}
+		})
+		if err = errors.Join(err, failed); evading != "" {
+			d.weak(n.Path, n.Path, "asks whether tests run, or can end them: "+attempts.Clean(evading, 100))
+		}
+	}
+	return err
 }
 
 // lost reports whether a test is none any more.
@@ -136,8 +172,14 @@ func (d *Diff) holding(ctx context.Context, commit string, changes []reanchor.Ch
 	}
 	changes = changes[:min(len(changes), maxTestsRead)]
 	args := append(append([]string{"grep", "-l", "-z", "--full-name"}, patterns...), commit, "--")
+	name := func(n reanchor.Change) string {
+		if commit == d.Head {
+			return n.Path
+		}
+		return text.FirstOf(n.From, n.Path)
+	}
 	for _, n := range changes {
-		args = append(args, ":(literal,top)"+text.FirstOf(n.From, n.Path))
+		args = append(args, ":(literal,top)"+name(n))
 	}
 	out, err := d.Repo.Run(ctx, reanchor.Call{Args: args})
 	if none, ok := errors.AsType[*reanchor.GitError](err); ok && none.Code == 1 {
@@ -145,7 +187,7 @@ func (d *Diff) holding(ctx context.Context, commit string, changes []reanchor.Ch
 	}
 	have := strings.Split(string(out), "\x00")
 	return slices.DeleteFunc(changes, func(n reanchor.Change) bool {
-		return !slices.Contains(have, commit+":"+text.FirstOf(n.From, n.Path))
+		return !slices.Contains(have, commit+":"+name(n))
 	}), err
 }
 
@@ -185,121 +227,14 @@ func (d *Diff) changedLines(ctx context.Context, paths []string, visit func(line
 	return nil
 }
 
-// Names of scripts that check something, rather than being what is checked; files that a shell script reads in; and lines
-// that end a test or a program at once.
-var (
-	checkName = lazyregexp.New(`(?i)check|verif|test|spec|lint|valid|accept|assert|smoke|e2e|(^|[/._-])ci([/._-]|$)`)
-	readsIn   = lazyregexp.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
-	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
-)
-
-// OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.
-type OldTests struct {
-	Changed []string // as the agent has them they may pass what they did not pass before
-	All     []string // to be put back for another run of the checks: changed ones, by both names, and new tests
-}
-
-// findOldTests lists the tests, check scripts and their helpers that the agent has changed and that the task
-// does not declare. Tests that were only added to say no less than before.
-func (d *Diff) findOldTests(ctx context.Context) error {
-	d.Old = OldTests{}
-	scripts := d.checkScripts(ctx)
-	for _, n := range d.Names {
-		was := text.FirstOf(n.From, n.Path)
-		switch {
-		case d.either(n, Declared), !IsTest(was) && !slices.Contains(scripts, was):
-		case n.Code == "A":
-			if IsTest(n.Path) {
-				d.Old.All = append(d.Old.All, n.Path)
-			}
-		default:
-			more, err := d.onlyMore(ctx, n)
-			if err != nil {
-				return err
-			}
-			if !more {
-				d.Old.Changed = append(d.Old.Changed, was)
-				d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
-			}
-		}
-	}
-	for _, w := range d.Weakened { // new, and with a say in what others come to
-		if slices.Contains(d.Old.All, w.File) && !slices.Contains(d.Old.Changed, w.File) {
-			d.Old.Changed = append(d.Old.Changed, w.File)
-		}
-	}
-	return nil
-}
-
-// onlyMore reports whether a test has only got more lines, none of which ends or skips anything.
-func (d *Diff) onlyMore(ctx context.Context, n reanchor.Change) (bool, error) {
-	if n.Code != "M" || !IsTest(n.Path) {
-		return false, nil
-	}
-	var count evidence.AssertionDiff
-	more := true
-	err := d.changedLines(ctx, []string{n.Path}, func(line string) {
-		count.Line(line)
-		more = more && line[0] != '-' && !endsEarly.MatchString(line)
-	})
-	return more && err == nil && count.Issue() == "", ctx.Err()
-}
-
-// checkScripts lists the scripts that the checks run, by names of such, and what these read in, as the base has them.
-func (d *Diff) checkScripts(ctx context.Context) []string {
-	var found []string
-	add := func(p string) {
-		if p = globs.CleanPath(p); p != "" && !slices.Contains(found, p) && len(found) < maxScripts {
-			found = append(found, p)
-		}
-	}
-	for _, check := range slices.Concat(d.Task.Checks, d.Plan.Checks) {
-		command := evidence.ParseCommand(check.Run)
-		for _, s := range command.Scripts {
-			if checkName.MatchString(s) && strings.ContainsAny(s, "./") {
-				add(s)
-				for _, dir := range command.Words {
-					if strings.HasSuffix(dir, "/") || !strings.Contains(path.Base(dir), ".") && !strings.HasPrefix(dir, "-") {
-						add(path.Join(dir, s))
-					}
-				}
-			}
-		}
-	}
-	for i := 0; i < len(found); i++ {
-		for _, p := range d.helpers(ctx, found[i]) {
-			add(p)
-		}
-	}
-	return found
-}
-
-// helpers returns the files that a check script reads in, as far as they belong to the check.
-func (d *Diff) helpers(ctx context.Context, script string) (found []string) {
-	text, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", d.Base + ":" + script}, Limit: 64 << 10})
-	if err != nil {
-		return nil // there is no such file
-	}
-	for _, m := range readsIn.FindAllStringSubmatch(string(text), -1) {
-		for _, p := range []string{globs.CleanPath(m[1]), path.Join(path.Dir(script), path.Base(m[1]))} {
-			if helps(script, p) {
-				found = append(found, p)
-			}
-		}
-	}
-	return found
-}
-
-// helps reports whether a file that a check script reads in is a part of the check: it stands among tests, or beside the script.
-// Any other may be what is checked.
-func helps(script, p string) bool {
-	return IsTest(p) || checkName.MatchString(p) || path.Dir(p) != "." && path.Dir(p) == path.Dir(script)
-}
-
 // RanFewer tells of a check that passes and ran fewer tests than before the work, as far as it says how many: one of them may end
 // the others early, or skip them. It returns that in words, else nothing.
 func (found *Found) RanFewer(check string, before, now attempts.CheckRun, f *engine.Result) []string {
-	if now.RanTests == 0 || now.RanTests >= before.RanTests {
+	if found.Fewer {
+		return nil
+	}
+	silent := now.RanTests == 0 && before.RanTests > before.FailedTests // it counts those that pass, too
+	if !silent && now.RanTests == 0 || now.RanTests >= before.RanTests {
 		return nil
 	}
 	issue := fmt.Sprintf("%s ran %d tests, and %d before the work", check, now.RanTests, before.RanTests)
@@ -308,6 +243,3 @@ func (found *Found) RanFewer(check string, before, now attempts.CheckRun, f *eng
 	found.Weakened = append(found.Weakened, review.Finding{Severity: review.Info, Issue: issue})
 	return []string{issue}
 }
-
-// maxScripts bounds how many scripts are looked for.
-const maxScripts = 40

@@ -26,6 +26,7 @@ type Result struct {
 	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone
 	Alike    bool        // it was repeated, and failed with the same tests and output
 	Flaky    *Result     // it failed so first, and then passed alone; nil: it did not
+	NoTest   bool        // its output says that it ran no test
 	Twice    bool        // it failed when it was asked once more
 	Said     []string    // lines of its output that say why it failed
 	Changed  []string    // protected files that were changed while it ran, and put back

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,6 +76,9 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if at.Env != nil {
 		env = at.Env(env)
 	}
+	if strings.HasSuffix(check.Occasion, OnAgain) || check.Occasion == OnOld {
+		env = uncached(env)
+	}
 	start := r.Now()
 	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{
 		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
@@ -94,11 +99,30 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	result := Result{
 		Run: run, WasHeld: at.Attempt.WasHeld, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),
+		NoTest: ranNoTest(report.Output),
 	}
 	if !result.Passed() && !result.Unknown && !result.Flooded {
 		result.Said = Said(log)
 	}
 	return result, err
+}
+
+// uncached has Go run tests again whose results it knows. GOFLAGS in an environment replaces the value that go env -w has written.
+func uncached(env []string) []string {
+	env = slices.Clone(env)
+	at := slices.IndexFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "GOFLAGS=") })
+	if at < 0 {
+		at, env = len(env), append(env, "GOFLAGS=")
+		folder, _ := os.UserConfigDir()
+		written, _ := os.ReadFile(filepath.Join(folder, "go", "env")) // most often there is none
+		for line := range strings.Lines(string(written)) {
+			if strings.HasPrefix(line, "GOFLAGS=") {
+				env[at] = strings.TrimSpace(line)
+			}
+		}
+	}
+	env[at] += " -count=1"
+	return env
 }
 
 // Again repeats a check that has failed, alone if no other check takes longer to end than this one has taken: one failure may be a flake,

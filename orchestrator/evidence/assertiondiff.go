@@ -21,6 +21,9 @@ var (
 	comment   = lazyregexp.New(`^[+-]\s*(//|#([^\[!]|$)|/\*|\*[ /]|--|<!--|;|%)`)
 )
 
+// BeginsTest reports whether a test begins in a line.
+func BeginsTest(line string) bool { return testHead.MatchString(line) }
+
 // AssertionDiff counts what a diff takes away from a test.
 type AssertionDiff struct {
 	tests, asserts, skips int

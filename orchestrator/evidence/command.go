@@ -73,3 +73,13 @@ func (c *Command) Runs(p string) bool {
 func (c *Command) Reads(name string) bool {
 	return slices.ContainsFunc(c.files, func(r *lazyregexp.Regexp) bool { return r.MatchString(name) })
 }
+
+// StandsIn reports whether a new file can stand in for what the command runs: one named as a target of make, which is then up to date, or
+// a module of the name that python -m is given.
+func (c Command) StandsIn(p string) bool {
+	at := slices.Index(c.Words, "-m") + 1
+	if at > 0 && at < len(c.Words) && slices.Contains(strings.Split(strings.TrimSuffix(p, ".py"), "/"), c.Words[at]) {
+		return true
+	}
+	return c.Reads("Makefile") && slices.Contains(c.Words, path.Base(p))
+}

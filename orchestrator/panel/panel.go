@@ -242,7 +242,8 @@ func CheckResults(runs []attempts.CheckRun) []review.CheckResult {
 	var list []review.CheckResult
 	for _, run := range runs {
 		if run.Phase != attempts.PhaseBaseline {
-			list = append(list, review.CheckResult{Name: run.Name, Exit: run.ExitCode, Log: run.Log, LogSHA256: run.SHA256})
+			fixed := run.Phase == attempts.PhaseTask && run.Attribution == attempts.FixedByTask
+			list = append(list, review.CheckResult{Name: run.Name, Exit: run.ExitCode, Log: run.Log, LogSHA256: run.SHA256, Fixed: fixed})
 		}
 	}
 	return list

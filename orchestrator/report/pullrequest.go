@@ -108,7 +108,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 func checkRow(c *attempts.CheckRun) string {
 	text := fmt.Sprintf("- %s: exit code %d (%s, %.1f s)", code(c.Name, 200), c.ExitCode, code(c.Phase, 20), c.Seconds)
 	if c.Attribution != "" {
-		text += ", " + code(string(c.Attribution), 40)
+		text += ", " + AttributionWords[c.Attribution]
 	}
 	return text + "\n"
 }

@@ -148,6 +148,12 @@ var next = map[ending.Reason]string{
 	ending.BudgetExhausted:  "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
 }
 
+// AttributionWords say what a check did before the work.
+var AttributionWords = map[attempts.Attribution]string{
+	attempts.StayedClean: "passed before the work too", attempts.FixedByTask: "failed before the work",
+	attempts.BrokenByTask: "passed before the work", attempts.BrokenBefore: "failed before the work too",
+}
+
 // ProofText returns text that says how a criterion was proved; covering are the names of the task's checks.
 func ProofText(p review.Proof, covering []string) string {
 	switch {

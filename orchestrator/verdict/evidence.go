@@ -156,6 +156,7 @@ type Run struct {
 	CannotRun string `json:"cannot_run,omitempty"` // why it cannot run at all, whatever an agent does
 	Changed   string `json:"changed,omitempty"`    // a protected file that decides checks, changed while it ran and not on the base
 	LeftOut   string `json:"left_out,omitempty"`   // a file that relay did not commit, which the output names
+	NoTest    bool   `json:"no_test,omitempty"`    // its output says that it ran no test
 	Alone     bool   `json:"alone,omitempty"`      // no other attempt was at work while it ran
 	Crowded   bool   `json:"crowded,omitempty"`    // it was repeated beside other checks, and failed again
 }

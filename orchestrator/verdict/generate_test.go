@@ -162,7 +162,7 @@ func (m maker) work() *Work {
 func (m maker) checks() *Runs {
 	runs := Runs{Mishap: m.mishapOnWork()}
 	for range m.IntN(4) {
-		run := Run{Name: m.word(1), Is: Passed, OfEpic: m.in(2), Before: []State{Passed, Red, Late, ""}[m.IntN(4)]}
+		run := Run{Name: m.word(1), Is: Passed, OfEpic: m.in(2), Before: []State{Passed, Red, Late, ""}[m.IntN(4)], NoTest: m.in(10)}
 		if run.OfEpic && run.Before == Red && m.in(2) {
 			run.Is, run.Alike = Red, m.in(2)
 		}

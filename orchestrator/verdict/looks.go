@@ -31,7 +31,8 @@ var looks = []look{
 	},
 	{
 		Cause: "passes by changed tests", Approval: true, Asked: true,
-		Seen: "a check passes only with the agent's changes of tests, check scripts or helpers that the task does not list under files",
+		Seen: "a check passes only with the agent's changes of files by which checks judge and that the task does not list under files: tests, " +
+			"what they compare with, check scripts, their helpers, and the configuration of what runs tests",
 		found: func(e *Evidence) []string {
 			changed := without(e.Old.Changed, e.Work.DeletedTests)
 			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+text.Listed(changed)+
@@ -40,7 +41,8 @@ var looks = []look{
 	},
 	{
 		Cause: "tests prove less", Approval: true,
-		Seen:  "tests that the work changes assert less or are skipped, a new one can change the result of others, or a check runs fewer tests",
+		Seen: "tests that the work changes assert less or are skipped, a new one can change the result of others, " +
+			"other code asks whether tests run or can end them, or a check runs fewer tests",
 		found: func(e *Evidence) []string { return slices.Concat(e.Work.Weaker, e.Checks.Fewer) },
 	},
 	{
@@ -65,6 +67,11 @@ var looks = []look{
 		},
 	},
 	{
+		Cause: "proved nothing", Approval: true,
+		Seen:  "the task's checks pass and ran no test, and none of them failed before the work; the epic's, if the task has none",
+		found: provedNothing,
+	},
+	{
 		Cause: "flaky again",
 		Seen:  "a check fails and passes when it is repeated, for the second time on work of this task",
 		found: func(e *Evidence) []string {
@@ -84,6 +91,18 @@ var looks = []look{
 			return []string{"nothing was changed: it was done already, as its checks say"}
 		},
 	},
+}
+
+// provedNothing names the first check of a task, or of the epic, if none of them has shown anything of the work.
+func provedNothing(e *Evidence) []string {
+	runs := slices.DeleteFunc(slices.Clone(e.Checks.Runs), func(r Run) bool { return r.OfEpic })
+	if len(runs) == 0 {
+		runs = e.Checks.Runs
+	}
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r Run) bool { return !r.NoTest || r.Before == Red }) {
+		return nil
+	}
+	return []string{runs[0].Name + " passes and ran no test: it proves nothing of this work"}
 }
 
 // Looks returns what a person has to look at in work that lands.

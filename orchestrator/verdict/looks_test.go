@@ -38,6 +38,13 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
+			func(e *Evidence) {
+				e.Checks.Runs = []Run{{Name: "go test ./...", Is: Passed, Before: Passed, NoTest: true}, {Name: "all", OfEpic: true, Is: Passed}}
+			},
+			attempts.Look{Cause: "proved nothing", Text: "go test ./... passes and ran no test: it proves nothing of this work"},
+			"",
+		},
+		{
 			func(e *Evidence) { e.Checks.Flaky = []string{"make test: exit status 1; repeated alone it passed"} },
 			attempts.Look{Cause: "flaky again", Text: "make test: exit status 1; repeated alone it passed"},
 			"make test: exit status 1; repeated alone it passed",

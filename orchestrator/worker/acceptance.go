@@ -165,7 +165,9 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		}
 	}
 	base, known := f.OnBase[check.Key()]
-	run := verdict.Run{Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded}
+	run := verdict.Run{
+		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.NoTest,
+	}
 	if known {
 		ac.compare(ctx, check, first, base, after, &run)
 	}
@@ -320,9 +322,12 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 			return err
 		}
 	}
-	t.ev.Old.Mishap = tr.Mishap
 	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
-	if red == nil || tr.Any() {
+	if tr.SetUp != "" { // what it was put to does not fit the rest of the work, and no check has said anything
+		t.ev.Old.Check, t.ev.Old.How, t.ev.Old.Changed = "the set-up", tr.SetUp, f.Found.Old.Changed
+		return nil
+	}
+	if t.ev.Old.Mishap = tr.Mishap; red == nil || tr.Any() {
 		return nil
 	}
 	t.ev.Old.Check, t.ev.Old.Changed = red.Run.Name, f.Found.Old.Changed

@@ -318,7 +318,7 @@ func (f *finishing) text() {
 	l.OpenTasks(w, "not included:", out)
 	l.EpicReview(w, a.Judged)
 	if a.Untested && a.Request == nil {
-		fmt.Fprintf(w, "%s had changed: the merged result has not been tested%s\n", a.Into, f.checks())
+		fmt.Fprintf(w, "%s had changed: the merged result has not been tested\n", a.Into)
 	}
 	if a.Undo != "" && !f.dryRun {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
@@ -342,18 +342,6 @@ func (f *finishing) headline() string {
 		verb = "would land"
 	}
 	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
-}
-
-// checks returns the commands that would test the whole.
-func (f *finishing) checks() string {
-	var commands []string
-	for _, c := range f.plan.Epic.Checks {
-		commands = append(commands, text.Line(c.Run, 100))
-	}
-	if len(commands) == 0 {
-		return ""
-	}
-	return ": " + text.Some(commands, 3)
 }
 
 // tickSources ticks completed tasks in the plan that they come from, in this checkout.

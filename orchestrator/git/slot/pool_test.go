@@ -464,3 +464,13 @@ func TestUndo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// No .gitattributes hides a change from a reviewer.
+func TestAttributesHideNoChange(t *testing.T) {
+	t.Parallel()
+	l, p := newPool(t)
+	l.Sh("echo '* -diff' > .gitattributes; git add -A; git commit -q -m Attributes; echo more > run; git commit -q -am More")
+	if got := l.Sh("cd '" + l.site(p, "1", "HEAD", "") + "'; git diff HEAD~1 -- run"); !strings.Contains(got, "+more") {
+		t.Errorf("got %s", got)
+	}
+}

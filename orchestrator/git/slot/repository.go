@@ -49,6 +49,7 @@ func (p *Pool) read(ctx context.Context) (*model, error) {
 	for _, name := range []string{"info/attributes", "info/exclude"} {
 		files[name] = fileText(filepath.Join(shared, filepath.FromSlash(name)))
 	}
+	files["info/attributes"] = "* !diff\n" + files["info/attributes"] // no .gitattributes hides a change from a reviewer
 	if settings.sparse {
 		files["info/sparse-checkout"] = fileText(filepath.Join(p.Repo.GitDir(), "info", "sparse-checkout"))
 	}

@@ -134,6 +134,10 @@ func (c *checkup) reportChecks(tried []bench.TriedCheck) {
 			said, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
 		case t.Passed:
 			passed++
+			if t.NoTest {
+				said, fix = t.Check.Name+" ran no test: it proves nothing", "correct the path or pattern in it, unless a task adds the tests"
+				break
+			}
 			if len(t.Blind) == 0 {
 				continue
 			}

@@ -81,7 +81,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	for _, c := range r.Checks {
 		of := c.Phase
 		if c.Attribution != "" {
-			of += ", " + strings.ReplaceAll(string(c.Attribution), "_", " ")
+			of += ", " + report.AttributionWords[c.Attribution]
 		}
 		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, text.Exit(c.ExitCode), c.Seconds, of))
 	}

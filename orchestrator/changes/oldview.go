@@ -1,0 +1,259 @@
+package changes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"relay/epic"
+	"relay/epic/globs"
+	"relay/internal/lazyregexp"
+	"relay/orchestrator/evidence"
+	"relay/orchestrator/text"
+	"relay/reanchor"
+)
+
+// Names of scripts that check something, rather than being what is checked; of files that say how programs run tests, wherever they are;
+// and of the parts of the latter that say it, where they say other things as well.
+var (
+	checkName   = lazyregexp.New(`(?i)(check|verif|test|spec|lint|valid|accept|assert|smoke|e2e)[^/]*$|(^|[/._-])(ci|env)[._-][^/]*$`)
+	checkFolder = lazyregexp.New(`(?i)(^|/)(checks?|ci|bin|lint|e2e|tools?|scripts?|hack)/`)
+	helperName  = lazyregexp.New(`(?i)(^|[._-])(checks?|checker|verify|tests?|spec|asserts?|assertions?|expect)[._-][^/]*$`)
+	settings    = lazyregexp.New(`^((GNUm|m|M)akefile|.*\.mk|[jJ]ustfile|Rakefile|Taskfile\.ya?ml|package\.json|(jest|vitest|vite|playwright|karma|ava|babel)\.config\.\w+|` +
+		`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|(site|user)customize\.py|go\.(work|env)|Cargo\.toml|build\.rs|pom\.xml|(build|settings)\.gradle(\.kts)?)$`)
+	testParts   = []string{"scripts", "jest", "mocha", "ava", "nyc", "c8", "vitest", "tap", "babel", "type", "imports", "workspaces"}
+	testSection = lazyregexp.New(`(?i)^\[.*(test|tox|coverage|alias|lib|bin|profile|patch)`)
+)
+
+// Lines that end a test or a program at once, and lines of a test, in POSIX's extended expressions, that can change what other tests say.
+var (
+	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
+	sways     = lazyregexp.New(`func (init|TestMain)[[:space:]]*\(|(os|syscall)\.Exit|os\._exit|sys\.(exit|modules)|atexit|process\.(exit|on)|setattr|autouse|` +
+		`\.start\(\)|require\.cache|Module\._|prototype\.|^(require\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z_][A-Za-z0-9_]*)+[[:space:]]*=[^=]|` +
+		`^[[:space:]]+[a-z][A-Za-z0-9_]* = func|^var .*\(|Object\.(assign|define)|^(trap|alias) |^(export )?PATH=`)
+	setsUp = lazyregexp.New(`(?i)(^|/)(conftest\.py|__mocks__/.*|[^/]*set_?up[^/]*)$`)
+	inert  = lazyregexp.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
+)
+
+// OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.
+type OldTests struct {
+	Changed []string // as the agent has them they may pass what they did not pass before
+	All     []string // to be put back for another run of the checks: changed ones, by both names, and new ones
+}
+
+// oldView finds what checks judge by in a diff.
+type oldView struct{ d *Diff }
+
+// find lists the files by which checks judge, and that the agent has changed though the task does not declare them: tests and
+// what they compare with, check scripts and their helpers, and files that say how programs run tests. New ones of these are in the list
+// too. Tests that were only added to say no less than before.
+func (v oldView) find(ctx context.Context) error {
+	d := v.d
+	d.Old = OldTests{}
+	var rest, added []reanchor.Change
+	for _, n := range d.Names {
+		if d.either(n, Declared) {
+			continue
+		}
+		was := text.FirstOf(n.From, n.Path)
+		if n.Code == "A" && IsTest(was) {
+			d.Old.All = append(d.Old.All, was)
+			added = append(added, n)
+			continue
+		}
+		judges, err := v.judges(ctx, n, was)
+		switch {
+		case err != nil:
+			return err
+		case judges:
+			d.Old.Changed = append(d.Old.Changed, was)
+			d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
+		case n.Code != "A" && ofCheck(was):
+			rest = append(rest, n)
+		}
+	}
+	if len(rest) > 0 {
+		scripts := v.checkScripts(ctx)
+		for _, n := range rest {
+			if was := text.FirstOf(n.From, n.Path); slices.Contains(scripts, was) {
+				d.Old.Changed = append(d.Old.Changed, was)
+				d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
+			}
+		}
+	}
+	swaying, err := d.holding(ctx, d.Head, slices.Clone(added), "-E", "-e", sways.String(), "-e", rulesTests.String())
+	for _, n := range added {
+		if setsUp.MatchString(n.Path) || slices.Contains(swaying, n) {
+			d.Old.Changed = append(d.Old.Changed, n.Path)
+		}
+	}
+	return err
+}
+
+// judges reports whether checks judge by a changed file, whatever they run: it is a test that was not only added to, a file of settings
+// whose part for tests was changed, a hidden file or a module brought along that no check names, or one that stands in for what a check
+// runs.
+func (v oldView) judges(ctx context.Context, n reanchor.Change, was string) (bool, error) {
+	d := v.d
+	checks := slices.Concat(d.Task.Checks, d.Plan.Checks)
+	switch {
+	case IsTest(was):
+		more, err := v.onlyMore(ctx, n)
+		return !more, err
+	case settings.MatchString(path.Base(was)):
+		return v.testPart(ctx, d.Base, was) != v.testPart(ctx, d.Head, n.Path), ctx.Err()
+	case hidden(was):
+		return !slices.ContainsFunc(checks, func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(was)) }), nil
+	case n.Code != "A":
+		return false, nil
+	}
+	return slices.ContainsFunc(checks, func(c epic.Check) bool { return evidence.ParseCommand(c.Run).StandsIn(was) }), nil
+}
+
+// ofCheck reports whether a script, or what it reads in, belongs to a check by its name. Code may have a name that is nearly such.
+func ofCheck(p string) bool {
+	if slices.Contains([]string{".py", ".js", ".mjs", ".cjs", ".ts"}, path.Ext(p)) {
+		return checkFolder.MatchString(p) || helperName.MatchString(path.Base(p))
+	}
+	return checkFolder.MatchString(p) || checkName.MatchString(p)
+}
+
+// hidden reports whether a path is that of a file that people seldom see: one that begins with a dot, or is below such a folder, or one
+// of modules or bytecode. Those of git are seen.
+func hidden(p string) bool {
+	return slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
+		return name[0] == '.' && !strings.HasPrefix(name, ".git") || name == "node_modules" || name == "__pycache__" || path.Ext(name) == ".pyc"
+	})
+}
+
+// testPart returns the part of a file of settings that says how tests are run, at a commit.
+func (v oldView) testPart(ctx context.Context, commit, p string) string {
+	d := v.d
+	out, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", commit + ":" + p}, Limit: 1 << 20})
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	switch path.Ext(p) {
+	case ".json":
+		var parts map[string]json.RawMessage
+		if json.Unmarshal(out, &parts) != nil {
+			return string(out)
+		}
+		for _, name := range testParts {
+			fmt.Fprintf(&b, "%s\n", parts[name])
+		}
+		return b.String()
+	case ".toml", ".cfg":
+		in := false
+		for line := range strings.Lines(string(out)) {
+			if strings.HasPrefix(line, "[") {
+				in = testSection.MatchString(line)
+			}
+			if in {
+				b.WriteString(line)
+			}
+		}
+		return b.String()
+	}
+	return string(out)
+}
+
+// onlyMore reports whether a test has only got more tests and cases, none of which ends or skips anything or changes what others say.
+func (v oldView) onlyMore(ctx context.Context, n reanchor.Change) (bool, error) {
+	d := v.d
+	if n.Code != "M" {
+		return false, nil
+	}
+	var count evidence.AssertionDiff
+	more, whole := true, true // whole: a test has begun in this part of the diff
+	err := d.changedLines(ctx, []string{n.Path}, func(line string) {
+		count.Line(line)
+		whole = line[0] != '@' && (whole || evidence.BeginsTest(line))
+		adds := line[0] == '+' && (whole || inert.MatchString(line)) && !endsEarly.MatchString(line) && !sways.MatchString(line[1:])
+		more = more && (line[0] == '@' || adds)
+	})
+	return more && err == nil && count.Issue() == "", ctx.Err()
+}
+
+// Where a script names another file that it reads in: in a shell, in JavaScript and in Python.
+var (
+	readsIn  = lazyregexp.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
+	requires = lazyregexp.New(`(?:require\(|from|import)\s*['"](\.[^'"]+)['"]`)
+	imports  = lazyregexp.New(`(?m)^\s*(?:from|import)\s+(\w[\w.]*)`)
+)
+
+// maxScripts bounds how many files are looked at for scripts.
+const maxScripts = 40
+
+// checkScripts lists the scripts that the checks run, and what these run and read in, as the base has them, as far as they belong to the
+// checks by their names: any other may be what is checked.
+func (v oldView) checkScripts(ctx context.Context) (found []string) {
+	d := v.d
+	type source struct{ name, text string }
+	var sources []source
+	for _, check := range slices.Concat(d.Task.Checks, d.Plan.Checks) {
+		sources = append(sources, source{"", check.Run})
+	}
+	seen := make(map[string]bool)
+	for i := 0; i < len(sources); i++ {
+		for _, p := range mentioned(sources[i].name, sources[i].text) {
+			if p = globs.CleanPath(p); p == "" || seen[p] || len(seen) >= maxScripts {
+				continue
+			}
+			seen[p] = true
+			out, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", d.Base + ":" + p}, Limit: 64 << 10})
+			if err != nil {
+				continue // there is no such file
+			}
+			if ofCheck(p) {
+				found = append(found, p)
+			}
+			sources = append(sources, source{p, string(out)})
+		}
+	}
+	return found
+}
+
+// mentioned lists the paths that a script may run or read in; one without a name is a command.
+func mentioned(script, text string) (paths []string) {
+	own := path.Dir(script)
+	switch path.Ext(script) {
+	case ".js", ".mjs", ".cjs", ".ts":
+		for _, m := range requires.FindAllStringSubmatch(text, -1) {
+			paths = append(paths, path.Join(own, m[1]), path.Join(own, m[1]+path.Ext(script)))
+		}
+		return paths
+	case ".py":
+		for _, m := range imports.FindAllStringSubmatch(text, -1) {
+			paths = append(paths, path.Join(own, strings.ReplaceAll(m[1], ".", "/")+".py"))
+		}
+		return paths
+	}
+	for _, m := range readsIn.FindAllStringSubmatch(text, -1) {
+		paths = append(paths, m[1], path.Join(own, m[1]), path.Join(own, path.Base(m[1])))
+	}
+	command, dirs := evidence.ParseCommand(text), []string{own}
+	names := slices.DeleteFunc(slices.Clone(command.Scripts), func(s string) bool { return !strings.ContainsAny(s, "./") })
+	if script == "" {
+		for _, word := range command.Words {
+			if strings.HasSuffix(word, "/") || !strings.Contains(path.Base(word), ".") && !strings.HasPrefix(word, "-") {
+				dirs = append(dirs, word)
+			}
+		}
+		for _, settings := range []string{"Makefile", "package.json"} {
+			if command.Reads(settings) {
+				names = append(names, settings)
+			}
+		}
+	}
+	for _, dir := range dirs {
+		for _, name := range names {
+			paths = append(paths, path.Join(dir, name))
+		}
+	}
+	return paths
+}
