@@ -21,7 +21,7 @@ var (
 	checkKeys     = keysOf[Check]()
 	criterionKeys = keysOf[Criterion]()
 
-	kinds        = []string{string(KindFeature), string(KindBugfix), string(KindReview), string(KindChore)}
+	kinds        = []string{string(KindFeature), string(KindBugfix), string(KindReview), string(KindChore), string(KindVerify)}
 	expectations = []string{string(ExpectPass), string(ExpectRedThenGreen)}
 	priorities   = []string{"p0", "p1", "p2", "p3"}
 )

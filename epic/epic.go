@@ -60,6 +60,7 @@ const (
 	KindBugfix  Kind = "bugfix"
 	KindReview  Kind = "review"
 	KindChore   Kind = "chore"
+	KindVerify  Kind = "verify" // nothing may be left to change: the checks decide
 )
 
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.

@@ -122,9 +122,9 @@ func (v *validator) task(i int) {
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
 	switch t.Kind {
-	case KindFeature, KindBugfix, KindReview, KindChore:
+	case KindFeature, KindBugfix, KindReview, KindChore, KindVerify:
 	default:
-		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review or chore"), "kind %s is not known", quoted(string(t.Kind)))
+		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {
 		v.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)

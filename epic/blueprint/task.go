@@ -24,7 +24,7 @@ type draft struct {
 
 func newDraft(id, title string, level int, at epic.Place) *draft {
 	return &draft{
-		task:  epic.Task{ID: id, Title: title, Kind: epic.KindFeature, Priority: 2, Line: at.Line},
+		task:  epic.Task{ID: id, Title: title, Kind: KindOf(title), Priority: 2, Line: at.Line},
 		level: level, whole: at, at: map[epic.Field][]epic.Place{}, given: map[string]bool{},
 	}
 }

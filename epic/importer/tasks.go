@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/internal/plaintext"
 )
 
@@ -21,7 +22,7 @@ const (
 func (d *draft) task(it *item, ids map[string]*item) epic.Task {
 	it.title = strings.TrimSpace(plaintext.Clean(it.title))
 	t := epic.Task{
-		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, epic.KindFeature), Priority: it.priority, Points: it.points,
+		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
 		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
 	}
 	if it.line == 0 {

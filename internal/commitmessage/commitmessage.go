@@ -25,7 +25,7 @@ const (
 type Fields struct {
 	ID        string // of the task
 	Title     string
-	Kind      string // feature, bugfix, review or chore
+	Kind      string // feature, bugfix, review, chore or verify
 	Type      string // the same as conventional commits say it: feat, fix or chore
 	Summary   string // what the agent says it has done; it may be empty, or have several lines
 	Epic      string // id

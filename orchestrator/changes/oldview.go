@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/globs"
 	"relay/internal/lazyregexp"
@@ -122,8 +123,11 @@ func ofCheck(p string) bool {
 }
 
 // hidden reports whether a path is that of a file that people seldom see: one that begins with a dot, or is below such a folder, or one
-// of modules or bytecode. Those of git are seen.
+// of modules or bytecode. Those of git are seen, and no check reads relay's records.
 func hidden(p string) bool {
+	if strings.HasPrefix(p, ledgersync.Folder+"/") || strings.HasPrefix(p, ".agents-os/") {
+		return false
+	}
 	return slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
 		return name[0] == '.' && !strings.HasPrefix(name, ".git") || name == "node_modules" || name == "__pycache__" || path.Ext(name) == ".pyc"
 	})

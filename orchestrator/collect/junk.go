@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"relay/epic"
 	"relay/orchestrator/changes"
@@ -115,11 +116,16 @@ func tooLarge(wk *Work, size int64) string {
 
 // asked reports whether the task's files, checks or text name a path, or the product that it is part of.
 func asked(t *epic.Task, p string) bool {
-	if changes.Declared(t, p) || slices.Contains(checks.Named(t), p) {
-		return true
+	said := strings.FieldsFunc(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n"), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-~", r)
+	})
+	names := func(name string) bool {
+		return slices.ContainsFunc(said, func(word string) bool { return strings.TrimRight(word, ".") == name })
 	}
-	words := t.Title + "\n" + t.Description
-	return strings.Contains(words, path.Base(p)) || product(p) != "" && strings.Contains(words, path.Base(product(p)))
+	if top := product(p); top != "" {
+		return names(path.Base(top))
+	}
+	return changes.Declared(t, p) || slices.Contains(checks.Named(t), p) || names(path.Base(p))
 }
 
 // Missed returns the first of the files that relay left out whose name an output has; "": none.

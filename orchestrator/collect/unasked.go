@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"relay/orchestrator/changes"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
 )
 
-// lookForUnasked sees what the agent's own commits bring that the task does not ask for: products of tools and large files, secrets, and branches
-// of the user's that it merged. Secrets that only earlier commits of the attempt have are taken out of them: the attempt becomes one commit.
+// lookForUnasked sees what the agent's own commits bring that the task does not ask for: products of tools and large files, secrets, and
+// branches of the user's that it merged. Secrets that only earlier commits of the attempt have are taken out of them: the attempt becomes one commit.
 func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	w, f, base := wk.Evidence.Work, wk.State, wk.Attempt.Base
 	w.Unasked, w.Secrets, w.Merged = nil, nil, nil
@@ -29,13 +30,7 @@ func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) erro
 			w.Secrets = append(w.Secrets, s.String())
 		}
 	}
-	merged, err := wk.Tree.Runner().Git(ctx, nil, "for-each-ref", "--format=%(refname:lstrip=3)", "--merged="+f.Head, "--no-merged="+base, "refs/remotes/origin")
-	for name := range strings.FieldsSeq(string(merged)) {
-		if name != "relay/"+wk.Options.Epic.ID {
-			w.Merged = append(w.Merged, name)
-		}
-	}
-	if err != nil || len(w.Secrets)+len(w.Merged) > 0 {
+	if err := findMerged(ctx, wk); err != nil || len(w.Secrets)+len(w.Merged) > 0 {
 		return err
 	}
 	before, err := changes.FindSecrets(ctx, wk.Repo, wk.Options.Secrets, base, f.Head, false)
@@ -83,4 +78,20 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	slices.Sort(wk.Evidence.Work.Unasked)
 	wk.Evidence.Work.Unasked = slices.Compact(wk.Evidence.Work.Unasked)
 	return nil
+}
+
+// findMerged finds branches of the user's that the agent merged into its slot, without those that it pushed itself.
+func findMerged(ctx context.Context, wk *Work) error {
+	if wk.InUsers {
+		return nil
+	}
+	merged, err := wk.Tree.Runner().Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname:lstrip=3)",
+		"--merged="+wk.State.Head, "--no-merged="+wk.Attempt.Base, "refs/remotes/origin")
+	for line := range strings.Lines(string(merged)) {
+		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != "relay/"+wk.Options.Epic.ID && gitcmd.Has(ctx, wk.Tree.Home, commit) {
+			wk.Evidence.Work.Merged = append(wk.Evidence.Work.Merged, name)
+		}
+	}
+	return err
 }

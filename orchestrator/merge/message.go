@@ -54,7 +54,7 @@ func conventional(kind epic.Kind) string {
 	switch kind {
 	case epic.KindBugfix:
 		return "fix"
-	case epic.KindReview, epic.KindChore:
+	case epic.KindReview, epic.KindChore, epic.KindVerify:
 		return "chore"
 	case epic.KindFeature:
 	}

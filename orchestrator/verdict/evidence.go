@@ -33,6 +33,7 @@ type Evidence struct {
 type Task struct {
 	HasChecks    bool `json:"has_checks,omitempty"`     // of its own, or the epic has some that ran on its work
 	MayBeNothing bool `json:"may_be_nothing,omitempty"` // it may be done without a change
+	Verify       bool `json:"verify,omitempty"`         // it only asks to see that the checks pass
 }
 
 // Ready is what came of making the place of the attempt ready.
@@ -192,6 +193,7 @@ type Panel struct {
 	MayMend bool     `json:"may_mend,omitempty"` // a round is left, and the last one was not in vain
 
 	Approved bool `json:"approved,omitempty"` // all were asked, and approve
+	Seconded bool `json:"seconded,omitempty"` // with Missing: those who gave an opinion approve
 }
 
 // Absent is a reviewer that has given no opinion.

@@ -214,7 +214,7 @@ func (m maker) old() *Old {
 
 // panel returns opinions. Reviewers are missing only if the others do not refuse the work.
 func (m maker) panel() *Panel {
-	p := Panel{First: m.word(2), MayMend: m.in(2)}
+	p := Panel{First: m.word(2), MayMend: m.in(2), Seconded: m.in(4)}
 	switch m.IntN(7) {
 	case 3:
 		p.Approved = true

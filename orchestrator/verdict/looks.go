@@ -72,6 +72,16 @@ var looks = []look{
 		found: provedNothing,
 	},
 	{
+		Cause: "reviewer out",
+		Seen:  "a reviewer is not logged in, does not start or has no such model, and the others approve",
+		found: func(e *Evidence) (list []string) {
+			for _, m := range e.Panel.Missing {
+				list = append(list, "it has not been reviewed by all: "+m.Why)
+			}
+			return list
+		},
+	},
+	{
 		Cause: "flaky again",
 		Seen:  "a check fails and passes when it is repeated, for the second time on work of this task",
 		found: func(e *Evidence) []string {
@@ -98,6 +108,9 @@ func provedNothing(e *Evidence) []string {
 	runs := slices.DeleteFunc(slices.Clone(e.Checks.Runs), func(r Run) bool { return r.OfEpic })
 	if len(runs) == 0 {
 		runs = e.Checks.Runs
+	}
+	if e.Task.Verify && e.Work.Empty && len(runs) == 0 {
+		return []string{"neither the task nor the epic has a check that verifies it"}
 	}
 	if len(runs) == 0 || slices.ContainsFunc(runs, func(r Run) bool { return !r.NoTest || r.Before == Red }) {
 		return nil

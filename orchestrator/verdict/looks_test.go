@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"relay/attempts"
+	"relay/runners"
 )
 
 // Every kind of look has a case, and the reviewers' approval clears those that it can.
@@ -63,6 +64,18 @@ func TestLooks(t *testing.T) {
 			func(e *Evidence) { e.Work.Merged = []string{"feature"} },
 			attempts.Look{Cause: "foreign branch", Text: "it merges feature, which lands with it"},
 			"it merges feature, which lands with it",
+		},
+		{
+			func(e *Evidence) {
+				e.Panel = &Panel{Seconded: true, Missing: []Absent{{Fault: ReviewerEnd(runners.Auth), Why: "ann is not logged in"}}}
+			},
+			attempts.Look{Cause: "reviewer out", Text: "it has not been reviewed by all: ann is not logged in"},
+			"it has not been reviewed by all: ann is not logged in",
+		},
+		{
+			func(e *Evidence) { e.Task = Task{MayBeNothing: true, Verify: true}; e.Work.Empty = true },
+			attempts.Look{Cause: "proved nothing", Text: "neither the task nor the epic has a check that verifies it"},
+			"",
 		},
 		{
 			func(e *Evidence) { e.Work.Empty = true },

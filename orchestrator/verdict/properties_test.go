@@ -163,10 +163,10 @@ func greener(e *Evidence) (list []*Evidence) {
 	if p := e.Panel; p != nil {
 		with(func(better *Evidence) { better.Panel = &Panel{} })
 		with(func(better *Evidence) {
-			better.Panel = &Panel{p.Missing, false, p.Wants || p.Blocked, p.First, p.MayMend, false}
+			better.Panel = &Panel{p.Missing, false, p.Wants || p.Blocked, p.First, p.MayMend, false, p.Seconded}
 		})
 		with(func(better *Evidence) {
-			better.Panel = &Panel{p.Missing[min(1, len(p.Missing)):], p.Blocked, p.Wants, p.First, p.MayMend, p.Approved}
+			better.Panel = &Panel{p.Missing[min(1, len(p.Missing)):], p.Blocked, p.Wants, p.First, p.MayMend, p.Approved, p.Seconded}
 		})
 	}
 	return list

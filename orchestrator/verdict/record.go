@@ -3,6 +3,7 @@ package verdict
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
 	"relay/attempts"
 )
@@ -103,4 +104,9 @@ func cutText(s string, clean func(string) string) string {
 		return "…"
 	}
 	return s
+}
+
+// Replaced reports whether reviewers approve, and those who gave no opinion will not before a person repairs them.
+func (p *Panel) Replaced() bool {
+	return p.Seconded && !slices.ContainsFunc(p.Missing, func(m Absent) bool { return !ClassOf(m.Fault.Outcome).Refused })
 }

@@ -188,10 +188,10 @@ func changedWords(e *Evidence) string {
 var panelRows = []row{
 	{
 		Cause: "not reviewed", Next: Resume, absent: true,
-		Seen:  "a reviewer gave no verdict, and no other reviewer refused the work; relay keeps the work for the review",
+		Seen:  "a reviewer gave no verdict, and no other reviewer refused the work; relay keeps the work for the review, unless a reviewer that a person must repair is the only one missing",
 		Often: "once",
 		needs: []Part{Judged},
-		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 },
+		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 && !e.Panel.Replaced() },
 		words: func(e *Evidence) string {
 			why := make([]string, len(e.Panel.Missing))
 			for i, m := range e.Panel.Missing {

@@ -82,7 +82,8 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
 	checked := len(a.Task.Checks)+len(t.checks.ofEpic()) > 0
-	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview}
+	verify := a.Task.Kind == epic.KindVerify
+	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview || verify, Verify: verify}
 	return t
 }
 

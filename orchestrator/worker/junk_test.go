@@ -50,7 +50,14 @@ func TestJunkIsLeftOut(t *testing.T) {
 			notes: "x.txt (github-pat) was in an earlier commit of the attempt: relay made one commit of them, without it",
 		},
 		"a branch of the user's": {script: work + "git add -A; git commit -qm x; git merge -q --no-edit origin/feature", want: "f.txt x.txt", looks: "foreign branch: it merges feature, which lands with it"},
-		"a folder named core":    {script: "mkdir core; echo x > core/x.go; mkdir env; echo x > env/x.go", want: "core/x.go env/x.go"},
+		"a product with a name that the task has": {
+			script: "mkdir -p .venv/lib lib; echo 1 > lib/a.py; echo 1 > .venv/lib/a.py", title: "Write a.py", files: []string{"**"}, want: "lib/a.py",
+			notes: "relay did not commit .venv, as the task does not name it",
+		},
+		"a product that the task names": {
+			script: "mkdir node_modules; echo 1 > node_modules/i.js", title: "Vendor node_modules.", want: "node_modules/i.js",
+		},
+		"a folder named core": {script: "mkdir core; echo x > core/x.go; mkdir env; echo x > env/x.go", want: "core/x.go env/x.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -50,7 +50,12 @@ func (rv *reviewing) review(ctx context.Context) error {
 	panel.RecordProofs(&f.Result, t.a, answers.Opinions)
 	answers.RecordMissing(&f.Result)
 	if len(answers.Missing) > 0 && (j.Decision == "" || j.Decision == review.Approved) {
-		t.ev.Panel.Missing = answers.Absent()
+		p := t.ev.Panel
+		if p.Missing, p.Seconded = answers.Absent(), j.Decision == review.Approved; p.Replaced() {
+			rv.recordDecision(j)
+			p.Approved = false
+			return nil
+		}
 		f.Receipt.Review.Earlier, f.Receipt.Review.Answer = about.EarlierFindings, f.Answered
 		return nil
 	}

@@ -255,7 +255,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 		return nil, err
 	}
 	s := New(now, view, p.Config.Relay.MaxAttemptsPerTask, verbose)
-	s.Warnings = append(append(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings...), p.Damage...)
+	s.Warnings = append([]string{}, slices.Concat(NeverBegan(p, view.Ledger.Status.StartedAt), s.Warnings, p.Damage)...)
 	s.Refused = Refusing(p, now, view.Ledger)
 	if warning != "" {
 		s.PlanChanged = true
