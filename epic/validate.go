@@ -2,6 +2,7 @@ package epic
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -121,9 +122,7 @@ func (v *validator) task(i int) {
 		v.add(at(FieldID), hint, "%s", fault)
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
-	switch t.Kind {
-	case KindFeature, KindBugfix, KindReview, KindChore, KindVerify:
-	default:
+	if !slices.Contains(kinds, string(t.Kind)) {
 		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {

@@ -3,12 +3,12 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/internal/lazyregexp"
 	"relay/internal/telling"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
 	"relay/runners/shell"
@@ -71,14 +71,15 @@ func Difference(before, after Result) string {
 	added := slices.DeleteFunc(slices.Clone(failed), func(name string) bool { return slices.Contains(known, name) })
 	switch {
 	case len(known) > 0 && len(added) > 0:
-		return ", and with other tests: " + text.Listed(added)
+		return ", and with other tests: " + strings.Join(added[:min(len(added), 3)], ", ")
 	case len(known) > 0 && len(failed) > 0 && !now.MoreFailed(was):
 		return ""
 	case now.MoreFailed(was):
 		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
 	case now.FewerFailed(was):
 		return ""
-	case before.Run.ExitCode == after.Run.ExitCode && (alike(before.Said, after.Said) || attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail)):
+	case before.Run.ExitCode != after.Run.ExitCode:
+	case alike(before.Said, after.Said), attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
 		return ""
 	}
 	return ", but in another way"

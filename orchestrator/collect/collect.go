@@ -272,11 +272,12 @@ func (wk *Work) keepLeft(ctx context.Context) error {
 	return wk.Tree.Discard(f.Left)
 }
 
-// Protected returns the patterns of paths that the attempt must not change; Protects tells whether it must not change one.
+// Protected returns the patterns of paths that the attempt must not change.
 func (wk *Work) Protected() []string {
 	return slices.Concat(wk.Options.Epic.Protected, wk.Attempt.Task.Protected)
 }
 
+// Protects returns what tells whether the attempt must not change a path.
 func (wk *Work) Protects() func(path string) bool {
 	patterns := wk.Protected()
 	return func(p string) bool {
@@ -295,7 +296,9 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		return nil
 	}
 	w.Protected = changes.ProtectedHits(wk.Protected(), names)
-	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool { return gitcmd.Converted(ctx, wk.Tree.Repo, p, wk.Attempt.Base, f.Head) })
+	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool {
+		return gitcmd.Converted(ctx, wk.Tree.Repo, p, wk.Attempt.Base, f.Head)
+	})
 	if len(w.Protected) > 0 {
 		w.LeftProtected = f.PutBack
 		ctx, cancel := gitcmd.Uninterrupted(ctx)
@@ -351,6 +354,7 @@ func Ref(epicID string, a engine.Attempt) string {
 	return fmt.Sprintf("refs/relay/%s/%s/%d", epicID, a.Task.ID, a.Number)
 }
 
+// Ref returns the name of the ref that keeps the work if it does not land.
 func (wk *Work) Ref() string { return Ref(wk.Options.Epic.ID, *wk.Attempt) }
 
 // salvage points a ref at what is kept of the attempt. Another ledger of the epic may have used its name: one that was

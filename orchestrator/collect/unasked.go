@@ -6,21 +6,21 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/orchestrator/changes"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
 )
 
 // lookForUnasked sees what the agent's own commits bring that the task does not ask for: products of tools and large files, secrets, and
-// branches of the user's that it merged. Secrets that only earlier commits of the attempt have are taken out of them: the attempt becomes one commit.
+// branches of the user's that it merged. If only earlier commits of the attempt have a secret, the attempt becomes one commit without it.
 func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	w, f, base := wk.Evidence.Work, wk.State, wk.Attempt.Base
 	w.Unasked, w.Secrets, w.Merged = nil, nil, nil
 	if err := findJunk(ctx, wk, names); err != nil {
 		return err
 	}
-	found, err := changes.FindSecrets(ctx, wk.Repo, wk.Options.Secrets, base, f.Head, true)
+	search := Search{wk.Repo, wk.Options.Secrets}
+	found, err := search.Diff(ctx, base, f.Head)
 	if err != nil {
 		f.Note("secret", "the work was not searched for secrets: "+err.Error())
 		return ctx.Err()
@@ -33,7 +33,7 @@ func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) erro
 	if err := findMerged(ctx, wk); err != nil || len(w.Secrets)+len(w.Merged) > 0 {
 		return err
 	}
-	before, err := changes.FindSecrets(ctx, wk.Repo, wk.Options.Secrets, base, f.Head, false)
+	before, err := search.Commits(ctx, base, f.Head)
 	if err == nil && len(before) > 0 {
 		if f.Head, err = worktree.Squash(ctx, wk.Tree, base, f.Head); err == nil {
 			f.Note("secret", before[0].String()+" was in an earlier commit of the attempt: relay made one commit of them, without it")

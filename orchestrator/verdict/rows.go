@@ -360,15 +360,7 @@ var workRows = []row{
 		},
 		words: func(e *Evidence) string {
 			why := "the agent claims success, but nothing has changed"
-			if len(e.Work.LeftOut) > 0 {
-				why += " but " + text.Listed(e.Work.LeftOut) + ", which relay does not commit"
-			} else if len(e.Work.Left) > 0 {
-				why += " but " + text.Listed(e.Work.Left) + ", which is no part of the work"
-			} else if len(e.Work.Outside) > 0 {
-				why += " but " + text.Listed(e.Work.Outside) + ", which git does not take into a commit"
-			} else if len(e.Work.Ignored) > 0 {
-				why += " but " + text.Listed(e.Work.Ignored) + ", which git ignores"
-			}
+			why += beside(e.Work)
 			if red := notDone(e); red != "" {
 				why += ", and " + red
 			} else if len(e.Work.Claimed) > 0 {
@@ -403,6 +395,21 @@ var workRows = []row{
 		holds: func(e *Evidence) bool { return e.Mark.Refused != "" },
 		words: func(e *Evidence) string { return "git does not take what the agent has committed: " + e.Mark.Refused },
 	},
+}
+
+// beside names what the agent left where nothing of it lands, for a text that says that nothing has changed.
+func beside(w *Work) string {
+	switch {
+	case len(w.LeftOut) > 0:
+		return " but " + text.Listed(w.LeftOut) + ", which relay does not commit"
+	case len(w.Left) > 0:
+		return " but " + text.Listed(w.Left) + ", which is no part of the work"
+	case len(w.Outside) > 0:
+		return " but " + text.Listed(w.Outside) + ", which git does not take into a commit"
+	case len(w.Ignored) > 0:
+		return " but " + text.Listed(w.Ignored) + ", which git ignores"
+	}
+	return ""
 }
 
 // atWork is a row about work that cannot land as it lies; why returns "" where it does not hold.

@@ -169,7 +169,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 		Name: check.Name, OfEpic: check.OfEpic, Is: after.State(), Alone: ac.bench.Quiet(), Crowded: after.Crowded, NoTest: after.NoTest,
 	}
 	if known {
-		ac.compare(ctx, check, first, base, after, &run)
+		ac.compare(ctx, check, first, after, &run)
 	}
 	at := slices.IndexFunc(after.Changed, func(path string) bool {
 		return !slices.Contains(base.Changed, path) && changes.DecidesChecks(t.run.o.Epic, &t.a.Task, path)
@@ -214,9 +214,8 @@ func (ac *acceptance) askBase(ctx context.Context, check checks.Check, tr *bench
 // compare sees how a check on the work differs from what it said on the base, where first is what it said there before it was asked again.
 // Only the same failure is excused: a new one is the work's, or in the user's checkout what an earlier check has left. Where the base fails
 // in two ways by itself nothing can be compared.
-func (ac *acceptance) compare(
-	ctx context.Context, check checks.Check, first, base checks.Result, after *checks.Result, run *verdict.Run,
-) {
+func (ac *acceptance) compare(ctx context.Context, check checks.Check, first checks.Result, after *checks.Result, run *verdict.Run) {
+	base := ac.t.f.OnBase[check.Key()]
 	whose := checks.Attribution(base, *after)
 	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
 	if run.Excused() && checks.Difference(base, *after) != "" && checks.Difference(first, base) == "" &&

@@ -83,7 +83,8 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	}
 	checked := len(a.Task.Checks)+len(t.checks.ofEpic()) > 0
 	verify := a.Task.Kind == epic.KindVerify
-	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: a.Task.AllowNoChange || a.Task.Kind == epic.KindReview || verify, Verify: verify}
+	free := verify || a.Task.AllowNoChange || a.Task.Kind == epic.KindReview
+	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: free, Verify: verify}
 	return t
 }
 

@@ -145,7 +145,8 @@ func (s *Strays) Next(ctx context.Context) (from string, err error) {
 
 // named says where a commit is.
 func (s *Strays) named(ctx context.Context, commit string) string {
-	out, _ := s.Tree.Repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--points-at=" + commit, "--format=%(refname:lstrip=2)", "refs/heads"}})
+	args := []string{"for-each-ref", "--points-at=" + commit, "--format=%(refname:lstrip=2)", "refs/heads"}
+	out, _ := s.Tree.Repo.Run(ctx, reanchor.Call{Args: args})
 	name, _, _ := strings.Cut(string(out), "\n")
 	return onBranch(name)
 }

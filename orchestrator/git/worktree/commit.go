@@ -108,19 +108,19 @@ func (x index) commitIndex(ctx context.Context, message string) error {
 	if err != nil {
 		return err
 	}
-	_, err = commitTree(ctx, x.tree, strings.TrimSpace(string(tree)), head, head, message)
+	_, err = commitTree(ctx, x.tree, strings.TrimSpace(string(tree)), head, message)
 	return err
 }
 
-// commitTree commits a tree onto a parent and moves HEAD from a commit there.
-func commitTree(ctx context.Context, w *Tree, tree, parent, from, message string) (commit string, err error) {
+// commitTree commits a tree onto a parent and moves HEAD there.
+func commitTree(ctx context.Context, w *Tree, tree, parent, message string) (commit string, err error) {
 	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
 	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", parent, "-m", message, tree)...)
 	if err != nil {
 		return "", err
 	}
 	commit = strings.TrimSpace(string(made))
-	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", commit, from)
+	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", commit)
 	return commit, err
 }
 
@@ -130,7 +130,7 @@ func Squash(ctx context.Context, w *Tree, base, head string) (commit string, err
 	if err != nil {
 		return "", err
 	}
-	return commitTree(ctx, w, head+"^{tree}", base, head, strings.TrimSpace(string(message)))
+	return commitTree(ctx, w, head+"^{tree}", base, strings.TrimSpace(string(message)))
 }
 
 // Refused returns, by path, git's error for files that their filters or encodings refuse. They are committed as they

@@ -16,7 +16,7 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/orchestrator/bench"
-	"relay/orchestrator/changes"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/precheck"
@@ -58,7 +58,7 @@ func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested b
 
 // refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
 func (c Candidate) refuseSecrets(ctx context.Context) error {
-	found, err := changes.FindSecrets(ctx, c.Project.Git, c.Project.Redactor(), c.Step.Old, c.Step.Tip, false)
+	found, err := collect.Search{Repo: c.Project.Git, Rules: c.Project.Redactor()}.Commits(ctx, c.Step.Old, c.Step.Tip)
 	if err != nil {
 		return fmt.Errorf("the commits of %s cannot be searched for secrets: %w", c.Step.Name, err)
 	}

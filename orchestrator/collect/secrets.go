@@ -1,4 +1,4 @@
-package changes
+package collect
 
 import (
 	"context"
@@ -16,19 +16,30 @@ type Secret struct{ Commit, File, Rule string }
 // String says what was found where.
 func (s Secret) String() string { return s.File + " (" + s.Rule + ")" }
 
-// FindSecrets lists what the rules find in lines that commits add: each of from..to, or with whole their diff alone. Lines that were only
-// moved are left out. It fails for a diff of over 64 MiB.
-func FindSecrets(ctx context.Context, repo *reanchor.Git, r *secrets.Redactor, from, to string, whole bool) (found []Secret, err error) {
-	args := []string{"log", "-p", "--format=commit %H", "--no-merges", from + ".." + to}
-	if whole {
-		args = []string{"diff", from, to}
-	}
+// Search looks for secrets in the commits of a repository.
+type Search struct {
+	Repo  *reanchor.Git
+	Rules *secrets.Redactor
+}
+
+// Diff lists what the rules find in lines that the diff of two commits adds. Lines that were only moved are left out. It fails for a diff
+// of over 64 MiB.
+func (s Search) Diff(ctx context.Context, from, to string) ([]Secret, error) {
+	return s.in(ctx, to, "diff", from, to)
+}
+
+// Commits lists the same for each commit of from..to.
+func (s Search) Commits(ctx context.Context, from, to string) ([]Secret, error) {
+	return s.in(ctx, to, "log", "-p", "--format=commit %H", "--no-merges", from+".."+to)
+}
+
+func (s Search) in(ctx context.Context, commit string, args ...string) (found []Secret, err error) {
 	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--no-renames", "--")
-	out, err := repo.Run(ctx, reanchor.Call{Args: args, Limit: gitcmd.MaxPrinted})
+	out, err := s.Repo.Run(ctx, reanchor.Call{Args: args, Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return nil, err
 	}
-	commit, removed := to, ""
+	removed := ""
 	for part := range strings.SplitSeq("\n"+string(out), "\ncommit ") {
 		files := strings.Split("\n"+part, "\ndiff --git ")
 		if head := strings.Fields(files[0]); len(head) > 0 && gitcmd.IsObject(head[0]) {
@@ -40,9 +51,9 @@ func FindSecrets(ctx context.Context, repo *reanchor.Git, r *secrets.Redactor, f
 		for _, file := range files[1:] {
 			_, header, _ := strings.Cut(file, "\n+++ b/")
 			name, _, _ := strings.Cut(header, "\n")
-			for _, m := range r.Matches(lines(file, '+')) {
-				if s := (Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}); !strings.Contains(removed, m.Text) && !slices.Contains(found, s) {
-					found = append(found, s)
+			for _, m := range s.Rules.Matches(lines(file, '+')) {
+				if one := (Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}); !strings.Contains(removed, m.Text) && !slices.Contains(found, one) {
+					found = append(found, one)
 				}
 			}
 		}
