@@ -236,7 +236,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 		return nil
 	}
 	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))
-	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Named), detail: detail}
+	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Outcome, c.Named), detail: detail}
 }
 
 // RecordMissing writes into a result who has given no opinion, and what that says of them.

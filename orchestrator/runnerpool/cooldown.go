@@ -15,7 +15,7 @@ func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for _, name := range p.Panel {
 		if r := p.runner(name); r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why})
+			list = append(list, attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why, Outcome: r.outcome})
 		}
 	}
 	return list
@@ -26,7 +26,7 @@ func (p *Pool) Cooldowns(now clock.Instant) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for name, r := range p.runners {
 		if r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why})
+			list = append(list, attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why, Outcome: r.outcome})
 		}
 	}
 	slices.SortFunc(list, func(a, b attempts.Cooldown) int { return strings.Compare(a.Runner, b.Runner) })

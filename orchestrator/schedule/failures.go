@@ -59,6 +59,12 @@ func (f *failures) round(i int, needed bool) int {
 	return t.times
 }
 
+// IsLate reports whether task i, which has failed, is to be tried when nothing else is left: from its second failure on, if what it lacks
+// may be what any other task makes.
+func (f *failures) IsLate(i int, lacks bool) bool {
+	return (lacks || f.edgeless) && f.tasks[i].times+f.tasks[i].early > 1
+}
+
 // Again reports whether the last attempt at task i began from the same as the failed one before it.
 func (f *failures) Again(i int) bool { return f.tasks[i].again }
 

@@ -228,7 +228,7 @@ func (s *Schedule) Requeue(i int) {
 func (s *Schedule) SetBack(i int, lacks bool) {
 	s.Failures.fail(i, lacks, s.running > 1)
 	s.Requeue(i)
-	if s.phase[i] == phaseReady && !s.Failures.Moved(i) {
+	if s.phase[i] == phaseReady && (!s.Failures.Moved(i) || s.Failures.IsLate(i, lacks)) {
 		s.ready.remove(i)
 		s.setPhase(i, phaseSetBack)
 		s.setBack = append(s.setBack, i)

@@ -224,7 +224,7 @@ func (m maker) panel() *Panel {
 		p.Wants = true
 	case 2:
 		faults := []ReviewerFault{
-			NoVerdict(), ReviewerClosed(m.in(2)), ReviewerEnd(runners.Auth), ReviewerEnd(runners.Stopped), ReviewerEnd(runners.Failed),
+			NoVerdict(), ReviewerClosed("", m.in(2)), ReviewerEnd(runners.Auth), ReviewerEnd(runners.Stopped), ReviewerEnd(runners.Failed),
 		}
 		for range 1 + m.IntN(3) {
 			p.Missing = append(p.Missing, Absent{faults[m.IntN(len(faults))], m.word(1)})

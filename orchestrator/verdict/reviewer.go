@@ -26,10 +26,13 @@ func ReviewerEnd(o runners.Outcome) ReviewerFault {
 	return f
 }
 
-// ReviewerClosed is the fault of a reviewer that is not asked yet. named means that its provider named the time.
-func ReviewerClosed(named bool) ReviewerFault {
+// ReviewerClosed is the fault of a reviewer that is not asked yet, as its runner failed with an outcome before. named means that its
+// provider named the time.
+func ReviewerClosed(before attempts.Outcome, named bool) ReviewerFault {
 	f := ReviewerFault{Outcome: attempts.Provider, Category: attempts.RateLimited}
-	if named {
+	if ClassOf(before).Refused {
+		f.Outcome = before
+	} else if named {
 		f.Outcome = attempts.Quota
 	}
 	return f

@@ -16,8 +16,9 @@ func TestReviewerFaults(t *testing.T) {
 		"out of time":   {ReviewerEnd(runners.WallLimit), ReviewerFault{attempts.Environment, attempts.TimedOut, "the agent ran out of time", true, true}},
 		"cannot start":  {ReviewerEnd(runners.CannotStart), ReviewerFault{attempts.Start, attempts.CLIError, "the agent's program cannot be started", true, false}},
 		"the run stops": {ReviewerEnd(runners.Stopped), ReviewerFault{attempts.Stopped, attempts.Interrupted, "the run was stopped", false, false}},
-		"back-off":      {ReviewerClosed(false), ReviewerFault{Outcome: attempts.Provider, Category: attempts.RateLimited}},
-		"closed until":  {ReviewerClosed(true), ReviewerFault{Outcome: attempts.Quota, Category: attempts.RateLimited}},
+		"back-off":      {ReviewerClosed(attempts.Provider, false), ReviewerFault{Outcome: attempts.Provider, Category: attempts.RateLimited}},
+		"closed until":  {ReviewerClosed(attempts.Quota, true), ReviewerFault{Outcome: attempts.Quota, Category: attempts.RateLimited}},
+		"not logged in": {ReviewerClosed(attempts.Auth, false), ReviewerFault{Outcome: attempts.Auth, Category: attempts.RateLimited}},
 		"no verdict":    {NoVerdict(), ReviewerFault{Outcome: attempts.Environment, Category: attempts.QualityGate}},
 	} {
 		if c.got != c.want {
