@@ -14,6 +14,7 @@ type failed struct {
 	early  int  // how often it has failed early
 	beside bool // its first failure was beside others, in a plan without dependencies
 	landed int  // what failures.landed was when the last attempt began
+	late   bool // see IsLate
 	again  bool // nothing had landed then since the failed one before began
 }
 
@@ -29,6 +30,7 @@ func (f *failures) begin(i int) {
 // fail notes that an attempt has failed, as one does that lacks something, and beside others.
 func (f *failures) fail(i int, lacks, beside bool) {
 	t := &f.tasks[i]
+	t.late = (lacks || f.edgeless) && t.times+t.early > 0
 	if !lacks || !f.IsEarly(i, beside) {
 		t.times++
 		t.beside = t.beside || f.edgeless && beside && t.times == 1
@@ -61,9 +63,7 @@ func (f *failures) round(i int, needed bool) int {
 
 // IsLate reports whether task i, which has failed, is to be tried when nothing else is left: from its second failure on, if what it lacks
 // may be what any other task makes.
-func (f *failures) IsLate(i int, lacks bool) bool {
-	return (lacks || f.edgeless) && f.tasks[i].times+f.tasks[i].early > 1
-}
+func (f *failures) IsLate(i int) bool { return f.tasks[i].late }
 
 // Again reports whether the last attempt at task i began from the same as the failed one before it.
 func (f *failures) Again(i int) bool { return f.tasks[i].again }

@@ -203,7 +203,13 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 func (s *Schedule) Complete(i int) {
 	s.stop(i, phaseCompleted)
 	s.Failures.completed()
-	s.RetryPostponed(false)
+	s.setBack = slices.DeleteFunc(s.setBack, func(k int) bool {
+		late := s.Failures.IsLate(k)
+		if !late {
+			retry(s, k)
+		}
+		return !late
+	})
 	for _, d := range s.graph.Dependants(i) {
 		s.waiting[d]--
 		s.release(d)
@@ -228,7 +234,7 @@ func (s *Schedule) Requeue(i int) {
 func (s *Schedule) SetBack(i int, lacks bool) {
 	s.Failures.fail(i, lacks, s.running > 1)
 	s.Requeue(i)
-	if s.phase[i] == phaseReady && (!s.Failures.Moved(i) || s.Failures.IsLate(i, lacks)) {
+	if s.phase[i] == phaseReady && (!s.Failures.Moved(i) || s.Failures.IsLate(i)) {
 		s.ready.remove(i)
 		s.setPhase(i, phaseSetBack)
 		s.setBack = append(s.setBack, i)
@@ -253,11 +259,16 @@ func (s *Schedule) RetryPostponed(held bool) (any bool) {
 		list, s.postponed = s.postponed, nil
 	}
 	for _, i := range list {
-		s.retried[i] = s.retried[i] || s.phase[i] == phasePostponed
-		s.setPhase(i, phaseReady)
-		s.ready.add(i)
+		retry(s, i)
 	}
 	return len(list) > 0
+}
+
+// retry makes task i ready again, which was set back or postponed.
+func retry(s *Schedule, i int) {
+	s.retried[i] = s.retried[i] || s.phase[i] == phasePostponed
+	s.setPhase(i, phaseReady)
+	s.ready.add(i)
 }
 
 // stop moves task i to a phase other than running.
