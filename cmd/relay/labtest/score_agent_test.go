@@ -186,7 +186,7 @@ func (c *scoredCall) hello() {
 // run does what the kind of task says.
 func (c *scoredCall) run() {
 	t := c.task
-	if strings.Contains(c.prompt, "relay has looked at the tests") { // it puts back what it changed of them, and does the work
+	if strings.Contains(c.prompt, "relay has looked at your work") { // it puts back what it changed of them, and does the work
 		c.hello()
 		c.write("tests/"+t.file(), c.plan.test(t, 0))
 		c.write("tests/expect.sh", scoredExpect)
