@@ -15,7 +15,8 @@ func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for _, name := range p.Panel {
 		if r := p.runner(name); r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why, Outcome: r.outcome})
+			c := attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why, Outcome: r.outcome}
+			list = append(list, c)
 		}
 	}
 	return list

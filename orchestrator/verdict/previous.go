@@ -28,3 +28,6 @@ func Previous(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 var cutShort = map[attempts.Category]bool{
 	attempts.ContextSpent: true, attempts.TurnsSpent: true, attempts.ModelRefused: true, attempts.AgentKilled: true, attempts.TimedOut: true,
 }
+
+// IsUnfinished reports whether an attempt did a part of the task, and the next one continues from that whatever has landed meanwhile.
+func IsUnfinished(before *attempts.Attempt) bool { return ClassOf(before.Outcome).goesOn }

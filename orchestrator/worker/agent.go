@@ -258,7 +258,7 @@ func (ag *agent) resumeWork(ctx context.Context) (notes []attempts.Note, err err
 	if before.ID == 0 || t.c.tree == nil || ctx.Err() != nil {
 		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
 	}
-	done, err := t.c.tree.ResumeWork(ctx, t.a.Base, before.Head)
+	done, err := t.c.tree.ResumeWork(ctx, t.a.Base, before.Head, verdict.IsUnfinished(before))
 	if err != nil || !done {
 		return nil, err
 	}

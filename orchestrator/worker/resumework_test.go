@@ -28,7 +28,7 @@ func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 		l.Git("reset", "-q", "--hard", base)
 		c.before(l)
 		head, before := l.Git("rev-parse", "HEAD"), l.Git("status", "--porcelain")
-		done, err := l.c.c.tree.ResumeWork(t.Context(), head, work)
+		done, err := l.c.c.tree.ResumeWork(t.Context(), head, work, true)
 		if err != nil || done != c.want {
 			t.Errorf("%s: got %v (%v), want %v", name, done, err, c.want)
 		}
@@ -38,7 +38,7 @@ func TestWorkIsTakenUpWhereNothingIsInItsWay(t *testing.T) {
 		if status := l.Git("status", "--porcelain"); done != (status != before) || done && status != "A  made.txt\nM  seed.txt" {
 			t.Errorf("%s: git status says\n%s\nand before\n%s", name, status, before)
 		}
-		if done, err := l.c.c.tree.ResumeWork(t.Context(), head, "0123456789012345678901234567890123456789"); err != nil || done {
+		if done, err := l.c.c.tree.ResumeWork(t.Context(), head, "0123456789012345678901234567890123456789", true); err != nil || done {
 			t.Errorf("%s: a commit that is gone was taken up: %v", name, err)
 		}
 	}

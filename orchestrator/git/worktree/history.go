@@ -65,21 +65,24 @@ func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]
 	return times, nil
 }
 
-// ResumeWork makes the files what they are in commit from, joined with base where that has moved on, without moving a branch: a relay that
-// is killed in between has lost nothing, and finds no commit that is nobody's.
-func (w *Tree) ResumeWork(ctx context.Context, base, from string) (done bool, err error) {
+// ResumeWork makes the files what they are in commit from, without moving a branch: a relay that is killed in between has lost nothing, and
+// every commit it finds belongs to somebody. With join the files are joined with base where that has moved on.
+func (w *Tree) ResumeWork(ctx context.Context, base, from string, join bool) (done bool, err error) {
 	err = w.Records.Do(ctx, func() error {
-		done, err = apart{w}.resumeWork(ctx, base, from)
+		done, err = apart{w}.resumeWork(ctx, base, from, join)
 		return err
 	})
 	return done, err
 }
 
-func (w apart) resumeWork(ctx context.Context, base, from string) (bool, error) {
+func (w apart) resumeWork(ctx context.Context, base, from string, join bool) (bool, error) {
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
 		return false, gitcmd.Unasked(err) // somebody has removed it
 	}
 	follows, err := w.Contains(ctx, base, from)
+	if err == nil && !follows && !join {
+		return false, nil
+	}
 	if err == nil && !follows {
 		var merged []byte
 		merged, err = w.git(ctx, nil, "merge-tree", "--write-tree", "--no-messages", base, from)
