@@ -112,15 +112,16 @@ func isNoise(text string) bool {
 
 // Lines that name a test that failed, and what in them differs from run to run.
 var (
-	failedTest = lazyregexp.New(`^(?:--- FAIL: |FAIL: |ERROR: |not ok \d+(?: -)? |[●✕✗✘×] |(?:FAILED|ERROR) (?:\S+::)|test \S+ \.\.\. FAILED|\d+\) |\S+ > .* FAILED$|rspec \./)`)
+	failedTest = lazyregexp.New(`^(?:--- FAIL: |FAIL: |ERROR: \S+ \(|not ok \d+(?: -)? |[●✕✗✘×] |(?:FAILED|ERROR) (?:\S+::)|test \S+ \.\.\. FAILED|\d+\) |\S+ > .* FAILED$|rspec \./)`)
 	took       = lazyregexp.New(` (?:- .*|\(?[\d.]+ ?m?s\)?|# .*)$|^not ok \d+(?: -)? |^\d+\) `)
+	digits     = lazyregexp.New(`\b\d{3,}\b`)
 )
 
 // Tests names the tests that failed, as far as the output of a test runner has a line for each.
 func Tests(output string) (names []string) {
 	for line := range strings.Lines(output) {
 		if line = strings.TrimSpace(line); failedTest.MatchString(line) {
-			names = append(names, took.ReplaceAllString(line, ""))
+			names = append(names, digits.ReplaceAllString(took.ReplaceAllString(line, ""), "0"))
 		}
 	}
 	return names

@@ -23,20 +23,17 @@ var (
 	checkName   = lazyregexp.New(`(?i)(check|verif|test|spec|lint|valid|accept|assert|smoke|e2e)[^/]*$|(^|[/._-])(ci|env)[._-][^/]*$`)
 	checkFolder = lazyregexp.New(`(?i)(^|/)(checks?|ci|bin|lint|e2e|tools?|scripts?|hack)/`)
 	helperName  = lazyregexp.New(`(?i)(^|[._-])(checks?|checker|verify|tests?|spec|asserts?|assertions?|expect)[._-][^/]*$`)
-	settings    = lazyregexp.New(`^((GNUm|m|M)akefile|.*\.mk|[jJ]ustfile|Rakefile|Taskfile\.ya?ml|package\.json|(jest|vitest|vite|playwright|karma|ava|babel)\.config\.\w+|` +
-		`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|(site|user)customize\.py|go\.(work|env)|Cargo\.toml|build\.rs|pom\.xml|(build|settings)\.gradle(\.kts)?)$`)
+	settings    = lazyregexp.New(`^((GNUm|m|M)akefile|.*\.mk|[jJ]ustfile|Rakefile|Taskfile\.ya?ml|package\.json|(jest|vitest|vite|playwright|karma|ava|babel)\.config\.\w+|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|(site|user)customize\.py|go\.(work|env)|Cargo\.toml|build\.rs|settings\.gradle(\.kts)?)$`)
 	testParts   = []string{"scripts", "jest", "mocha", "ava", "nyc", "c8", "vitest", "tap", "babel", "type", "imports", "workspaces"}
-	testSection = lazyregexp.New(`(?i)^\[.*(test|tox|coverage|alias|lib|bin|profile|patch)`)
+	testSection = lazyregexp.New(`(?i)^\[(.*(test|tox|coverage)|\[?(alias|lib|bin|profile|patch)\b)`)
 )
 
 // Lines that end a test or a program at once, and lines of a test, in POSIX's extended expressions, that can change what other tests say.
 var (
 	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
-	sways     = lazyregexp.New(`func (init|TestMain)[[:space:]]*\(|(os|syscall)\.Exit|os\._exit|sys\.(exit|modules)|atexit|process\.(exit|on)|setattr|autouse|` +
-		`\.start\(\)|require\.cache|Module\._|prototype\.|^(require\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z_][A-Za-z0-9_]*)+[[:space:]]*=[^=]|` +
-		`^[[:space:]]+[a-z][A-Za-z0-9_]* = func|^var .*\(|Object\.(assign|define)|^(trap|alias) |^(export )?PATH=`)
-	setsUp = lazyregexp.New(`(?i)(^|/)(conftest\.py|__mocks__/.*|[^/]*set_?up[^/]*)$`)
-	inert  = lazyregexp.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
+	sways     = lazyregexp.New(`func (init|TestMain)[[:space:]]*\(|(os|syscall)\.Exit|os\._exit|sys\.(exit|modules)|atexit|process\.(exit|on)|setattr|autouse|\.start\(\)|require\.cache|Module\._|prototype\.|^(require\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z_][A-Za-z0-9_]*)+[[:space:]]*=[^=]|^[[:space:]]+[a-z][A-Za-z0-9_]* = func|^var .*\(|Object\.(assign|define)|^(trap|alias) |^(export )?PATH=`)
+	setsUp    = lazyregexp.New(`(?i)(^|/)(conftest\.py|__mocks__/.*|[^/]*set_?up[^/]*)$`)
+	inert     = lazyregexp.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
 )
 
 // OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.

@@ -89,11 +89,8 @@ func (d *Diff) testsKept(ctx context.Context) error {
 // Lines of code outside tests, in POSIX's extended expressions, that ask whether tests run, or end them as if all had passed. A
 // program may end.
 var (
-	evades = lazyregexp.New(`testing\.Testing\(\)|flag\.Lookup\("test\.|os\.Args\[0\].*\.test"|PYTEST_CURRENT_TEST|["'](pytest|unittest)["'] (not )?in sys\.modules|` +
-		`sys\.modules\.get\(["'](pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|process\.env\.VITEST|typeof (describe|it|test|jest|mocha) |os\._exit|` +
-		`^(sys\.exit|process\.exit)\(0?\)|^raise SystemExit|process\.(exit|reallyExit)[[:space:]]*=|(os|syscall)\.Exit\(0\)|` +
-		`(assert|expect|unittest|pytest)['"]?\)?\.[A-Za-z_.]+[[:space:]]*=[^=]|^//go:build .*(test|fake|mock)`)
-	ends = lazyregexp.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
+	evades = lazyregexp.New(`testing\.Testing\(\)|flag\.Lookup\("test\.|os\.Args\[0\].*\.test"|PYTEST_CURRENT_TEST|["'](pytest|unittest)["'] (not )?in sys\.modules|sys\.modules\.get\(["'](pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|process\.env\.VITEST|typeof (describe|it|test|jest|mocha) |os\._exit|^(sys\.exit|process\.exit)\(0?\)|^raise SystemExit|process\.(exit|reallyExit)[[:space:]]*=|(os|syscall)\.Exit\(0\)|(assert|expect|unittest|pytest)['"]?\)?\.[A-Za-z_.]+[[:space:]]*=[^=]|^//go:build .*(test|fake|mock)`)
+	ends   = lazyregexp.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
 )
 
 // evading finds code outside tests that can keep them from failing.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/lazyregexp"
 	"relay/internal/telling"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
@@ -63,26 +62,39 @@ func TooMuch(flooded bool, wall time.Duration) string {
 }
 
 // Difference returns text that says that a check which failed before the work fails in another way now, unless fewer of
-// its tests fail. Tests are compared by name where the output has names, else by their number, else the exit status and the output are.
+// its tests fail.
 func Difference(before, after Result) string {
 	was, now := before.Run.Tests(), after.Run.Tests()
-	failed := telling.Tests(after.Run.Tail)
-	known := telling.Tests(before.Run.Tail)
-	added := slices.DeleteFunc(slices.Clone(failed), func(name string) bool { return slices.Contains(known, name) })
-	switch {
-	case len(known) > 0 && len(added) > 0:
-		return ", and with other tests: " + strings.Join(added[:min(len(added), 3)], ", ")
-	case len(known) > 0 && len(failed) > 0 && !now.MoreFailed(was):
+	switch worse := Worse(before, after); {
+	case worse != "":
+		return worse
+	case len(telling.Tests(after.Run.Tail)) > 0 && len(telling.Tests(before.Run.Tail)) > 0, now.FewerFailed(was):
 		return ""
-	case now.MoreFailed(was):
-		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
-	case now.FewerFailed(was):
-		return ""
-	case before.Run.ExitCode != after.Run.ExitCode:
-	case alike(before.Said, after.Said), attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
+	case before.Run.ExitCode == after.Run.ExitCode && attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
 		return ""
 	}
-	return ", but in another way"
+	return ", but in another way: it may be worse than before"
+}
+
+// fullTail is the size, in bytes, from which the end of an output may lack names of tests.
+const fullTail = 3 << 10
+
+// Worse returns text that says that more of a check's tests fail than before the work: by their number, or by names where the output has all
+// of them both times. Only that is certain of a check that fails in another way.
+func Worse(before, after Result) string {
+	was, now := before.Run.Tests(), after.Run.Tests()
+	if was.Failed > 0 && now.MoreFailed(was) {
+		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
+	}
+	known := telling.Tests(before.Run.Tail)
+	if len(known) == 0 || max(len(before.Run.Tail), len(after.Run.Tail)) > fullTail {
+		return ""
+	}
+	added := slices.DeleteFunc(telling.Tests(after.Run.Tail), func(name string) bool { return slices.Contains(known, name) })
+	if len(added) == 0 {
+		return ""
+	}
+	return ", and with other tests: " + strings.Join(added[:min(len(added), 3)], ", ")
 }
 
 // Attribution reports whose doing it is how a check ended.
@@ -98,15 +110,4 @@ func Attribution(before, after Result) attempts.Attribution {
 		return attempts.FixedByTask
 	}
 	return attempts.BrokenBefore
-}
-
-// digits are what in a line of output changes with the lines around it.
-var digits = lazyregexp.New(`\d+`)
-
-// alike reports whether all lines that say why a check failed have been there before, but for numbers.
-func alike(before, after []string) bool {
-	fold := func(line string) string { return digits.ReplaceAllString(attempts.Normalise(line), "0") }
-	return len(after) > 0 && !slices.ContainsFunc(after, func(line string) bool {
-		return !slices.ContainsFunc(before, func(was string) bool { return fold(was) == fold(line) })
-	})
 }

@@ -9,7 +9,7 @@ import (
 // What fails before the work too is told of when it fails in another way, by how many tests as well.
 func TestDifference(t *testing.T) {
 	t.Parallel()
-	const worse = ", but in another way"
+	const worse = ", but in another way: it may be worse than before"
 	for name, c := range map[string]struct{ before, after, want string }{
 		"the same":       {"FAIL a 0.01s", "FAIL a 0.02s", ""},
 		"another":        {"FAIL a", "FAIL b", worse},
@@ -19,7 +19,7 @@ func TestDifference(t *testing.T) {
 		"by pytest":      {"= 1 failed, 8 passed in 0.12s =", "= 2 failed, 7 passed in 0.10s =", ", and with more tests: 1 failed before, 2 do now"},
 		"fewer":          {"= 2 failed, 7 passed in 0.12s =", "= 1 failed, 8 passed in 0.10s =", ""},
 		"silent":         {"", "", ""},
-		"one test more":  {"--- FAIL: TestA (0.01s)\nFAIL\tx\t0.1s", "--- FAIL: TestA (0.03s)\n--- FAIL: TestB (0.00s)\nFAIL\tx\t0.2s", ", and with other tests: --- FAIL: TestB"},
+		"one test more":  {"--- FAIL: TestA (0.01s)\nFAIL\tx\t0.1s", "--- FAIL: TestA (0.03s)\n--- FAIL: TestB (0.00s)\nFAIL\tx\t0.2s", ", and with more tests: 1 failed before, 2 do now"},
 		"other tests":    {"not ok 3 - a # time=1ms", "not ok 2 - b # time=1ms", ", and with other tests: b"},
 		"the same tests": {"FAILED a.py::one - assert 1 == 2\n= 1 failed in 0.1s =", "x.py:3: note\nFAILED a.py::one - assert 1 == 3\n= 1 failed in 0.2s =", ""},
 	} {

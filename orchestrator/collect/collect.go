@@ -210,7 +210,7 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	}
 	out := junk{wk: wk, ctx: ctx, known: make(map[string]string)}
 	if err == nil {
-		f.Left, err = tree.Untracked(ctx, func(p string) bool { return (!takes(p) || out.is(p)) && product(out.name(p)) == "" })
+		f.Left, err = tree.Untracked(ctx, func(p string) bool { return (!takes(p) || out.is(p)) && !inProduct(p) })
 	}
 	wk.Evidence.Work.LeftOut = out.listed()
 	if err == nil {

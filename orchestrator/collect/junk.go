@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"relay/epic"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 )
@@ -38,6 +39,11 @@ func product(p string) string {
 		}
 	}
 	return ""
+}
+
+// inProduct reports whether a path is in a folder that is a product of tools: relay keeps nothing of that.
+func inProduct(p string) bool {
+	return strings.Contains(strings.TrimPrefix(p, product(p)), "/") && product(p) != ""
 }
 
 // maxSecretFile bounds the untracked files that are searched for secrets, in bytes.
@@ -96,7 +102,7 @@ func (j *junk) nameOf(p string) string {
 	if size := tooLarge(wk, info.Size()); size != "" && strings.HasSuffix(git("check-attr", "filter", "--", p), ": unspecified") {
 		return p + size
 	}
-	if info.Size() <= maxSecretFile {
+	if info.Size() <= maxSecretFile && !changes.IsTest(p) { // of a test the look at secrets in commits decides
 		if text, err := os.ReadFile(full); err == nil {
 			if found := wk.Options.Secrets.Matches(string(text)); len(found) > 0 {
 				return p + " (" + found[0].Rule + ")"
@@ -128,12 +134,21 @@ func asked(t *epic.Task, p string) bool {
 	return changes.Declared(t, p) || slices.Contains(checks.Named(t), p) || names(path.Base(p))
 }
 
-// Missed returns the first of the files that relay left out whose name an output has; "": none.
+// lacking matches what programs print of a file that is not there.
+var lacking = lazyregexp.New(`(?i)no such file|not found|cannot (?:find|open|access|stat|read)|does not exist|missing|ENOENT`)
+
+// Missed returns the first of the files that relay left out of which an output says that it is not there; "": none.
 func Missed(leftOut []string, output string) string {
-	for _, what := range leftOut {
-		name, _, _ := strings.Cut(what, " (")
-		if strings.Contains(output, path.Base(name)) {
-			return what
+	for line := range strings.Lines(output) {
+		if !lacking.MatchString(line) {
+			continue
+		}
+		for _, what := range leftOut {
+			name, _, _ := strings.Cut(what, " (")
+			words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`:;,()[]<>/\\", r) })
+			if slices.Contains(words, path.Base(name)) && !inProduct(name+"/x") {
+				return what
+			}
 		}
 	}
 	return ""

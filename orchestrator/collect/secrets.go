@@ -25,17 +25,17 @@ type Search struct {
 // Diff lists what the rules find in lines that the diff of two commits adds. Lines that were only moved are left out. It fails for a diff
 // of over 64 MiB.
 func (s Search) Diff(ctx context.Context, from, to string) ([]Secret, error) {
-	return s.in(ctx, to, "diff", from, to)
+	return s.in(ctx, from, to, "diff", from, to)
 }
 
 // Commits lists the same for each commit of from..to.
 func (s Search) Commits(ctx context.Context, from, to string) ([]Secret, error) {
-	return s.in(ctx, to, "log", "-p", "--format=commit %H", "--no-merges", from+".."+to)
+	return s.in(ctx, from, to, "log", "-p", "--format=commit %H", "--no-merges", from+".."+to)
 }
 
-func (s Search) in(ctx context.Context, commit string, args ...string) (found []Secret, err error) {
-	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--text", "--unified=0", "--no-renames", "--")
-	out, err := s.Repo.Run(ctx, reanchor.Call{Args: args, Limit: gitcmd.MaxPrinted})
+func (s Search) in(ctx context.Context, base, commit string, args ...string) (found []Secret, err error) {
+	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--")
+	out, err := s.Repo.Run(ctx, reanchor.Call{Args: append([]string{"-c", "core.quotePath=false"}, args...), Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +52,20 @@ func (s Search) in(ctx context.Context, commit string, args ...string) (found []
 			_, header, _ := strings.Cut(file, "\n+++ b/")
 			name, _, _ := strings.Cut(header, "\n")
 			for _, m := range s.Rules.Matches(lines(file, '+')) {
-				if one := (Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}); !strings.Contains(removed, m.Text) && !slices.Contains(found, one) {
+				if one := (Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}); !strings.Contains(removed, m.Text) && !slices.Contains(found, one) && !s.has(ctx, base, m.Text) {
 					found = append(found, one)
 				}
 			}
 		}
 	}
 	return found, nil
+}
+
+// has reports whether a commit has a text already.
+func (s Search) has(ctx context.Context, commit, text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	_, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"grep", "-q", "-F", "-e", first, commit, "--"}})
+	return err == nil && len(first) >= 16
 }
 
 // lines returns the lines of a diff of one file that begin with a sign, without it.

@@ -16,9 +16,11 @@ func CommitStrays(ctx context.Context, wk *Work, strays *slot.Strays, other bool
 		take = strays.Next
 	}
 	at, err := take(ctx)
+	stray := other && at != ""
 	for from := at; err == nil; from = at {
 		if names, err = wk.Commit(ctx); err == nil && len(names) == 0 {
 			if at, err = strays.Next(ctx); at != "" {
+				stray = true
 				continue
 			}
 		}
@@ -26,7 +28,7 @@ func CommitStrays(ctx context.Context, wk *Work, strays *slot.Strays, other bool
 			wk.State.Note("salvage", "the agent left its work "+from+": relay took it from there")
 		}
 		others, listing := strays.Others(ctx)
-		wk.Evidence.Work.Others = len(others) > 0
+		wk.Evidence.Work.Others = stray && len(others) > 0 // what is on the branch is the work
 		return names, errors.Join(err, listing)
 	}
 	return nil, err

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	w, f, base := wk.Evidence.Work, wk.State, wk.Attempt.Base
 	w.Unasked, w.Secrets, w.Merged = nil, nil, nil
-	if err := findJunk(ctx, wk, names); err != nil {
+	if err := errors.Join(findJunk(ctx, wk, names), findMerged(ctx, wk)); err != nil {
 		return err
 	}
 	search := Search{wk.Repo, wk.Options.Secrets}
@@ -30,8 +31,8 @@ func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) erro
 			w.Secrets = append(w.Secrets, s.String())
 		}
 	}
-	if err := findMerged(ctx, wk); err != nil || len(w.Secrets)+len(w.Merged) > 0 {
-		return err
+	if len(w.Secrets)+len(w.Merged) > 0 || w.Theirs {
+		return nil
 	}
 	before, err := search.Commits(ctx, base, f.Head)
 	if err == nil && len(before) > 0 {
@@ -64,10 +65,10 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	}
 	for i, p := range added {
 		size, _ := strconv.ParseInt(sizes[min(i, len(sizes)-1)], 10, 64) // a missing object has none
-		name := ""
-		if isNew(p) {
-			name = product(p)
+		if !isNew(p) {
+			continue
 		}
+		name := product(p)
 		if large := tooLarge(wk, size); name == "" && large != "" {
 			name = p + large
 		}

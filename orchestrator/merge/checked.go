@@ -27,7 +27,7 @@ func Checked(ctx context.Context, b *bench.Benches, q checks.Question) (proof Pr
 			if err != nil || tr.Any() {
 				return false, err
 			}
-			if checks.Difference(before, after) == "" { // only the same failure is excused
+			if checks.Worse(before, after) == "" { // more failures are not excused
 				run.Before = before.State()
 			}
 		}

@@ -42,7 +42,7 @@ func TestWorkIsFoundWhereverItLies(t *testing.T) {
 		"in a worktree":           {"git worktree add -q -b side ../side-$$; cd ../side-$$; " + commit + "; cd -; git worktree remove ../side-$$", "on the branch side", ""},
 		"two branches, one right": {"b=$(git branch --show-current); git switch -qc one; echo y > x; git add x; git commit -qm one; git switch -qc two $b; " + commit + "; git switch -q $b", "on the branch two", ""},
 		"a wrong one on its branch": {
-			"b=$(git branch --show-current); git switch -qc one; " + commit + "; git switch -q $b; echo y > x; git add x; git commit -qm y", "on the branch one", "",
+			"b=$(git branch --show-current); git switch -qc one; " + commit + "; git switch -q $b; echo y > x; git add x; git commit -qm y", "", "exit status 1",
 		},
 		"the base taken back":        {"git reset -q --hard HEAD~1; " + commit, "", "rewrote commits"},
 		"none of its branches right": {"git switch -qc one; echo y > x; git add x; git commit -qm one", "on the branch one", "exit status 1"},

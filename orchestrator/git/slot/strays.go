@@ -133,8 +133,13 @@ func (s *Strays) Next(ctx context.Context) (from string, err error) {
 	}
 	stash, err := userfiles.Stash(w.Repo)
 	if slices.ContainsFunc(stash, func(e userfiles.StashEntry) bool { return e.Commit == commit }) {
-		_, err = w.Runner().Git(ctx, nil, "stash", "apply", "--quiet", commit)
-		return "in the stash", gitcmd.Unasked(err)
+		if _, err = w.Runner().Git(ctx, nil, "stash", "apply", "--quiet", commit); err == nil || gitcmd.Unasked(err) != nil {
+			return "in the stash", err
+		}
+		if err := w.Restore(ctx, s.Base); err != nil { // it was made on other work
+			return "", err
+		}
+		return s.Next(ctx)
 	}
 	_, reading := w.Runner().Git(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit)
 	if err = errors.Join(err, reading); err != nil {

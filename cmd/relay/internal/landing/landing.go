@@ -41,7 +41,7 @@ func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested b
 	if untested = c.Step.How == finish.MergeCommit || c.Step.How == finish.Replay; c.Step.How == finish.NothingToLand || dryRun {
 		return untested, nil
 	}
-	if err := c.refuseSecrets(ctx); err != nil {
+	if err := c.refuseSecrets(ctx, noChecks); err != nil {
 		return untested, err
 	}
 	why := c.doubt()
@@ -57,10 +57,14 @@ func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested b
 }
 
 // refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
-func (c Candidate) refuseSecrets(ctx context.Context) error {
+func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 	found, err := collect.Search{Repo: c.Project.Git, Rules: c.Project.Redactor()}.Commits(ctx, c.Step.Old, c.Step.Tip)
+	if errors.Is(err, reanchor.ErrTooMuch) {
+		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.Step.Name)
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("the commits of %s cannot be searched for secrets: %w", c.Step.Name, err)
+		return err
 	}
 	var open []string
 	hint := ""
@@ -73,7 +77,7 @@ func (c Candidate) refuseSecrets(ctx context.Context) error {
 		approved := rec != nil && len(rec.Looks()) == 0 && slices.ContainsFunc(rec.Attempts, func(a attempts.Attempt) bool {
 			return slices.ContainsFunc(a.Receipt.Looks, func(l attempts.Look) bool { return l.Cause == verdict.SecretFound })
 		})
-		if approved {
+		if approved || noChecks && (rec == nil || len(rec.Looks()) == 0) {
 			continue
 		}
 		if open = append(open, fmt.Sprintf("%s in %.12s", s, s.Commit)); hint == "" && rec != nil && len(rec.Looks()) > 0 {
@@ -86,7 +90,7 @@ func (c Candidate) refuseSecrets(ctx context.Context) error {
 	}
 	return &exit.Hinted{
 		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.Step.Name, text.Some(open, 3)),
-		Hint: text.FirstOf(hint, "git rebase -i "+c.Step.Into+" "+c.Step.Name+" takes it out of the commits"), Code: exit.Gated,
+		Hint: text.FirstOf(hint, "relay finish --no-checks, if it may be pushed"), Code: exit.Gated,
 	}
 }
 
@@ -160,8 +164,11 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 		}
 		before = append(before, t.How)
 	}
-	if after.Unready != "" && was.Unready == "" {
+	switch {
+	case after.Unready != "" && was.Unready == "":
 		return nil, c.refusal(after.Unready)
+	case after.Unready != "":
+		before = append(before, after.Unready+": the result is not tested")
 	}
 	return before, nil
 }
