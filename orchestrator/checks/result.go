@@ -79,8 +79,8 @@ func Difference(before, after Result) string {
 // fullTail is the size, in bytes, from which the end of an output may lack names of tests.
 const fullTail = 3 << 10
 
-// Worse returns text that says that more of a check's tests fail than before the work: by their number, or by names where the output has all
-// of them both times. Only that is certain of a check that fails in another way.
+// Worse returns text that says that more of a check's tests fail than before the work: by their number, or by names where the output has
+// all of them both times. Only that is certain of a check that fails in another way.
 func Worse(before, after Result) string {
 	was, now := before.Run.Tests(), after.Run.Tests()
 	if was.Failed > 0 && now.MoreFailed(was) {

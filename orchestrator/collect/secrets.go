@@ -34,8 +34,9 @@ func (s Search) Commits(ctx context.Context, from, to string) ([]Secret, error) 
 }
 
 func (s Search) in(ctx context.Context, base, commit string, args ...string) (found []Secret, err error) {
-	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/", "--")
-	out, err := s.Repo.Run(ctx, reanchor.Call{Args: append([]string{"-c", "core.quotePath=false"}, args...), Limit: gitcmd.MaxPrinted})
+	args = append([]string{"-c", "core.quotePath=false"}, args...)
+	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/")
+	out, err := s.Repo.Run(ctx, reanchor.Call{Args: append(args, "--"), Limit: gitcmd.MaxPrinted})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,8 @@ func (s Search) in(ctx context.Context, base, commit string, args ...string) (fo
 			_, header, _ := strings.Cut(file, "\n+++ b/")
 			name, _, _ := strings.Cut(header, "\n")
 			for _, m := range s.Rules.Matches(lines(file, '+')) {
-				if one := (Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}); !strings.Contains(removed, m.Text) && !slices.Contains(found, one) && !s.has(ctx, base, m.Text) {
+				one := Secret{commit, strings.TrimSuffix(name, "\t"), m.Rule}
+				if !strings.Contains(removed, m.Text) && !slices.Contains(found, one) && !s.has(ctx, base, m.Text) {
 					found = append(found, one)
 				}
 			}

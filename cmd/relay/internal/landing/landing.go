@@ -157,6 +157,14 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.compare(red, was, after.Unready)
+}
+
+// compare fails if a check that is red on the result, or its set-up, is better on the branch that it lands on.
+func (c Candidate) compare(red []bench.TriedCheck, was bench.Tried, unready string) (before []string, err error) {
+	if unready != "" && was.Unready == "" {
+		return nil, c.refusal(unready)
+	}
 	for _, t := range red {
 		i := slices.IndexFunc(was.Checks, func(w bench.TriedCheck) bool { return w.Check.Name == t.Check.Name })
 		if i < 0 || was.Checks[i].Passed || t.Run.Tests().MoreFailed(was.Checks[i].Run.Tests()) {
@@ -164,11 +172,8 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 		}
 		before = append(before, t.How)
 	}
-	switch {
-	case after.Unready != "" && was.Unready == "":
-		return nil, c.refusal(after.Unready)
-	case after.Unready != "":
-		before = append(before, after.Unready+": the result is not tested")
+	if unready != "" {
+		before = append(before, unready+": the result is not tested")
 	}
 	return before, nil
 }
