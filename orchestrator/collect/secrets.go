@@ -63,11 +63,11 @@ func (s Search) in(ctx context.Context, base, commit string, args ...string) (fo
 	return found, nil
 }
 
-// has reports whether a commit has a text already.
+// has reports whether a commit has a text already, by its longest line: all private keys begin with the same one.
 func (s Search) has(ctx context.Context, commit, text string) bool {
-	first, _, _ := strings.Cut(text, "\n")
-	_, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"grep", "-q", "-F", "-e", first, commit, "--"}})
-	return err == nil && len(first) >= 16
+	line := slices.MaxFunc(strings.Split(text, "\n"), func(a, b string) int { return len(a) - len(b) })
+	_, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"grep", "-q", "-F", "-e", line, commit, "--"}})
+	return err == nil && len(line) >= 16
 }
 
 // lines returns the lines of a diff of one file that begin with a sign, without it.
