@@ -16,9 +16,6 @@ import (
 	"relay/reanchor"
 )
 
-// quick is how long a check may take, in seconds, to be proved unasked.
-const quick = 1.0
-
 // prove runs the checks of a list that passed again, with the files that their tasks declare emptied: one that passes again does not
 // test them, or tests another copy of them.
 func prove(ctx context.Context, b *Benches, q checks.Question, declared []string, results []TriedCheck) error {
