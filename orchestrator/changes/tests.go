@@ -97,7 +97,9 @@ var (
 var code = lazyregexp.New(`\.(go|py|[mc]?js|[jt]sx?|rs|java|kt|rb|c|cc|cpp|cs|php|swift)$`)
 
 // isCode reports whether a change leaves a file of code that is not a test.
-func isCode(n reanchor.Change) bool { return n.Code != "D" && !IsTest(n.Path) && code.MatchString(n.Path) }
+func isCode(n reanchor.Change) bool {
+	return n.Code != "D" && !IsTest(n.Path) && code.MatchString(n.Path)
+}
 
 // evading finds code outside tests that can keep them from failing.
 func (d *Diff) evading(ctx context.Context) error {

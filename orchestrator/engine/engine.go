@@ -117,7 +117,7 @@ type Rechecker interface {
 	// BeginRecheck and EndRecheck come before and after the checks are run; the notes are what had to be put right.
 	BeginRecheck(ctx context.Context, a Attempt, tip string) error
 	EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error)
-	// Recheck runs the checks of a task on tip and returns the first that fails, and fails again when it is run once more; nil: none.
+	// Recheck runs the checks of a task on tip and returns the first that fails; nil: none.
 	Recheck(ctx context.Context, a Attempt, tip string) (*FailedCheck, error)
 	// RecheckEpic runs the checks of the epic on tip, which a has landed, and returns all that fail.
 	RecheckEpic(ctx context.Context, a Attempt, tip string) ([]FailedCheck, error)

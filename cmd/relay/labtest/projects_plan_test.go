@@ -213,7 +213,9 @@ func (p *labProject) mayLook(t *projectTask) bool {
 	case agentCheckout, agentNothing, agentLeak:
 		return true
 	case agentTests:
-		return !t.Files
+		if !t.Files {
+			return true
+		}
 	}
 	return p.Trait == traitLogin
 }
