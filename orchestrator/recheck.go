@@ -80,6 +80,9 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 		notes = append(notes, attempts.Note{Kind: "relapse", Text: text})
 	}
 	for _, note := range all.Epic {
+		if note.Kind != "relapse" {
+			continue
+		}
 		k.state.Summary.Regressed = append(k.state.Summary.Regressed, k.state.Redact.Block(note.Text))
 	}
 	notes = append(notes, all.Epic...)

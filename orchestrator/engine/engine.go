@@ -127,6 +127,7 @@ type Rechecker interface {
 type FailedCheck struct {
 	Run attempts.CheckRun
 	Why string // in words
+	Old bool   // it was as red where the run began
 }
 
 // EpicReviewer has the panel judge all that has landed.

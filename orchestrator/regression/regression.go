@@ -143,7 +143,11 @@ func (f *Finder) failing(ctx context.Context, tip string) (notes []attempts.Note
 	}
 	failed, err := f.Checker.RecheckEpic(ctx, a, tip)
 	for _, check := range failed {
-		notes = append(notes, attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why})
+		note := attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why}
+		if check.Old {
+			note = attempts.Note{Kind: "broken_before", Text: "a check of the epic fails as it did before the run: " + check.Why}
+		}
+		notes = append(notes, note)
 	}
 	return notes, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/bench"
@@ -129,7 +130,18 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 	t := p.attempt(a)
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
 	q.Before = true
-	return p.failing(ctx, t, q, len(q.Checks))
+	failed, err := p.failing(ctx, t, q, len(q.Checks))
+	if err != nil || len(failed) == 0 {
+		return nil, err
+	}
+	q.Commit, _ = p.span(ctx)
+	before, err := p.failing(ctx, t, q, len(q.Checks))
+	for i, now := range failed {
+		failed[i].Old = slices.ContainsFunc(before, func(was engine.FailedCheck) bool {
+			return was.Run.Name == now.Run.Name && checks.Worse(checks.Result{Run: was.Run}, checks.Result{Run: now.Run}) == ""
+		})
+	}
+	return failed, err
 }
 
 // failing returns the first checks that fail, so many at most.
