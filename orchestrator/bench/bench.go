@@ -142,11 +142,15 @@ func (s *slotBench) PutBack(ctx context.Context, _ checks.Check, tr *Trouble) ([
 
 // Rewritten returns what the checks have rewritten. A checkout whose git data they have changed proves nothing of that.
 func (s *slotBench) Rewritten(ctx context.Context) ([]checks.Rewritten, error) {
-	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, checks.IsLock)
+	takes := s.q.Takes
+	if takes == nil {
+		takes = checks.IsLock
+	}
+	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, takes)
 	if err != nil || len(names) == 0 {
 		return nil, gitcmd.Unasked(err)
 	}
-	return checks.ReadRewritten(s.dir, names)
+	return checks.ReadRewritten(s.dir, names, takes)
 }
 
 // Leave frees the slot.

@@ -246,6 +246,15 @@ func (ac *acceptance) askHookOnWork(ctx context.Context) error {
 		if on.Passed() {
 			return nil
 		}
+		if on.Red() {
+			_, again, err := bench.Take("the pre-commit hook", t.c.repo.Root(), on.Rewrote, &t.f)
+			if again {
+				t.ev.Work, t.ev.Mark, t.ev.Checks, t.ev.Hook = nil, nil, nil, nil
+			}
+			if again || err != nil {
+				return err
+			}
+		}
 		var idle checks.Result
 		if _, idle, err = ac.askHook(ctx, t.a.Base, &tr); err == nil && !tr.Any() {
 			r := t.run.checks
@@ -290,6 +299,7 @@ func (ac *acceptance) askHook(ctx context.Context, commit string, tr *bench.Trou
 	q.Anew = true
 	if commit != t.a.Base {
 		q.From = t.a.Base
+		q.Takes = func(path string) bool { return slices.Contains(t.f.Receipt.FilesChanged, path) }
 	}
 	err = ac.bench.Ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		on = r
