@@ -208,7 +208,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	t.f.Notes = append(t.f.Notes, notes...)
-	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
+	if before := t.a.Previous; before.AwaitsReview() && (t.a.BriefInput.TakenUp > 0 || before.Head == before.Base) {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
 		ag.begun(account.OfEarlier(t.a.Previous))
 		return nil
