@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -126,7 +127,8 @@ func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, 
 	c.NoTest, c.Doubt = s.NoTest && !addsTests(r.Files(ctx, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
-		c.Said = strings.TrimPrefix(strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": "), "exit status 1: ")
+		said := strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")
+		c.Said = strings.TrimPrefix(said, fmt.Sprintf("exit status %d: ", s.Run.ExitCode))
 	}
 	return c
 }

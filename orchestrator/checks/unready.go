@@ -66,7 +66,8 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
 	}
 	for _, in := range f.named(wordsOf(strings.ReplaceAll(check.Run, "/...", "")), func(in string) bool {
-		return strings.ContainsAny(in, "./") && !f.users(in) && !f.committed(in) && !f.declared(in) && !mentions(plan, path.Base(in))
+		isPath := strings.ContainsAny(in, "./") || strings.Contains(check.Run, "./"+in)
+		return isPath && !f.users(in) && !f.committed(in) && !f.declared(in) && !mentions(plan, path.Base(in))
 	}) {
 		for _, near := range files {
 			for ; near != "." && near != "/"; near = path.Dir(near) { // the file and the folders that it is in
@@ -78,7 +79,7 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 	}
 	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
 	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
-	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable ||
+	if what.Name == "" || slices.Contains([]evidence.MissingKind{evidence.MissingFile, evidence.NotExecutable}, what.Kind) ||
 		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
 		return ""
 	}

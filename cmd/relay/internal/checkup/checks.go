@@ -13,9 +13,6 @@ import (
 	"relay/orchestrator/text"
 )
 
-// checksName is the name of the points about acceptance checks.
-const checksName = "checks"
-
 // Check is what one acceptance check came to on the commit that a run would begin from.
 type Check struct {
 	Tasks   []string `json:"tasks,omitempty"` // that have it; none: it is the epic's
@@ -68,12 +65,12 @@ func reportChecks(c *checkup, tried []bench.TriedCheck) {
 		c.checks = append(c.checks, one)
 		counts[one.Result]++
 		if state, said, fix := worth(t); said != "" {
-			c.add(state, checksName, whose+": "+said, fix)
+			c.add(state, "checks", whose+": "+said, fix)
 			c.points[len(c.points)-1].Place = one.Place
 		}
 	}
 	if passed, red := counts["passes"], counts["fails"]; passed+red > 0 {
-		c.add(OK, checksName, fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red), "")
+		c.add(OK, "checks", fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red), "")
 	}
 }
 
@@ -86,7 +83,7 @@ func worth(t bench.TriedCheck) (state, said, fix string) {
 	case t.CannotRun != "":
 		return Fail, t.CannotRun, ""
 	case t.Doubt != "":
-		return Warn, t.Doubt, "correct the check, have relay.worktree.setup bring what it lacks, or name that in the task that makes it"
+		return Warn, t.Doubt, "correct the check, or name what is missing in the task that makes it; relay.worktree.setup can install modules"
 	case t.Passed && t.Check.Expect == epic.ExpectRedThenGreen && !t.Later:
 		return Warn, name + " passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
 	case t.Passed && t.NoTest:

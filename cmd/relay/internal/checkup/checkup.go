@@ -144,7 +144,7 @@ func Write(w *terminal.Writer, points []Point, checks []Check) {
 	}
 	for i, p := range points {
 		counts[p.State]++
-		if p.Name == checksName && len(checks) > 0 {
+		if p.Name == "checks" && len(checks) > 0 {
 			writeChecks(w, checks)
 			checks = nil
 		}
