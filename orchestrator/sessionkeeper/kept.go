@@ -63,7 +63,7 @@ func (t *talk) readKept(kind string, w *writer) error {
 			s.reader = kinds.Kept(kind)
 		}
 	}
-	if err := t.advance(defaultCap, true, func() error { return w.add(t) }); err != nil {
+	if err := t.read(func() error { return w.add(t) }); err != nil {
 		return err
 	}
 	return w.add(t)
@@ -94,7 +94,7 @@ func keptTalks(kind, path string) (talks []*talk, err error) {
 		source = claudeSource
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		t := newTalk(sessionrows.About{Key: "kept/" + kind + "/" + id, Source: source, Session: id}, kind, true)
+		t := newTalk(sessionrows.About{Key: "kept/" + kind + "/" + id, Source: source, Session: id}, kind)
 		t.streams, t.kept = found[id], true
 		talks = append(talks, t)
 	}
