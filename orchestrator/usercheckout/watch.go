@@ -28,6 +28,7 @@ type Options struct {
 	Ref   string        // below which its copy is kept
 	Index string        // file for the index of the copy
 	Now   func() time.Time
+	Taken *sync.Map // gets the paths of files that agents wrote, and when
 
 	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
 }
@@ -38,8 +39,10 @@ type Watch struct {
 	now      func() time.Time
 	contains func(ctx context.Context, head, commit string) (bool, error)
 	snapshot *userfiles.Snapshot
+	taken    *sync.Map
 
 	mu           sync.Mutex
+	attempts     []*Attempt
 	branch, head string // when it was last looked at
 	refs         integration.Refs
 	was          map[string]string // branches and tags then
@@ -73,7 +76,7 @@ func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 		warning = "relay has no copy of " + text.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
 	w = &Watch{
-		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch,
+		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, taken: o.Taken, branch: s.Branch,
 		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
 	}
 	w.refs.Dir = o.Home.CommonDir()

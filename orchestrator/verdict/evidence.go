@@ -109,6 +109,7 @@ type Work struct {
 	Unasked       []string `json:"unasked,omitempty"`        // products of tools and large files that the agent committed, in words
 	Secrets       []string `json:"secrets,omitempty"`        // that the work adds, in words: file and rule
 	Merged        []string `json:"merged,omitempty"`         // branches of the user's that the agent merged
+	Beside        []string `json:"beside,omitempty"`         // files that the agent wrote in the user's checkout and that may not be its own, in words
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
 	Empty         bool     `json:"empty,omitempty"`          // nothing has changed

@@ -67,6 +67,12 @@ var looks = []look{
 		},
 	},
 	{
+		Cause: "from your checkout",
+		Seen: "the work has files that the agent wrote in your checkout, and they had changes of yours, another task's agent named them, the task began " +
+			"from another version of them, or the runner records no tool calls",
+		found: func(e *Evidence) []string { return slices.Clone(e.Work.Beside) },
+	},
+	{
 		Cause: "proved nothing", Approval: true,
 		Seen:  "the task's checks pass and ran no test, and none of them failed before the work; the epic's, if the task has none",
 		found: provedNothing,
