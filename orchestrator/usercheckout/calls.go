@@ -39,8 +39,10 @@ func calls(folder string) (all []byte) {
 // maxCalls is how much is read of what an agent printed in a turn, in bytes; nothing of more.
 const maxCalls = 256 << 20
 
-// names reports whether a call names a file of a checkout: by its absolute path, or by its path in a command that names the checkout.
+// names reports whether a call names a file of a checkout: by its absolute path, or by its path beside that of the checkout.
 func names(calls []byte, root, p string) bool {
-	return regexp.MustCompile(`(?:^|[^\w/.-])` + regexp.QuoteMeta(filepath.ToSlash(root)) +
-		`(?:/|/?[^\w/.-](?:[^\x00]*[^\w/.-])?(?:\./)?)` + regexp.QuoteMeta(p) + `(?:$|[^\w/.-])`).Match(calls)
+	const before, after = `(?:^|[^\w/.-])`, `(?:$|[^\w/.-])`
+	root, p = regexp.QuoteMeta(filepath.ToSlash(root)), regexp.QuoteMeta(p)
+	place, file := before+root+`/?`+after, before+`(?:\./)?`+p+after
+	return regexp.MustCompile(before + root + "/" + p + after + "|" + place + `[^\x00]*` + file + "|" + file + `[^\x00]*` + place).Match(calls)
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"relay/internal/lazyregexp"
+	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
-	"relay/orchestrator/transcripts"
 	"relay/reanchor"
 )
 
@@ -24,13 +24,15 @@ type Attempt struct {
 	Alone              bool     // no other one was under way when it began
 	Doubts             []string // whether what was taken is its own, in words
 	Began              time.Time
+
+	taken map[string]time.Time // when files were changed that are in the slot
 }
 
 // Enter begins to watch an attempt, whose agent is about to begin.
 func (w *Watch) Enter(a *Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.attempts = append(w.attempts, a)
+	a.taken, w.attempts = make(map[string]time.Time), append(w.attempts, a)
 }
 
 // Take copies what the agent of an attempt wrote in the user's checkout into its slot: the files that its tool calls name and that changed
@@ -65,8 +67,7 @@ var relays = lazyregexp.New(`^(?:\.agents|\.ledger|thoughts/shared/)`)
 func (w *Watch) take(ctx context.Context, a *Attempt, p string, own func(p string) bool) bool {
 	full := filepath.Join(w.home.Root(), p)
 	info, err := os.Lstat(full)
-	before, _ := w.taken.Load(p)
-	if err != nil || !info.Mode().IsRegular() || !info.ModTime().After(a.Began) || before == any(info.ModTime()) ||
+	if err != nil || !info.Mode().IsRegular() || !info.ModTime().After(a.Began) || info.ModTime().Equal(a.taken[p]) ||
 		a.MaxFile > 0 && info.Size() > a.MaxFile || relays.MatchString(p) || !own(p) {
 		return false
 	}
@@ -75,8 +76,8 @@ func (w *Watch) take(ctx context.Context, a *Attempt, p string, own func(p strin
 	if int64(len(content)) != info.Size() || write(a.Slot, p, content, info.Mode().Perm()) != nil {
 		return false
 	}
-	w.taken.Store(p, info.ModTime())
-	if w.reported[p] = true; why != "" {
+	w.taken.Store(p, true)
+	if a.taken[p], w.reported[p] = info.ModTime(), true; why != "" {
 		a.Doubts = append(a.Doubts, "it takes "+p+" from your checkout, and "+why)
 	}
 	return true
@@ -91,12 +92,12 @@ func (w *Watch) doubt(ctx context.Context, a *Attempt, p, content string) string
 		return "you had changed it before the run"
 	}
 	for _, o := range w.attempts {
-		last, err := os.Stat(filepath.Join(o.Folder, transcripts.Name))
-		if err == nil && o.Task != a.Task && last.ModTime().After(a.Began) && names(calls(o.Folder), w.home.Root(), p) {
+		ended, err := os.Stat(filepath.Join(o.Folder, attemptfiles.EndFile))
+		if o.Task != a.Task && (err != nil || ended.ModTime().After(a.Began)) && names(calls(o.Folder), w.home.Root(), p) {
 			return "the agent of " + o.Task + " named it at the same time"
 		}
 	}
-	head, _ := w.home.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: gitcmd.MaxPrinted}) // a new one has none
+	head, _ := w.home.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: gitcmd.MaxPrinted}) // "": new
 	if has := gitcmd.Plain(filepath.Join(a.Slot, p), gitcmd.MaxPrinted); has != string(head) && has != content {
 		return "the task began from another version of it"
 	}

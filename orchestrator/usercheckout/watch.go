@@ -28,7 +28,7 @@ type Options struct {
 	Ref   string        // below which its copy is kept
 	Index string        // file for the index of the copy
 	Now   func() time.Time
-	Taken *sync.Map // gets the paths of files that agents wrote, and when
+	Taken *sync.Map // gets the paths of files that agents wrote
 
 	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
 }

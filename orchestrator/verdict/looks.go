@@ -68,8 +68,7 @@ var looks = []look{
 	},
 	{
 		Cause: "from your checkout",
-		Seen: "the work has files that the agent wrote in your checkout, and they had changes of yours, another task's agent named them, the task began " +
-			"from another version of them, or the runner records no tool calls",
+		Seen:  "the agent wrote files of the work in your checkout, where relay cannot be certain that all of it is the agent's own",
 		found: func(e *Evidence) []string { return slices.Clone(e.Work.Beside) },
 	},
 	{

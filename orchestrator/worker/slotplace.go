@@ -196,10 +196,8 @@ func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 // look takes what the agent wrote in the user's checkout, reports what else has changed there, and puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 	if p.beside != nil {
-		if _, err := p.e.userCheckout.Take(ctx, p.beside, false, t.f.Note); err != nil {
-			return err
-		}
-		if err := p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen); err != nil {
+		_, err := p.e.userCheckout.Take(ctx, p.beside, false, t.f.Note)
+		if err = errors.Join(err, p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen)); err != nil {
 			return err
 		}
 	}
@@ -261,10 +259,8 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 	names, err := collect.CommitStrays(ctx, &t.work, &p.strays, t.other)
 	t.other = false
 	if p.beside != nil {
-		if took := false; err == nil && len(names) == 0 && t.f.Session == "" && p.e.alone() && !t.ev.Task.MayBeNothing {
-			if took, err = p.e.userCheckout.Take(ctx, p.beside, true, t.f.Note); took && err == nil {
-				names, err = t.work.Commit(ctx)
-			}
+		if err == nil && len(names) == 0 {
+			names, err = takeSilent(ctx, p, t)
 		}
 		t.ev.Work.Beside = p.beside.Doubts
 	}
@@ -282,6 +278,17 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		t.f.Note("left", note+p.e.run.relative(ignored.To))
 	}
 	return names, err
+}
+
+// takeSilent commits what an agent whose runner records no tool calls wrote in the user's checkout alone.
+func takeSilent(ctx context.Context, p *slotPlace, t *attempt) ([]reanchor.Change, error) {
+	if t.f.Session != "" || !p.e.alone() || t.ev.Task.MayBeNothing {
+		return nil, nil
+	}
+	if took, err := p.e.userCheckout.Take(ctx, p.beside, true, t.f.Note); err != nil || !took {
+		return nil, err
+	}
+	return t.work.Commit(ctx)
 }
 
 // mark puts the attempt's trailers onto its commits, and the task's branch onto them.
