@@ -54,7 +54,7 @@ func (w *Watch) Take(ctx context.Context, a *Attempt, silent bool, note func(kin
 		if len(paths) > 0 {
 			took, w.keepCopy = true, w.keepCopy || i > 0
 			note("checkout", "the agent wrote "+text.Listed(paths)+" in your checkout: relay copied that into the work of the task; "+
-				"to remove what is left of it, there: "+gitLine(append(undo[i], paths...)...))
+				"to take back the copy that is left there, before relay finish: "+gitLine(append(undo[i], paths...)...))
 		}
 	}
 	return took, gitcmd.Unasked(errors.Join(adding, changing))
@@ -77,8 +77,9 @@ func (w *Watch) take(ctx context.Context, a *Attempt, p string, own func(p strin
 		return false
 	}
 	w.taken.Store(p, true)
-	if a.taken[p], w.reported[p] = info.ModTime(), true; why != "" {
-		a.Doubts = append(a.Doubts, "it takes "+p+" from your checkout, and "+why)
+	a.taken[p], w.reported[p] = info.ModTime(), true
+	if doubt := "it takes " + p + " from your checkout, and " + why; why != "" && !slices.Contains(a.Doubts, doubt) {
+		a.Doubts = append(a.Doubts, doubt)
 	}
 	return true
 }
@@ -99,7 +100,7 @@ func (w *Watch) doubt(ctx context.Context, a *Attempt, p, content string) string
 	}
 	head, _ := w.home.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: gitcmd.MaxPrinted}) // "": new
 	if has := gitcmd.Plain(filepath.Join(a.Slot, p), gitcmd.MaxPrinted); has != string(head) && has != content {
-		return "the task began from another version of it"
+		return "it replaces another version, from which the task began"
 	}
 	return ""
 }

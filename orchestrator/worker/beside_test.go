@@ -23,11 +23,11 @@ func TestWorkBesideTheSlot(t *testing.T) {
 	}{
 		"a new file": {
 			script: "mkdir ROOT/lib; echo x > ROOT/lib/x; say Write ROOT/lib/x", want: "lib/x",
-			notes: "the agent wrote lib/x in your checkout: relay copied that into the work of the task; to remove what is left of it, there: git clean -f -- lib/x",
+			notes: "the agent wrote lib/x in your checkout: relay copied that into the work of the task; to take back the copy that is left there, before relay finish: git clean -f -- lib/x",
 		},
 		"a changed file": {
 			script: "echo x > ROOT/seed.txt; say Edit ROOT/seed.txt", want: "seed.txt", unsaid: "if that was not you",
-			notes: "to remove what is left of it, there: git restore --source=BASE --worktree -- seed.txt",
+			notes: "to take back the copy that is left there, before relay finish: git restore --source=BASE --worktree -- seed.txt",
 		},
 		"a program":                     {script: "echo x > ROOT/x; chmod +x ROOT/x; say Write ROOT/x; echo y > y", want: "x y", notes: "wrote x in"},
 		"one that no call names":        {script: "echo x > x; echo y > ROOT/y; say Write x", want: "x", unsaid: "your checkout"},
@@ -41,10 +41,10 @@ func TestWorkBesideTheSlot(t *testing.T) {
 		"a secret":                      {script: "echo x > x; echo TOKEN > ROOT/y; say Write ROOT/y", want: "x", notes: "relay did not commit y (github-pat), as the task does not name it"},
 		"a link in the slot":            {script: "mkdir ROOT/l; echo x > ROOT/l/x; ln -s /tmp l; say Write ROOT/l/x", want: "l/x"},
 		"a link in place of it":         {script: "echo x > ROOT/x; ln -s /dev/null x; say Write ROOT/x", want: "x"},
-		"a link to git's own":           {script: "mkdir ROOT/l; echo x > ROOT/l/config; ln -s .git l; say Write ROOT/l/config", want: "l/config", looks: "from your checkout: it takes l/config from your checkout, and the task began from another version of it"},
+		"a link to git's own":           {script: "mkdir ROOT/l; echo x > ROOT/l/config; ln -s .git l; say Write ROOT/l/config", want: "l/config", looks: "from your checkout: it takes l/config from your checkout, and it replaces another version, from which the task began"},
 		"the same in both":              {script: "echo x > ROOT/x; echo x > x; say Write ROOT/x", want: "x", notes: "wrote x in"},
 		"changed by the user, too":      {before: "echo mine >> seed.txt", script: "echo x >> ROOT/seed.txt; say Edit ROOT/seed.txt", want: "seed.txt", looks: "from your checkout: it takes seed.txt from your checkout, and you had changed it before the run"},
-		"changed since by another task": {script: "echo x >> ROOT/tests/a.txt; say Edit ROOT/tests/a.txt; echo y >> tests/a.txt", want: "tests/a.txt", looks: "from your checkout: it takes tests/a.txt from your checkout, and the task began from another version of it"},
+		"changed since by another task": {script: "echo x >> ROOT/tests/a.txt; say Edit ROOT/tests/a.txt; echo y >> tests/a.txt", want: "tests/a.txt", looks: "from your checkout: it takes tests/a.txt from your checkout, and it replaces another version, from which the task began"},
 		"no calls are known":            {script: "echo x > ROOT/x", want: "x", looks: "from your checkout: it takes x from your checkout, and relay cannot see which files its agent wrote there"},
 		"none, and work of its own": {
 			script: "echo x > x; echo y > ROOT/y", want: "x", unsaid: "your checkout",
