@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -22,6 +24,8 @@ import (
 // TriedCheck is what an acceptance command came to on the commit that a run would begin from.
 type TriedCheck struct {
 	Check     epic.Check
+	Index     int      // in its list
+	Title     string   // of the first of Tasks
 	Tasks     []string // that have it; none: it is the epic's
 	Passed    bool
 	CannotRun string // why it could not run at all, whatever an agent does, and what to do about it
@@ -31,9 +35,10 @@ type TriedCheck struct {
 	Later     bool // all its tasks wait for others: these may bring what it lacks
 	Hook      bool // it is the user's pre-commit hook, which had nothing to say something of
 
-	NoTest bool // its output says that it ran no test
-
-	Blind []string // files of its tasks without which it passes too
+	Said   string   // when it did not pass: the line of its output that says most, else how it ended
+	Doubt  string   // why it may fail, whatever its tasks do
+	NoTest bool     // its output says that it ran no test, and its tasks declare none that is missing
+	Blind  []string // files of its tasks without whose content all their checks pass, too
 }
 
 // Tried is what all of them came to.
@@ -59,8 +64,6 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 	var lists []List
 	if len(o.Epic.Checks) > 0 {
 		lists = append(lists, List{Attempt: engine.Attempt{Run: o.Run}, Checks: checks.List(nil, o.Epic.Checks)})
-	}
-	if len(lists) > 0 {
 		for i := range o.Epic.Tasks {
 			lists[0].files = append(lists[0].files, o.Epic.Tasks[i].Files...)
 		}
@@ -86,8 +89,8 @@ func ListsOf(o *engine.LocalOptions, l *attempts.Ledger) []List {
 	return lists
 }
 
-// Try runs lists of checks on a commit, as many at a time as a run has jobs. With proving it sees which of them pass without the files of
-// their tasks, too.
+// Try runs lists of checks on a commit, as many at a time as a run has jobs. With proving it sees which lists of tasks pass without the
+// content of the files that the tasks declare, too.
 func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bool) (tried Tried, err error) {
 	results := make([][]TriedCheck, len(lists))
 	var mu sync.Mutex
@@ -119,10 +122,13 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 
 // Result returns what a check of the list came to on a commit.
 func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, s checks.Result, base string) TriedCheck {
-	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run, NoTest: s.NoTest}
-	c.Hook = l.Hook
+	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run, Hook: l.Hook}
+	c.Index, c.Title = check.Index, l.Attempt.Task.Title
+	c.NoTest, c.Doubt = s.NoTest && !addsTests(r.Files(ctx, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
+		said := strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")
+		c.Said = strings.TrimPrefix(said, fmt.Sprintf("exit status %d: ", s.Run.ExitCode))
 	}
 	return c
 }

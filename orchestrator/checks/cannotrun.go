@@ -132,7 +132,7 @@ func (f finder) file(what evidence.Missing) string {
 		if why := f.ignored(in); why != "" {
 			return why
 		}
-		if f.users(in) {
+		if _, taken := f.r.Taken.Load(in); f.users(in) && !taken {
 			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
 		}
 	}

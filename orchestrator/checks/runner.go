@@ -30,6 +30,8 @@ type Runner struct {
 	Now     func() time.Time
 	// Env is what a command is told. ofEpic: it is about no task.
 	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
+	// Taken has the paths of files in the user's checkout that agents wrote there.
+	Taken sync.Map
 
 	begin          sync.Once
 	turns          *turns

@@ -171,10 +171,6 @@ type Attempt struct {
 	ReviewProgress *attempts.ReviewProgress
 	// Prompt is what the agent is told in place of a brief; "": the brief.
 	Prompt string
-	// Fork is a place in a session of the runner's CLI from which the agent goes on, told ForkPrompt; nil: it has a session of its own.
-	// Where its CLI cannot go on from there, it is told Prompt.
-	Fork       *runners.Fork
-	ForkPrompt string
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }
@@ -235,7 +231,6 @@ const (
 	KindUsage     EventKind = "usage"      // it has used something
 	KindBriefed   EventKind = "briefed"    // its brief is written
 	KindTurn      EventKind = "turn"       // a turn of its agent begins or is over
-	KindNoFork    EventKind = "no_fork"    // its CLI cannot go on from Fork, so that it is told Prompt; the event's text says why
 	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name

@@ -23,7 +23,7 @@ const (
 	MissingProgram             // on the PATH
 	MissingFile                // a path
 	NotExecutable              // a path
-	MissingModule              // of node or python
+	MissingModule              // of node, python or go
 	MissingTool                // a python module that was to be run: python -m pytest
 )
 
@@ -48,6 +48,7 @@ var noRun = []struct {
 	{MissingFile, false, lazyregexp.New(`: can't open file '([^']+)': \[Errno 2\]`)},
 	{MissingTool, false, lazyregexp.New(`^\S*python[\d.]*: No module named '?([\w.]+)'?$`)},
 	{MissingModule, false, lazyregexp.New(`^ModuleNotFoundError: No module named '([\w.]+)'`)},
+	{MissingModule, false, lazyregexp.New(`: no required module provides package ([^;\s]+)`)}, // go
 	{MissingModule, false, lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`)},
 }
 

@@ -26,6 +26,7 @@ func TestLacks(t *testing.T) {
 		"interpreter":        {126, "bash: ./verify.sh: /opt/bin/foo: bad interpreter: No such file or directory\n", Missing{MissingFile, "/opt/bin/foo"}},
 		"interpreter, later": {127, "sh: line 1: ./verify.sh: cannot execute: required file not found\n", Missing{NotExecutable, "./verify.sh"}},
 		"npm":                {127, "> test\n> jest\n\nsh: 1: jest: not found\n", Missing{MissingProgram, "jest"}},
+		"go":                 {1, "a.go:3:8: no required module provides package github.com/a/b; to add it:\n\tgo get github.com/a/b\n", Missing{MissingModule, "github.com/a/b"}},
 		"make":               {2, "make: jest: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n", Missing{MissingProgram, "jest"}},
 		"dash, a script":     {2, "sh: 0: cannot open verify.sh: No such file\n", Missing{MissingFile, "verify.sh"}},
 		"python, a script":   {2, "python3: can't open file '/w/1/tests/run.py': [Errno 2] No such file or directory\n", Missing{MissingFile, "/w/1/tests/run.py"}},

@@ -15,12 +15,10 @@ import (
 
 // TryChecks runs the checks of the epic and of its open tasks on the commit that a run would begin from, in clean checkouts, or,
 // without slots, in the user's own one. Tasks with the same list of checks share its run. It returns them in the order of the
-// plan. With prove it sees which of them pass without the files of their tasks, too, where there are slots. Errors: *InUseError when a run
+// plan. Where there are slots, it sees which of them pass without the files of their tasks, too. Errors: *InUseError when a run
 // is on, *text.RefusedError when none could be; others are failures of this machine, or say that the engine cannot try checks.
-func TryChecks(
-	ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger, prove bool,
-) (tried bench.Tried, err error) {
-	return try(ctx, open, of, func(e checkTrier) (bench.Tried, error) { return e.TryChecks(ctx, l, prove) })
+func TryChecks(ctx context.Context, open engine.Factory, of *engine.LocalOptions, l *attempts.Ledger) (bench.Tried, error) {
+	return try(ctx, open, of, func(e checkTrier) (bench.Tried, error) { return e.TryChecks(ctx, l) })
 }
 
 // TryEpic runs the checks of the epic on a commit in a clean checkout. Errors are those of [TryChecks].
@@ -56,7 +54,7 @@ func try(
 
 // checkTrier is an engine that runs checks before a run.
 type checkTrier interface {
-	TryChecks(ctx context.Context, done *attempts.Ledger, prove bool) (bench.Tried, error)
+	TryChecks(ctx context.Context, done *attempts.Ledger) (bench.Tried, error)
 	TryEpic(ctx context.Context, commit string) (bench.Tried, error)
 }
 

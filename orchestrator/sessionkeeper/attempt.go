@@ -19,7 +19,6 @@ import (
 type place struct {
 	dir     string                    // relay's folder
 	project string                    // the repository's folder name
-	cap     int64                     // bytes that are kept of a stream
 	kind    func(agent string) string // of the agent's CLI; "": it is not known
 }
 
@@ -28,7 +27,6 @@ type attempt struct {
 	facts   *attemptFacts
 	talks   []*talk // that of its agent first
 	reviews map[string]*talk
-	again   bool // rows of it may be in the ledger
 }
 
 // talk is one conversation of an attempt: that with its agent, or one with a reviewer.
@@ -38,13 +36,12 @@ type talk struct {
 	rows    *sessionrows.Assembler
 	streams []*stream
 	told    map[string]bool // sessions whose rows have been taken
-	again   bool            // earlier rows of it have to go first
 	kept    bool            // by its CLI, and not by relay
 	stale   []string        // sessions that were taken before it began again
 }
 
-func newAttempt(p place, f *attemptFacts, again bool) *attempt {
-	a := &attempt{place: p, facts: f, reviews: map[string]*talk{}, again: again}
+func newAttempt(p place, f *attemptFacts) *attempt {
+	a := &attempt{place: p, facts: f, reviews: map[string]*talk{}}
 	if f.task != engine.WholeEpic {
 		about := a.about()
 		about.Key, about.Source, about.Model = f.run+"/"+f.task+"/"+strconv.Itoa(f.number), f.agent, f.model
@@ -52,7 +49,7 @@ func newAttempt(p place, f *attemptFacts, again bool) *attempt {
 		if f.fork != nil {
 			about.Branch, about.Context = f.fork.Parent, f.fork.context()
 		}
-		a.talks = append(a.talks, newTalk(about, cmp.Or(f.kind, p.kind(f.agent)), again))
+		a.talks = append(a.talks, newTalk(about, cmp.Or(f.kind, p.kind(f.agent))))
 	}
 	return a
 }
@@ -65,13 +62,13 @@ func (a *attempt) about() sessionrows.About {
 	return about
 }
 
-func newTalk(about sessionrows.About, kind string, again bool) *talk {
-	return &talk{about: about, kind: kind, rows: sessionrows.New(about), told: map[string]bool{}, again: again}
+func newTalk(about sessionrows.About, kind string) *talk {
+	return &talk{about: about, kind: kind, rows: sessionrows.New(about), told: map[string]bool{}}
 }
 
 func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
 
-// look finds conversations, and runs of the CLI, that have begun since the last look.
+// look finds the attempt's conversations, and the runs of the CLI in each.
 func (a *attempt) look() {
 	there, _ := os.ReadDir(a.folder()) // there may be none yet
 	if a.facts.task != engine.WholeEpic {
@@ -108,7 +105,7 @@ func (a *attempt) lookReviewer(folder string, round int) {
 		about := a.about()
 		about.Key = a.facts.run + "/" + a.facts.task + "/" + strconv.Itoa(a.facts.number) + "/review/" + key
 		about.Source, about.Reviewer, about.Asked = name, name, true
-		t := newTalk(about, a.kind(name), a.again)
+		t := newTalk(about, a.kind(name))
 		s.kind = t.kind
 		t.streams = append(t.streams, s)
 		a.reviews[key] = t
@@ -143,45 +140,24 @@ func (t *talk) look(folder string, there []os.DirEntry) {
 // sort brings runs that have not begun here into the order in which they began: only relay knows when the agent was asked for its result.
 func (t *talk) sort(from int) {
 	late := t.streams[min(from, len(t.streams)):]
-	for _, s := range late {
-		s.seeTimes()
-	}
 	slices.SortStableFunc(late, func(a, b *stream) int {
-		if from, to := a.times.First(), b.times.First(); from > 0 && to > 0 {
+		if from, to := a.seeTimes().First(), b.seeTimes().First(); from > 0 && to > 0 {
 			return cmp.Compare(from, to)
 		}
 		return 0
 	})
 }
 
-type looked struct {
-	ended bool // nothing more comes
-	wait  bool // conversations do not begin yet
-}
-
-func (a *attempt) advance(l looked, flush func(*talk) error) error {
+// read reads the conversations that were not read yet.
+func (a *attempt) read(w *writer) error {
 	a.look()
 	for _, t := range a.talks {
-		if l.wait && !t.begun() {
-			continue
-		}
-		longer := func(s *stream) bool { return s.begun && s.times.Size() > a.cap } // its middle was dropped since
-		if l.ended && slices.ContainsFunc(t.streams, longer) {
-			t.restart()
-		}
-		if err := t.advance(a.cap, l.ended, func() error { return flush(t) }); err != nil {
+		if err := t.read(func() error { return w.add(t) }); err != nil {
 			return err
 		}
-		if l.ended && !t.about.Asked {
+		if !t.about.Asked {
 			t.rows.Summarize(a.facts.summary)
 		}
-	}
-	return nil
-}
-
-func (a *attempt) read(w *writer, l looked) error {
-	if err := a.advance(l, w.add); err != nil {
-		return err
 	}
 	for _, t := range a.talks {
 		if err := w.add(t); err != nil {
@@ -194,10 +170,6 @@ func (a *attempt) read(w *writer, l looked) error {
 // mark says that all of the attempt is in the ledger.
 func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
 
-func (t *talk) begun() bool {
-	return slices.ContainsFunc(t.streams, func(s *stream) bool { return s.begun })
-}
-
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
 		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
@@ -207,13 +179,14 @@ func (a *attempt) gone() bool {
 // restart has everything read again from the beginning, in the place of what was written.
 func (t *talk) restart() {
 	t.stale = slices.AppendSeq(t.stale, maps.Keys(t.told))
-	t.rows, t.told, t.again = sessionrows.New(t.about), map[string]bool{}, true
+	t.rows, t.told = sessionrows.New(t.about), map[string]bool{}
 	for i, s := range t.streams {
 		t.streams[i] = &stream{folder: s.folder, file: s.file, round: s.round, kind: t.kind}
 	}
 }
 
-func (t *talk) advance(limit int64, ended bool, flush func() error) error {
+// read reads what was printed in a conversation, and calls flush now and then while that is much.
+func (t *talk) read(flush func() error) error {
 	const maxPending = 512 << 10 // bytes
 	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
@@ -221,19 +194,12 @@ func (t *talk) advance(limit int64, ended bool, flush func() error) error {
 		}
 		return flush()
 	}}
-	for i, s := range t.streams {
+	for _, s := range t.streams {
 		if s.done {
 			continue
 		}
-		s.seeTimes()
-		if !ended && s.times.Size() > limit {
-			break // its middle is going, and its end comes at the end
-		}
-		if err := s.advance(to, ended || i+1 < len(t.streams)); err != nil {
+		if err := s.readAll(to); err != nil {
 			return err
-		}
-		if !s.done {
-			break
 		}
 	}
 	return nil

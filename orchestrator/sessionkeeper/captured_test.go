@@ -3,7 +3,6 @@ package sessionkeeper
 import (
 	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,7 @@ func TestCapturedRows(t *testing.T) {
 					n.say(dir, read(t, captured(kind, name)), began+int64(i)*1000, true)
 				}
 				rows := newTable()
-				n.look(rows, true)
+				n.look(rows)
 				got.WriteString("# " + names + "\n" + rows.text() + "\n")
 			}
 			golden(t, filepath.Join("testdata", kind+".golden"), got.String())
@@ -84,7 +83,7 @@ func TestEveryCapturedMessage(t *testing.T) {
 			n := newNight(t, kind)
 			n.say(n.begin("", "do it"), read(t, file), began, true)
 			rows := newTable()
-			n.look(rows, true)
+			n.look(rows)
 			said := 0
 			for _, m := range rows.messages {
 				if m.Role == "assistant" {
@@ -153,53 +152,7 @@ func counted(kind, text string) (said, called int) {
 	return said + len(messages), len(calls)
 }
 
-// TestRebuildEqualsLive reads every captured stream in pieces, as they come, and once more from the files: the rows are the same.
-func TestRebuildEqualsLive(t *testing.T) {
-	t.Parallel()
-	dice := rand.New(rand.NewPCG(1, 2))
-	for _, kind := range []string{kinds.Claude, kinds.Codex, kinds.Gemini, kinds.Opencode, kinds.Command} {
-		from := kind
-		if kind == kinds.Command {
-			from = kinds.Claude
-		}
-		files, err := filepath.Glob(captured(from, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, file := range files {
-			n := newNight(t, kind)
-			live := newTable()
-			for round, name := range []string{"", "fix-1"} {
-				n.pieces(dice, n.begin(name, "do it"), read(t, files[(i+round)%len(files)]), live)
-			}
-			n.look(live, true)
-			if t.Log(file); t.Failed() {
-				return
-			}
-			same(t, live, n.again())
-		}
-	}
-}
-
-// pieces has an agent print a text in pieces, and looks after some of them. Some agents are killed.
-func (n *night) pieces(dice *rand.Rand, dir, text string, live *table) {
-	n.t.Helper()
-	ms := int64(began)
-	for len(text) > 0 {
-		size := min(len(text), 1+dice.IntN(1500))
-		ms += dice.Int64N(3000)
-		n.say(dir, text[:size], ms, false)
-		if text = text[size:]; dice.IntN(3) > 0 {
-			n.look(live, false)
-		}
-	}
-	if dice.IntN(4) > 0 {
-		n.say(dir, "", ms+7, true)
-		n.look(live, false)
-	}
-}
-
-// FuzzRows fails when a stream in pieces gives other rows than in one, or when rows do not fit together.
+// FuzzRows fails when rows do not fit together.
 func FuzzRows(f *testing.F) {
 	for i, kind := range []string{kinds.Claude, kinds.Codex, kinds.Gemini, kinds.Opencode, kinds.Command} {
 		name := "shell"
@@ -219,14 +172,9 @@ func FuzzRows(f *testing.F) {
 		n := newNight(t, all[int(which)%len(all)])
 		dir := n.begin("", "do it")
 		head := text[:min(len(text), int(cut))]
-		live := newTable()
 		n.say(dir, string(head), began, false)
-		n.look(live, false)
 		n.say(dir, string(text[len(head):]), began+5000, true)
-		n.look(live, false)
-		n.look(live, true)
-		same(t, live, n.again())
-		live.fits(t)
+		n.again().fits(t)
 	})
 }
 

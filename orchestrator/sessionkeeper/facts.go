@@ -98,21 +98,20 @@ func (l *attemptList) withReviews(dir string) (all []*attemptFacts) {
 	for i, f := range l.order {
 		all = append(all, f)
 		last := i+1 == len(l.order) || l.order[i+1].run != f.run
-		if !last || seen[f.run] {
-			continue
-		}
-		seen[f.run] = true
-		for _, name := range folders(filepath.Join(dir, attempts.RunsDir, f.run, engine.WholeEpic)) {
-			if number, err := strconv.Atoi(name); err == nil {
-				review := wholeEpic(f.run, number)
-				review.ended = true
-				all = append(all, review)
-			}
+		if last && !seen[f.run] {
+			seen[f.run] = true
+			all = append(all, reviews(dir, f.run)...)
 		}
 	}
 	return all
 }
 
-func wholeEpic(run string, number int) *attemptFacts {
-	return &attemptFacts{run: run, task: engine.WholeEpic, number: number}
+// reviews returns the reviews of the whole epic in a run.
+func reviews(dir, run string) (list []*attemptFacts) {
+	for _, name := range folders(filepath.Join(dir, attempts.RunsDir, run, engine.WholeEpic)) {
+		if number, err := strconv.Atoi(name); err == nil {
+			list = append(list, &attemptFacts{run: run, task: engine.WholeEpic, number: number, ended: true})
+		}
+	}
+	return list
 }

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"relay/attempts"
 	"relay/attempts/sessions"
-	"relay/orchestrator/engine"
 )
 
-// Keeper keeps the agents ledger up to date while a run goes on. It reads what agents print, and never keeps the run waiting.
+// Keeper writes each attempt of a run into the agents ledger as it ends, and never keeps the run waiting.
 type Keeper struct {
 	o       Options
 	history uint64
@@ -27,18 +24,15 @@ type Keeper struct {
 	done    chan struct{}
 
 	// What follows belongs to the goroutine.
-	known attemptList
-	live  []*attempt
-	w     writer
-	seq   uint64 // of the last event
+	known   attemptList
+	ended   []*attemptFacts // in this run, and not in the ledger yet
+	earlier []*attemptFacts // the same of earlier runs
+	w       writer
+	seq     uint64 // of the last event
 }
 
-// look is how often the keeper looks at what agents have printed. Attempts that have ended wait for every second look: many that end soon
-// after each other are written at once.
-const (
-	look       = 400 * time.Millisecond
-	settleLook = 2
-)
+// look is how often the keeper writes attempts that have ended: many that end soon after each other are written at once.
+const look = 800 * time.Millisecond
 
 // New returns a keeper that does nothing before it is started. Without a ledger to keep it returns nil, whose methods do nothing.
 func New(o Options) *Keeper {
@@ -114,26 +108,22 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 		k.o.Warn("the agents ledger was damaged: it is begun anew, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
 	}
 	k.w.db = db
-	left, err := k.left(ctx)
-	if err != nil {
+	if k.earlier, err = k.left(ctx); err != nil {
 		return err
 	}
 	tick := time.NewTicker(look)
 	defer tick.Stop()
-	for looks, over := 1, false; !over; looks++ {
+	for over := false; !over; {
 		select {
 		case <-tick.C:
 		case <-k.wake:
 		}
 		over = k.over()
-		if err := k.step(over, over || looks%settleLook == 0); err != nil {
-			return err
-		}
-		if left, err = k.settle(left, over); err != nil {
+		if err := k.settle(over); err != nil {
 			return err
 		}
 	}
-	if len(left) > 0 || k.known.open() {
+	if len(k.earlier) > 0 || k.known.open() {
 		return nil // the next run begins with them
 	}
 	return k.w.write(sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))}) //nolint:gosec // events are not that many
@@ -142,18 +132,46 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 // lastSettle is how long what earlier runs have left is written when the run is over.
 const lastSettle = 2 * time.Second
 
-// settle writes some of what earlier runs have left, and returns the rest.
-func (k *Keeper) settle(left []*attemptFacts, over bool) ([]*attemptFacts, error) {
+// settle writes the attempts that have ended, and some of what earlier runs have left.
+func (k *Keeper) settle(over bool) error {
+	if k.take(); over {
+		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
+	}
+	for ; len(k.ended) > 0; k.ended = k.ended[min(atOnce, len(k.ended)):] {
+		if err := k.write(k.ended[:min(atOnce, len(k.ended))]); err != nil {
+			return err
+		}
+	}
 	most := look / 2
 	if over {
 		most = lastSettle
 	}
-	for began := time.Now(); len(left) > 0 && k.over() == over && time.Since(began) < most; left = left[1:] {
-		if err := k.w.settle(newAttempt(k.o.place(), left[0], true)); err != nil {
-			return nil, err
+	for began := time.Now(); len(k.earlier) > 0 && k.over() == over && time.Since(began) < most; k.earlier = k.earlier[1:] {
+		if err := k.write(k.earlier[:1]); err != nil {
+			return err
 		}
 	}
-	return left, nil
+	return nil
+}
+
+// write writes attempts, and forgets them: a night has many.
+func (k *Keeper) write(some []*attemptFacts) error {
+	list := make([]*attempt, len(some))
+	for i, f := range some {
+		list[i] = newAttempt(k.o.place(), f)
+	}
+	if err := k.w.settle(list...); err != nil {
+		return err
+	}
+	for _, a := range list {
+		delete(k.known.byID, attemptID{a.facts.task, a.facts.number})
+		for _, t := range a.talks {
+			for _, id := range t.rows.Sessions() {
+				delete(k.w.owners, id)
+			}
+		}
+	}
+	return nil
 }
 
 // left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.
@@ -188,89 +206,17 @@ func (k *Keeper) over() bool {
 	return k.closing
 }
 
-// step takes in what has happened since the last one, and writes what was printed meanwhile. settle says that attempts which have ended
-// are written as well.
-func (k *Keeper) step(over, settle bool) error {
+// take takes in what has happened since it was last called.
+func (k *Keeper) take() {
 	k.mu.Lock()
 	facts := k.queue
 	k.queue = nil
 	k.mu.Unlock()
 	for _, f := range facts {
-		k.take(f)
-	}
-	k.findReviews()
-	ended := func(a *attempt) bool { return a.facts.ended || over && a.facts.task == engine.WholeEpic }
-	err := k.w.writeAll(func() ([]sessions.Mark, error) {
-		var marks []sessions.Mark
-		wait := false
-		for _, a := range k.live {
-			if ended(a) && !settle {
-				wait = true // what begins after it is written after it: the first one that has an id keeps it
-				continue
-			}
-			if err := a.read(&k.w, looked{ended: ended(a), wait: wait}); err != nil {
-				return nil, err
-			}
-			if ended(a) {
-				marks = append(marks, a.mark())
-			}
+		k.seq = max(k.seq, f.seq)
+		if a := k.known.apply(f); a != nil && f.ended {
+			k.ended = append(k.ended, a)
 		}
-		return marks, nil
-	})
-	if err != nil {
-		return err
-	}
-	if settle {
-		for _, a := range k.live {
-			if ended(a) {
-				k.forget(a)
-			}
-		}
-		k.live = slices.DeleteFunc(k.live, ended)
-	}
-	return nil
-}
-
-// forget forgets an attempt that is in the ledger: a night has many.
-func (k *Keeper) forget(a *attempt) {
-	delete(k.known.byID, attemptID{a.facts.task, a.facts.number})
-	for _, t := range a.talks {
-		for _, id := range t.rows.Sessions() {
-			delete(k.w.owners, id)
-		}
-	}
-}
-
-func (k *Keeper) take(f attemptFacts) {
-	k.seq = max(k.seq, f.seq)
-	facts := k.known.apply(f)
-	k.known.order = nil // it was read when the run began
-	if facts == nil {
-		return
-	}
-	if f.started {
-		k.live = append(k.live, newAttempt(k.o.place(), facts, false))
-	}
-	for _, a := range k.live {
-		if a.facts == facts {
-			if facts.dir != "" {
-				a.talks[0].about.Workspace = facts.dir
-				a.talks[0].rows.Locate(facts.dir)
-			}
-			return
-		}
-	}
-	if f.ended { // of an attempt that an earlier run has begun
-		k.live = append(k.live, newAttempt(k.o.place(), facts, true))
-	}
-}
-
-func (k *Keeper) findReviews() {
-	for _, name := range folders(filepath.Join(k.o.Dir, attempts.RunsDir, k.o.Run, engine.WholeEpic)) {
-		number, err := strconv.Atoi(name)
-		known := slices.ContainsFunc(k.live, func(a *attempt) bool { return a.facts.task == engine.WholeEpic && a.facts.number == number })
-		if err == nil && !known {
-			k.live = append(k.live, newAttempt(k.o.place(), wholeEpic(k.o.Run, number), false))
-		}
+		k.known.order = nil // it was read when the run began
 	}
 }

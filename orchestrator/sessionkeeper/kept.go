@@ -22,17 +22,6 @@ import (
 
 const claudeSource = "claude-code"
 
-// KeptBy returns the CLI that has kept sessions of a source itself; "": none whose files ImportKept reads.
-func KeptBy(source string) string {
-	switch source {
-	case claudeSource:
-		return kinds.Claude
-	case kinds.Codex:
-		return kinds.Codex
-	}
-	return ""
-}
-
 // ErrNothingKept is wrapped by the error of ImportKept for a path with no session of the CLI.
 var ErrNothingKept = errors.New("no session is kept there")
 
@@ -74,7 +63,7 @@ func (t *talk) readKept(kind string, w *writer) error {
 			s.reader = kinds.Kept(kind)
 		}
 	}
-	if err := t.advance(defaultCap, true, func() error { return w.add(t) }); err != nil {
+	if err := t.read(func() error { return w.add(t) }); err != nil {
 		return err
 	}
 	return w.add(t)
@@ -105,7 +94,7 @@ func keptTalks(kind, path string) (talks []*talk, err error) {
 		source = claudeSource
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		t := newTalk(sessionrows.About{Key: "kept/" + kind + "/" + id, Source: source, Session: id}, kind, true)
+		t := newTalk(sessionrows.About{Key: "kept/" + kind + "/" + id, Source: source, Session: id}, kind)
 		t.streams, t.kept = found[id], true
 		talks = append(talks, t)
 	}

@@ -87,7 +87,7 @@ func newNight(t *testing.T, kind string) *night {
 	n := &night{t: t, dir: t.TempDir()}
 	facts := &attemptFacts{run: "20261121T030000Z-abcd", task: "T1", number: 1, agent: kind + "-agent", model: "", kind: kind, dir: "/work/slot-1", session: ""}
 	o := Options{Top: "/work/shop", Dir: n.dir}
-	n.attempt = *newAttempt(o.place(), facts, false)
+	n.attempt = *newAttempt(o.place(), facts)
 	return n
 }
 
@@ -126,8 +126,8 @@ func (n *night) say(dir, text string, ms int64, end bool) {
 	n.write(filepath.Join(dir, conversation.TimesFile), string(conversation.TimesLine(info.Size(), ms, end)))
 }
 
-// look reads on, into the rows so far.
-func (n *night) look(into *table, ended bool) {
+// look reads everything there is, into the rows so far.
+func (n *night) look(into *table) {
 	n.t.Helper()
 	take := func(t *talk) error {
 		b, begun := t.take()
@@ -137,10 +137,14 @@ func (n *night) look(into *table, ended bool) {
 		into.take(b)
 		return nil
 	}
-	if err := n.advance(looked{ended: ended}, take); err != nil {
-		n.t.Fatal(err)
-	}
+	n.attempt.look()
 	for _, t := range n.talks {
+		if err := t.read(func() error { return take(t) }); err != nil {
+			n.t.Fatal(err)
+		}
+		if !t.about.Asked {
+			t.rows.Summarize(n.facts.summary)
+		}
 		_ = take(t)
 	}
 }
@@ -148,9 +152,9 @@ func (n *night) look(into *table, ended bool) {
 // again returns what the files give when they are read anew.
 func (n *night) again() *table {
 	n.t.Helper()
-	fresh := night{t: n.t, dir: n.dir, attempt: *newAttempt(n.place, n.facts, true)}
+	fresh := night{t: n.t, dir: n.dir, attempt: *newAttempt(n.place, n.facts)}
 	rows := newTable()
-	fresh.look(rows, true)
+	fresh.look(rows)
 	return rows
 }
 
@@ -181,13 +185,5 @@ func same(t *testing.T, got, want *table) {
 		if x != y {
 			t.Fatalf("row %d:\ngot  %s\nwant %s", i, x, y)
 		}
-	}
-}
-
-// replace puts a text in the place of a file.
-func replace(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

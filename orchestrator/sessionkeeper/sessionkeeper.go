@@ -1,4 +1,4 @@
-// Package sessionkeeper keeps the agents ledger of an epic: it reads what agents have printed, while they do and again from the files, and
+// Package sessionkeeper keeps the agents ledger of an epic: it reads what agents have printed, from the files of attempts that have ended, and
 // writes the rows that [relay/orchestrator/sessionrows] makes of it.
 //
 // The files of the attempts are the truth, and the ledger is an index of them: what is missing is made up for by the next run, or by an
@@ -29,18 +29,15 @@ type Options struct {
 	Dir     string // relay's folder, where the files of attempts and the ledger are
 	EpicID  string
 	Run     string                   // the run under way; "": none
-	Cap     int64                    // bytes that are kept of what an agent prints; 0: 32 MiB
 	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
 
-const defaultCap = 32 << 20
+// atOnce is how many attempts are written at once: each time costs a wait for the disk.
+const atOnce = 100
 
 func (o *Options) place() place {
-	p := place{dir: o.Dir, project: filepath.Base(o.Top), cap: o.Cap, kind: o.Kind}
-	if p.cap <= 0 {
-		p.cap = defaultCap
-	}
+	p := place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
 	if p.kind == nil {
 		p.kind = func(string) string { return "" }
 	}
@@ -95,14 +92,13 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
-	const atOnce = 100 // each time costs a wait for the disk
 	for some := range slices.Chunk(wanted, atOnce) {
 		if err := context.Cause(ctx); err != nil {
 			return done, err
 		}
 		var list []*attempt
 		for _, f := range some {
-			a := newAttempt(o.place(), f, true)
+			a := newAttempt(o.place(), f)
 			kept, err := w.keepsGone(a)
 			if err != nil {
 				return done, err

@@ -37,12 +37,10 @@ type stream struct {
 	file   string // that a CLI itself keeps; "": the transcript in folder
 	reader conversation.Reader
 
-	times    conversation.Times
-	timesLen int64 // of the file of times, when it was read
-	read     int64 // bytes of the file
-	shift    int64 // how much further that is in the stream as it came
-	begun    bool
-	done     bool
+	times *conversation.Times // nil: not read yet
+	read  int64               // bytes of the file
+	shift int64               // how much further that is in the stream as it came
+	done  bool
 }
 
 func (s *stream) printed() string {
@@ -65,16 +63,14 @@ func (s *stream) has(name string) bool {
 	return err == nil
 }
 
-// seeTimes reads the file of times, if it has grown.
-func (s *stream) seeTimes() {
-	path := filepath.Join(s.folder, conversation.TimesFile)
-	info, err := os.Lstat(path)
-	if err != nil || info.Size() == s.timesLen {
-		return
+// seeTimes reads the file of times, once.
+func (s *stream) seeTimes() *conversation.Times {
+	if s.times == nil {
+		text, _ := readFile(filepath.Join(s.folder, conversation.TimesFile), maxTimes) // without, no time is known
+		times := conversation.ParseTimes(text)
+		s.times = &times
 	}
-	if text, err := readFile(path, maxTimes); err == nil {
-		s.times, s.timesLen = conversation.ParseTimes(text), info.Size()
-	}
+	return s.times
 }
 
 func (s *stream) prompt() string {
@@ -108,56 +104,36 @@ type sink struct {
 	flush func() error // called now and then while much is told
 }
 
-// advance reads on: what has a time, or with all everything there is, to the end of the stream.
-func (s *stream) advance(to sink, all bool) error {
-	if all = all || s.times.Ended; !all && s.times.Size() == 0 {
-		return nil // what is asked may still be written
+// readAll reads the stream to its end. The last line needs no end.
+func (s *stream) readAll(to sink) error {
+	s.seeTimes()
+	to.rows.Begin(sessionrows.Stream{Round: s.round, Prompt: s.prompt()})
+	if err := s.lines(to); err != nil {
+		return err
 	}
-	if !s.begun {
-		s.begun = true
-		to.rows.Begin(sessionrows.Stream{Round: s.round, Prompt: s.prompt()})
-	}
-	limit := s.times.Size() - s.shift - s.read
-	if all {
-		limit = 1 << 62
-	}
-	if limit > 0 && !s.silent() {
-		if err := s.readOn(to, limit, all); err != nil {
-			return err
-		}
-	}
-	if all {
-		to.rows.End(s.times.Last())
-		s.done = true
-	}
+	to.rows.End(s.times.Last())
+	s.done = true
 	return nil
 }
 
-// silent reports whether nothing was printed, as far as is known.
-func (s *stream) silent() bool {
-	info, err := os.Lstat(s.printed())
-	return err == nil && info.Mode().IsRegular() && info.Size() == 0
-}
-
-// readOn reads so many bytes of the file, as far as they are whole lines. At the end of a stream the last one needs no end.
-func (s *stream) readOn(to sink, limit int64, end bool) error {
-	f, err := s.open()
+// lines reads the lines of the file, if it is there: the agent may have removed it.
+func (s *stream) lines(to sink) error {
+	f, err := transcripts.Open(s.printed())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
-		return nil // the agent has removed it
+		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	most := max(s.times.Size()-s.shift-s.read, smallBuffer)
-	lines := bufio.NewReaderSize(io.LimitReader(f, limit), int(min(most, buffer)))
+	lines := bufio.NewReaderSize(f, int(min(max(s.times.Size(), smallBuffer), buffer)))
 	var room []byte
 	for {
 		line, size, whole, err := transcripts.NextLine(lines, room[:0])
 		if err != nil {
 			return err
 		}
-		if !whole && (!end || size == 0 || !s.complete(line, size)) {
+		if !whole && (size == 0 || !s.complete(line, size)) {
 			return nil
 		}
 		s.line(to.rows, line, size)
@@ -168,23 +144,6 @@ func (s *stream) readOn(to sink, limit int64, end bool) error {
 			return err
 		}
 	}
-}
-
-// open opens the file where it is to be read on.
-func (s *stream) open() (io.ReadCloser, error) {
-	f, err := transcripts.Open(s.printed())
-	if err != nil || s.read == 0 {
-		return f, err
-	}
-	if seeker, ok := f.(io.Seeker); ok {
-		_, err = seeker.Seek(s.read, io.SeekStart)
-	} else {
-		_, err = io.CopyN(io.Discard, f, s.read)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // complete reports whether the last line of a stream, which has no end, is not half of one.

@@ -102,9 +102,6 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 			b.Marks = append(b.Marks, sessions.Mark{Stream: name, State: t.about.Key})
 		}
 	}
-	if !t.again {
-		forget = nil
-	}
 	return forget, nil
 }
 
@@ -173,7 +170,7 @@ func (w *writer) settle(list ...*attempt) error {
 	}
 	return w.writeAll(func() ([]sessions.Mark, error) {
 		for _, a := range list {
-			if err := a.read(w, looked{ended: true}); err != nil {
+			if err := a.read(w); err != nil {
 				return nil, err
 			}
 		}

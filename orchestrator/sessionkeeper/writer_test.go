@@ -1,12 +1,10 @@
 package sessionkeeper
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
 	"relay/attempts/sessions"
-	"relay/runners/conversation"
 	"relay/runners/kinds"
 )
 
@@ -31,7 +29,7 @@ func TestSessionOfAnother(t *testing.T) {
 	defer db.Close()
 	var first []string
 	for range 2 {
-		a := newAttempt(n.place, n.facts, true)
+		a := newAttempt(n.place, n.facts)
 		w := writer{ctx: t.Context(), db: db}
 		if err := w.settle(a); err != nil {
 			t.Fatal(err)
@@ -55,43 +53,5 @@ func TestSessionOfAnother(t *testing.T) {
 				t.Errorf("session %s is that of %q, %v", id, mark.State, err)
 			}
 		}
-	}
-}
-
-// TestCapRows: rows of the middle of a stream that were written while it grew go when that middle does.
-func TestCapRows(t *testing.T) {
-	t.Parallel()
-	n := newNight(t, kinds.Codex)
-	n.cap = 1000
-	dir := n.begin("", "do it")
-	db, err := sessions.Open(t.Context(), n.dir, sessions.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	w := writer{ctx: t.Context(), db: db}
-	look := func(ended bool) {
-		t.Helper()
-		if err := w.writeAll(func() ([]sessions.Mark, error) { return nil, n.read(&w, looked{ended: ended}) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n.say(dir, codexBegan+codexSays(0, "one")+codexSays(1, "two"), began, false)
-	look(false)
-	text := codexBegan + "[relay: 2000 bytes dropped]\n" + codexSays(9, "ten")
-	n.write(filepath.Join(dir, conversation.TimesFile), string(conversation.TimesLine(2500, began+9, true)))
-	replace(t, filepath.Join(dir, conversation.Transcript), text)
-	look(true)
-	_, messages, _ := n.talks[0].rows.Count()
-	if messages != 3 {
-		t.Errorf("%d messages, want what was asked, the hole and the last", messages)
-	}
-	ledger, err := sessions.OpenReadOnly(t.Context(), n.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ledger.Close()
-	if s, err := ledger.Find(t.Context(), "th"); err != nil || s.MessageCount != 3 {
-		t.Errorf("%d messages in the ledger, %v", s.MessageCount, err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package usercheckout watches the user's own checkout and repository while agents work elsewhere: nothing keeps an agent from a
 // folder whose path it knows. It takes a copy of what is not committed when the run begins, finds out what has changed since, and
-// gives for each change the command that takes it back. The user may be at work there too, so it blames nobody.
+// gives for each change the command that takes it back. The user may be at work there too, so it blames no agent. Files that an attempt's own
+// tool calls wrote there it copies into the attempt's slot: they are its work.
 package usercheckout
 
 import (
@@ -28,6 +29,7 @@ type Options struct {
 	Ref   string        // below which its copy is kept
 	Index string        // file for the index of the copy
 	Now   func() time.Time
+	Taken *sync.Map // gets the paths of files that agents wrote
 
 	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
 }
@@ -38,8 +40,10 @@ type Watch struct {
 	now      func() time.Time
 	contains func(ctx context.Context, head, commit string) (bool, error)
 	snapshot *userfiles.Snapshot
+	taken    *sync.Map
 
 	mu           sync.Mutex
+	attempts     []*Attempt
 	branch, head string // when it was last looked at
 	refs         integration.Refs
 	was          map[string]string // branches and tags then
@@ -73,7 +77,7 @@ func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 		warning = "relay has no copy of " + text.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
 	w = &Watch{
-		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, branch: s.Branch,
+		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, taken: o.Taken, branch: s.Branch,
 		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
 	}
 	w.refs.Dir = o.Home.CommonDir()

@@ -92,7 +92,7 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 }
 
 // TryChecks runs the checks of the epic and of its tasks that are not completed on the commit that a run would begin from.
-func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, prove bool) (tried bench.Tried, err error) {
+func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried bench.Tried, err error) {
 	o := l.run.o
 	lists := bench.ListsOf(o, done)
 	if l.user != nil {
@@ -107,7 +107,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger, prove bool
 		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
 		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
 	}
-	return l.try(ctx, base, lists, prove)
+	return l.try(ctx, base, lists, true)
 }
 
 // TryEpic runs the checks of the epic on a commit. The engine must be one of slots.

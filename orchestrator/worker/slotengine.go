@@ -191,7 +191,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	g := s.run
 	watch, warning := usercheckout.Begin(ctx, usercheckout.Options{
 		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
-		Now: g.now, Contains: s.integration.Contains,
+		Now: g.now, Taken: &g.checks.Taken, Contains: s.integration.Contains,
 	})
 	if s.userCheckout = watch; warning != "" {
 		s.stay = append(s.stay, warning)

@@ -23,6 +23,7 @@ import (
 	"relay/orchestrator/merge"
 	"relay/orchestrator/steering"
 	"relay/orchestrator/text"
+	"relay/orchestrator/usercheckout"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
 )
@@ -33,7 +34,8 @@ type slotPlace struct {
 	name  string            // of the slot
 	inner map[string]string // what submodules had before the agent that is nowhere else
 
-	strays slot.Strays // work that the agent left elsewhere in the slot
+	strays slot.Strays           // work that the agent left elsewhere in the slot
+	beside *usercheckout.Attempt // what it wrote in the user's checkout; nil: that is not watched
 }
 
 // attempt returns an attempt that will work in a slot.
@@ -170,8 +172,12 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 			_, err = watch.Check(ctx, false)
 		}
 		t.c.view.Seen = len(watch.Changes())
-		if err := gitcmd.Unasked(err); err != nil {
-			return err
+		p.beside = &usercheckout.Attempt{
+			Task: t.a.Task.ID, Folder: t.files.Folder, Slot: t.c.repo.Root(), MaxFile: p.e.run.o.Limits.MaxFile, Alone: p.e.alone(),
+			Began: p.e.run.now(),
+		}
+		if watch.Enter(p.beside); gitcmd.Unasked(err) != nil {
+			return gitcmd.Unasked(err)
 		}
 	}
 	p.e.run.guard.Enter()
@@ -187,10 +193,11 @@ func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 	return p.e.mayAsk(ctx, a)
 }
 
-// look reports what has changed in the user's checkout, and puts the integration branch back.
+// look takes what the agent wrote in the user's checkout, reports what else has changed there, and puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
-	if p.e.userCheckout != nil {
-		if err := p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen); err != nil {
+	if p.beside != nil {
+		_, err := p.e.userCheckout.Take(ctx, p.beside, false, t.f.Note)
+		if err = errors.Join(err, p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen)); err != nil {
 			return err
 		}
 	}
@@ -247,6 +254,12 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 	p.strays.Tree, p.strays.Base = t.c.tree, t.a.Base
 	names, err := collect.CommitStrays(ctx, &t.work, &p.strays, t.other)
 	t.other = false
+	if p.beside != nil {
+		if err == nil && len(names) == 0 {
+			names, err = takeSilent(ctx, p, t)
+		}
+		t.ev.Work.Beside = p.beside.Doubts
+	}
 	for _, n := range names {
 		if n.Code != "M" && n.Code != "D" && p.e.benches.Files.Has(n.Path) {
 			t.ev.Work.Brought = append(t.ev.Work.Brought, n.Path)
@@ -261,6 +274,17 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		t.f.Note("left", note+p.e.run.relative(ignored.To))
 	}
 	return names, err
+}
+
+// takeSilent commits what an agent whose runner records no tool calls wrote in the user's checkout alone.
+func takeSilent(ctx context.Context, p *slotPlace, t *attempt) ([]reanchor.Change, error) {
+	if t.f.Session != "" || !p.e.alone() || t.ev.Task.MayBeNothing {
+		return nil, nil
+	}
+	if took, err := p.e.userCheckout.Take(ctx, p.beside, true, t.f.Note); err != nil || !took {
+		return nil, err
+	}
+	return t.work.Commit(ctx)
 }
 
 // mark puts the attempt's trailers onto its commits, and the task's branch onto them.

@@ -17,8 +17,8 @@ import (
 )
 
 type checkOptions struct {
-	app                        *cli.App
-	json, run, prove, ask, yes bool
+	app                 *cli.App
+	json, run, ask, yes bool
 }
 
 func newCheckCommand(a *cli.App) *cobra.Command {
@@ -29,10 +29,9 @@ func newCheckCommand(a *cli.App) *cobra.Command {
 		Long: `Check everything that could make a run fail: repository, configuration, epic,
 ledger, runners, disk. Every line that is not ok says what to do about it.
 With --run it also runs every check of the epic and of its tasks once, in clean
-checkouts, or in yours where a run has no worktrees, and says which of them
-cannot run at all. With --prove it runs those that pass again, with the
-existing files of their tasks emptied: a check that passes again does not test
-these files, or tests another copy of them.
+checkouts where a run has worktrees, and lists what they came to. It warns of
+checks that lack a program, run no test, misspell a path, or still pass when the
+files of their task, but for tests, are emptied.
 
 With --ask it also sends each runner and reviewer one tiny request, all at once,
 with the flags of a run, and says which of them answer: login, model, flags,
@@ -45,8 +44,7 @@ Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, as a run does before each agent")
-	cmd.Flags().BoolVar(&opts.prove, "prove", false, "also run the checks that pass without the files of their tasks")
+	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, and say what it is worth")
 	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
 	return cmd
@@ -56,10 +54,11 @@ Exit code 0 when nothing fails; warnings do not count.`,
 type checkAnswer struct {
 	OK     bool            `json:"ok"`
 	Points []checkup.Point `json:"points"`
+	Checks []checkup.Check `json:"checks,omitempty"` // with --run
 }
 
 func runCheck(ctx context.Context, opts checkOptions) error {
-	points := checkup.Run(ctx, opts.host())
+	points, tried := checkup.Run(ctx, opts.host())
 	if opts.yes {
 		if err := checkup.MendAll(ctx, points); err != nil {
 			return err
@@ -72,11 +71,11 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 		}
 	}
 	if opts.json {
-		if err := opts.app.PrintJSON(checkAnswer{OK: code == exit.OK, Points: points}); err != nil {
+		if err := opts.app.PrintJSON(checkAnswer{OK: code == exit.OK, Points: points, Checks: tried}); err != nil {
 			return err
 		}
 	} else {
-		checkup.Write(opts.app.Out, points)
+		checkup.Write(opts.app.Out, points, tried)
 		if opts.app.CanAsk() {
 			if err := checkup.Offer(ctx, opts.app.Out, points, opts.app.Confirm); err != nil {
 				return err
@@ -100,8 +99,7 @@ func (o checkOptions) host() checkup.Host {
 			o := session.Options{App: a}
 			return o.RunOptions(ctx, p, pl)
 		},
-		RunChecks: o.run || o.prove,
-		Prove:     o.prove,
+		RunChecks: o.run,
 		Ask:       o.ask,
 	}
 }

@@ -115,6 +115,7 @@ func (c *projectCall) do(folder string) (changed []string) {
 		path := filepath.Join(folder, file[0])
 		if now, err := os.ReadFile(path); err != nil || string(now) != file[1] {
 			c.write(path, file[1])
+			c.tells(path, file[1])
 			changed = append(changed, file[0])
 		}
 	}
@@ -127,6 +128,16 @@ func (c *projectCall) do(folder string) (changed []string) {
 		}
 	}
 	return changed
+}
+
+// tells prints the tool call that has written a file, with its absolute path as Claude Code has it.
+func (c *projectCall) tells(path, text string) {
+	path, err := filepath.Abs(path)
+	claudetest.Must(err)
+	call := map[string]any{"type": "tool_use", "id": "toolu_1", "name": "Write", "input": map[string]any{"file_path": path, "content": text}}
+	claudetest.Emit(map[string]any{"type": "assistant", "session_id": claudetest.Session, "message": map[string]any{
+		"id": "msg_tool", "role": "assistant", "content": []any{call},
+	}})
 }
 
 // leave has the work be where the kind of task says: once asked again, all agents leave it as they should.

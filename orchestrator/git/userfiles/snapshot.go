@@ -121,12 +121,17 @@ func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (str
 
 // Changed lists the files that are not what they were, by their paths.
 func (s *Snapshot) Changed(ctx context.Context) ([]string, error) {
-	out, err := s.repo.Run(ctx, reanchor.Call{
-		Limit: gitcmd.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index},
-		Args: []string{"diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all"},
-	})
-	paths := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	return slices.DeleteFunc(paths, func(p string) bool { return p == "" }), err
+	return s.list(ctx, "diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
+}
+
+// Added lists the files that are new since then, without those that git ignores.
+func (s *Snapshot) Added(ctx context.Context) ([]string, error) {
+	return s.list(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+}
+
+func (s *Snapshot) list(ctx context.Context, args ...string) ([]string, error) {
+	out, err := s.repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Env: []string{"GIT_INDEX_FILE=" + s.index}, Args: args})
+	return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" || slices.Contains(s.Large, p) }), err
 }
 
 // Source returns what git restore takes the files from.

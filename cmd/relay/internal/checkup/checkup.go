@@ -28,8 +28,9 @@ type Point struct {
 	State   string `json:"state"`
 	Message string `json:"message"`
 	Fix     string `json:"fix,omitempty"`
-	Code    int    `json:"-"` // exit code of relay check, when it fails
-	Mend    *Mend  `json:"-"` // what relay check can do about it, if anything
+	Place   string `json:"place,omitempty"` // FILE:LINE of what it is about, if known
+	Code    int    `json:"-"`               // exit code of relay check, when it fails
+	Mend    *Mend  `json:"-"`               // what relay check can do about it, if anything
 }
 
 // Host is what an examination needs of the program that it is part of.
@@ -39,7 +40,6 @@ type Host struct {
 	StayAwake  func(ctx context.Context) (name string, err error)                          // tries what keeps the machine awake
 	RunOptions func(context.Context, *project.Project, *project.Plan) orchestrator.Options // of a run that begins now
 	RunChecks  bool                                                                        // every check is run once
-	Prove      bool                                                                        // … and again without the files of its tasks
 	Ask        bool                                                                        // every runner and reviewer is sent a request
 }
 
@@ -49,14 +49,16 @@ type checkup struct {
 	project  *project.Project
 	plan     *project.Plan
 	points   []Point
+	checks   []Check
 	programs programs
 }
 
-// Run checks everything that could fail in a run, in the order that a user should put it right.
-func Run(ctx context.Context, h Host) []Point {
+// Run checks everything that could fail in a run, in the order that a user should put it right. With Host.RunChecks it returns as well
+// what each check came to, those of the epic first and then those of its open tasks.
+func Run(ctx context.Context, h Host) ([]Point, []Check) {
 	c := checkup{host: h, programs: programs{guard: h.Guardian}}
 	c.all(ctx)
-	return c.points
+	return c.points, c.checks
 }
 
 func (c *checkup) add(state, name, message, fix string) {
@@ -133,8 +135,8 @@ func (c *checkup) all(ctx context.Context) {
 	}
 }
 
-// Write prints the points for people, and whether relay work can begin.
-func Write(w *terminal.Writer, points []Point) {
+// Write prints the points and checks for people, and whether relay work can begin.
+func Write(w *terminal.Writer, points []Point, checks []Check) {
 	counts, widest := map[string]int{}, 0
 	paint := map[string]func(string) string{OK: w.Palette.Good, Warn: w.Palette.Wait, Fail: w.Palette.Bad}
 	for _, p := range points {
@@ -142,11 +144,15 @@ func Write(w *terminal.Writer, points []Point) {
 	}
 	for i, p := range points {
 		counts[p.State]++
+		if p.Name == "checks" && len(checks) > 0 {
+			writeChecks(w, checks)
+			checks = nil
+		}
 		state := paint[p.State](p.State) + strings.Repeat(" ", max(4-len(p.State), 0))
-		fmt.Fprintf(w, "%s  %s  %s\n", state, terminal.Pad(p.Name, widest), plaintext.Escape(p.Message))
-		if p.Fix != "" && (i+1 == len(points) || points[i+1].Fix != p.Fix) {
-			for row := range strings.SplitSeq(p.Fix, "\n") {
-				fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), plaintext.Escape(row))
+		fmt.Fprintf(w, "%s  %s  %s\n", state, terminal.Pad(p.Name, widest), folded(w, p.Message, widest+8, p.Place != ""))
+		if fix := p.remedy(); fix != "" && (i+1 == len(points) || points[i+1].remedy() != fix) {
+			for row := range strings.SplitSeq(fix, "\n") {
+				fmt.Fprintf(w, "%s%s\n", strings.Repeat(" ", widest+8), folded(w, row, widest+8, p.Place != ""))
 			}
 		}
 	}
@@ -158,4 +164,12 @@ func Write(w *terminal.Writer, points []Point) {
 	default:
 		fmt.Fprintf(w, "\n%s: relay work\n", paint[OK]("ready"))
 	}
+}
+
+// folded returns text for a line with an indentation. On a terminal it breaks lines of prose; commands stay fit to be copied.
+func folded(w *terminal.Writer, s string, indent int, prose bool) string {
+	if prose && terminal.IsTerminal(w.Dest) {
+		return strings.TrimSpace(terminal.Wrap(s, terminal.Columns(w.Dest), strings.Repeat(" ", indent)))
+	}
+	return plaintext.Escape(s)
 }

@@ -12,10 +12,8 @@ import (
 
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/epic"
 	"relay/epic/globs"
 	"relay/internal/lazyregexp"
-	"relay/orchestrator/bench"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/precheck"
 	"relay/orchestrator/text"
@@ -50,8 +48,7 @@ func (c *checkup) epic() bool {
 func (c *checkup) budget() {
 	p, caps := c.project, c.project.Caps(c.plan)
 	if err := caps.Check(); err != nil {
-		d := exit.Diagnose(err)
-		c.points = append(c.points, Point{Name: "budget", State: Fail, Message: d.Messages[0], Fix: d.Hint, Code: d.Code})
+		c.fail("budget", err)
 		return
 	}
 	if view, err := p.View(c.plan); err == nil {
@@ -93,73 +90,25 @@ func (c *checkup) runChecks(ctx context.Context) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger, c.host.Prove)
+	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
 	case tried.Unready != "":
 		c.add(Fail, "checks", "task checkouts cannot be set up: "+tried.Unready, "correct relay.worktree")
 	default:
-		c.reportChecks(tried.Checks)
+		reportChecks(c, tried.Checks)
 	}
 	for _, t := range tried.Checks {
+		if t.Hook && !t.Passed {
+			c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
+		}
 		if !t.Passed && bash.MatchString(t.Check.Run) && shell.Name(o.Env) == "sh" {
 			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
 		}
 	}
 	if len(tried.Changed) > 0 {
 		c.add(Warn, "checks", "the checks have changed "+text.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
-	}
-}
-
-// reportChecks reports the results of the checks. One that fails before the work is ordinary.
-func (c *checkup) reportChecks(tried []bench.TriedCheck) {
-	passed, red := 0, 0
-	for _, t := range tried {
-		whose := "the epic"
-		if len(t.Tasks) > 0 {
-			whose = text.Some(t.Tasks, 3)
-		}
-		state, fix := Warn, ""
-		var said string
-		switch {
-		case t.Hook:
-			reportHook(c, t)
-			continue
-		case t.CannotRun != "" && t.Later:
-			said, fix = t.CannotRun, "it does not matter if a task before it brings that"
-		case t.CannotRun != "":
-			state, said = Fail, t.CannotRun
-		case t.Passed && t.Check.Expect == epic.ExpectRedThenGreen && !t.Later:
-			said, fix = t.Check.Name+" passes before the work, so it cannot prove it (expect: red_then_green)", "make the check fail as long as the work is not done"
-		case t.Passed:
-			passed++
-			if t.NoTest {
-				said, fix = t.Check.Name+" ran no test: it proves nothing", "correct the path or pattern in it, unless a task adds the tests"
-				break
-			}
-			if len(t.Blind) == 0 {
-				continue
-			}
-			said = t.Check.Name + " passes with " + text.Some(t.Blind, 3) + " emptied: it does not test that, or tests another copy"
-			fix = "have it fail without that file; a copy that leads elsewhere can be made by relay.worktree.setup"
-		case len(t.Tasks) == 0:
-			said, fix = t.How+" before any work: it proves nothing until it passes", "fix it, or remove it"
-		default:
-			red++
-			continue
-		}
-		c.add(state, "checks", whose+": "+said, fix)
-	}
-	if passed+red > 0 {
-		c.add(OK, "checks", strings.TrimSpace(fmt.Sprintf("%d run: %d pass, %d fail, as they may before the work", passed+red, passed, red)), "")
-	}
-}
-
-// reportHook reports a pre-commit hook that fails.
-func reportHook(c *checkup, t bench.TriedCheck) {
-	if !t.Passed {
-		c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
 	}
 }
 

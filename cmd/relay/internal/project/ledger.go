@@ -193,7 +193,7 @@ func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
 func (p *Project) SessionOptions(pl *Plan) sessionkeeper.Options {
 	c := &p.Config.Relay
 	return sessionkeeper.Options{
-		Enabled: c.Records.Sessions, Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Cap: int64(c.TranscriptMiB) << 20,
+		Enabled: c.Records.Sessions, Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID,
 		Kind: func(name string) string { return c.Agents[name].Type },
 	}
 }
