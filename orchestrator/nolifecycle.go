@@ -19,8 +19,6 @@ func (noLifecycle) Awake(context.Context) error                                 
 func (noLifecycle) Begin(context.Context) error                                     { return nil }
 func (noLifecycle) Reserve(engine.Attempt)                                          {}
 func (noLifecycle) Asked(engine.Attempt) bool                                       { return false }
-func (noLifecycle) Unclean() bool                                                   { return false }
-func (noLifecycle) CleanAfter(context.Context) ([]attempts.Note, error)             { return nil, nil }
 
 func (noLifecycle) Close(context.Context) ([]string, error) { return nil, nil }
 

@@ -30,7 +30,7 @@ func narrowed(base []string, c Call) []string {
 	}
 	env := slices.Clone(c.within)
 	for _, kv := range base {
-		name, _, _ := strings.Cut(strings.ToUpper(kv), "=")
+		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "SSH_") || name == "PWD" {
 			env = append(env, kv)
 		}
@@ -43,7 +43,6 @@ func environment(base []string, c Call) []string {
 	env := make([]string, 0, len(base)+16)
 	for _, kv := range base {
 		name, _, _ := strings.Cut(kv, "=")
-		name = strings.ToUpper(name) // as Windows reads names
 		keepsLocale := c.Hooks && (name == "LC_ALL" || name == "LANGUAGE")
 		injects := strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_")
 		if keepsLocale || !foreign[name] && !injects {

@@ -70,10 +70,3 @@ func (c *Cached) Facts(ctx context.Context) (Facts, error) {
 	c.facts, c.at, c.known = facts, now, true
 	return facts, nil
 }
-
-// Forget makes the next call ask git: for after a landing, when relay itself changed the checkout.
-func (c *Cached) Forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known = false
-}

@@ -29,7 +29,6 @@ func TestAnswersAreGits(t *testing.T) {
 			checkLog(t, g, r)
 			checkFacts(t, g)
 			checkNames(t, g)
-			checkPathLog(t, g)
 		})
 	}
 }
@@ -197,28 +196,6 @@ func checkNames(t *testing.T, g *Git) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("Names from nothing = %q, want %q", got, want)
-	}
-}
-
-func checkPathLog(t *testing.T, g *Git) {
-	t.Helper()
-	for _, path := range []string{"kept.txt", ":(top)x", "-dash", "nowhere"} {
-		log, err := g.PathLog(t.Context(), path, 5)
-		if err != nil {
-			t.Errorf("PathLog(%q): %v", path, err)
-		}
-		head, _ := g.Head(t.Context())
-		if head == "" {
-			continue
-		}
-		want := git(t, g.Root(), "--literal-pathspecs", "log", "-n", "5", "--format=%H", "--", path)
-		got := ""
-		for _, c := range log {
-			got += c.Hash + "\n"
-		}
-		if got != want {
-			t.Errorf("PathLog(%q) = %q, want %q", path, got, want)
-		}
 	}
 }
 

@@ -49,15 +49,6 @@ func (g *Git) verify(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// PathLog returns the last n commits that touched a path (taken literally, relative to the root), newest first.
-func (g *Git) PathLog(ctx context.Context, path string, n int) ([]Commit, error) {
-	head, err := g.Head(ctx)
-	if err != nil || head == "" {
-		return nil, err
-	}
-	return g.slowLog(ctx, head, n, path)
-}
-
 // log returns up to n commits, the given one first.
 func (g *Git) log(ctx context.Context, hash string, n int) ([]Commit, error) {
 	if !isHash(hash) {
@@ -70,7 +61,7 @@ func (g *Git) log(ctx context.Context, hash string, n int) ([]Commit, error) {
 }
 
 // slowLog asks the git program. Four fields a commit, each ended by NUL, which none of them can contain.
-func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) ([]Commit, error) {
+func (g *Git) slowLog(ctx context.Context, hash string, n int) ([]Commit, error) {
 	if n <= 0 {
 		return nil, nil
 	}
@@ -80,7 +71,7 @@ func (g *Git) slowLog(ctx context.Context, hash string, n int, paths ...string) 
 	}
 	scan := logScan{}
 	cut := records{take: scan.take, clip: fieldBytes}
-	call := Call{Args: append(args, paths...), Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdout: &cut}
+	call := Call{Args: args, Stdout: &cut}
 	if _, err := g.Run(ctx, call); err != nil {
 		return nil, err
 	}

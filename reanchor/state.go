@@ -107,7 +107,7 @@ func hookNames(root, dir string) []string {
 	var names []string
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(dir, e.Name()))
-		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(e.Name(), ".sample") || !runnable(info) {
+		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(e.Name(), ".sample") || info.Mode().Perm()&0o111 == 0 {
 			continue
 		}
 		names = append(names, oneLine(e.Name(), 100))

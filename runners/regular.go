@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // ReadResultFile reads a file an agent wrote as its result or answer: a regular file of at most 1 MiB, through no
@@ -38,7 +39,7 @@ func OpenRegular(path string) (*os.File, error) {
 	if !before.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
 	}
-	f, err := openNoFollow(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

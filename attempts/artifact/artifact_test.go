@@ -343,7 +343,7 @@ func TestGuardsAndNew(t *testing.T) {
 func TestSlug(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"20260116-auth": "20260116-auth", "a b/c\\..d": "a-b-c-..d", "../../etc": "etc", "": "session", "日本": "session", ".git": "git", "CON": "session-CON", "nul.txt": "session-nul.txt", "--x--": "x",
+		"20260116-auth": "20260116-auth", "a b/c\\..d": "a-b-c-..d", "../../etc": "etc", "": "session", "日本": "session", ".git": "git", "--x--": "x",
 		strings.Repeat("x", 200): strings.Repeat("x", 80), "S": "S",
 	} {
 		if got := Slug(text); got != want || Slug(got) != got {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"runtime"
 
 	"relay/attempts/internal/durable"
 )
@@ -37,10 +36,6 @@ func Hold(top string) (*Held, error) {
 	if h.file, err = durable.Regular(disk, name, os.O_RDWR); err != nil {
 		h.Release()
 		return nil, err
-	}
-	if runtime.GOOS == "windows" { // git could not replace a file that is open
-		h.unlock()
-		h.unlock = func() {}
 	}
 	return h, nil
 }

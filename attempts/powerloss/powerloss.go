@@ -16,9 +16,6 @@ import (
 	"relay/attempts/ledgersync"
 )
 
-// ErrOff is returned by every operation after the power has gone.
-var ErrOff = simdisk.ErrCrashed
-
 // Checkout is a checkout with its records.
 type Checkout struct {
 	disk *simdisk.Disk

@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -9,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -214,7 +213,7 @@ func timed(b *testing.B, dir, name string, args ...string) (time.Duration, int64
 	if err := cmd.Run(); err != nil {
 		b.Fatalf("%s %v: %v\n%s", name, args, err, stderr.String())
 	}
-	return time.Since(start), peakKiB(cmd.ProcessState)
+	return time.Since(start), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 }
 
 func write(b *testing.B, path, text string) {

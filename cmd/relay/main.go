@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Command relay runs AI agent CLIs over an epic's task graph, unattended, and can prove afterwards what it did.
 package main
 

@@ -104,7 +104,7 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	for name, value := range map[string]string{
-		"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "TZ": "UTC",
 		"XDG_STATE_HOME":      env.WorkDir + "-state", // outside of the script's repository, and removed with the folder of all scripts
 		"RELAY_INHIBIT_SLEEP": "false", wireVariable: "json",
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"),

@@ -61,16 +61,6 @@ type Entry struct {
 	Line        int // in the playlist, from 1
 }
 
-// Entry returns the epic that stands in the list with a file, or nil.
-func (l *List) Entry(file string) *Entry {
-	for i := range l.Epics {
-		if l.Epics[i].File == file {
-			return &l.Epics[i]
-		}
-	}
-	return nil
-}
-
 // Read reads the playlist at path, in the repository whose folder is root. It fails with epic.Problems, all at once, when the
 // list has mistakes, or names files that are missing, outside the repository or the same; with another error when the file
 // cannot be read.

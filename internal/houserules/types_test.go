@@ -54,7 +54,7 @@ func (all declared) get(name string) *declaration {
 }
 
 // system matches the end of a file for one system. The files of a type for several systems count as one.
-var system = regexp.MustCompile(`_(linux|darwin|windows|unix|other)\.go$`)
+var system = regexp.MustCompile(`_(linux|darwin|other)\.go$`)
 
 // add collects the types and methods of a file.
 func (all declared) add(name string, file *ast.File) {

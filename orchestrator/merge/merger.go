@@ -5,7 +5,6 @@ package merge
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -50,9 +49,8 @@ type Merger struct {
 	Tasks   *taskbranch.Set
 	Work    Work
 
-	step      step         // the last that was made; only one is made at a time
-	landed    []landing    // in this run
-	lostSteps atomic.Int32 // steps in a row that were gone before the branch was there
+	step   step      // the last that was made; only one is made at a time
+	landed []landing // in this run
 }
 
 // step is a step of the integration branch that has been made and not taken yet.
@@ -67,25 +65,15 @@ type step struct {
 // Join makes the integration branch's next step out of a group of work: of as many of its first as git can put together. What comes
 // of it is proved before the branch moves. When several are red together, the step says so and goes nowhere.
 func (m *Merger) Join(ctx context.Context, group []engine.Verified) (engine.Step, error) {
-	made, err := m.retry(ctx, group)
+	made, err := m.make(ctx, group)
+	if gitcmd.Refused(ctx, err) {
+		made, err = m.makeFirst(ctx, group[0])
+	}
 	if err != nil {
 		return engine.Step{}, err
 	}
 	m.step = made
 	return made.Step, nil
-}
-
-// most is how often in a row a step is made that is lost before the branch is there.
-const most = 5
-
-// retry makes a step again when the user's git has cleared away its commits, to which nothing leads yet: git gc --prune=now does.
-func (m *Merger) retry(ctx context.Context, group []engine.Verified) (made step, err error) {
-	for range most {
-		if made, err = m.make(ctx, group); !gitcmd.Refused(ctx, err) {
-			return made, err
-		}
-	}
-	return m.makeFirst(ctx, group[0])
 }
 
 // makeFirst makes a step of the first of a group alone. What is wrong with its commits is its own attempt's.
@@ -162,7 +150,7 @@ func (m *Merger) keep(ctx context.Context, a engine.Attempt, r *engine.Result, r
 }
 
 // Advance moves the integration branch, if there is anything to add, and then forgets the branches that have landed. It reports false
-// when the branch is not where it was any more, or the step is lost.
+// when the branch is not where it was any more.
 func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	made := m.step
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
@@ -174,13 +162,9 @@ func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	}
 	if made.To != made.From {
 		moved, err := m.Guard.Step(ctx, made.To)
-		if err != nil && m.lostSteps.Add(1) < most && !gitcmd.Has(ctx, m.Home, made.To) {
-			return false, nil // nothing led to it, and the user's git has cleared it away: it is made again
-		}
 		if err != nil || !moved {
 			return false, err
 		}
-		m.lostSteps.Store(0)
 	}
 	m.landed = append(m.landed, made.landings...)
 	for name, head := range made.branches {

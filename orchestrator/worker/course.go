@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"relay/epic"
@@ -58,8 +57,6 @@ type place interface {
 	look(ctx context.Context, t *attempt) error
 	// reopen makes sure that git can read the checkout before its work is collected. It reports true when the agent has destroyed it.
 	reopen(ctx context.Context, t *attempt) (gone bool, err error)
-	// regain makes objects again that were deleted meanwhile, and reports whether there were any.
-	regain(ctx context.Context, t *attempt) (bool, error)
 	// commit commits what the agent has left and lists what it has changed.
 	commit(ctx context.Context, t *attempt) ([]reanchor.Change, error)
 	// theirs reports whether a person has committed since the run of the attempt was killed.
@@ -116,12 +113,8 @@ func (t *attempt) rule(ctx context.Context) (verdict.Ruling, error) {
 		ruling, need := verdict.Decide(&t.ev)
 		err := t.gather(ctx, need)
 		again := need != verdict.Nothing
-		if err != nil || !again && !ruling.Lands() {
-			var regaining error
-			again, regaining = t.regained(ctx, err)
-			if err = errors.Join(err, regaining); again {
-				continue
-			}
+		if err != nil && t.collectsAgain(ctx, err) {
+			continue
 		}
 		if err == nil && !again {
 			again, err = t.again(ctx, ruling)
@@ -228,27 +221,22 @@ func (t *attempt) collectWork(ctx context.Context) error {
 	return t.work.LookAtDiff(ctx, names)
 }
 
-// maxObjectTries bounds how often in a row objects are made again.
-const maxObjectTries = 5
+// maxCollections bounds how often in a row the work is collected.
+const maxCollections = 5
 
-// regained reports whether the work is to be collected again, as objects of it were deleted meanwhile. Whoever types git prune, or
-// git gc --prune=now, takes away what a git beside it, relay's or an agent's, has written and nothing leads to yet. What relay makes
-// it makes again, and what an agent had committed is committed again from its files. On a full disk it waits for room first.
-func (t *attempt) regained(ctx context.Context, cause error) (again bool, err error) {
-	if t.saved == nil || t.gone || cause != nil && !gitcmd.Refused(ctx, cause) || t.tries >= maxObjectTries {
-		return false, nil
+// collectsAgain reports whether the work is to be collected again after git refused something: once, and on a full disk when it had
+// time to become less full.
+func (t *attempt) collectsAgain(ctx context.Context, cause error) bool {
+	if t.saved == nil || t.gone || !gitcmd.Refused(ctx, cause) || t.tries >= maxCollections {
+		return false
 	}
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
-	cleared, err := t.place.regain(ctx, t)
-	if err != nil || !cleared && !gitcmd.AwaitRoom(ctx, cause) && (cause == nil || t.tries > 1) {
-		return false, err
+	if !gitcmd.AwaitRoom(ctx, cause) && t.tries > 1 {
+		return false
 	}
 	t.collectAgain()
-	if cleared {
-		t.f.Note("salvage", "git prune has deleted objects of this attempt that no branch had yet: its files are committed again")
-	}
-	return true, nil
+	return true
 }
 
 // collectAgain has the work be collected again, from what was known before that.

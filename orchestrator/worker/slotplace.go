@@ -237,10 +237,6 @@ func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err erro
 	return false, nil
 }
 
-func (p *slotPlace) regain(ctx context.Context, t *attempt) (bool, error) {
-	return t.c.tree.Regain(ctx, t.a.Base)
-}
-
 // theirs returns false: only agents work in slots.
 func (p *slotPlace) theirs(context.Context, *attempt) (bool, error) { return false, nil }
 
@@ -308,32 +304,23 @@ func (p *slotPlace) mark(ctx context.Context, t *attempt) error {
 	return err
 }
 
-// stamp marks the commits. Before the branch is put onto them nothing leads to them: when the user's git has cleared away what is
-// unreachable in that moment, they are made again.
+// stamp marks the commits.
 func (p *slotPlace) stamp(ctx context.Context, t *attempt) error {
 	s, tree := p.e, t.c.tree
-	for try := 1; ; try++ {
-		if err := tree.Keep(ctx, tree.Branch, t.f.Head); err != nil {
-			if try < maxObjectTries && gitcmd.Refused(ctx, err) && gitcmd.Has(ctx, t.c.repo, t.f.Head) {
-				continue
-			}
-			return err
-		}
-		stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
-			Base: t.a.Base, Head: t.f.Head, Began: t.files.Begun(), Trailers: merge.Trailers(s.run.o, t.a),
-		})
-		if err != nil {
-			return err
-		}
-		err = s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, tree.Branch, stamped)
-		if err == nil {
-			t.f.Head = stamped
-			return tree.Follow(ctx, stamped)
-		}
-		if try == maxObjectTries || ctx.Err() != nil || gitcmd.Has(ctx, s.run.home, stamped) {
-			return err
-		}
+	if err := tree.Keep(ctx, tree.Branch, t.f.Head); err != nil {
+		return err
 	}
+	stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
+		Base: t.a.Base, Head: t.f.Head, Began: t.files.Begun(), Trailers: merge.Trailers(s.run.o, t.a),
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, tree.Branch, stamped); err != nil {
+		return err
+	}
+	t.f.Head = stamped
+	return tree.Follow(ctx, stamped)
 }
 
 // keep keeps the work that does not land, leaves the slot on no branch and with nothing half done, as all of it is in commits then, and

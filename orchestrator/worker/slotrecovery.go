@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/gitcmd"
@@ -41,7 +42,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
-	if head != "" && !gitcmd.Has(ctx, s.run.home, head) { // see [attempt.regained]
+	if head != "" && !gitcmd.Has(ctx, s.run.home, head) { // git prune has deleted it
 		head = ""
 	}
 	return p.recover(ctx, t, text.FirstOf(head, t.a.Base))
@@ -95,6 +96,9 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	return nil
 }
 
+// lostObjects matches what git says when it does not find an object that was there.
+var lostObjects = lazyregexp.New(`unable to (read|find)|bad object|invalid object|Needed a single revision|missing (blob|tree|commit)`)
+
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
 // tried again in another checkout, a few times, and no other task is held up; what is left of it stays for a person. A fault of the
 // user's repository, the disk or the ledger stays an error, which ends the run.
@@ -105,7 +109,9 @@ func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error 
 	}
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
-	t.ev.Damage = cause.Error()
+	if t.ev.Damage = cause.Error(); lostObjects.MatchString(t.ev.Damage) {
+		t.ev.Damage += " (objects are missing, as after git prune or git gc --prune=now: type them when no run is on)"
+	}
 	ruling, _ := verdict.Decide(&t.ev)
 	t.f.Rule(&t.ev, ruling)
 	t.f.Head, t.f.Landed = "", ""

@@ -160,7 +160,6 @@ func (p *userPlace) begin(_ context.Context, t *attempt) error {
 func (p *userPlace) leave(context.Context, engine.Attempt) string   { return "" }
 func (p *userPlace) look(context.Context, *attempt) error           { return nil }
 func (p *userPlace) reopen(context.Context, *attempt) (bool, error) { return false, nil }
-func (p *userPlace) regain(context.Context, *attempt) (bool, error) { return false, nil }
 
 // commit collects the work, if need be after .git was put back. Side by side changes belong to no task: nothing is collected.
 func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Change, err error) {

@@ -18,7 +18,6 @@ import (
 
 func TestCommandPlaceholders(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	req := runnertest.Request(t)
 	req.Model = "{task}; touch x"
 	argv := []string{
@@ -47,7 +46,6 @@ func TestCommandPlaceholders(t *testing.T) {
 // A command that has written its result may work on, unless that is its last word.
 func TestCommandWorksOnAfterItsResult(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	for _, final := range []bool{false, true} {
 		req := runnertest.Request(t)
 		req.Limits.Linger, req.Limits.StopGrace = 20*time.Millisecond, time.Second
@@ -62,7 +60,6 @@ func TestCommandWorksOnAfterItsResult(t *testing.T) {
 
 func TestCommandClaims(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	const good = `{"status":"success","summary":"s"}`
 	for _, c := range []struct {
 		name, script string
@@ -140,7 +137,6 @@ func TestEndedCommand(t *testing.T) {
 // TestUnderGuardian sees that what the guardian tells of starts, stops and ends is what the adapters go by.
 func TestUnderGuardian(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	g := runnertest.Guardian(t)
 	for _, c := range []struct {
 		argv   []string

@@ -62,7 +62,6 @@ func rewrite(path string, f *os.File, c cutting) error {
 	}
 	err = errors.Join(err, out.Close())
 	if err == nil {
-		_ = f.Close() // Windows renames over no open file
 		err = os.Rename(part, path)
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"relay/runners/process/punchhole"
@@ -33,7 +32,7 @@ type Line struct {
 	Dropped int64  // bytes missing between the two; 0: this is the whole line
 }
 
-// Lines reads the lines of a regular file that somebody is still writing. It is for one goroutine, except LastByte.
+// Lines reads the lines of a regular file that somebody is still writing. It is for one goroutine.
 //
 // Memory is bounded by MaxLine and a half, whatever is written. With a Cap the middle of what has been read is given
 // back to the disk as the file grows, which keeps its offsets; [Compact] closes the gap at the end.
@@ -49,10 +48,8 @@ type Lines struct {
 	head       []byte // of a line over MaxLine; nil: the line is not that long so far
 	dropped    int64
 
-	opened time.Time
-	last   atomic.Int64 // time of the last byte since opened
-	poll   time.Duration
-	timer  *time.Timer
+	poll  time.Duration
+	timer *time.Timer
 }
 
 // OpenLines opens the file at path, which has to exist: Start creates it.
@@ -69,16 +66,12 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 		o.MaxLine = defaultMaxLine
 	}
 	o.MaxLine = max(o.MaxLine, 2*keepOfLine)
-	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap), opened: time.Now(), poll: pollMin}
+	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap), poll: pollMin}
 	return l, nil
 }
 
 // Close closes the file.
 func (l *Lines) Close() error { return l.f.Close() }
-
-// LastByte returns when output was last seen; before there was any, when the file was opened. It may be called from any
-// goroutine.
-func (l *Lines) LastByte() time.Time { return l.opened.Add(time.Duration(l.last.Load())) }
 
 // Next returns the next line and waits for it. After Gone it returns what is left, the last line even without an end,
 // and then io.EOF. When ctx is cancelled it returns the cause; it can be called again.
@@ -164,7 +157,6 @@ func (l *Lines) fill() (int, error) {
 	}
 	l.w += n
 	l.off += int64(n)
-	l.last.Store(int64(time.Since(l.opened)))
 	l.poll = pollMin
 	l.hole.FreeBefore(l.f, l.off)
 	return n, nil

@@ -1,6 +1,6 @@
 // Package process starts, watches and ends the processes of a run.
 //
-// There is one place that starts children. On unix it runs inside the guardian: relay itself, re-executed, which is the parent of
+// There is one place that starts children. It runs inside the guardian: relay itself, re-executed, which is the parent of
 // every agent and acceptance command, a subreaper on Linux, and outlives a killed relay just long enough to end them all and to
 // write down how each ended.
 //

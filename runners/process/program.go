@@ -17,7 +17,7 @@ func (cmd Command) program() (string, error) {
 		return "", fmt.Errorf("empty argument list: %w", exec.ErrNotFound)
 	}
 	name := cmd.Argv[0]
-	if strings.ContainsAny(name, slashes) {
+	if strings.Contains(name, "/") {
 		return cmd.executable(name)
 	}
 	var found error
@@ -39,45 +39,29 @@ func (cmd Command) program() (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// executable checks path, and with each ending the system knows for programs.
+// executable returns path if it can be executed.
 func (cmd Command) executable(path string) (string, error) {
-	var first error
-	for _, ending := range cmd.endings(path) {
-		file := path + ending
-		place := file
-		if !filepath.IsAbs(place) {
-			place = filepath.Join(cmd.Dir, place) // the child is there already when it looks
-		}
-		err := checkExecutable(place)
-		if err == nil {
-			return file, nil
-		}
-		if first == nil {
-			first = err
-		}
+	place := path
+	if !filepath.IsAbs(place) {
+		place = filepath.Join(cmd.Dir, place) // the child is there already when it looks
 	}
-	return "", first
-}
-
-func checkExecutable(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
+	info, err := os.Stat(place)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", &fs.PathError{Op: "exec", Path: place, Err: fmt.Errorf("is a directory: %w", fs.ErrPermission)}
+	case info.Mode()&0o111 == 0:
+		return "", &fs.PathError{Op: "exec", Path: place, Err: fmt.Errorf("not executable: %w", fs.ErrPermission)}
 	}
-	if info.IsDir() {
-		return &fs.PathError{Op: "exec", Path: path, Err: fmt.Errorf("is a directory: %w", fs.ErrPermission)}
-	}
-	if executeBits != 0 && info.Mode()&executeBits == 0 {
-		return &fs.PathError{Op: "exec", Path: path, Err: fmt.Errorf("not executable: %w", fs.ErrPermission)}
-	}
-	return nil
+	return path, nil
 }
 
 // variable returns the last value of name in Env.
 func (cmd Command) variable(name string) string {
 	value := ""
 	for _, v := range cmd.Env {
-		if key, val, ok := strings.Cut(v, "="); ok && sameVariable(key, name) {
+		if val, ok := strings.CutPrefix(v, name+"="); ok {
 			value = val
 		}
 	}

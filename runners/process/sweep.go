@@ -12,8 +12,7 @@ const recordLimit = 3 * time.Second
 // stop signal TERM, KILL after grace, again until nothing new turns up. It returns how many it ended. This process, its
 // guardians and its ancestors are left alone, and so is what belongs to another user.
 //
-// A process that has overwritten its own environment is not found; what it did to its parent's does not matter. On
-// Windows there is nothing to find: the system ends a command's whole job when its guardian ends.
+// A process that has overwritten its own environment is not found; what it did to its parent's does not matter.
 func Sweep(ctx context.Context, match func(mark string) bool, grace time.Duration) (ended int, err error) {
 	ended = theProcTable().sweep(match, grace, recordLimit, ctx.Done())
 	return ended, context.Cause(ctx)

@@ -173,9 +173,6 @@ func endings(t *testing.T, create Make) {
 	} {
 		t.Run(string(c.act), func(t *testing.T) {
 			t.Parallel()
-			if c.act == LinkResult && runtime.GOOS == "windows" {
-				t.Skip("symbolic links need a privilege")
-			}
 			r := newRun(t, create, c.act)
 			r.req.Limits.TranscriptCap = 1 << 20
 			report := r.want(t, t.Context(), c.outcome)

@@ -143,14 +143,6 @@ func WriteFile(tb testing.TB, path string, data []byte) {
 	}
 }
 
-// NeedShell skips a test where there is no POSIX shell.
-func NeedShell(tb testing.TB) {
-	tb.Helper()
-	if _, err := os.Stat("/bin/sh"); err != nil {
-		tb.Skip("needs a POSIX shell")
-	}
-}
-
 // Guardian starts a guardian for the test. The package's TestMain is [Main].
 func Guardian(tb testing.TB) *process.Guardian {
 	tb.Helper()

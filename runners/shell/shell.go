@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ import (
 type Request struct {
 	Mark      string
 	Dir       string
-	Run       string // for bash -c, without bash for sh -c, on Windows for cmd /C
+	Run       string // for bash -c, without bash for sh -c
 	Log       string // stdout and stderr go here, as they come
 	End       string
 	Env       []string // complete
@@ -63,9 +62,6 @@ func Name(env []string) string {
 // cause, for a cancelled ctx: a command that was stopped half-way has proved nothing, and failed nothing either.
 func Run(ctx context.Context, sup process.Supervisor, req Request) (Report, error) {
 	argv := []string{Name(req.Env), "-c", req.Run}
-	if runtime.GOOS == "windows" {
-		argv = []string{"cmd", "/C", req.Run}
-	}
 	w := monitor.Process{
 		Supervisor: sup,
 		Command: process.Command{

@@ -16,7 +16,6 @@ import (
 
 func TestShell(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	for _, c := range []struct {
 		name, run string
 		wall      time.Duration
@@ -53,7 +52,6 @@ func TestShell(t *testing.T) {
 
 func TestShellIsBounded(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	log := filepath.Join(t.TempDir(), "check.log")
 	r, err := shell.Run(t.Context(), process.NewLocal(), shell.Request{
 		Mark: "run/T1/1", Dir: t.TempDir(), Run: "yes | head -c 3000000; echo the end", Log: log, Cap: 100_000,
@@ -70,7 +68,6 @@ func TestShellIsBounded(t *testing.T) {
 
 func TestShellStopped(t *testing.T) {
 	t.Parallel()
-	runnertest.NeedShell(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough for tonight")
 	time.AfterFunc(200*time.Millisecond, func() { cancel(why) })

@@ -3,7 +3,6 @@ package version_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -27,9 +26,6 @@ func executable(t *testing.T, text string) string {
 
 func TestProgramVersion(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("the programs are shell scripts")
-	}
 	for _, c := range []struct{ name, script, want, fault string }{
 		{"claude", `echo "2.1.329 (Claude Code)"`, "2.1.329", ""},
 		{"codex", `echo "codex-cli 0.169.0"`, "0.169.0", ""},

@@ -1,10 +1,13 @@
 package durable
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Disk is the real file system below one folder. Names cannot lead out of it, through links neither.
@@ -66,7 +69,7 @@ func (d *Disk) Recreate() (FS, error) {
 
 // OpenFile opens a file as os.OpenFile does, without blocking on a named pipe.
 func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := d.root.OpenFile(filepath.FromSlash(name), flag|nonblock, perm)
+	f, err := d.root.OpenFile(filepath.FromSlash(name), flag|unix.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +100,8 @@ func (d *Disk) SetModified(name string, at time.Time) error {
 	return d.root.Chtimes(filepath.FromSlash(name), time.Time{}, at)
 }
 
-// SyncDir makes the names in a folder durable, on systems where a folder can be synced.
+// SyncDir makes the names in a folder durable.
 func (d *Disk) SyncDir(name string) error {
-	if !dirsSync {
-		return nil
-	}
 	f, err := d.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -117,6 +117,27 @@ type diskFile struct{ *os.File }
 
 func (f diskFile) Sync() error { return syncData(f.File) }
 
-func (f diskFile) TryLock(exclusive bool) (bool, error) { return tryLock(f.File, exclusive) }
+func (f diskFile) TryLock(exclusive bool) (bool, error) {
+	how := unix.LOCK_SH | unix.LOCK_NB
+	if exclusive {
+		how = unix.LOCK_EX | unix.LOCK_NB
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return false, nil
+		case !errors.Is(err, unix.EINTR):
+			return false, &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
+	}
+}
 
-func (f diskFile) Unlock() error { return unlock(f.File) }
+func (f diskFile) Unlock() error {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_UN); err != nil {
+		return &fs.PathError{Op: "unlock", Path: f.Name(), Err: err}
+	}
+	return nil
+}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"time"
 )
 
@@ -103,7 +102,7 @@ func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 // relay that wrote into it last.
 func someoneElses(f File, holder Holder) bool {
 	info, err := f.Stat()
-	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 && !holder.Reachable()
+	return err == nil && info.Mode().Perm()&0o077 != 0 && !holder.Reachable()
 }
 
 func (l *Lock) take(me Holder) error {

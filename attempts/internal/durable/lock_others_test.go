@@ -3,7 +3,6 @@ package durable
 import (
 	"errors"
 	"os"
-	"runtime"
 	"testing"
 	"time"
 )
@@ -23,9 +22,6 @@ func TestLockOfAnotherUser(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if runtime.GOOS == "windows" {
-				t.Skip("there are no such modes")
-			}
 			dir := t.TempDir()
 			disk, err := OpenDisk(dir)
 			if err != nil {

@@ -226,7 +226,7 @@ func (l *Log) reopen(fsys FS, restore func(io.Writer) error) error {
 func (l *Log) LastWords(reserve string, lines []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !full(l.err) {
+	if !Full(l.err) {
 		return l.err
 	}
 	if err := l.fsys.Remove(reserve); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // ReserveSize is what is kept free for the last words of a full disk.
@@ -37,4 +38,4 @@ func Reserve(fsys FS, name string) error {
 }
 
 // Full reports whether an error says that the disk, or the user's share of it, is full.
-func Full(err error) bool { return full(err) }
+func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -77,10 +77,10 @@ func (b *Branch) attemptCommits(ctx context.Context, base, head string, began ti
 		}
 	}
 	local, err := b.Commits(ctx, append(slices.Clone(span), "--not", "--remotes"))
-	if err != nil || began.IsZero() || contiguous(local, base, head) {
+	if err != nil || began.IsZero() {
 		return local, err
 	}
-	// Something is not the attempt's, or it has pushed: no remote had those commits before it began.
+	// Commits that it has pushed are its own: no remote had them before it began.
 	recent, err := b.Commits(ctx, append(span, "--max-age="+strconv.FormatInt(began.Unix(), 10)))
 	if err != nil {
 		return nil, err
@@ -89,20 +89,6 @@ func (b *Branch) attemptCommits(ctx context.Context, base, head string, began ti
 		return slices.ContainsFunc(local, func(l NamedCommit) bool { return l.Name == c.Name })
 	})
 	return append(pushed, local...), nil // whatever a remote has comes before what none has
-}
-
-// contiguous reports whether commits are all there is from base to head.
-func contiguous(commits []NamedCommit, base, head string) bool {
-	listed := map[string]bool{base: true}
-	for _, c := range commits {
-		for _, p := range c.Parents() {
-			if !listed[p] {
-				return false
-			}
-		}
-		listed[c.Name] = true
-	}
-	return listed[head]
 }
 
 // foreignTip returns the commit of a ref whose history no attempt has made; "" when there is none, or when it is one of

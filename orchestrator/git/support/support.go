@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/nested"
 	"relay/orchestrator/text"
@@ -59,13 +61,21 @@ func CheckRepository(ctx context.Context, repo *reanchor.Git) error {
 	return checkFilters(ctx, repo)
 }
 
+// access returns an error when relay may not read a file, or not write into a folder.
+func access(path string, d fs.DirEntry) error {
+	if d.IsDir() {
+		return unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK)
+	}
+	return unix.Access(path, unix.R_OK)
+}
+
 // checkAccess refuses a repository in which another user, such as root with sudo git, has made objects or branches that git cannot go on
 // with.
 func checkAccess(repo *reanchor.Git) error {
 	for _, part := range []string{"objects", "refs/heads", "logs/refs/heads"} {
 		err := filepath.WalkDir(filepath.Join(repo.CommonDir(), part), func(path string, d fs.DirEntry, err error) error {
 			if err == nil {
-				err = access(path, d.IsDir())
+				err = access(path, d)
 			}
 			if err == nil || errors.Is(err, fs.ErrNotExist) { // git clears up meanwhile
 				return nil

@@ -10,7 +10,6 @@ import (
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/repotest"
-	"relay/reanchor"
 )
 
 // Whatever an attempt leaves, it is all in the commit, and none of it is left after the checkout is put back.
@@ -350,27 +349,5 @@ func TestSalvage(t *testing.T) {
 				t.Errorf("what was there is kept as %q, want %q", aside, want)
 			}
 		})
-	}
-}
-
-// An attempt begins anew when objects of its own are missing, and not when those are that a neighbour has staged.
-func TestRegainOnlyItsOwn(t *testing.T) {
-	t.Parallel()
-	l := newPlain(t)
-	one := l.Git("rev-parse", "HEAD")
-	mine, neighbour := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
-	l.Git("worktree", "add", "-q", mine)
-	l.Git("worktree", "add", "-q", neighbour)
-	regained := func(path string) bool {
-		w := &Tree{Repo: repotest.Want[*reanchor.Git](t)(reanchor.OpenGit(t.Context(), path))}
-		return repotest.Want[bool](t)(w.Regain(t.Context(), one))
-	}
-	l.Sh(`cd '` + neighbour + `'; echo lost > lost; git add lost; blob=$(git rev-parse :lost)
-		cd "$(git rev-parse --path-format=absolute --git-common-dir)/objects"; rm -f "$(echo "$blob" | sed 's,^..,&/,')"`)
-	if regained(mine) {
-		t.Error("an attempt lost its commits for what its neighbour has staged")
-	}
-	if !regained(neighbour) {
-		t.Error("an attempt whose staged file is gone was not begun anew")
 	}
 }

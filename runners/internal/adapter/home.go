@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -23,7 +22,7 @@ func Variable(env []string, name string) string {
 
 // InHome returns a path in the home folder of an environment; "" when it has none.
 func InHome(env []string, path ...string) string {
-	home := cmp.Or(Variable(env, "HOME"), Variable(env, "USERPROFILE"))
+	home := Variable(env, "HOME")
 	if home == "" {
 		return ""
 	}

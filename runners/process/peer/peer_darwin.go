@@ -1,4 +1,3 @@
-// Package peer names the process at the other end of a unix socket.
 package peer
 
 import "golang.org/x/sys/unix"

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,9 +151,6 @@ func (c *checkup) reviewers(ctx context.Context) {
 
 // shell reports a missing sh, which acceptance commands run in.
 func (c *checkup) shell() {
-	if runtime.GOOS == "windows" {
-		return
-	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		c.add(Fail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
 	}

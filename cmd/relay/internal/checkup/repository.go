@@ -189,7 +189,7 @@ func (c *checkup) rules(ctx context.Context) {
 // hookless says why relay.hooks has no hook run.
 func (c *checkup) hookless(ctx context.Context, hooks []string) {
 	if slices.Contains(hooks, "pre-commit") {
-		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation+", nor on Windows", "")
+		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation, "")
 		return
 	}
 	file := c.project.HookFile(ctx)

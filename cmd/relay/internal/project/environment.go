@@ -3,7 +3,6 @@ package project
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -24,12 +23,6 @@ var passed = []string{
 	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH*",
 }
 
-// passedOnWindows is what Windows programs do not start without.
-var passedOnWindows = []string{
-	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE",
-	"HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES*", "COMMONPROGRAMFILES*", "PROCESSOR_*", "NUMBER_OF_PROCESSORS", "OS",
-}
-
 // providers are the variables that agents of a type log in to their providers with. Nothing else gets them: what a
 // test prints, people read. A command may be the CLI of any provider, and opencode asks whichever it is told to.
 var providers = map[string][]string{
@@ -48,11 +41,7 @@ var anyProvider = []string{
 // CommonEnvironment returns the environment of agents and acceptance commands: the list above, and what the
 // configuration adds by NAME, NAME* or NAME=value.
 func CommonEnvironment(environ, extra []string) []string {
-	patterns := slices.Clone(passed)
-	if runtime.GOOS == "windows" {
-		patterns = append(patterns, passedOnWindows...)
-	}
-	return append(selected(environ, patterns, extra), "TERM=dumb")
+	return append(selected(environ, slices.Clone(passed), extra), "TERM=dumb")
 }
 
 // LoginEnvironment returns what set-up commands, checks and agents that may push get besides: the user's ssh agent.
@@ -109,11 +98,8 @@ func isVariable(name string) func(string) bool {
 	return func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
 }
 
-// Matches compares a variable's name with a pattern; on Windows names have no case.
+// Matches compares a variable's name with a pattern.
 func Matches(pattern, name string) bool {
-	if runtime.GOOS == "windows" {
-		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
-	}
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(name, prefix)
 	}
@@ -124,7 +110,7 @@ func Matches(pattern, name string) bool {
 // the user's own, whatever an agent makes of that in its checkout.
 func (p *Project) CommitHook(ctx context.Context) string {
 	c := &p.Config.Relay
-	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree || runtime.GOOS == "windows" {
+	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
 		return ""
 	}
 	state, err := p.Git.State(ctx)

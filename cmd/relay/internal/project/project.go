@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -217,9 +216,6 @@ func StateDir(environ []string) string {
 	state := Lookup(environ, "XDG_STATE_HOME")
 	if home := Lookup(environ, "HOME"); state == "" && home != "" {
 		state = filepath.Join(home, ".local", "state")
-	}
-	if runtime.GOOS == "windows" {
-		state = Lookup(environ, "LOCALAPPDATA")
 	}
 	if !filepath.IsAbs(state) {
 		return ""

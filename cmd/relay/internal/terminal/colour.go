@@ -3,7 +3,6 @@ package terminal
 import (
 	"crypto/rand"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -114,8 +113,6 @@ func (s *Writer) coloured(lookup func(name string) string) bool {
 		return true
 	case !IsTerminal(s.Dest) || lookup("TERM") == "dumb":
 		return false
-	case runtime.GOOS == "windows":
-		return obeys(s.Dest)
 	}
 	return lookup("TERM") != ""
 }

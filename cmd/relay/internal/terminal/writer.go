@@ -2,9 +2,11 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -122,7 +124,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 
 // Failure is the first error of writing, unless it only says that nobody reads any more.
 func (s *Writer) Failure() error {
-	if s.Err == nil || s.Optional || isClosed(s.Err) {
+	if s.Err == nil || s.Optional || errors.Is(s.Err, syscall.EPIPE) || errors.Is(s.Err, syscall.EIO) {
 		return nil
 	}
 	return fmt.Errorf("write the output: %w", s.Err)
