@@ -12,7 +12,7 @@ import (
 func newDiscussCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discuss",
-		Short: "Record what is still open, who holds what, and how it went on",
+		Short: "Record open questions, positions and decisions",
 		Long: `Record discussions below .ledger/entries: what is still open, who takes which
 position and why, and how it went on. Entries are added to and never rewritten.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
@@ -56,7 +56,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 	var relation string
 	cmd := printing(&cobra.Command{
 		Use:     "link ID",
-		Short:   "Say how a discussion relates to earlier ones",
+		Short:   "Link a discussion to earlier ones",
 		Example: "  relay discuss link 2026-01-25_split --to 2026-01-20_skills --relation extends",
 		Args:    cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
@@ -78,8 +78,8 @@ func newDiscussMarkCommand(a *cli.App) *cobra.Command {
 	var in discussion.Input
 	cmd := printing(&cobra.Command{
 		Use:   "mark ID STATUS",
-		Short: "Say where a discussion stands now",
-		Long: `Say where a discussion stands now: exploring, tentative, accepted, deprecated or
+		Short: "Set the status of a discussion",
+		Long: `Set the status of a discussion: exploring, tentative, accepted, deprecated or
 revived. It is added to its history; the same status again may carry a note.`,
 		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
 		Args:    cobra.ExactArgs(2),
@@ -94,14 +94,14 @@ revived. It is added to its history; the same status again may carry a note.`,
 func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "open",
-		Short: "List the discussions that are open, oldest first",
+		Short: "List open discussions, oldest first",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return discuss.Open(cmd.Context(), a, asJSON) })
 }
 
 func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "replay ID",
-		Short: "Tell the history of a discussion as it was recorded",
+		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		return discuss.Replay(cmd.Context(), a, args[0], asJSON)
