@@ -196,13 +196,14 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	f.Left, f.PutBack = nil, nil
 	takes, protected, hasProtected := func(string) bool { return true }, wk.Protects(), false
 	if verdict.Stands(wk.Evidence) {
-		committed, err := wk.committed(ctx)
+		committed, deleted, err := wk.committed(ctx)
 		if err != nil {
 			return "", err
 		}
 		hasProtected = len(wk.Protected()) > 0
 		takes = func(p string) bool {
-			return changes.Claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&wk.Attempt.Task, p))
+			return changes.Claims(f.ClaimedFiles, p) ||
+				!protected(p) && (!committed || slices.Contains(deleted, p) || changes.Declared(&wk.Attempt.Task, p))
 		}
 	}
 	if hasProtected {
@@ -228,17 +229,23 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
 }
 
-// committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
-func (wk *Work) committed(ctx context.Context) (bool, error) {
+// committed reports whether the agent has committed a change, and which files that deleted: an empty commit, or a merge of what its base
+// has, is none.
+func (wk *Work) committed(ctx context.Context) (yes bool, deleted []string, err error) {
 	if wk.State.AgentHead == wk.Attempt.Base || wk.Evidence.Work.Theirs {
-		return false, nil
+		return false, nil, nil
 	}
 	names, err := wk.Repo.Names(ctx, wk.Attempt.Base, wk.State.AgentHead)
 	var many *reanchor.TooManyError
 	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
-		return true, nil
+		return true, nil, nil
 	}
-	return len(names) > 0, err
+	for _, n := range names {
+		if n.Code == "D" {
+			deleted = append(deleted, n.Path)
+		}
+	}
+	return len(names) > 0, deleted, err
 }
 
 // keepLeft keeps what is no part of the work under a ref of its own.
