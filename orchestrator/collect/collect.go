@@ -196,15 +196,12 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	f.Left, f.PutBack = nil, nil
 	takes, protected, hasProtected := func(string) bool { return true }, wk.Protects(), false
 	if verdict.Stands(wk.Evidence) {
-		committed, deleted, err := wk.committed(ctx)
+		named, err := wk.named(ctx)
 		if err != nil {
 			return "", err
 		}
 		hasProtected = len(wk.Protected()) > 0
-		takes = func(p string) bool {
-			return changes.Claims(f.ClaimedFiles, p) ||
-				!protected(p) && (!committed || slices.Contains(deleted, p) || changes.Declared(&wk.Attempt.Task, p))
-		}
+		takes = func(p string) bool { return changes.Claims(f.ClaimedFiles, p) || !protected(p) && named(p) }
 	}
 	if hasProtected {
 		f.PutBack, err = tree.Differing(ctx, f.AgentHead, protected)
@@ -227,6 +224,15 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	}
 	wk.Evidence.Work.Left = f.Left
 	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
+}
+
+// named returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that the
+// task declares and those that it has deleted in a commit and put back.
+func (wk *Work) named(ctx context.Context) (func(p string) bool, error) {
+	committed, deleted, err := wk.committed(ctx)
+	return func(p string) bool {
+		return !committed || slices.Contains(deleted, p) || changes.Declared(&wk.Attempt.Task, p)
+	}, err
 }
 
 // committed reports whether the agent has committed a change, and which files that deleted: an empty commit, or a merge of what its base

@@ -23,8 +23,8 @@ var (
 	runs   = lazyregexp.New(`(?i)bash|shell|command|exec`)
 )
 
-// named are files of a checkout that the tool calls of an attempt name, by their paths in it. It is true for those that a tool was to write,
-// and false for those that only a command names.
+// named are files of a checkout that the tool calls of an attempt name, by their paths in it: true for those that a tool was to write, false
+// for those that only a command names.
 type named map[string]bool
 
 // calls reads the transcripts of an attempt.

@@ -80,7 +80,8 @@ func (t *taking) take(ctx context.Context, p string) bool {
 		t.doubt("it does not take " + p + ", which has changed in your checkout too")
 		return false
 	}
-	if !info.Mode().IsRegular() || !info.ModTime().After(a.Began) || info.ModTime().Equal(a.taken[p]) || a.MaxFile > 0 && info.Size() > a.MaxFile {
+	fresh := info.ModTime().After(a.Began) && !info.ModTime().Equal(a.taken[p])
+	if !fresh || !info.Mode().IsRegular() || a.MaxFile > 0 && info.Size() > a.MaxFile {
 		return false
 	}
 	content := gitcmd.Plain(full, info.Size())
