@@ -71,5 +71,6 @@ func (r Receipt) AwaitsReview() bool {
 // AwaitsReview reports whether the attempt's work only waits for its review: nobody needs to do it again.
 func (a *Attempt) AwaitsReview() bool {
 	over := a.Result == ResultFailure || a.Result == ResultInterrupted
-	return over && !a.Charged && a.Head != "" && a.Receipt.Salvage != "" && a.Receipt.AwaitsReview()
+	kept := a.Head != "" && (a.Receipt.Salvage != "" || a.Head == a.Base)
+	return over && !a.Charged && kept && a.Receipt.AwaitsReview()
 }

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
@@ -57,6 +58,9 @@ func (k *rechecker) find(ctx context.Context, tip string) (regression.Found, err
 	return found, errors.Join(err, s.recordNotes(found.Notes))
 }
 
+// theEpic stands for the epic's own checks beside the ids of tasks.
+const theEpic = "the epic"
+
 // mostSkipped is how many tasks are named whose checks were not run again.
 const mostSkipped = 50
 
@@ -81,6 +85,9 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 	}
 	for _, note := range all.Epic {
 		k.state.Summary.Regressed = append(k.state.Summary.Regressed, k.state.Redact.Block(note.Text))
+		if note.Kind == "relapse" && !slices.Contains(k.state.Summary.Undone, theEpic) {
+			k.state.Summary.Undone = append(k.state.Summary.Undone, theEpic)
+		}
 	}
 	notes = append(notes, all.Epic...)
 	if len(all.Skipped) > 0 {

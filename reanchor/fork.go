@@ -60,17 +60,6 @@ func (f Fork) Prompt() []byte {
 	return s.bytes()
 }
 
-// Native writes what an agent is told whose CLI goes on from its own session: only what is new. The query is never cut.
-func (f Fork) Native() []byte {
-	var s sheet
-	s.add(block{head: "# Going on from here in another way\n"})
-	s.say("What was said after this point counts no more. You are in another checkout now, the folder in which you begin: leave every other one alone,\n" +
-		"also where it was named before. The files are those of commit " + oneLine(f.Base, 64) + ":\n" +
-		"what the conversation changed in them is not there, unless that commit has it.")
-	f.ask(&s)
-	return s.bytes()
-}
-
 // ask writes the query, and how it is answered.
 func (f Fork) ask(s *sheet) {
 	s.section("What you are asked now", "")

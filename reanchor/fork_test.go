@@ -17,7 +17,6 @@ func TestForkPrompt(t *testing.T) {
 			{Role: "assistant", Tools: strings.Fields("a b c d e f g h i j k l m")},
 		},
 	}.Prompt())
-	golden(t, "fork-native", Fork{Query: "Do it without the cache.", Base: "c0ffee", Wall: time.Hour, USD: 2}.Native())
 	golden(t, "fork-empty", Fork{Query: "Begin.", Agent: Agent{Type: "claude"}}.Prompt())
 	long := Fork{Query: "Again.", MaxBytes: 1}
 	for i := range 50 {

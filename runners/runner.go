@@ -39,7 +39,6 @@ type Request struct {
 	Model      string   // "" : the CLI's own default
 	Session    string   // session to resume; "" : a new one
 	NewSession string   // the id that a new one is to have, for CLIs that take one; "" : any
-	Fork       *Fork    // the new session goes on from there, for CLIs that can; the others are never asked to; nil: it begins anew
 	Spent      Usage    // what the earlier runs of Session reported, for CLIs that count a session as a whole
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
@@ -83,7 +82,7 @@ const (
 	NoModel     Outcome = "model_unknown" // the model does not exist, or not for this account
 
 	Stopped          Outcome = "stopped"           // ctx was cancelled
-	NoSession        Outcome = "no_session"        // the session to be resumed or forked is gone: a fresh one will do
+	NoSession        Outcome = "no_session"        // the session to be resumed is gone: a fresh one will do
 	Lost             Outcome = "lost"              // the supervisor died; how the agent ended is unknown
 	CannotStart      Outcome = "cannot_start"      // the program is missing, not executable, or refuses its arguments
 	PermissionDenied Outcome = "permission_denied" // it failed, or did nothing, for want of a tool that its mode denies

@@ -41,11 +41,6 @@ func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.compiled().FindSubma
 // FindStringSubmatch is the method of [regexp.Regexp].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-// FindAllSubmatch is the method of [regexp.Regexp].
-func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
-	return r.compiled().FindAllSubmatch(b, n)
-}
-
 // FindAllString is the method of [regexp.Regexp].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
 

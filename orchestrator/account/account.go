@@ -40,8 +40,8 @@ type State struct {
 	PutBack []string        // protected files left uncommitted, which relay has put back
 	OnBase  checks.Baseline // what the checks said before the agent; nil: they were not asked
 
-	Locks    bool   // lock files that checks had written were taken into the work
-	Unproved string // what other files the checks have written, which are in no commit: a note; "": none
+	Took     []string // whose files were taken into the work: those of checks, of the pre-commit hook
+	Unproved string   // what other files the checks have written, which are in no commit: a note; "": none
 
 	ClaimedFiles []string // as the agent listed them; compared with git's list and then forgotten
 }

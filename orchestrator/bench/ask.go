@@ -35,8 +35,7 @@ type Room interface {
 // Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
 type Trouble struct {
 	verdict.Mishap
-	Runs  []attempts.CheckRun
-	Blind string // that the task's checks pass without the content of its files as well; "": not known
+	Runs []attempts.CheckRun
 }
 
 // Any reports whether there was any.

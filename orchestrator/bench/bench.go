@@ -5,10 +5,8 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"relay/attempts"
@@ -34,35 +32,14 @@ type Benches struct {
 	Env     func(a engine.Attempt, ofEpic bool) []string // of set-up commands
 	Results *checks.Cache
 	Busy    atomic.Int32 // attempts, and slots in which checks run
-	proved  sync.Map     // the checks of tasks that were proved
 }
 
 // Quiet reports whether no attempt but one is at work, and no checks but its own.
 func (b *Benches) Quiet() bool { return b.Busy.Load() <= 2 } // the attempt, and its bench
 
-// Ask runs checks, one after another, and makes no checkout when all is known. Checks of a task that pass before the work and are
-// quick are proved when they are first seen.
+// Ask runs checks, one after another, and makes no checkout when all is known.
 func (b *Benches) Ask(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) error {
-	var own []TriedCheck
-	slow := !q.Before
-	err := b.asker().Ask(ctx, q, tr, func(check checks.Check, r checks.Result) (bool, error) {
-		if !check.OfEpic {
-			own = append(own, TriedCheck{Check: check.Check, Passed: r.Passed()})
-			slow = slow || !r.Passed() || r.Run.Seconds >= quick
-		}
-		return visit(check, r)
-	})
-	if err != nil || slow || tr.Any() || len(own) == 0 {
-		return err
-	}
-	if _, known := b.proved.LoadOrStore(fmt.Sprint(own), true); known {
-		return nil
-	}
-	err = prove(ctx, b, q, q.Attempt.Task.Files, own)
-	if blind := own[0].Blind; len(blind) > 0 {
-		tr.Blind = "the checks of the task pass without the content of " + text.Listed(blind) + ": they test something else, or another copy"
-	}
-	return err
+	return b.asker().Ask(ctx, q, tr, visit)
 }
 
 func (b *Benches) asker() *Asker {
@@ -165,11 +142,15 @@ func (s *slotBench) PutBack(ctx context.Context, _ checks.Check, tr *Trouble) ([
 
 // Rewritten returns what the checks have rewritten. A checkout whose git data they have changed proves nothing of that.
 func (s *slotBench) Rewritten(ctx context.Context) ([]checks.Rewritten, error) {
-	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, checks.IsLock)
+	takes := s.q.Takes
+	if takes == nil {
+		takes = checks.IsLock
+	}
+	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, takes)
 	if err != nil || len(names) == 0 {
 		return nil, gitcmd.Unasked(err)
 	}
-	return checks.ReadRewritten(s.dir, names)
+	return checks.ReadRewritten(s.dir, names, takes)
 }
 
 // Leave frees the slot.

@@ -13,9 +13,6 @@ import (
 	"relay/orchestrator/checks"
 )
 
-// quick is how long a check may take, in seconds, to be proved unasked.
-const quick = 1.0
-
 // addsTests reports whether files that tasks declare are tests that a commit lacks.
 func addsTests(files, declared []string) bool {
 	return slices.ContainsFunc(declared, func(glob string) bool {

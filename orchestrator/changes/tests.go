@@ -93,12 +93,17 @@ var (
 	ends   = lazyregexp.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
 )
 
+// code names files of programming languages.
+var code = lazyregexp.New(`\.(go|py|[mc]?js|[jt]sx?|rs|java|kt|rb|c|cc|cpp|cs|php|swift)$`)
+
+// isCode reports whether a change leaves a file of code that is not a test.
+func isCode(n reanchor.Change) bool {
+	return n.Code != "D" && !IsTest(n.Path) && code.MatchString(n.Path)
+}
+
 // evading finds code outside tests that can keep them from failing.
 func (d *Diff) evading(ctx context.Context) error {
-	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool {
-		code := slices.Contains([]string{".go", ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"}, path.Ext(n.Path))
-		return !code || n.Code == "D" || IsTest(n.Path)
-	})
+	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool { return !isCode(n) })
 	found, err := d.holding(ctx, d.Head, code, "-E", "-e", evades.String())
 	if err != nil {
 		return err
@@ -150,8 +155,8 @@ func Declared(t *epic.Task, p string) bool {
 
 // namesTest reports whether a task is about a test: its files name it, or tests like it, and not just the folder it is in.
 func namesTest(t *epic.Task, p string) bool {
-	return named(t, p) || slices.ContainsFunc(t.Files, func(glob string) bool {
-		return testNames.MatchString(path.Base(glob)) && globs.Covers(glob, p)
+	return slices.ContainsFunc(t.Files, func(glob string) bool {
+		return globs.CleanPath(glob) == p || testNames.MatchString(path.Base(glob)) && globs.Covers(glob, p)
 	})
 }
 

@@ -24,12 +24,13 @@ type Check struct {
 
 // Occasions besides an attempt's own work.
 const (
-	OnBase   = "-baseline"
-	OnMerged = "-landing"
-	OnTip    = "-tip"
-	OnEnd    = "-end"
-	OnAgain  = "-again"     // what failed on the base or on the tip
-	OnOld    = "-old-tests" // on the work with the tests as they were
+	OnBase    = "-baseline"
+	OnMerged  = "-landing"
+	OnTip     = "-tip"
+	OnEnd     = "-end"
+	OnAgain   = "-again"     // what failed on the base or on the tip
+	OnOld     = "-old-tests" // on the work with the tests as they were
+	OnEmptied = "-emptied"   // on the work without the content of its code
 )
 
 // List lists the checks of a task and then the epic's.

@@ -9,7 +9,8 @@ import (
 )
 
 // hookScript runs a hook as git commit would where a task is one commit: what it has changed is staged on its base. A hook that changes
-// files would have another commit than the one that lands, and fails. Afterwards the checkout is at that one again.
+// files would have another commit than the one that lands, and fails: what it changes is taken into the work once. Afterwards the checkout
+// is at that commit again.
 const hookScript = `git reset -q --soft %[1]s || exit 1
 %[3]s; ended=$?
 changed=$(git diff --name-only %[2]s --) || exit 1; git reset -q --soft %[2]s

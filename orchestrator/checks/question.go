@@ -19,6 +19,7 @@ type Question struct {
 	LayFrom string
 	Empty   []string                 // files that are emptied
 	Red     func(Check, Result) bool // whether a check is known to fail so without the work, too: then it is not repeated; nil: none is
+	Takes   func(path string) bool   // which rewritten files a work takes in; nil: lock files of package managers
 	Anew    bool                     // nothing that is known is believed, and what is said is not remembered
 }
 

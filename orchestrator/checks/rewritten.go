@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -9,8 +10,9 @@ import (
 
 // Rewritten is a file that a check has written, and that the commit which was checked has in another form or not at all.
 type Rewritten struct {
-	Path string
-	Lock []byte // its content, if it is a lock file of a package manager; nil: it is another file, or too large
+	Path    string
+	Content []byte // nil: a work does not take it in, or it is too large
+	Mode    fs.FileMode
 }
 
 // lockFiles of package managers are written by commands that only build or test: go test with -mod=mod, cargo test, npm install, uv run.
@@ -20,14 +22,14 @@ var lockFiles = []string{
 	"packages.lock.json", "gradle.lockfile", "flake.lock", "deno.lock",
 }
 
-// largestLock bounds what is read of a lock file.
-const largestLock = 32 << 20
+// largestTaken bounds what is read of a file.
+const largestTaken = 32 << 20
 
 // IsLock reports whether a file is a lock file of a package manager.
 func IsLock(name string) bool { return slices.Contains(lockFiles, path.Base(name)) }
 
-// ReadRewritten reads the lock files among the files of a checkout.
-func ReadRewritten(checkout string, names []string) ([]Rewritten, error) {
+// ReadRewritten reads those files of a checkout that a work takes in.
+func ReadRewritten(checkout string, names []string, takes func(path string) bool) ([]Rewritten, error) {
 	root, err := os.OpenRoot(checkout)
 	if err != nil {
 		return nil, err
@@ -37,11 +39,12 @@ func ReadRewritten(checkout string, names []string) ([]Rewritten, error) {
 	for i, name := range names {
 		list[i].Path = name
 		info, err := root.Lstat(filepath.FromSlash(name))
-		if err != nil || !IsLock(name) || !info.Mode().IsRegular() || info.Size() > largestLock {
+		if err != nil || !takes(name) || !info.Mode().IsRegular() || info.Size() > largestTaken {
 			continue
 		}
-		if list[i].Lock, err = root.ReadFile(filepath.FromSlash(name)); err != nil {
-			list[i].Lock = nil // the check has made it unreadable
+		list[i].Mode = info.Mode()
+		if list[i].Content, err = root.ReadFile(filepath.FromSlash(name)); err != nil {
+			list[i].Content = nil // the check has made it unreadable
 		}
 	}
 	return list, nil

@@ -76,7 +76,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if at.Env != nil {
 		env = at.Env(env)
 	}
-	if strings.HasSuffix(check.Occasion, OnAgain) || check.Occasion == OnOld {
+	if strings.HasSuffix(check.Occasion, OnAgain) || check.Occasion == OnOld || check.Occasion == OnEmptied {
 		env = uncached(env)
 	}
 	start := r.Now()

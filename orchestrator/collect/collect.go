@@ -329,6 +329,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 		return err
 	}
 	f.Found, w.DeletedTests, w.Weaker = diff.Found, diff.Deleted, diff.Weaker
+	w.Documents = onlyDocuments(&wk.Attempt.Task, names)
 	if f.Rounds == 0 || !verdict.Stands(wk.Evidence) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"relay/epic"
@@ -21,14 +22,17 @@ import (
 //go:embed products.txt
 var productsFile string
 
+// products are the patterns of products of tools; one of a folder ends in "/".
+var products = sync.OnceValue(func() []string { //nolint:gochecknoglobals // a table, written once
+	list := strings.Split(strings.ReplaceAll(productsFile, "\r", ""), "\n")
+	return slices.DeleteFunc(list, func(line string) bool { return line == "" || line[0] == '#' })
+})
+
 // product returns the part of a path that ends in a product of tools, such as node_modules; "": it is none.
 func product(p string) string {
 	parts := strings.Split(p, "/")
-	for line := range strings.Lines(productsFile) {
-		pattern, folder := strings.CutSuffix(strings.TrimSpace(line), "/")
-		if pattern == "" || strings.HasPrefix(pattern, "#") {
-			continue
-		}
+	for _, line := range products() {
+		pattern, folder := strings.CutSuffix(line, "/")
 		for i, part := range parts {
 			if last := i == len(parts)-1; folder == last {
 				continue

@@ -63,9 +63,11 @@ func (s Search) in(ctx context.Context, base, commit string, args ...string) (fo
 	return found, nil
 }
 
-// has reports whether a commit has a text already, by its longest line: all private keys begin with the same one.
+// has reports whether a commit has a text already, by the last of its longest lines: all private keys of a kind begin with the same ones.
 func (s Search) has(ctx context.Context, commit, text string) bool {
-	line := slices.MaxFunc(strings.Split(text, "\n"), func(a, b string) int { return len(a) - len(b) })
+	list := strings.Split(text, "\n")
+	slices.Reverse(list)
+	line := slices.MaxFunc(list, func(a, b string) int { return len(a) - len(b) })
 	_, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"grep", "-q", "-F", "-e", line, commit, "--"}})
 	return err == nil && len(line) >= 16
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic"
+	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
@@ -79,6 +81,18 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	slices.Sort(wk.Evidence.Work.Unasked)
 	wk.Evidence.Work.Unasked = slices.Compact(wk.Evidence.Work.Unasked)
 	return nil
+}
+
+// Files that people read, and words of a task that asks for such.
+var (
+	document  = lazyregexp.New(`(?i)(^|/)(docs?/.*|[^/]*\.(md|mdx|rst|adoc)|(readme|changelog|license)[^/]*)$`)
+	documents = lazyregexp.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b`)
+)
+
+// onlyDocuments reports whether an attempt has changed only files that people read, and its task neither asks for that nor has a criterion.
+func onlyDocuments(t *epic.Task, names []reanchor.Change) bool {
+	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
+		!slices.ContainsFunc(names, func(n reanchor.Change) bool { return !document.MatchString(n.Path) || asked(t, n.Path) })
 }
 
 // findMerged finds branches of the user's that the agent merged into its slot, without those that it pushed itself.

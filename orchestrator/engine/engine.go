@@ -117,7 +117,7 @@ type Rechecker interface {
 	// BeginRecheck and EndRecheck come before and after the checks are run; the notes are what had to be put right.
 	BeginRecheck(ctx context.Context, a Attempt, tip string) error
 	EndRecheck(ctx context.Context, tip string) ([]attempts.Note, error)
-	// Recheck runs the checks of a task on tip and returns the first that fails, and fails again when it is run once more; nil: none.
+	// Recheck runs the checks of a task on tip and returns the first that fails; nil: none.
 	Recheck(ctx context.Context, a Attempt, tip string) (*FailedCheck, error)
 	// RecheckEpic runs the checks of the epic on tip, which a has landed, and returns all that fail.
 	RecheckEpic(ctx context.Context, a Attempt, tip string) ([]FailedCheck, error)
@@ -127,6 +127,7 @@ type Rechecker interface {
 type FailedCheck struct {
 	Run attempts.CheckRun
 	Why string // in words
+	Old bool   // it was as red where the run began
 }
 
 // EpicReviewer has the panel judge all that has landed.
@@ -170,10 +171,6 @@ type Attempt struct {
 	ReviewProgress *attempts.ReviewProgress
 	// Prompt is what the agent is told in place of a brief; "": the brief.
 	Prompt string
-	// Fork is a place in a session of the runner's CLI from which the agent goes on, told ForkPrompt; nil: it has a session of its own.
-	// Where its CLI cannot go on from there, it is told Prompt.
-	Fork       *runners.Fork
-	ForkPrompt string
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool
 }
@@ -234,7 +231,6 @@ const (
 	KindUsage     EventKind = "usage"      // it has used something
 	KindBriefed   EventKind = "briefed"    // its brief is written
 	KindTurn      EventKind = "turn"       // a turn of its agent begins or is over
-	KindNoFork    EventKind = "no_fork"    // its CLI cannot go on from Fork, so that it is told Prompt; the event's text says why
 	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name

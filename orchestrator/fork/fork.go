@@ -17,8 +17,6 @@ import (
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/reanchor"
-	"relay/runners"
-	"relay/runners/kinds"
 )
 
 // Request is a session that goes on from a recorded conversation in another way, outside of the plan.
@@ -31,9 +29,6 @@ type Request struct {
 	Base   string // the commit it begins from
 	Prompt reanchor.Fork
 	Branch sessionkeeper.Fork // of what it is a branch; Run fills in the rest
-
-	Place *runners.Fork // in the old session, before the turn; nil: nothing was said before
-	Kind  string        // of the CLI that has that session; "": not known
 }
 
 // Result is what came of it.
@@ -43,8 +38,6 @@ type Result struct {
 	Folder string                 // of its brief, transcript and patch, absolute
 	Over   *budget.ExhaustedError // the cap of an attempt that ended it; nil: none did
 	Stay   []string               // in words, what could not be removed afterwards
-
-	Native bool // its CLI went on from its own session
 }
 
 // Run has an agent carry out a request in a repository of its own, with the limits of an attempt, and keeps what it makes. Nothing is
@@ -78,9 +71,10 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	defer cancel(nil)
 	spending := budget.New(budget.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{})
 	spending.Begin(&task, attempts.Usage{})
-	a := f.attempt(branch.Kind, observe)
-	a.Task = task
-	done := Result{Folder: folder, Native: a.Fork != nil}
+	a := engine.Attempt{
+		Run: f.Run, Task: task, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall, Prompt: string(f.Prompt.Prompt()),
+	}
+	done := Result{Folder: folder}
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
@@ -93,7 +87,6 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 			if e.Kind == engine.KindBriefed {
 				branch.Dir = e.Briefed.Dir // read again when no more events come
 			}
-			done.Native = done.Native && e.Kind != engine.KindNoFork // so is this
 			if observe != nil {
 				observe(e)
 			}
@@ -130,28 +123,4 @@ func (f *Request) complete(o *orchestrator.Options, task *epic.Task) sessionkeep
 		branch.Kind, _ = o.CLIOf(f.Runner)
 	}
 	return branch
-}
-
-// attempt returns the attempt at the request, for an agent of a kind of CLI. It has no task yet. observe is told why the CLI cannot go on
-// from its own session.
-func (f *Request) attempt(kind string, observe func(engine.Event)) engine.Attempt {
-	a := engine.Attempt{
-		Run: f.Run, Number: 1, Base: f.Base, Runner: f.Runner, Model: f.Model, Wall: f.Prompt.Wall,
-		Prompt: string(f.Prompt.Prompt()), Fork: f.Place, ForkPrompt: string(f.Prompt.Native()),
-	}
-	if why := f.whyNot(kind); f.Place != nil && why != "" {
-		a.Fork = nil
-		if observe != nil {
-			observe(engine.Event{Task: f.ID, Runner: f.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: why}})
-		}
-	}
-	return a
-}
-
-// whyNot says why the agent cannot go on from the old session itself, but is told its record; "": nothing is known against it.
-func (f *Request) whyNot(kind string) string {
-	if kind != f.Kind || kind == "" {
-		return f.Runner + " has another CLI than the one that has the session"
-	}
-	return kinds.WhyNoFork(kind)
 }

@@ -44,7 +44,6 @@ type Task struct {
 	Attempt engine.Attempt // that completed it
 	Undone  attempts.Undone
 	Text    string // for a person
-	at      int    // in the plan
 }
 
 // Find runs the checks of tasks that landed before tip, and those of the epic; whole is the epic as an attempt. After Share of
@@ -69,6 +68,7 @@ func (f *Finder) Find(ctx context.Context, whole engine.Attempt, tip string) (re
 		f.Begins(len(done))
 	}
 	var mu sync.Mutex
+	var failed []landedTask
 	var all errgroup.Group
 	all.SetLimit(max(f.Jobs, 1))
 	for _, task := range done {
@@ -83,22 +83,37 @@ func (f *Finder) Find(ctx context.Context, whole engine.Attempt, tip string) (re
 			mu.Lock()
 			defer mu.Unlock()
 			if found != nil {
-				result.Tasks = append(result.Tasks, *found)
+				failed = append(failed, task)
 			}
 			return err
 		})
 	}
-	all.Go(func() (err error) {
-		result.Epic, err = f.failing(ctx, tip)
-		return err
-	})
-	err = all.Wait()
-	slices.SortFunc(result.Tasks, func(a, b Task) int { return cmp.Compare(a.at, b.at) })
+	if err := all.Wait(); err != nil {
+		return result, err
+	}
 	slices.Sort(result.Skipped)
+	if result.Tasks, err = f.again(ctx, failed, tip); err == nil {
+		result.Epic, err = f.failing(ctx, tip)
+	}
 	return result, err
 }
 
-// regressed runs a task's checks on tip. It returns nil unless one fails, and fails again when it is run once more.
+// again returns those of the tasks whose checks fail again, one task after another: side by side they may share a port or a file.
+func (f *Finder) again(ctx context.Context, tasks []landedTask, tip string) (list []Task, err error) {
+	slices.SortFunc(tasks, func(a, b landedTask) int { return cmp.Compare(a.at, b.at) })
+	for _, task := range tasks {
+		found, err := f.regressed(ctx, task, tip)
+		if err != nil {
+			return list, err
+		}
+		if found != nil {
+			list = append(list, *found)
+		}
+	}
+	return list, nil
+}
+
+// regressed runs a task's checks on tip. It returns nil unless one fails.
 func (f *Finder) regressed(ctx context.Context, task landedTask, tip string) (*Task, error) {
 	failed, err := f.Checker.Recheck(ctx, task.a, tip)
 	if err != nil || failed == nil {
@@ -106,7 +121,7 @@ func (f *Finder) regressed(ctx context.Context, task landedTask, tip string) (*T
 	}
 	since := f.landedSince(task)
 	return &Task{
-		Attempt: task.a, at: task.at, Undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: failed.Run},
+		Attempt: task.a, Undone: attempts.Undone{At: time.Now().UTC(), Tip: tip, Since: since, Check: failed.Run},
 		Text: task.fails(failed.Why, since),
 	}, nil
 }
@@ -128,7 +143,11 @@ func (f *Finder) failing(ctx context.Context, tip string) (notes []attempts.Note
 	}
 	failed, err := f.Checker.RecheckEpic(ctx, a, tip)
 	for _, check := range failed {
-		notes = append(notes, attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why})
+		note := attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why}
+		if check.Old {
+			note = attempts.Note{Kind: "broken_before", Text: "a check of the epic fails as it did before the run: " + check.Why}
+		}
+		notes = append(notes, note)
 	}
 	return notes, err
 }

@@ -22,17 +22,6 @@ import (
 
 const claudeSource = "claude-code"
 
-// KeptBy returns the CLI that has kept sessions of a source itself; "": none whose files ImportKept reads.
-func KeptBy(source string) string {
-	switch source {
-	case claudeSource:
-		return kinds.Claude
-	case kinds.Codex:
-		return kinds.Codex
-	}
-	return ""
-}
-
 // ErrNothingKept is wrapped by the error of ImportKept for a path with no session of the CLI.
 var ErrNothingKept = errors.New("no session is kept there")
 

@@ -108,6 +108,7 @@ type Work struct {
 	LeftOut       []string `json:"left_out,omitempty"`       // products of tools, large files and secrets that relay did not commit, in words
 	Unasked       []string `json:"unasked,omitempty"`        // products of tools and large files that the agent committed, in words
 	Secrets       []string `json:"secrets,omitempty"`        // that the work adds, in words: file and rule
+	Documents     bool     `json:"documents,omitempty"`      // it changes only documents, which the task does not ask for
 	Merged        []string `json:"merged,omitempty"`         // branches of the user's that the agent merged
 	Outside       []string `json:"outside,omitempty"`        // files that git does not take into a commit
 	Ignored       []string `json:"ignored,omitempty"`        // files that the agent made, that the task names and that git ignores
@@ -181,6 +182,7 @@ type Old struct {
 	Check   string   `json:"check,omitempty"`   // that fails then, twice; "": none
 	How     string   `json:"how,omitempty"`     // it ended
 	Changed []string `json:"changed,omitempty"` // what the agent changed of the tests
+	Blind   []string `json:"blind,omitempty"`   // code of the work without whose content every check passes too
 	Mishap
 }
 

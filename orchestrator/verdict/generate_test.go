@@ -154,7 +154,7 @@ func (m maker) work() *Work {
 		Protected: m.words(rare), LeftProtected: m.words(20), Left: m.words(6), Outside: m.words(6),
 		Ignored: m.words(6), Empty: m.in(6), AsJudged: m.word(rare),
 		Further: m.in(2), DeletedTests: m.words(rare), Claimed: m.words(6), Weaker: m.words(rare), Theirs: m.in(20), Others: m.in(rare),
-		LeftOut: m.words(20), Unasked: m.words(rare), Secrets: m.words(rare), Merged: m.words(rare),
+		LeftOut: m.words(20), Unasked: m.words(rare), Secrets: m.words(rare), Merged: m.words(rare), Documents: m.in(rare),
 	}
 }
 
@@ -208,6 +208,8 @@ func (m maker) old() *Old {
 	old := Old{Mishap: m.mishapOnWork()}
 	if old.Mishap == (Mishap{}) && m.in(5) {
 		old.Check, old.How, old.Changed = m.word(1), m.word(1), m.words(1)
+	} else if old.Mishap == (Mishap{}) {
+		old.Blind = m.words(rare)
 	}
 	return &old
 }

@@ -68,7 +68,8 @@ var looks = []look{
 	},
 	{
 		Cause: "proved nothing", Approval: true,
-		Seen:  "the task's checks pass and ran no test, and none of them failed before the work; the epic's, if the task has none",
+		Seen: "no check failed before the work, and the task's checks, or the epic's if it has none, ran no test; or all checks pass too " +
+			"without the content of the code that the work changes; or it changes only documents that the task does not ask for",
 		found: provedNothing,
 	},
 	{
@@ -108,6 +109,13 @@ func provedNothing(e *Evidence) []string {
 	runs := slices.DeleteFunc(slices.Clone(e.Checks.Runs), func(r Run) bool { return r.OfEpic })
 	if len(runs) == 0 {
 		runs = e.Checks.Runs
+	}
+	red := slices.ContainsFunc(e.Checks.Runs, func(r Run) bool { return r.Before == Red && r.Is == Passed })
+	switch {
+	case len(e.Old.Blind) > 0:
+		return []string{"its checks pass too with " + text.Listed(e.Old.Blind) + " emptied: they prove nothing of this work"}
+	case e.Work.Documents && !red:
+		return []string{"it changes only documents, which the task does not ask for: the checks prove nothing of it"}
 	}
 	if e.Task.Verify && e.Work.Empty && len(runs) == 0 {
 		return []string{"neither the task nor the epic has a check that verifies it"}

@@ -78,6 +78,16 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
+			func(e *Evidence) { e.Old.Blind = []string{"a.go"} },
+			attempts.Look{Cause: "proved nothing", Text: "its checks pass too with a.go emptied: they prove nothing of this work"},
+			"",
+		},
+		{
+			func(e *Evidence) { e.Work.Documents = true },
+			attempts.Look{Cause: "proved nothing", Text: "it changes only documents, which the task does not ask for: the checks prove nothing of it"},
+			"",
+		},
+		{
 			func(e *Evidence) { e.Work.Empty = true },
 			attempts.Look{Cause: "done already", Text: "nothing was changed: it was done already, as its checks say"},
 			"nothing was changed: it was done already, as its checks and reviewers say",

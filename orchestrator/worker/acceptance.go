@@ -84,7 +84,6 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 		return why == "" || s.TimedOut, nil // only a whole list is remembered, and the next task need not wait as long
 	})
 	b.Mishap = tr.Mishap
-	f.Note("check", tr.Blind)
 	f.Receipt.Checks = append(f.Receipt.Checks, tr.Runs...)
 	if err != nil || tr.Any() || b.CannotRun != "" || t.run.o.Isolation == engine.IsolationShared {
 		return err
@@ -247,6 +246,15 @@ func (ac *acceptance) askHookOnWork(ctx context.Context) error {
 		if on.Passed() {
 			return nil
 		}
+		if on.Red() {
+			_, again, err := bench.Take("the pre-commit hook", t.c.repo.Root(), on.Rewrote, &t.f)
+			if again {
+				t.ev.Work, t.ev.Mark, t.ev.Checks, t.ev.Hook = nil, nil, nil, nil
+			}
+			if again || err != nil {
+				return err
+			}
+		}
 		var idle checks.Result
 		if _, idle, err = ac.askHook(ctx, t.a.Base, &tr); err == nil && !tr.Any() {
 			r := t.run.checks
@@ -291,6 +299,7 @@ func (ac *acceptance) askHook(ctx context.Context, commit string, tr *bench.Trou
 	q.Anew = true
 	if commit != t.a.Base {
 		q.From = t.a.Base
+		q.Takes = func(path string) bool { return slices.Contains(t.f.Receipt.FilesChanged, path) }
 	}
 	err = ac.bench.Ask(ctx, q, tr, func(_ checks.Check, r checks.Result) (bool, error) {
 		on = r
@@ -299,13 +308,55 @@ func (ac *acceptance) askHook(ctx context.Context, commit string, tr *bench.Trou
 	return hook, on, err
 }
 
+// askFurther runs the checks that pass again, in other checkouts: a look at what they prove.
+func (ac *acceptance) askFurther(ctx context.Context) error {
+	t := ac.t
+	t.ev.Old = &verdict.Old{}
+	if t.ev.Work.Unattributed {
+		return nil
+	}
+	if err := ac.checkWithOldTests(ctx); err != nil || t.ev.Old.Check != "" || t.ev.Old.Mishap != (verdict.Mishap{}) {
+		return err
+	}
+	return ac.checkEmptied(ctx)
+}
+
+// briefly is how long checks may take that run again with the work emptied, in seconds.
+const briefly = 30
+
+// checkEmptied runs the checks again without the content of the code that the attempt has changed, if all of them passed before the
+// work: those that pass again prove nothing of it.
+func (ac *acceptance) checkEmptied(ctx context.Context) error {
+	f, old := &ac.t.f, ac.t.ev.Old
+	q := ac.question(f.Head, checks.On(checks.OnEmptied, checks.List(ac.t.a.Task.Checks, ac.ofEpic())))
+	q.Anew, q.Empty = true, f.Found.Code
+	seconds := 0.0
+	for _, r := range f.OnBase {
+		seconds += r.Run.Seconds
+	}
+	runs := ac.t.ev.Checks.Runs
+	red := slices.ContainsFunc(runs, func(r verdict.Run) bool { return r.Before != verdict.Passed })
+	if len(q.Empty)*len(runs) == 0 || seconds > briefly || red {
+		return nil
+	}
+	var tr bench.Trouble
+	blind := true
+	err := ac.bench.Ask(ctx, q, &tr, func(_ checks.Check, r checks.Result) (bool, error) {
+		blind = blind && r.Passed()
+		return blind, nil
+	})
+	if err == nil && blind && !tr.Any() {
+		old.Blind = f.Found.Code
+	}
+	return err
+}
+
 // checkWithOldTests runs the checks that pass again, with the tests, check scripts and helpers that were changed unasked as
 // the base has them. A work that fails then, twice, passes only by its own version of them.
 func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 	t := ac.t
 	f := &t.f
-	t.ev.Old = &verdict.Old{}
-	if len(f.Found.Old.Changed) == 0 || t.ev.Work.Unattributed {
+	if len(f.Found.Old.Changed) == 0 {
 		return nil
 	}
 	t.ev.Guard = nil

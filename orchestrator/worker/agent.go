@@ -30,38 +30,19 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 		sup, cut := t.files.Ended()
 		return ag.turn(ctx, t.files, turn{sup: sup, begin: t.a.NewSession, ended: true, cut: cut})
 	}
-	if t.a.Fork == nil {
-		return ag.briefAndRun(ctx, t.a, nil)
-	}
-	forked := t.a
-	forked.Prompt = t.a.ForkPrompt
-	report, err := ag.briefAndRun(ctx, forked, t.a.Fork)
-	if err != nil || report.Outcome != runners.NoSession {
-		return report, err
-	}
-	t.run.events.Record(ctx, engine.Event{
-		Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindNoFork, Detail: runners.Event{Text: report.Detail},
-	})
-	return ag.briefAndRun(ctx, t.a, nil)
-}
-
-// briefAndRun writes the brief and runs the agent, in a session that continues from a place in another one or, without, in a fresh one.
-func (ag *agent) briefAndRun(ctx context.Context, a engine.Attempt, from *runners.Fork) (runners.Report, error) {
-	t := ag.t
-	if err := t.c.brief(ctx, a, t.files); ctx.Err() == nil && err != nil {
+	if err := t.c.brief(ctx, t.a, t.files); ctx.Err() == nil && err != nil {
 		return runners.Report{}, err
 	}
 	if ctx.Err() != nil {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	}
-	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: a.NewSession, fork: from})
+	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: t.a.NewSession})
 }
 
 // turn is one run of an attempt's agent.
 type turn struct {
 	sup     process.Supervisor
 	session string         // to continue; "": a new one
-	fork    *runners.Fork  // the new one continues from there; nil: it begins empty
 	begin   string         // the id that a new one is to have; "": its CLI chooses it
 	used    runners.Usage  // by that session so far
 	ended   bool           // the agent has ended under an earlier run
@@ -110,7 +91,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	report, err := runner.Run(ctx, runners.Request{
 		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
 		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(result, u),
-		Ended: u.ended, Session: u.session, NewSession: u.begin, Fork: u.fork, Spent: u.used, Unsteered: !u.ended && c.steered(),
+		Ended: u.ended, Session: u.session, NewSession: u.begin, Spent: u.used, Unsteered: !u.ended && c.steered(),
 		Limits: runners.Limits{
 			Wall: wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
 			Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap,
@@ -208,7 +189,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	t.f.Notes = append(t.f.Notes, notes...)
-	if t.a.BriefInput.TakenUp > 0 && t.a.Previous.AwaitsReview() {
+	if before := t.a.Previous; before.AwaitsReview() && (t.a.BriefInput.TakenUp > 0 || before.Head == before.Base) {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
 		ag.begun(account.OfEarlier(t.a.Previous))
 		return nil

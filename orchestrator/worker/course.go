@@ -159,7 +159,7 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 	case verdict.Hooked:
 		return t.checks.askHookOnWork(ctx)
 	case verdict.OldView:
-		return t.checks.checkWithOldTests(ctx)
+		return t.checks.askFurther(ctx)
 	case verdict.Judged:
 		return t.panel.review(ctx)
 	case verdict.Nothing:

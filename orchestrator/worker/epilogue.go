@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"relay/attempts"
 	"relay/orchestrator/bench"
@@ -111,18 +112,14 @@ func (p *epilogue) EndRecheck(ctx context.Context, tip string) ([]attempts.Note,
 	return seen.Notes, err
 }
 
-// Recheck returns the first check of a task that fails on tip, and fails again when it is run again; nil: none.
-func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (found *engine.FailedCheck, err error) {
+// Recheck returns the first check of a task that fails on tip; nil: none.
+func (p *epilogue) Recheck(ctx context.Context, a engine.Attempt, tip string) (*engine.FailedCheck, error) {
 	t := p.attempt(a)
-	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil)))
-	for _, q.Anew = range []bool{false, true} {
-		failed, err := p.failing(ctx, t, q, 1)
-		if err != nil || len(failed) == 0 {
-			return nil, err
-		}
-		found = &failed[0]
+	failed, err := p.failing(ctx, t, t.checks.question(tip, checks.On(checks.OnEnd, checks.List(a.Task.Checks, nil))), 1)
+	if err != nil || len(failed) == 0 {
+		return nil, err
 	}
-	return found, nil
+	return &failed[0], nil
 }
 
 // RecheckEpic returns the checks of the epic that fail on tip. In the user's checkout they have passed on every task's work.
@@ -133,7 +130,18 @@ func (p *epilogue) RecheckEpic(ctx context.Context, a engine.Attempt, tip string
 	t := p.attempt(a)
 	q := t.checks.question(tip, checks.On(checks.OnEnd, checks.List(nil, p.run.o.Epic.Checks)))
 	q.Before = true
-	return p.failing(ctx, t, q, len(q.Checks))
+	failed, err := p.failing(ctx, t, q, len(q.Checks))
+	if err != nil || len(failed) == 0 {
+		return nil, err
+	}
+	q.Commit, _ = p.span(ctx)
+	before, err := p.failing(ctx, t, q, len(q.Checks))
+	for i, now := range failed {
+		failed[i].Old = slices.ContainsFunc(before, func(was engine.FailedCheck) bool {
+			return was.Run.Name == now.Run.Name && checks.Worse(checks.Result{Run: was.Run}, checks.Result{Run: now.Run}) == ""
+		})
+	}
+	return failed, err
 }
 
 // failing returns the first checks that fail, so many at most.

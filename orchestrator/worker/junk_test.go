@@ -26,8 +26,8 @@ func TestJunkIsLeftOut(t *testing.T) {
 		looks  string
 	}{
 		"products": {
-			script: work + "mkdir -p node_modules/a web/node_modules/b .venv/lib; echo 1 > node_modules/a/i.js; echo 1 > web/node_modules/b/i.js; echo 1 > web/app.js; echo 1 > .venv/lib/p; echo 1 > core.4711",
-			want:   "web/app.js x.txt", notes: "relay did not commit .venv, core.4711, node_modules and 1 more, as the task does not name them",
+			script: work + "mkdir -p node_modules/a web/node_modules/b .venv/lib; echo 1 > node_modules/a/i.css; echo 1 > web/node_modules/b/i.css; echo 1 > web/app.css; echo 1 > .venv/lib/p; echo 1 > core.4711",
+			want:   "web/app.css x.txt", notes: "relay did not commit .venv, core.4711, node_modules and 1 more, as the task does not name them",
 		},
 		"a large file": {
 			script: work + "head -c 2097153 /dev/zero > dump.bin", want: "x.txt",
@@ -41,7 +41,7 @@ func TestJunkIsLeftOut(t *testing.T) {
 		},
 		"a secret":                  {script: work + "echo TOKEN > deploy.cfg", want: "x.txt", notes: "relay did not commit deploy.cfg (github-pat), as the task does not name it"},
 		"an environment":            {script: work + "echo A=b > .env.local", want: "x.txt", notes: "relay did not commit .env.local, as the task does not name it"},
-		"committed by the agent":    {script: work + "mkdir node_modules; echo 1 > node_modules/i.js; git add -A; git commit -qm x", want: "node_modules/i.js x.txt", looks: "not asked for: it commits node_modules, which the task does not name"},
+		"committed by the agent":    {script: work + "mkdir node_modules; echo 1 > node_modules/i.css; git add -A; git commit -qm x", want: "node_modules/i.css x.txt", looks: "not asked for: it commits node_modules, which the task does not name"},
 		"large, committed":          {script: work + "head -c 2097153 /dev/zero > dump.bin; git add -A; git commit -qm x", want: "dump.bin x.txt", looks: "not asked for: it commits dump.bin (2 MiB), which the task does not name"},
 		"a secret, committed":       {script: "echo TOKEN > deploy.cfg; git add -A; git commit -qm x", want: "deploy.cfg", looks: "secret: it adds what looks like a secret: deploy.cfg (github-pat)"},
 		"a secret in a tracked one": {script: "echo TOKEN >> seed.txt", want: "seed.txt", looks: "secret: it adds what looks like a secret: seed.txt (github-pat)"},
@@ -51,13 +51,13 @@ func TestJunkIsLeftOut(t *testing.T) {
 		},
 		"a branch of the user's": {script: work + "git add -A; git commit -qm x; git merge -q --no-edit origin/feature", want: "f.txt x.txt", looks: "foreign branch: it merges feature, which lands with it"},
 		"a product with a name that the task has": {
-			script: "mkdir -p .venv/lib lib; echo 1 > lib/a.py; echo 1 > .venv/lib/a.py", title: "Write a.py", files: []string{"**"}, want: "lib/a.py",
+			script: "mkdir -p .venv/lib lib; echo 1 > lib/a.css; echo 1 > .venv/lib/a.css", title: "Write a.css", files: []string{"**"}, want: "lib/a.css",
 			notes: "relay did not commit .venv, as the task does not name it",
 		},
 		"a product that the task names": {
-			script: "mkdir node_modules; echo 1 > node_modules/i.js", title: "Vendor node_modules.", want: "node_modules/i.js",
+			script: "mkdir node_modules; echo 1 > node_modules/i.css", title: "Vendor node_modules.", want: "node_modules/i.css",
 		},
-		"a folder named core": {script: "mkdir core; echo x > core/x.go; mkdir env; echo x > env/x.go", want: "core/x.go env/x.go"},
+		"a folder named core": {script: "mkdir core; echo x > core/x.css; mkdir env; echo x > env/x.css", want: "core/x.css env/x.css"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,7 +92,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 		"reset away":     {"echo lost > lost; git add .; git commit -qm lost; git reset -q --hard HEAD~1; echo kept > kept; git add .; git commit -qm kept; exit 3", "lost", "1 commit that the agent left on no branch is kept below refs/relay/20260101-lab/T1/1-left/"},
 		"detached":       {"b=$(git symbolic-ref --short HEAD); git switch -q --detach; echo d > d; git add .; git commit -qm det; git switch -q $b; echo e > e; exit 3", "det", ""},
 		"twice":          {two + "git reset -q --hard HEAD~2; echo 3 > r3; git add .; git commit -qm r3; git reset -q --hard HEAD~1; exit 3", "r3 r2", "2 commits that the agent left on no branch are kept below refs/relay/20260101-lab/T1/1-left/"},
-		"on its branch":  {"b=$(git symbolic-ref --short HEAD); git switch -qc own; echo d > d; git add .; git commit -qm own; git switch -q $b; exit 3", "own", "1 commit that the agent left on no branch is kept below refs/relay/20260101-lab/T1/1-left/"},
+		"on its branch":  {"b=$(git symbolic-ref --short HEAD); git switch -qc own; echo d > d; git add .; git commit -qm own; git switch -q $b; exit 3", "", "the agent left its work on the branch own: relay took it from there"},
 		"half a rebase":  {two + "GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; echo w > wip; exit 3", "r2", ""},
 		"with autostash": {two + "echo dirty >> seed.txt; git config rebase.autoStash true; GIT_SEQUENCE_EDITOR='sed -i s/^pick/edit/' git rebase -q -i HEAD~2; exit 3", "r2 autostash", ""},
 		"half a merge":   {"b=$(git symbolic-ref --short HEAD); git switch -qc side; echo a > c; git add .; git commit -qm a; git switch -q $b; echo b > c; git add .; git commit -qm b; git merge side || exit 3", "", ""},

@@ -6,6 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/account"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/panel"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
@@ -88,7 +89,7 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 // scope is what findings about the attempt may point at.
 func (rv *reviewing) scope() review.Scope {
 	t := rv.t
-	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Decisive)}
+	s := review.Scope{Files: t.f.Receipt.FilesChanged, Found: slices.Concat(t.f.Weakened, t.f.Steering)}
 	for _, criterion := range t.a.Task.Criteria {
 		s.Criteria = append(s.Criteria, criterion.Text)
 	}
@@ -109,8 +110,13 @@ func (rv *reviewing) subject() review.Subject {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}
 	s.Weakened = append(s.Weakened, verdict.Questions(&t.ev)...)
-	for _, d := range f.Decisive {
-		s.Decisive = append(s.Decisive, d.File+" "+d.Issue)
+	for _, w := range f.Steering {
+		s.Decisive = append(s.Decisive, w.File+" "+w.Issue)
+	}
+	for _, p := range f.Found.Old.Changed {
+		if !changes.IsTest(p) {
+			s.Decisive = append(s.Decisive, p+" was changed, and the task does not name it under files")
+		}
 	}
 	s.Checks = panel.CheckResults(f.Receipt.Checks)
 	return s

@@ -75,11 +75,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if err := adapter.ClearResult(req); err != nil {
 		return runners.Report{}, err
 	}
-	from, err := forkOf(ctx, adapter.MergeEnv(req.Env, c.Env), req.Fork)
-	if err != nil {
-		return runners.CannotFork(err), nil
-	}
-	cmd := adapter.Command(req, append(c.argv(req), from...), c.settings(req), c.Env)
+	cmd := adapter.Command(req, c.argv(req), c.settings(req), c.Env)
 	s := &reader{req: req, now: c.Now}
 	s.counted.Base = claudeBase
 	s.counted.Begin(req.Prompt)

@@ -139,7 +139,7 @@ func (s *reader) ownFailure(detail string) (runners.Outcome, string) {
 	switch {
 	case s.begun:
 		return runners.Failed, detail
-	case s.req.Session != "" || s.req.Fork != nil: // the session is gone
+	case s.req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
 	}
 	return runners.CannotStart, detail

@@ -4,7 +4,6 @@ package gemini
 import (
 	"cmp"
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -96,28 +95,18 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if req.Unsteered {
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
-	from, err := g.forkOf(ctx, adapter.MergeEnv(req.Env, env), req)
-	if err != nil {
-		return runners.CannotFork(err), nil
-	}
-	if from != "" {
-		defer func() { _ = os.Remove(from) }() // it is a copy
-	}
-	cmd := adapter.Command(req, g.argv(req, from), env)
+	cmd := adapter.Command(req, g.argv(req), env)
 	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
 	cmd.Stdin = stdin
 	return eventstream.Run(ctx, g.sup, req, cmd, s)
 }
 
-func (g *Runner) argv(req runners.Request, from string) []string {
+func (g *Runner) argv(req runners.Request) []string {
 	argv := slices.Concat([]string{g.Program}, g.Args, []string{"-o", "stream-json", "--approval-mode", g.Permission, "--skip-trust"})
 	if req.Model != "" {
 		argv = append(argv, "-m", req.Model)
 	}
-	switch id := validSession(req.Session, ""); {
-	case from != "": // the new session has an id of the CLI's
-		return append(argv, "--session-file", from)
-	case id != "":
+	if id := validSession(req.Session, ""); id != "" {
 		return append(argv, "--resume", id)
 	}
 	return append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))

@@ -115,7 +115,7 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 		return runners.NoResult, "it ended without a final message"
 	case s.begun:
 		return runners.Failed, "it ended without a final message: " + s.exited(exit)
-	case (s.req.Session != "" || s.req.Fork != nil) && exit.Code == exitNoInput: // the session is gone
+	case s.req.Session != "" && exit.Code == exitNoInput: // the session is gone
 		return runners.NoSession, "cannot resume: " + s.exited(exit)
 	}
 	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)

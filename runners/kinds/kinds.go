@@ -137,19 +137,6 @@ func Kept(kind string) conversation.Reader {
 	return nil
 }
 
-// WhyNoFork says why the CLI of a type never goes on from a place in a session of its own; "" for one that does.
-func WhyNoFork(kind string) string {
-	switch kind {
-	case Claude, Gemini:
-		return ""
-	case Codex:
-		return "codex goes on in a copy of a whole session only"
-	case Opencode:
-		return "opencode goes on in a copy of a whole session only, and in the folder in which that began"
-	}
-	return "such an agent keeps no sessions"
-}
-
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
 // one that the agent is asked to take; "": none.
 func OwnSettings(kind string, env []string, dir, model string) runners.OwnSettings {

@@ -35,19 +35,3 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 }
-
-// TestWhyNoFork fails when a CLI is asked to go on from a place in a session without being able to, or is not though it can.
-func TestWhyNoFork(t *testing.T) {
-	t.Parallel()
-	for kind, want := range map[string]string{
-		kinds.Claude:   "",
-		kinds.Gemini:   "",
-		kinds.Codex:    "codex goes on in a copy of a whole session only",
-		kinds.Opencode: "opencode goes on in a copy of a whole session only, and in the folder in which that began",
-		kinds.Command:  "such an agent keeps no sessions",
-	} {
-		if got := kinds.WhyNoFork(kind); got != want {
-			t.Errorf("%s: %q, want %q", kind, got, want)
-		}
-	}
-}

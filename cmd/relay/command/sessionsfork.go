@@ -46,9 +46,8 @@ in a repository of its own, at the commit that the attempt had begun from, and
 has the limits of an attempt. The new session is a branch of the old one; its
 work is kept below refs/relay, and never lands by itself.
 
-Claude and gemini go on from their own session, as long as they have it, and
-leave it as it is. Any other agent is told the record of the conversation, as
-much of it as a brief may have.`,
+The agent gets the record of the conversation, as much of it as fits into a
+brief. The old session stays as it is.`,
 		Example: "  relay sessions fork 0751cf1f --query 'Do it without a cache.' --runner codex",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -120,10 +119,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
 	}
-	if r.Kind, _ = p.CLIOf(from.Session.Source); r.Kind == "" {
-		r.Kind = sessionkeeper.KeptBy(from.Session.Source)
-	}
-	if r.Place = from.Place; r.Run == "" {
+	if r.Run == "" {
 		r.Run = "forks" // of sessions that belong to no run
 	}
 	if _, err := p.Program(r.Runner); err != nil {
@@ -173,7 +169,6 @@ type forked struct {
 	Turn    string   `json:"turn"`
 	Session string   `json:"session,omitempty"` // the new one
 	Runner  string   `json:"runner"`
-	Native  bool     `json:"native,omitempty"` // its CLI went on from its own session
 	Base    string   `json:"base"`
 	Outcome string   `json:"outcome"`
 	Summary string   `json:"summary,omitempty"`
@@ -190,7 +185,7 @@ type forked struct {
 func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done fork.Result) error {
 	answer := forked{
 		Version: 1, ID: r.ID, From: r.Branch.Session, Turn: r.Branch.Turn, Session: done.Session,
-		Runner: r.Runner, Native: done.Native, Base: r.Base,
+		Runner: r.Runner, Base: r.Base,
 		Outcome: string(done.Outcome), Summary: text.FirstOf(done.Receipt.Summary, done.Receipt.ErrorSummary), Ref: done.Receipt.Salvage,
 		Files: append([]string{}, done.Receipt.FilesChanged...), Folder: p.Rel(done.Folder),
 		CostUSD: done.Usage.CostUSD, Input: done.Usage.InputTokens, Output: done.Usage.OutputTokens, Left: done.Stay,
@@ -218,9 +213,6 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 	}
 	if done.Session != "" {
 		fmt.Fprintf(w, "what it said: relay sessions show %s\n", text.ShellWord(done.Session))
-	}
-	if done.Native {
-		fmt.Fprintln(w, "what it knew: all that was said before, from its own session")
 	}
 	o.app.Warn(done.Stay...)
 	return failed

@@ -28,14 +28,11 @@ var (
 	projectsHold        = flag.Bool("projects-hold", false, "fail below the wanted score")
 )
 
-// What a night of projects of relay must reach with -projects-hold.
+// What a night of projects of relay must reach with -projects-hold; without, it still fails with a task that is wrong or lost.
 const (
 	projectsRight = 0.97 // of the tasks that can be done
 	projectsCalls = 1.15 // times the fewest
 )
-
-// projectsSound is set once no night has a task that is wrong or lost: from then on one that has fails, whatever the flags.
-const projectsSound = false
 
 // TestProjects has relay, or a loop in bash, do the tasks of small projects with agents that are honest and behave as real ones.
 // Hidden tests then say what is right.

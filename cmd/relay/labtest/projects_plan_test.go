@@ -87,7 +87,7 @@ const (
 	traitOutage = "outage"          // the set-up fails once, and later twice in a row
 	traitRed    = "red before"      // one test of the suite fails, whatever anyone does
 	traitSlow   = "slow suite"      // the suite takes two seconds
-	traitHook   = "formatting hook" // a pre-commit hook refuses trailing spaces, which half of the agents write
+	traitHook   = "formatting hook" // a pre-commit hook removes trailing spaces, which half of the agents write
 	traitMoving = "moving main"     // the user commits on main, twice
 	traitQuota  = "reviewer limit"  // a reviewer is at its limit for two seconds
 	traitLogin  = "reviewer out"    // one of two reviewers is not logged in
@@ -213,7 +213,9 @@ func (p *labProject) mayLook(t *projectTask) bool {
 	case agentCheckout, agentNothing, agentLeak:
 		return true
 	case agentTests:
-		return !t.Files
+		if !t.Files {
+			return true
+		}
 	}
 	return p.Trait == traitLogin
 }
@@ -224,10 +226,8 @@ func (p *labProject) unformatted(t *projectTask) bool { return p.Trait == traitH
 // fewest is how many calls a task needs, apart from those that no plan could avoid.
 func (p *labProject) fewest(t *projectTask) int {
 	for _, k := range projectKinds {
-		if k.name == t.Kind && !p.unformatted(t) {
+		if k.name == t.Kind {
 			return k.calls
-		} else if k.name == t.Kind {
-			return max(k.calls, 2)
 		}
 	}
 	return 0

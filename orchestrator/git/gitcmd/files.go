@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // SmallFile is more than any of these has.
@@ -33,7 +34,7 @@ func Plain(path string, most int64) string {
 // RemoveTree removes a folder with all that is in it, also what an agent has protected against that.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.ENOTDIR) { // nothing is there: it would be in a file
 		return nil
 	}
 	if _, opening := Sweep(path, 0); opening != nil {

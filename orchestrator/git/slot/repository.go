@@ -59,8 +59,8 @@ func (p *Pool) read(ctx context.Context) (*model, error) {
 
 // initial returns the configuration that git init writes on this file system, and the settings that a slot has besides.
 func (p *Pool) initial(ctx context.Context) (text string, s settings, err error) {
-	dir, err := p.scratch("init")
-	if err != nil {
+	dir, err := p.scratch(fmt.Sprint("init-", os.Getpid())) // other processes make slots beside it
+	if err = errors.Join(err, os.MkdirAll(dir, 0o755)); err != nil {
 		return "", s, err
 	}
 	format := "--object-format=sha1"

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,14 +23,13 @@ import (
 
 // Run acts as a stand-in for Claude Code as claude 2.1 prints stream-json: a process like the real one, which does what
 // a file in $HOME/claude says. The file is the first of TASK.N, TASK, all.N and all, with ".review" behind TASK or all
-// for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something, and
+// for what is asked about an attempt, or ".review-again" when that is there and the agent has mended something,
 // ".fix" when the session goes on with what reviewers found, with the round for N, and ".asked" when it is asked for its
-// result, and ".fork" when it goes on from a place in a session that it has kept. Its lines:
+// result. Its lines:
 //
 //	write PATH TEXT    append PATH TEXT
 //	delete PATH        commit MESSAGE
 //	say TEXT           a message of the agent
-//	keep TEXT          what it was asked, and TEXT as its answer, in the file of its session
 //	spend IN OUT       a message that took so many tokens
 //	cost USD           what the final event says the run has cost
 //	out TEXT           err TEXT        a line as it is, on stdout or stderr
@@ -51,14 +51,13 @@ func Run() {
 		fmt.Fprintln(os.Stderr, "Error: Input must be provided either through stdin or as a prompt argument when using --print")
 		os.Exit(1)
 	}
-	forks()
 	file, err := os.Open(scenario(string(prompt)))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake claude:", err)
 		os.Exit(1)
 	}
 	defer file.Close()
-	Emit(map[string]any{"type": "system", "subtype": "init", "session_id": session(), "model": "claude-fake", "tools": []string{}})
+	Emit(map[string]any{"type": "system", "subtype": "init", "session_id": Session, "model": "claude-fake", "tools": []string{}})
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		name, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
@@ -66,7 +65,7 @@ func Run() {
 	}
 }
 
-// Session is the id of every session, but for those that go on from a place in another one.
+// Session is the id of every session.
 const Session = "c9fdff09-3dfc-4542-9a6a-7470c81c6227"
 
 // scenario finds the file for this attempt. Who is asked for a verdict is told so in the first line.
@@ -76,9 +75,7 @@ func scenario(prompt string) string {
 	switch {
 	case strings.HasPrefix(prompt, "# Review of"):
 		role = ".review"
-	case argument("--fork-session") != "":
-		role = ".fork"
-	case argument("--resume") != "":
+	case slices.Contains(os.Args, "--resume"):
 		role = ".asked"
 		if n, mends := answerRound(); mends {
 			number = n
@@ -131,8 +128,6 @@ func Act(name, rest string) {
 	case "commit":
 		Must(exec.Command("git", "add", "-A").Run())
 		Must(exec.Command("git", "commit", "-q", "-m", rest).Run())
-	case "keep":
-		keep(rest)
 	case "cost":
 		Must(os.Setenv("FAKE_COST", path))
 	case "await":
@@ -193,7 +188,7 @@ func emit(name, rest string) {
 		Emit(Final(map[string]any{"subtype": "success", "is_error": true, "api_error_status": json.RawMessage(path), "result": text}))
 		os.Exit(1)
 	case "limit":
-		Emit(map[string]any{"type": "rate_limit_event", "session_id": session(), "rate_limit_info": map[string]any{
+		Emit(map[string]any{"type": "rate_limit_event", "session_id": Session, "rate_limit_info": map[string]any{
 			"status": "rejected", "resetsAt": time.Now().Add(time.Hour).Unix(), "rateLimitType": "five_hour",
 		}})
 		Act("fault", "429 You've hit your session limit")
@@ -204,7 +199,7 @@ func emit(name, rest string) {
 
 // Spoken returns the event of a message.
 func Spoken(text string) map[string]any {
-	return map[string]any{"type": "assistant", "session_id": session(), "message": map[string]any{
+	return map[string]any{"type": "assistant", "session_id": Session, "message": map[string]any{
 		"id": "msg_1", "role": "assistant", "content": []any{map[string]any{"type": "text", "text": text}},
 		"usage": map[string]any{"input_tokens": 1000, "output_tokens": 50},
 	}}
@@ -213,7 +208,7 @@ func Spoken(text string) map[string]any {
 // Final returns the last event of a run, with more fields or others.
 func Final(more map[string]any) map[string]any {
 	event := map[string]any{
-		"type": "result", "session_id": session(), "num_turns": 1, "duration_ms": 1,
+		"type": "result", "session_id": Session, "num_turns": 1, "duration_ms": 1,
 		"total_cost_usd": json.RawMessage(cmp.Or(os.Getenv("FAKE_COST"), "0.01")),
 		"usage":          map[string]any{"input_tokens": 1000 + number("FAKE_SPENT"), "output_tokens": 50}, "permission_denials": []any{},
 	}

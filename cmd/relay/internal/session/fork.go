@@ -21,9 +21,6 @@ func RunFork(ctx context.Context, a *cli.App, t Target, r fork.Request) (fork.Re
 	options := (&Options{App: a}).RunOptions(ctx, t.Project, t.Plan)
 	options.Supervisor = t.Guardian
 	done, err := fork.Run(ctx, options, r, func(e engine.Event) {
-		if e.Kind == engine.KindNoFork {
-			c.say(text.Line(options.Secrets.Text(e.Runner+" is told the record of the conversation: "+e.Detail.Text), 300))
-		}
 		if e.Kind == engine.KindActivity && e.Detail.Kind == runners.EventTool {
 			c.say(text.Line(options.Secrets.Text(e.Runner+": "+e.Detail.Text), 150))
 		}

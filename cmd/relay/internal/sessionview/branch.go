@@ -3,13 +3,11 @@ package sessionview
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"relay/attempts/sessions"
 	"relay/internal/lazyregexp"
 	"relay/orchestrator/text"
 	"relay/reanchor"
-	"relay/runners"
 )
 
 // Branch is a place in a conversation from which it can go on in another way.
@@ -18,7 +16,6 @@ type Branch struct {
 	Session sessions.Session
 	Origin  sessions.Origin // of the session
 	Before  []sessions.Said
-	Place   *runners.Fork // in the session itself; nil: nothing was said there before
 }
 
 // Branch returns the place before a turn.
@@ -32,48 +29,8 @@ func (v *View) Branch(ctx context.Context, turn string) (b Branch, err error) {
 	if b.Before, err = v.ledger.Before(ctx, b.Turn); err != nil {
 		return b, err
 	}
-	if b.Origin, err = v.ledger.Origin(ctx, b.Session.ID); err != nil {
-		return b, err
-	}
-	b.Place, err = v.place(ctx, b.Turn)
+	b.Origin, err = v.ledger.Origin(ctx, b.Session.ID)
 	return b, err
-}
-
-// place returns what the session was asked in a turn, and how often before and in all; nil for its first turn.
-func (v *View) place(ctx context.Context, turn sessions.Turn) (*runners.Fork, error) {
-	exchanges, err := v.ledger.Exchanges(ctx, turn.Session)
-	if err != nil {
-		return nil, err
-	}
-	var asked []string
-	at := 0
-	for i, e := range exchanges {
-		request, err := v.ledger.Conversation(ctx, turn.Session, sessions.Part{From: e.From, To: e.From + 1})
-		if err != nil {
-			return nil, err
-		}
-		text := ""
-		if len(request) > 0 && request[0].Role == "user" {
-			text = strings.TrimSpace(request[0].Content)
-		}
-		if asked = append(asked, text); e.ID == turn.ID {
-			at = i
-		}
-	}
-	if at == 0 || asked[at] == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	place := &runners.Fork{Session: turn.Session, Asked: asked[at]}
-	for i, text := range asked {
-		if text != asked[at] {
-			continue
-		}
-		place.Of++
-		if i < at {
-			place.Nth++
-		}
-	}
-	return place, nil
 }
 
 // By names the conversation, for people and agents.
