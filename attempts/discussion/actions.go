@@ -82,7 +82,7 @@ func (l *Ledger) Note(origin, note string) (added bool, err error) {
 			return from.document, nil
 		}
 		added = true
-		return from.document.addItem(keyHistory, writeEntry(c))
+		return from.document.addItem(keyHistory, c)
 	})
 	if _, gone := errors.AsType[*UnknownError](err); gone {
 		return false, nil
@@ -101,7 +101,7 @@ func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		return next.addItem(keyHistory, writeEntry(l.change(s, note, l.o.Now())))
+		return next.addItem(keyHistory, l.change(s, note, l.o.Now()))
 	})
 }
 
@@ -121,7 +121,7 @@ func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
 				return nil, err
 			}
 			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: Stamp(l.o.Now()), By: l.line(l.o.By)}
-			if next, err = next.addItem(keyLinks, writeEntry(link)); err != nil {
+			if next, err = next.addItem(keyLinks, link); err != nil {
 				return nil, err
 			}
 		}
@@ -211,7 +211,7 @@ func (l *Ledger) complete(from Listed) (d *document, err error) {
 		if n > 0 {
 			c.At = Stamp(l.o.Now())
 		}
-		d, err = d.addItem(keyHistory, writeEntry(c))
+		d, err = d.addItem(keyHistory, c)
 	}
 	return d, err
 }
