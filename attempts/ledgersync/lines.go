@@ -63,27 +63,3 @@ func readLine(in *bufio.Reader) (text []byte, length int64, err error) {
 		}
 	}
 }
-
-// ReadFrom calls f with the lines of a ledger that begin at an offset or behind it, the oldest first, and where each begins. Lines that are
-// longer than MaxLine, and blank ones, are left out. An offset within a line stands for the line after it. It returns the offset behind
-// the last line that has an end: what is read next time.
-func ReadFrom(r io.ReaderAt, size, from int64, f func(at int64, line []byte)) (next int64, err error) {
-	begin := max(from-1, 0)
-	_, end, err := eachLine(io.NewSectionReader(r, begin, size-begin), func(l line) error {
-		if (from == 0 || l.number > 1) && l.text != nil { // else it is the end of the line before
-			f(begin+l.at, l.text)
-		}
-		return nil
-	})
-	return begin + end, err
-}
-
-// DecodeAt reads the entry whose line begins at an offset.
-func DecodeAt(r io.ReaderAt, size, at int64) (*Entry, error) {
-	text, _, err := readLine(bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 16<<10))
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	e, _, err := Decode(bytes.TrimPrefix(bytes.TrimSpace(text), []byte(byteOrderMark)))
-	return e, err
-}

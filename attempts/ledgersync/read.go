@@ -90,11 +90,15 @@ func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
 	for window := int64(256 << 10); ; window *= 8 {
 		from := max(size-window, 0)
-		_, err := ReadFrom(r, size, from, func(_ int64, text []byte) {
-			if e, _, err := Decode(text); err == nil && wanted.Match(e) {
+		_, _, err := eachLine(io.NewSectionReader(r, from, size-from), func(l line) error {
+			if from > 0 && l.number == 1 { // the end of a line
+				return nil
+			}
+			if e, _, err := Decode(l.text); err == nil && wanted.Match(e) {
 				entries = append(entries, e)
 				entries = entries[max(len(entries)-n, 0):]
 			}
+			return nil
 		})
 		if err != nil || from == 0 || len(entries) == n {
 			return entries, err
