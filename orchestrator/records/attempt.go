@@ -60,9 +60,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		records.Entries = append(records.Entries, entry)
 		t.left = entry
 		const mostHandoffs = 20
-		if t.handoffs = append(t.handoffs, entry.ID); len(t.handoffs) > mostHandoffs {
-			t.handoffs = slices.Clone(t.handoffs[1:])
-		}
+		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
 		if ended.Gate != nil && !t.record.Completed {
 			t.record.Gate = ended.Gate
 			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
@@ -110,9 +108,7 @@ func (p *Projector) count(e *attempts.Event) {
 			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
 		}
 	}
-	for _, what := range sortedKeys(receipt.Decisions) {
-		r.context.set(e.Task+" decided, "+what, receipt.Decisions[what])
-	}
+	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
 	r.context.set(e.Task+" learned", receipt.Learning)
 	r.context.set(e.Task+" kept its work as", receipt.Salvage)
 }
@@ -143,9 +139,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	for _, file := range receipt.Contested {
 		blockers.add("conflicts with what has landed: %s", file)
 	}
-	for _, what := range sortedKeys(receipt.Decisions) {
-		context.set("decided, "+what, receipt.Decisions[what])
-	}
+	context.setAll("decided, ", receipt.Decisions)
 	context.set("learned", receipt.Learning)
 	context.set("base", started.Base)
 	context.set("head", e.Ended.Head)
@@ -176,9 +170,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	}
 	entry.Tags = append(entry.Tags, receipt.PatternTags...)
 	entry.Reasoning.Intent = stated(planned.Title)
-	for _, what := range sortedKeys(receipt.Decisions) {
-		entry.Reasoning.Considerations = append(entry.Reasoning.Considerations, line(what+": "+receipt.Decisions[what]))
-	}
+	entry.Reasoning.Considerations = decided(receipt.Decisions)
 	entry.Reasoning.Uncertainties = append(entry.Reasoning.Uncertainties, receipt.Questions...)
 	if receipt.Review != nil {
 		for _, proof := range receipt.Review.Proofs {

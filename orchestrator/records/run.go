@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
@@ -88,25 +87,16 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state.set("branch", at(cmp.Or(p.run.branch, p.branch), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
-	for _, name := range sortedKeys(p.run.context) {
-		context.set(name, p.run.context[name])
-	}
+	context.setAll("", p.run.context)
 	context.set("base", p.run.base)
 	context.set("head", p.tip)
 	completed := list{}
 	for _, d := range p.run.done {
 		completed.add("%s: %s", d.task, p.planned(d.task).Title)
 	}
-	left := list{}
-	for _, step := range p.next(mostItems) {
-		left.add("%s", step)
-	}
-	for _, more := range slices.Concat(p.run.deferred.all(), p.run.discovered.all()) {
-		left.add("%s", more)
-	}
 	entry.SessionSummary = &ledgersync.SessionSummary{
-		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: p.blockers(e), ImportantContext: context,
-		HandoffNotes: p.notes(),
+		Completed: completed.all(), CurrentState: state, Blockers: p.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
+		Deferred: listOf(p.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
 	}
 	return entry
 }
@@ -154,11 +144,6 @@ func checksAtEnd(e *attempts.RunStopped) string {
 		return ""
 	case len(e.Regressed) == 0:
 		return "all pass on " + short(e.Tip)
-	default:
-		l := list{}
-		for _, check := range e.Regressed {
-			l.add("%s", check)
-		}
-		return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(l.all()))
 	}
+	return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(listOf(e.Regressed)))
 }
