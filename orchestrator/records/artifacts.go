@@ -79,7 +79,7 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
 		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if branch := cmp.Or(p.run.branch, p.branch); branch != "" && p.tip != "" {
+	if branch := cmp.Or(p.run.branch, p.ledger.Integration.Branch); branch != "" && p.tip != "" {
 		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.remote), PRReady: p.pullRequest}
 	}
 	about := artifact.Map{

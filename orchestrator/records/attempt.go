@@ -61,13 +61,12 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
-		if ended.Gate != nil && !t.record.Completed {
-			t.record.Gate = ended.Gate
+		if ended.Gate != nil && !p.record(e.Task).Completed {
 			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
 	}
-	t.record.Completed, t.record.Gate, t.left = true, nil, nil
+	t.left = nil
 	if ended.Landed != "" {
 		p.tip = ended.Landed
 	}

@@ -53,7 +53,7 @@ func deleted(list []*done) map[string]bool {
 // allDone returns what completed the tasks of the epic, in the order of the plan.
 func (p *Projector) allDone() (list []*done) {
 	for _, id := range ids(p) {
-		if t := p.tasks[id]; t != nil && t.record.Completed && t.done != nil {
+		if t := p.tasks[id]; t != nil && t.done != nil && p.record(id).Completed {
 			list = append(list, t.done)
 		}
 	}
@@ -63,7 +63,7 @@ func (p *Projector) allDone() (list []*done) {
 // ids returns the tasks in the order of the plan; without a plan those that events have named.
 func ids(p *Projector) (ids []string) {
 	if p.epic == nil {
-		return sortedKeys(p.tasks)
+		return sortedKeys(p.ledger.Tasks)
 	}
 	for i := range p.epic.Tasks {
 		ids = append(ids, p.epic.Tasks[i].ID)
@@ -75,7 +75,7 @@ func ids(p *Projector) (ids []string) {
 func (p sessionArtifacts) filesToReview() []artifact.FileRef {
 	var refs []artifact.FileRef
 	for _, id := range p.gated() {
-		t := p.tasks[id]
+		t := p.task(id)
 		if t.left == nil || len(refs) >= mostItems {
 			continue
 		}

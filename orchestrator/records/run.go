@@ -22,7 +22,6 @@ type run struct {
 	deferred   list
 	context    table // decisions, learnings and refs that keep work, by task
 	usage      attempts.Usage
-	cooldowns  map[string]attempts.Cooldown
 }
 
 type done struct {
@@ -40,9 +39,6 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
 	p.run = run{version: started.Relay, base: started.Tip, context: table{}}
 	p.run.branch, p.run.remote = cmp.Or(started.Integration, started.Branch), started.Remote
-	if started.Integration != "" {
-		p.branch = started.Integration
-	}
 	if started.Tip != "" {
 		p.tip = started.Tip
 	}
@@ -84,7 +80,7 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.progress())
-	state.set("branch", at(cmp.Or(p.run.branch, p.branch), p.tip))
+	state.set("branch", at(cmp.Or(p.run.branch, p.ledger.Integration.Branch), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
 	context.setAll("", p.run.context)
@@ -120,7 +116,7 @@ func (p *Projector) progress() string {
 func (p *Projector) counts() (completed, total int) {
 	all := ids(p)
 	for _, id := range all {
-		if t := p.tasks[id]; t != nil && t.record.Completed {
+		if p.record(id).Completed {
 			completed++
 		}
 	}
