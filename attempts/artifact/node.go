@@ -65,7 +65,7 @@ func short(list []Decision, long *yaml.Node) *yaml.Node {
 	return nodeOf(reflect.ValueOf(m))
 }
 
-// nodeOf returns a value as it is written. What is of a type that YAML and JSON do not have becomes text.
+// nodeOf returns a value as it is written, and text for a type that YAML and JSON do not have.
 func nodeOf(at reflect.Value) *yaml.Node {
 	for at.Kind() == reflect.Interface || at.Kind() == reflect.Pointer {
 		at = at.Elem()

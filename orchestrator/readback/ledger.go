@@ -21,7 +21,7 @@ type ledger struct {
 	others  []*ledgersync.Entry          // what is not of relay about this epic: receipts tell that
 }
 
-// ledgerOf reads the end of the ledger of a checkout. What cannot be read is not there.
+// ledgerOf reads the end of the ledger of a checkout. It skips lines and files that it cannot read.
 func ledgerOf(top, epic string) (l ledger) {
 	l.answers = map[string]*ledgersync.Entry{}
 	list, _ := ledgersync.Last(ledgersync.Path(top), mostRead, ledgersync.Filter{})

@@ -141,7 +141,7 @@ func (s *ledgerSink) open() (err error) {
 			s.there[id] = sha256.Sum256(line)
 		}
 	})
-	if damage.Lines == 0 || s.o.whole { // each is told once: the next run begins to look behind it
+	if damage.Lines == 0 || s.o.whole { // relay names each once: the next run begins to look behind it
 		return err
 	}
 	more := ""

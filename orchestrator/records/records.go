@@ -129,7 +129,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	return Records{}
 }
 
-// fold takes an event into the memory. What was accepted is the run's own, which changes it.
+// fold takes an event into the memory. It copies an accepted ledger: the run changes its own.
 func (p *Projector) fold(e attempts.Event) {
 	if e.Accepted != nil {
 		text, _ := json.Marshal(e.Accepted) // it was in a log, or will be
