@@ -48,18 +48,9 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 		}
 	}
 	a := p.begin(e, mode, now)
-	changed := files{}
-	for _, d := range p.run.done {
-		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, d.summary), d.changes)
-		changed.add(d.changes)
-		if d.summary != "" && len(a.Worked) < mostItems {
-			a.Worked = append(a.Worked, line(d.task+": "+d.summary))
-		}
-		addSaid(a, d.task, d.decisions, d.learned)
-	}
+	p.addDone(a, p.run.done...)
 	a.Failed = p.run.failed.all()
 	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
-	a.Files = changed.all()
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}
@@ -122,25 +113,27 @@ func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) A
 	}
 	a := p.begin(e, artifact.Checkpoint, now)
 	a.AgentID = agentOf(started, "").Name
-	a.Done = appendTask(nil, e.Task+": "+p.planned(e.Task).Title, e.Ended.Changes)
-	changed := files{}
-	changed.add(e.Ended.Changes)
-	a.Files = changed.all()
-	receipt := &e.Ended.Receipt
-	addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
-	a.Questions = receipt.Questions
-	if receipt.Summary != "" {
-		a.Worked = []string{e.Task + ": " + line(receipt.Summary)}
-	}
-	a.Test = checksOf(receipt.Checks)
+	p.addDone(a, p.task(e.Task).done)
+	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
 	return p.named(a, e)
 }
 
-func addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
-	a.Decisions = addDecisions(a.Decisions, task, decisions)
-	if learned != "" && len(a.Findings) < mostItems {
-		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})
+// addDone adds what has completed tasks.
+func (p sessionArtifacts) addDone(a *artifact.Artifact, list ...*done) {
+	changed := files{}
+	for _, d := range list {
+		summary := line(d.Receipt.Summary)
+		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, summary), d.Changes)
+		changed.add(d.Changes)
+		if summary != "" && len(a.Worked) < mostItems {
+			a.Worked = append(a.Worked, line(d.task+": "+summary))
+		}
+		a.Decisions = addDecisions(a.Decisions, d.task, d.Receipt.Decisions)
+		if d.Receipt.Learning != "" && len(a.Findings) < mostItems {
+			a.Findings = append(a.Findings, artifact.Note{Key: d.task, Text: clip(d.Receipt.Learning, longText)})
+		}
 	}
+	a.Files = changed.all()
 }
 
 // addDecisions adds what the agent of a task has decided, if there is room.

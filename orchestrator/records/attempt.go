@@ -90,10 +90,7 @@ func (p *Projector) count(e *attempts.Event) {
 		r.usage.Add(*ended.Usage)
 	}
 	if ended.Result == attempts.ResultSuccess {
-		d := &done{
-			task: e.Task, seq: e.Seq, summary: line(receipt.Summary), changes: ended.Changes,
-			decisions: receipt.Decisions, bugfix: receipt.Bugfix, learned: receipt.Learning,
-		}
+		d := &done{ended, e.Task, e.Seq}
 		r.done = append(r.done, d)
 		p.task(e.Task).done = d
 	} else {

@@ -18,14 +18,14 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 	list := p.allDone()
 	gone := deleted(list)
 	for _, d := range list {
-		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.decisions)
-		fix := d.bugfix
+		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.Receipt.Decisions)
+		fix := d.Receipt.Bugfix
 		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
 			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
 				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),
 			})
 		}
-		for _, c := range d.changes {
+		for _, c := range d.Changes {
 			listed := func(r artifact.FileRef) bool { return r.Path == c.Path }
 			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !slices.ContainsFunc(a.ArtifactsProduced, listed) {
 				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
@@ -39,7 +39,7 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 func deleted(list []*done) map[string]bool {
 	gone := map[string]bool{}
 	for _, d := range slices.SortedFunc(slices.Values(list), func(x, y *done) int { return cmp.Compare(x.seq, y.seq) }) {
-		for _, c := range d.changes {
+		for _, c := range d.Changes {
 			if c.Kind == attempts.FileDeleted {
 				gone[c.Path] = true
 			} else {

@@ -24,14 +24,12 @@ type run struct {
 	usage      attempts.Usage
 }
 
+// done is what has completed a task.
 type done struct {
-	task      string
-	seq       uint64 // of the event that ended it
-	summary   string
-	changes   []attempts.FileChange
-	decisions map[string]string
-	bugfix    *attempts.Bugfix
-	learned   string
+	*attempts.Ended
+
+	task string
+	seq  uint64 // of the event that ended it
 }
 
 // runStarted begins a run, and answers the handoff of the run before.
