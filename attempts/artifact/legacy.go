@@ -81,15 +81,8 @@ func Title(legacy string) string {
 
 // mode goes by the folder of a file, and by its heading when it lies elsewhere.
 func (l Legacy) mode(i *importer) (Mode, error) {
-	folder := path.Base(path.Dir(filepath.ToSlash(l.Path)))
-	modes := []Mode{Handoff, Checkpoint}
-	for _, m := range modes {
-		if folder == "."+string(m) {
-			return m, nil
-		}
-	}
-	for _, m := range modes {
-		if strings.EqualFold(i.kind, string(m)) {
+	for _, name := range []string{path.Base(path.Dir(filepath.ToSlash(l.Path))), "." + strings.ToLower(i.kind)} {
+		if m := Mode(strings.TrimPrefix(name, ".")); name != string(m) && (m == Handoff || m == Checkpoint) {
 			return m, nil
 		}
 	}

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"slices"
 	"strings"
 
 	"relay/internal/lazyregexp"
@@ -25,7 +24,7 @@ func Slug(text string) string {
 	if slug == "" {
 		return "session"
 	}
-	if stem, _, _ := strings.Cut(strings.ToLower(slug), "."); slices.Contains(devices(), stem) {
+	if device.MatchString(slug) {
 		return "session-" + slug
 	}
 	return slug
@@ -33,13 +32,8 @@ func Slug(text string) string {
 
 var manyDashes = lazyregexp.New(`-{2,}`)
 
-// devices are the names that Windows keeps for devices.
-func devices() []string {
-	return []string{
-		"con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
-		"lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
-	}
-}
+// device is a name that Windows keeps for a device.
+var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|(com|lpt)[1-9])(\.|$)`)
 
 var dateAndTime = lazyregexp.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
 

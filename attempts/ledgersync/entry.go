@@ -6,6 +6,7 @@
 package ledgersync
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"time"
@@ -36,16 +37,7 @@ func Types() []Type { return []Type{Handoff, Transition, Implementation, Bugfix,
 
 // Action is the action.type that an entry of this type has.
 func (t Type) Action() string {
-	switch t {
-	case Transition, Review:
-		return "analyze"
-	case Implementation:
-		return "modify"
-	case Bugfix:
-		return "debug"
-	case Handoff:
-	}
-	return "other"
+	return cmp.Or(map[Type]string{Transition: "analyze", Review: "analyze", Implementation: "modify", Bugfix: "debug"}[t], "other")
 }
 
 // Entry is one line of a ledger. Of the five payloads at most the one of its type is there.
