@@ -26,7 +26,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 		if err != nil {
 			return err
 		}
-		if id = ofOrigin(list, o.Origin); id != "" {
+		if there, err := ofOrigin(list, o.Origin); err == nil {
+			id = there.Entry.ID
 			return nil
 		}
 		e := &Entry{Topic: l.line(o.Topic), Summary: l.clean(o.Summary), Status: o.Status, Origin: o.Origin}
@@ -44,8 +45,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 		e.Created = Stamp(now)
 		e.History = []Change{l.change(o.Status, "", now)}
 		for _, origin := range o.Follows {
-			if earlier := ofOrigin(list, origin); earlier != "" {
-				e.Links = append(e.Links, Link{To: earlier, Relation: follows, At: e.Created, By: l.line(l.o.By)})
+			if earlier, err := ofOrigin(list, origin); err == nil {
+				e.Links = append(e.Links, Link{To: earlier.Entry.ID, Relation: follows, At: e.Created, By: l.line(l.o.By)})
 			}
 		}
 		id, err = l.create(e, now, list)
@@ -54,15 +55,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 	return id, err
 }
 
-// ofOrigin returns the id of the entry that was made from something; "": there is none.
-func ofOrigin(list []Listed, origin string) string {
-	if found, err := findOrigin(list, origin); err == nil {
-		return found.Entry.ID
-	}
-	return ""
-}
-
-func findOrigin(list []Listed, origin string) (Listed, error) {
+// ofOrigin returns the entry that was made from something.
+func ofOrigin(list []Listed, origin string) (Listed, error) {
 	for _, there := range list {
 		if origin != "" && there.Entry != nil && there.Entry.Origin == origin {
 			return there, nil
@@ -74,7 +68,7 @@ func findOrigin(list []Listed, origin string) (Listed, error) {
 // Note adds a note to the history of the entry that was made from something, and leaves its status as it is. It does nothing when there is
 // no such entry, or its history has that note of the same author and second already.
 func (l *Ledger) Note(origin, note string) (added bool, err error) {
-	pick := func(list []Listed) (Listed, error) { return findOrigin(list, origin) }
+	pick := func(list []Listed) (Listed, error) { return ofOrigin(list, origin) }
 	_, err = l.edit(pick, func(from Listed, _ []Listed) (*document, error) {
 		e := from.document.entry()
 		c := l.change(e.Status, note, l.o.Now())
