@@ -132,12 +132,10 @@ type changer func(from Listed, list []Listed) (*document, error)
 
 // edit changes one entry, which pick chooses.
 func (l *Ledger) edit(pick func([]Listed) (Listed, error), change changer) (e *Entry, err error) {
-	const editTries = 10 // another program may write to the file meanwhile
-	err = l.locked(func() error {
-		for range editTries {
-			if e, err = l.editOnce(pick, change); !errors.Is(err, errChanged) {
-				return err
-			}
+	const tries = 10 // another program may write to the file meanwhile
+	err = l.locked(func() (err error) {
+		for n := 0; n == 0 || n < tries && errors.Is(err, errChanged); n++ {
+			e, err = l.editOnce(pick, change)
 		}
 		return err
 	})

@@ -42,10 +42,7 @@ func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifac
 func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
 	if !p.complete() {
-		now = p.headline(e)
-		if next := p.next(1); len(next) > 0 {
-			now += "; next: " + next[0]
-		}
+		now = p.andNext(p.headline(e))
 	}
 	a := p.begin(e, mode, now)
 	p.addDone(a, p.run.done...)
@@ -107,15 +104,19 @@ func (p sessionArtifacts) outcome() artifact.Outcome {
 }
 
 func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
-	now := e.Task + " is completed"
-	if next := p.next(1); len(next) > 0 {
-		now += "; next: " + next[0]
-	}
-	a := p.begin(e, artifact.Checkpoint, now)
+	a := p.begin(e, artifact.Checkpoint, p.andNext(e.Task+" is completed"))
 	a.AgentID = agentOf(started, "").Name
 	p.addDone(a, p.task(e.Task).done)
 	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
 	return p.named(a, e)
+}
+
+// andNext adds to a text which task would go next.
+func (p sessionArtifacts) andNext(now string) string {
+	if next := p.next(1); len(next) > 0 {
+		return now + "; next: " + next[0]
+	}
+	return now
 }
 
 // addDone adds what has completed tasks.
