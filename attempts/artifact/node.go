@@ -73,7 +73,30 @@ func nodeOf(at reflect.Value) *yaml.Node {
 	if !at.IsValid() {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: nullTag, Value: "null"}
 	}
-	switch v := at.Interface().(type) {
+	if n := valueNode(at.Interface()); n != nil {
+		return n
+	}
+	switch at.Kind() {
+	case reflect.Slice:
+		var list []*yaml.Node
+		for i := range at.Len() {
+			list = append(list, nodeOf(at.Index(i)))
+		}
+		return collection(yaml.SequenceNode, list)
+	case reflect.Struct:
+		if extra := at.FieldByName("Extra"); extra.IsValid() {
+			list := nodes(fieldsOf(at))
+			more, _ := reflect.TypeAssert[Map](extra)
+			return collection(yaml.MappingNode, append(list, mapNodes(more, list)...))
+		}
+	default:
+	}
+	return textNode(plaintext.Clean(fmt.Sprint(at.Interface())))
+}
+
+// valueNode is nodeOf of a value that has a way of its own to be written; nil of any other.
+func valueNode(v any) *yaml.Node {
+	switch v := v.(type) {
 	case bool:
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
 	case json.Number, int, int64, uint64, float64:
@@ -102,22 +125,7 @@ func nodeOf(at reflect.Value) *yaml.Node {
 			return nodeOf(reflect.Value{})
 		}
 	}
-	switch at.Kind() {
-	case reflect.Slice:
-		var list []*yaml.Node
-		for i := range at.Len() {
-			list = append(list, nodeOf(at.Index(i)))
-		}
-		return collection(yaml.SequenceNode, list)
-	case reflect.Struct:
-		if extra := at.FieldByName("Extra"); extra.IsValid() {
-			list := nodes(fieldsOf(at))
-			more, _ := reflect.TypeAssert[Map](extra)
-			return collection(yaml.MappingNode, append(list, mapNodes(more, list)...))
-		}
-	default:
-	}
-	return textNode(plaintext.Clean(fmt.Sprint(at.Interface())))
+	return nil
 }
 
 func collection(kind yaml.Kind, content []*yaml.Node) *yaml.Node {

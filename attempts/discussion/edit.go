@@ -130,15 +130,14 @@ func (d *document) addItem(key string, of any) (*document, error) {
 			y.Entry(indent+2, of)
 		})
 	}
-	n, base := d.root.Content[i+1], d
+	n := d.root.Content[i+1]
 	var texts [][]byte
 	switch write := func(y *yamltext.Writer, indent int) { y.Entry(indent, of) }; {
 	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0:
 		texts = d.inserted(i, n.Column-1, write)
 	case n.Kind == yaml.SequenceNode && len(n.Content) == 0 || isNull(n):
 		from, to, ok := d.place(i)
-		var err error
-		if base, err = parse(slices.Concat(bytes.TrimRight(d.raw[:from], " "), d.raw[to:])); ok && err == nil {
+		if base, err := parse(slices.Concat(bytes.TrimRight(d.raw[:from], " "), d.raw[to:])); ok && err == nil {
 			texts = base.inserted(i, d.root.Column+1, write)
 		}
 	}

@@ -15,34 +15,32 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // line is a line of a ledger that holds something. text is nil when it is longer than MaxLine, and is valid until the next line is read.
 type line struct {
-	number int   // from 1
-	at     int64 // where it begins
+	number int // from 1
 	text   []byte
 	whole  bool // it has an end
 }
 
-// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end, and
-// where the last of those ends.
-func eachLine(r io.Reader, f func(line) error) (lines int, end int64, err error) {
+// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end.
+func eachLine(r io.Reader, f func(line) error) (lines int, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		text, length, err := readLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, end, err
+			return lines, err
 		}
-		l := line{number: lines + 1, at: end, text: text, whole: err == nil}
-		if end == 0 {
+		l := line{number: lines + 1, text: text, whole: err == nil}
+		if lines == 0 {
 			l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
 		}
 		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 || length > MaxLine {
 			if err := f(l); err != nil {
-				return lines, end, err
+				return lines, err
 			}
 		}
 		if !l.whole {
-			return lines, end, nil
+			return lines, nil
 		}
-		lines, end = lines+1, end+length
+		lines++
 	}
 }
 

@@ -47,7 +47,7 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 	if !beginsLine(file, from) {
 		from = 0
 	}
-	_, _, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
+	_, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
 		if l.whole && !(bytes.HasPrefix(l.text, []byte("{")) && bytes.HasSuffix(l.text, []byte("}"))) {
 			if damage.Lines++; damage.Lines == 1 {
 				damage.First = l.number
@@ -67,7 +67,7 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 }
 
 func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
-	lines, _, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
+	lines, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
 	return lines, err
 }
 

@@ -243,7 +243,8 @@ func (s *discussionSink) put(dry bool) (c Counts, err error) {
 		return c, nil
 	}
 	if s.w == nil {
-		if s.w, err = s.o.disk.Discussions(discussion.Options{By: author, Now: func() time.Time { return s.when }, Fault: s.o.Fault}); err != nil {
+		by := discussion.Options{By: author, Now: func() time.Time { return s.when }, Fault: s.o.Fault}
+		if s.w, err = s.o.disk.Discussions(by); err != nil {
 			return c, err
 		}
 	}

@@ -42,7 +42,7 @@ func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifac
 func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
 	if !p.complete() {
-		now = p.andNext(p.headline(e))
+		now = andNext(p, p.headline(e))
 	}
 	a := p.begin(e, mode, now)
 	p.addDone(a, p.run.done...)
@@ -104,7 +104,7 @@ func (p sessionArtifacts) outcome() artifact.Outcome {
 }
 
 func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
-	a := p.begin(e, artifact.Checkpoint, p.andNext(e.Task+" is completed"))
+	a := p.begin(e, artifact.Checkpoint, andNext(p, e.Task+" is completed"))
 	a.AgentID = agentOf(started, "").Name
 	p.addDone(a, p.task(e.Task).done)
 	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
@@ -112,7 +112,7 @@ func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) A
 }
 
 // andNext adds to a text which task would go next.
-func (p sessionArtifacts) andNext(now string) string {
+func andNext(p sessionArtifacts, now string) string {
 	if next := p.next(1); len(next) > 0 {
 		return now + "; next: " + next[0]
 	}

@@ -88,7 +88,8 @@ func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
-	p := &Projector{o: o, memory: attempts.NewMemory(nil), tasks: map[string]*task{}, sessions: map[string]session{}, threads: map[string]*threads{}}
+	p := &Projector{o: o, memory: attempts.NewMemory(nil)}
+	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
 	p.memory.View(func(l *attempts.Ledger) { p.ledger = l })
 	return p
 }
@@ -97,7 +98,7 @@ func New(o Options) *Projector {
 // them.
 func (p *Projector) Apply(e *attempts.Event) Records {
 	gated := p.record(e.Task).Gate != nil
-	p.fold(*e)
+	p.memory.Fold(own(*e))
 	switch {
 	case e.RunStarted != nil:
 		return p.runStarted(e)
@@ -129,14 +130,14 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	return Records{}
 }
 
-// fold takes an event into the memory. It copies an accepted ledger: the run changes its own.
-func (p *Projector) fold(e attempts.Event) {
+// own returns an event that the memory may keep. It copies an accepted ledger: the run changes its own.
+func own(e attempts.Event) attempts.Event {
 	if e.Accepted != nil {
 		text, _ := json.Marshal(e.Accepted) // it was in a log, or will be
 		e.Accepted = &attempts.Accepted{}
 		_ = json.Unmarshal(text, e.Accepted)
 	}
-	p.memory.Fold(e)
+	return e
 }
 
 // decided says what a person or relay decided about a task, which was gated before or not.
