@@ -67,14 +67,14 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
 		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if branch := cmp.Or(p.run.branch, p.ledger.Integration.Branch); branch != "" && p.tip != "" {
-		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.remote), PRReady: p.pullRequest}
+	if branch := branchOf(p.Projector); branch != "" && p.tip != "" {
+		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.started.Remote), PRReady: p.pullRequest}
 	}
 	about := artifact.Map{
 		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
 	}
-	if p.run.version != "" {
-		about = append(artifact.Map{{Key: "version", Value: p.run.version}}, about...)
+	if version := p.run.started.Relay; version != "" {
+		about = append(artifact.Map{{Key: "version", Value: version}}, about...)
 	}
 	if s := e.RunStopped; s != nil {
 		about = append(about, artifact.Field{Key: "exit_reason", Value: s.Reason})

@@ -83,9 +83,6 @@ func (p *Projector) ended(e *attempts.Event) Records {
 func (p *Projector) count(e *attempts.Event) {
 	ended, r := e.Ended, &p.run
 	receipt := &ended.Receipt
-	if r.context == nil {
-		r.context = table{} // events of a run whose start was lost
-	}
 	if ended.Usage != nil {
 		r.usage.Add(*ended.Usage)
 	}

@@ -88,7 +88,7 @@ func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
-	p := &Projector{o: o, memory: attempts.NewMemory(nil)}
+	p := &Projector{o: o, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
 	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
 	p.memory.View(func(l *attempts.Ledger) { p.ledger = l })
 	return p

@@ -12,10 +12,7 @@ import (
 )
 
 type run struct {
-	version    string // of relay
-	base       string // commit that the work was collected on when it began
-	branch     string // that the work is collected on: the epic's, else the user's
-	remote     string // address of its remote
+	started    *attempts.RunStarted
 	done       []*done
 	failed     list // "T1: why"
 	discovered list
@@ -35,8 +32,7 @@ type done struct {
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
-	p.run = run{version: started.Relay, base: started.Tip, context: table{}}
-	p.run.branch, p.run.remote = cmp.Or(started.Integration, started.Branch), started.Remote
+	p.run = run{started: started, context: table{}}
 	if started.Tip != "" {
 		p.tip = started.Tip
 	}
@@ -78,11 +74,11 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.progress())
-	state.set("branch", at(cmp.Or(p.run.branch, p.ledger.Integration.Branch), p.tip))
+	state.set("branch", at(branchOf(p), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
 	context.setAll("", p.run.context)
-	context.set("base", p.run.base)
+	context.set("base", p.run.started.Tip)
 	context.set("head", p.tip)
 	completed := list{}
 	for _, d := range p.run.done {
@@ -95,8 +91,13 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	return entry
 }
 
+// branchOf is the branch that the work is collected on: the epic's, else the user's.
+func branchOf(p *Projector) string {
+	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.ledger.Integration.Branch)
+}
+
 func (p *Projector) relay() ledgersync.Agent {
-	return ledgersync.Agent{Name: "relay", Version: p.run.version}
+	return ledgersync.Agent{Name: "relay", Version: p.run.started.Relay}
 }
 
 func (p *Projector) title() string {
