@@ -220,23 +220,15 @@ func (i *importer) section(name string, lines []string) {
 }
 
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
-var word = lazyregexp.New(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
+var word = lazyregexp.New(`(?i)^[-*]?[ \t]*\**(outcome|bead|primary[ _]bead|session|session[ _]id|agent[ _]id|date) *\**:\**[ \t]*(.+)$`)
 
 func (i *importer) preamble(lines []string) {
 	var rest []string
 	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
-		found := word.FindStringSubmatch(trimmed)
-		key := ""
-		if found != nil {
-			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(found[1])), " ", "_")
-		}
-		switch key {
-		case "outcome", "bead", "primary_bead", "session", "session_id", "agent_id", "date":
-			i.words[key] = strings.Trim(oneLine(found[2]), "*`\"' ")
-			continue
-		}
-		if trimmed != "---" {
+		if found := word.FindStringSubmatch(trimmed); found != nil {
+			i.words[strings.ReplaceAll(strings.ToLower(found[1]), " ", "_")] = strings.Trim(oneLine(found[2]), "*`\"' ")
+		} else if trimmed != "---" {
 			rest = append(rest, line)
 		}
 	}

@@ -212,20 +212,18 @@ func (f *follower) forget(last uint64) {
 
 // replay takes in the events that are in the log up to one of them, and writes what is missing of their records.
 func (f *follower) replay(upTo uint64) error {
-	var batch []attempts.Event
-	const most = 1000
+	const most = 1000 // between writes
 	stop := errors.New("stop")
 	err := attempts.Replay(f.o.Dir, func(e attempts.Event) error {
 		if e.Seq > upTo {
 			return stop
 		}
-		if batch = append(batch, e); len(batch) == most {
-			f.take(batch)
-			batch = batch[:0]
+		if f.apply(&e); e.Seq%most == 0 {
+			f.take(nil)
 		}
 		return nil
 	})
-	f.take(batch)
+	f.take(nil)
 	if errors.Is(err, stop) {
 		return nil
 	}
