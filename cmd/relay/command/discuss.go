@@ -67,7 +67,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 		for _, id := range to {
 			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
 		}
-		return discuss.Change(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
 	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
@@ -85,7 +85,7 @@ revived. It is added to its history; the same status again may carry a note.`,
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
-		return discuss.Change(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionMark, in, asJSON)
 	})
 	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
@@ -95,7 +95,9 @@ func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "open",
 		Short: "List open discussions, oldest first",
-	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return discuss.Open(cmd.Context(), a, asJSON) })
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return discuss.Do(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
+	})
 }
 
 func newDiscussReplayCommand(a *cli.App) *cobra.Command {
@@ -104,6 +106,6 @@ func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return discuss.Replay(cmd.Context(), a, args[0], asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
 	})
 }

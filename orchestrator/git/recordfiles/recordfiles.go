@@ -67,17 +67,6 @@ func OwnFile(top, p string) bool {
 }
 
 // Once returns the lines of a ledger, each once.
-func Once(lines []byte) []byte {
-	var text bytes.Buffer
-	seen := make(map[string]bool)
-	for line := range bytes.Lines(lines) {
-		if key := trimmed(line); key != "" && !seen[key] {
-			seen[key] = true
-			text.Write(bytes.TrimSuffix(line, []byte("\n")))
-			text.WriteByte('\n')
-		}
-	}
-	return text.Bytes()
-}
+func Once(lines []byte) []byte { return added(lines, nil) }
 
 func trimmed(line []byte) string { return strings.TrimRight(string(line), "\r\n") }
