@@ -23,7 +23,7 @@ var (
 	runs   = lazyregexp.New(`(?i)bash|shell|command|exec`)
 )
 
-// named are files of a checkout that the tool calls of an attempt name, by their paths in it: true for those that a tool was to write, false
+// named are files of a checkout that the tool calls of an attempt name, by their paths in it: true for those that a tool wrote, false
 // for those that only a command names.
 type named map[string]bool
 

@@ -88,6 +88,12 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	cmdline.AddHelpers(root, groupSetup)
 	completion.Add(root, a)
+	setHelp(root, a)
+	return root
+}
+
+// setHelp has the root command's help list the commands of every day, and all with help --all.
+func setHelp(root *cobra.Command, a *cli.App) {
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		all := cmd != root || cmdline.All(root)
@@ -99,7 +105,6 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			fmt.Fprintf(a.Out, "\n%s", rootExits)
 		}
 	})
-	return root
 }
 
 // addCommonFlags adds the flags that every command has.
