@@ -3,6 +3,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ type Runner struct {
 
 // New returns a runner for the CLI that o describes.
 func New(sup process.Supervisor, o Options) *Runner {
-	if o.Name == "" {
-		o.Name = "command"
-	}
+	o.Name = cmp.Or(o.Name, "command")
 	return &Runner{sup: sup, Options: o}
 }
 
@@ -58,9 +57,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if len(c.Argv) == 0 {
 		return adapter.StartFault(fmt.Errorf("agent %s has no command line (argv)", c.Name())), nil
 	}
-	if req.Model == "" {
-		req.Model = c.Model
-	}
+	req.Model = cmp.Or(req.Model, c.Model)
 	if err := adapter.ClearResult(req); err != nil {
 		return runners.Report{}, err
 	}
@@ -99,7 +96,7 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 	switch {
 	case ok:
 		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
-	case e.Exit.Code != 0 && !e.Exit.Stopped:
+	case e.Failed():
 		r.Outcome, r.Detail = runners.Failed, adapter.ExitDetail(e.Exit, req.Stderr)
 		if r.Detail == runners.DescribeExit(e.Exit) { // it said nothing on stderr
 			r.Detail = adapter.ExitWords(e.Exit, string(out))
@@ -109,10 +106,9 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 		c.answer(r, req)
 		return nil
 	}
-	result, err := adapter.FindResult(nil, req.Result, string(out))
-	r.Result = result
+	r.Result, err = adapter.FindResult(nil, req.Result, string(out))
 	if r.Outcome == "" {
-		r.Outcome, r.Detail = adapter.ClaimOutcome(result, err)
+		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, err)
 	}
 	if r.Outcome == runners.NoResult && c.Exit {
 		r.Outcome, r.Detail = runners.Claimed, ""
@@ -167,7 +163,7 @@ func (c *Runner) answer(r *runners.Report, req runners.Request) {
 		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)
 	}
 	if r.Outcome == "" {
-		r.Outcome, r.Detail = adapter.AnswerOutcome(r.FinalText)
+		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, nil)
 	}
 }
 

@@ -39,7 +39,7 @@ type retryWait struct {
 // retried returns the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
 func (s *reader) retried() (retryWait, bool) {
-	if s.answered {
+	if s.agent.Answered {
 		return retryWait{}, false
 	}
 	found := retryPattern.FindAllStringSubmatch(s.stderr(), -1)
@@ -65,7 +65,7 @@ func (s *reader) retried() (retryWait, bool) {
 }
 
 // stderr returns the end of it: a report of an error there, with its stack, has some 3 KB.
-func (s *reader) stderr() string { return adapter.End(s.req.Stderr, adapter.MaxStderr) }
+func (s *reader) stderr() string { return adapter.End(s.agent.Req.Stderr, adapter.MaxStderr) }
 
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
 var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)

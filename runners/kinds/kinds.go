@@ -11,6 +11,7 @@ import (
 	"relay/runners/command"
 	"relay/runners/conversation"
 	"relay/runners/gemini"
+	"relay/runners/internal/adapter"
 	"relay/runners/opencode"
 	"relay/runners/process"
 	"relay/runners/script"
@@ -36,7 +37,7 @@ type Agent struct {
 	Env        []string // added to each request's environment
 
 	MCP []string // claude, codex: command line of an MCP server for it; nil: none
-	Git []string // gemini: see gemini.Options
+	Git []string // gemini: see adapter.Options
 
 	PromptArg  bool   // command: see command.Options
 	Exit       bool   // command
@@ -52,23 +53,18 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 	if len(args) > 0 {
 		program, args = args[0], args[1:]
 	}
+	o := adapter.Options{
+		Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP, Git: a.Git,
+	}
 	switch a.Type {
 	case Claude:
-		return claude.New(sup, claude.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
-		}), nil
+		return claude.New(sup, o), nil
 	case Codex:
-		return codex.New(sup, codex.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
-		}), nil
+		return codex.New(sup, o), nil
 	case Gemini:
-		return gemini.New(sup, gemini.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, Git: a.Git,
-		}), nil
+		return gemini.New(sup, o), nil
 	case Opencode:
-		r, err := opencode.New(sup, opencode.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
-		})
+		r, err := opencode.New(sup, o)
 		if err != nil {
 			return nil, err // and no runner that is a nil pointer
 		}

@@ -2,7 +2,6 @@ package eventstream
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,8 +10,10 @@ import (
 	"relay/runners/internal/jsonline"
 )
 
+// Bounds of what is counted.
 const (
 	maxTools  = 100     // counted by name
+	MaxCalls  = 1000    // at work that are remembered; one that is forgotten never ends
 	otherTool = "other" // the name of all that come after these, and of those without one
 )
 
@@ -33,26 +34,39 @@ func (t *Tools) Begin(id, name jsonline.String) {
 	if t.open == nil {
 		t.open = map[string]*runners.ToolUse{}
 	}
-	if len(t.open) < maxSteps && key != "" {
+	if len(t.open) < MaxCalls && key != "" {
 		t.open[key] = use
 	}
 }
 
-// End records that a call has ended.
-func (t *Tools) End(id jsonline.String, failed bool) {
+// End records that a call has ended. It returns the name of its tool; "": nothing told that it began.
+func (t *Tools) End(id jsonline.String, failed bool) string {
 	key := id.Head(cleantext.MaxName)
-	if use := t.open[key]; use != nil && failed {
+	use := t.open[key]
+	if use == nil {
+		return ""
+	}
+	if failed {
 		use.Failed++
 	}
 	delete(t.open, key)
+	return use.Name
+}
+
+// Running returns how many calls are at work. While there are none, only the model can be what is missing.
+func (t *Tools) Running() int { return len(t.open) }
+
+// Calls returns how often a tool was called.
+func (t *Tools) Calls(name string) int {
+	if use := t.uses[name]; use != nil {
+		return use.Calls
+	}
+	return 0
 }
 
 // Ended records that a call has ended of which nothing may have been told before.
 func (t *Tools) Ended(id, name jsonline.String, failed bool) {
-	t.Begin(id, name)
-	if t.open[id.Head(cleantext.MaxName)] != nil {
-		t.End(id, failed)
-	} else if failed {
+	if t.Begin(id, name); t.End(id, failed) == "" && failed {
 		t.use(name).Failed++
 	}
 }
@@ -82,7 +96,7 @@ func (t *Tools) List() []runners.ToolUse {
 		return nil
 	}
 	var list []runners.ToolUse
-	for use := range maps.Values(t.uses) {
+	for _, use := range t.uses {
 		list = append(list, *use)
 	}
 	slices.SortFunc(list, func(a, b runners.ToolUse) int {
