@@ -13,7 +13,7 @@ type outputEvent struct {
 	SessionID string          `json:"session_id"`
 	Model     string          `json:"model"`          // system/init
 	Fallback  string          `json:"fallback_model"` // system/model_fallback
-	Tool      string          `json:"tool_name"`      // system/permission_denied
+	Tool      jsonline.String `json:"tool_name"`      // system/permission_denied
 	Status    string          `json:"status"`         // system/status: requesting
 	Parent    *string         `json:"parent_tool_use_id"`
 	Message   json.RawMessage `json:"message"`
@@ -80,7 +80,7 @@ type resultEvent struct {
 }
 
 type permissionDenial struct {
-	Tool string `json:"tool_name"`
+	Tool jsonline.String `json:"tool_name"`
 }
 
 // tokenUsage counts a message's, or the run's, tokens.

@@ -2,8 +2,6 @@ package claude
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,12 +74,8 @@ func (s *reader) stoppedBy(r *runners.Report) bool {
 // called, is not at fault; a single call that was denied is no excuse.
 func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, string) {
 	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
-	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) {
-		for tool, times := range s.refused() {
-			if times >= s.agent.Tools.Calls(tool) {
-				return runners.PermissionDenied, detail
-			}
-		}
+	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && s.agent.Tools.Withheld() {
+		o = runners.PermissionDenied
 	}
 	return o, detail
 }
@@ -89,11 +83,7 @@ func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, s
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
 func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
 	status, name := s.retry.ErrorStatus, jsonline.Name(s.retry.Error)
-	o := adapter.Blame(status, name)
-	if o == runners.Failed { // it was asking again: the CLI itself did not think the request was at fault
-		o = runners.Provider
-	}
-	return s.limited(r, o), "gave up while its provider failed: " + adapter.ProviderFault(status, name)
+	return adapter.GaveUp(s.limited(r, adapter.Blame(status, name)), adapter.ProviderFault(status, name))
 }
 
 // failure returns the outcome of a terminal event that reports an error.
@@ -189,36 +179,4 @@ func (res *resultEvent) usage() runners.Usage {
 		u.CostUSD, u.Priced = max(0, *res.CostUSD), true
 	}
 	return u
-}
-
-// Denied implements [eventstream.Reader]: the CLI ends in "success" all the same.
-func (s *reader) Denied() string { return adapter.NotAllowed(slices.Sorted(maps.Keys(s.refused()))) }
-
-// refused counts the calls that were denied, by tool. The result repeats what was told as it happened.
-func (s *reader) refused() map[string]int {
-	refused := maps.Clone(s.denied)
-	if s.result == nil {
-		return refused
-	}
-	listed := map[string]int{}
-	for _, d := range s.result.Denials {
-		count(listed, d.Tool)
-	}
-	for tool, times := range listed {
-		if refused == nil {
-			refused = map[string]int{}
-		}
-		refused[tool] = max(refused[tool], times)
-	}
-	return refused
-}
-
-const maxTools = 20 // names of tools remembered
-
-// count counts one more call of a tool.
-func count(calls map[string]int, tool string) {
-	tool = cleantext.OneLine(tool, cleantext.MaxName)
-	if _, ok := calls[tool]; ok || len(calls) < maxTools {
-		calls[tool]++
-	}
 }

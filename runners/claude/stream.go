@@ -19,12 +19,11 @@ type reader struct {
 	lastMessage string // the beginning of the last text of the agent itself
 	plain       string // the last line without an event
 	result      *resultEvent
-	subtype     string         // of the result: success, error_max_turns, …
-	resumed     bool           // it went on working after the result
-	retry       *outputEvent   // the provider's last fault that the CLI is waiting out
-	apiError    string         // the CLI's word for the fault it gave up on
-	limit       *rateLimit     // the usage limit that was hit
-	denied      map[string]int // calls by tool that were not allowed
+	subtype     string       // of the result: success, error_max_turns, …
+	resumed     bool         // it went on working after the result
+	retry       *outputEvent // the provider's last fault that the CLI is waiting out
+	apiError    string       // the CLI's word for the fault it gave up on
+	limit       *rateLimit   // the usage limit that was hit
 	counted     tokenCount
 }
 
@@ -61,6 +60,7 @@ func (s *reader) Line(line []byte) {
 	case "result":
 		s.agent.Session = adapter.SessionID(ev.SessionID, s.agent.Session)
 		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
+		s.denials(ev.Denials)
 		s.agent.TellText(runners.EventResult, ev.Result)
 	}
 }
@@ -81,10 +81,7 @@ func (s *reader) system(ev *outputEvent) {
 	case "model_fallback":
 		s.agent.Model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
 	case "permission_denied":
-		if s.denied == nil {
-			s.denied = map[string]int{}
-		}
-		count(s.denied, ev.Tool)
+		*s.agent.Tools.Denied(ev.Tool)++
 	}
 }
 
@@ -108,6 +105,16 @@ func (s *reader) assistant(m *message, subagent bool) {
 			s.agent.Tools.Begin(b.ID, b.Name)
 			s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
 		}
+	}
+}
+
+// denials counts the calls that were denied by what a result says, which repeats what was told as it happened.
+func (s *reader) denials(all []permissionDenial) {
+	listed := map[*int]int{}
+	for _, d := range all {
+		n := s.agent.Tools.Denied(d.Tool)
+		listed[n]++
+		*n = max(*n, listed[n])
 	}
 }
 

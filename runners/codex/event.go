@@ -66,11 +66,9 @@ func (i *turnItem) tool() jsonline.String {
 // note returns what a person wants to see of a step.
 func (i *turnItem) note() eventstream.Action {
 	n := eventstream.Action{Kind: runners.EventTool, Name: i.Type}
-	if !i.Command.Empty() {
-		n.Text = i.Command
-		return n
-	}
 	switch {
+	case !i.Command.Empty():
+		n.Text = i.Command
 	case len(i.Changes) > 0:
 		n.Plain = i.Changes[0].Path
 	case !i.Tool.Empty():

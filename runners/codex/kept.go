@@ -98,7 +98,7 @@ func (s *keptSpeech) item(e conversation.Event, p *keptPayload, tell func(conver
 		case json.Valid([]byte(p.Args)):
 			e.Params = json.RawMessage(p.Args)
 		case p.Args+p.Input != "":
-			e.Params = conversation.Text(p.Args + p.Input)
+			e.Params = jsonline.Raw(p.Args + p.Input)
 		default:
 			e.Params = p.Action
 		}

@@ -25,7 +25,7 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 	r.Model = cmp.Or(r.Model, s.agent.Req.Model)
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
-		return s.gaveUp(r)
+		return adapter.GaveUp(s.blamed(r, s.retry))
 	case ok && e.Unanswered(s.agent.Answered, s.agent.Tools.Running() > 0):
 		return adapter.NoAnswer(detail)
 	case ok:
@@ -33,7 +33,7 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 	case s.failed != "":
 		return s.blamed(r, s.failed)
 	case !s.done && s.retry != "":
-		return s.gaveUp(r)
+		return adapter.GaveUp(s.blamed(r, s.retry))
 	case !s.done && s.fault != "":
 		return s.blamed(r, s.fault)
 	case !s.done:
@@ -43,9 +43,6 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 	}
 	return s.claimed(r, badResult)
 }
-
-// Denied implements [eventstream.Reader]: codex tells nothing of it.
-func (s *reader) Denied() string { return "" }
 
 // claimed returns the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a
 // container, fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
@@ -70,15 +67,6 @@ func (s *reader) structured() []byte {
 		return []byte(text)
 	}
 	return nil
-}
-
-// gaveUp blames the fault that the CLI was still waiting out when it ended.
-func (s *reader) gaveUp(r *runners.Report) (runners.Outcome, string) {
-	o, detail := s.blamed(r, s.retry)
-	if o == runners.Failed { // it was asking again: the CLI itself did not think the request was at fault
-		o = runners.Provider
-	}
-	return o, "gave up while its provider failed: " + detail
 }
 
 // blamed returns the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an

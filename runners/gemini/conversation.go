@@ -39,7 +39,7 @@ func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event))
 			e.Status = conversation.Failed
 		}
 		if e.Result == nil && ev.Error != nil {
-			e.Result = conversation.Text(ev.Error.Message)
+			e.Result = jsonline.Raw(ev.Error.Message)
 		}
 	case "error":
 		e.Kind, e.Role, e.Text = conversation.Said, conversation.System, ev.Message

@@ -16,7 +16,7 @@ import (
 
 // Answer implements [eventstream.Reader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	final = cleantext.CleanEnd(s.recentText[max(0, len(s.recentText)-cleantext.MaxFinal):], cleantext.MaxFinal)
+	final = cleantext.CleanEnd(s.recentText.Last(cleantext.MaxFinal), cleantext.MaxFinal)
 	return final, final, nil
 }
 
@@ -114,8 +114,8 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
 // 0. The agent is not to blame before it has said anything; later it may have been a command of its own.
 func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
-	if retry, ok := s.retried(); ok {
-		return retry.outcome, retry.detail
+	if o, detail, ok := s.retried(); ok {
+		return o, detail
 	}
 	how := s.exited(exit)
 	if exit.Code == 0 {
@@ -203,16 +203,8 @@ func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if !s.asking {
 		return runners.Truncated, "the answer stopped in the middle: " + limit
 	}
-	if retry, ok := s.retried(); ok {
-		return retry.outcome, retry.detail
+	if o, detail, ok := s.retried(); ok {
+		return o, detail
 	}
 	return runners.Network, strings.Replace(limit, monitor.ErrSilence.Error(), monitor.ErrNoAnswer.Error(), 1)
-}
-
-// Denied implements [eventstream.Reader]: the CLI ends in "success" all the same.
-func (s *reader) Denied() string {
-	if s.denied == "" {
-		return ""
-	}
-	return adapter.NotAllowed([]string{s.denied})
 }

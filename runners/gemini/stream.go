@@ -17,16 +17,16 @@ type reader struct {
 	agent eventstream.Stream
 	mode  string
 
-	turns      int    // answers of the model
-	shown      int64  // bytes of the last line with a tool's answer
-	asking     bool   // it waits for the model: nothing came since the prompt, or since the last tool's answer
-	recentText []byte // the end of what the agent said since the last tool's answer
-	looped     bool   // stopped by the CLI's own loop detection
-	fault      string // the CLI's last error message
-	wrote      bool   // used a tool that changes something
+	turns      int                // answers of the model
+	shown      int64              // bytes of the last line with a tool's answer
+	asking     bool               // it waits for the model: nothing came since the prompt, or since the last tool's answer
+	recentText eventstream.Ending // the end of what the agent said since the last tool's answer
+	looped     bool               // stopped by the CLI's own loop detection
+	fault      string             // the CLI's last error message
+	wrote      bool               // used a tool that changes something
 	result     *outputEvent
 	resumed    bool                // it went on working after the result
-	denied     string              // the last tool a policy refused
+	denied     *int                // of the last tool a policy refused
 	began      time.Time           // when, by its own clock
 	answers    map[string]struct{} // ids of those in the session's file that are counted
 }
@@ -67,7 +67,7 @@ func (s *reader) Line(line []byte) {
 		}
 	case "result":
 		s.result, s.resumed = ev, false
-		s.agent.TellText(runners.EventResult, string(s.recentText[:min(len(s.recentText), eventstream.EventHead)]))
+		s.agent.TellText(runners.EventResult, s.recentText.Head())
 	}
 }
 
@@ -77,11 +77,7 @@ func (s *reader) message(role, content jsonline.String) {
 		return
 	}
 	s.modelWrote(len(content))
-	text := content.String()
-	s.recentText = append(s.recentText, text[max(0, len(text)-8*cleantext.MaxFinal-1):]...)
-	if len(s.recentText) > 8*cleantext.MaxFinal { // a result stands at the end
-		s.recentText = append(s.recentText[:0], s.recentText[len(s.recentText)-2*cleantext.MaxFinal:]...)
-	}
+	s.recentText.Add(content.String())
 	s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: content})
 }
 
@@ -97,9 +93,12 @@ func (s *reader) tool(tool, id jsonline.String, input json.RawMessage) {
 
 // toolResult handles a tool's result. What the agent said before it is not its final message.
 func (s *reader) toolResult(ev *outputEvent) {
-	name := s.agent.Tools.End(ev.ToolID, ev.Status == statusError)
-	if ev.Error != nil && ev.Error.Type == "policy_violation" {
-		s.denied = name
+	denied := s.agent.Tools.End(ev.ToolID, ev.Status == statusError)
+	if denied != nil && ev.Error != nil && ev.Error.Type == "policy_violation" {
+		if s.denied != nil {
+			*s.denied = 0
+		}
+		s.denied, *denied = denied, 1
 	}
 	if s.asking = s.agent.Tools.Running() == 0; s.asking {
 		s.modelAsked()
@@ -142,7 +141,7 @@ func (s *reader) Used(e monitor.End) runners.Usage {
 	if s.result != nil || !e.CutOff() {
 		return s.Usage()
 	}
-	if _, refused := s.retried(); refused {
+	if _, _, refused := s.retried(); refused {
 		s.agent.Asked.Pending = false
 	}
 	return s.agent.Asked.Total(s.agent.File.Found())

@@ -2,8 +2,10 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"relay/runners"
 	"relay/runners/claude"
@@ -14,7 +16,6 @@ import (
 	"relay/runners/internal/adapter"
 	"relay/runners/opencode"
 	"relay/runners/process"
-	"relay/runners/script"
 )
 
 // The types of agents.
@@ -74,7 +75,10 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 			Name: a.Name, Argv: a.Argv, PromptArg: a.PromptArg, Exit: a.Exit, Final: a.Final, Model: a.Model, Env: a.Env, StopSignal: a.StopSignal,
 		}), nil
 	case Scripted:
-		return script.New(sup, script.Options{Name: a.Name, Argv: a.Argv, Script: a.Script, Env: a.Env}), nil
+		// It is as real to its runner as any other agent: a process with a prompt on stdin, real files and commits, and a claim.
+		return command.New(sup, command.Options{
+			Name: cmp.Or(a.Name, Scripted), Argv: append(slices.Clone(a.Argv), a.Script), Env: a.Env, Final: true,
+		}), nil
 	}
 	return nil, fmt.Errorf("agent %s has type %q, which this relay does not know", a.Name, a.Type)
 }

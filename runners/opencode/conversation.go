@@ -77,7 +77,7 @@ func (s *speech) tool(e conversation.Event, p *messagePart, tell func(conversati
 	if p.State.Status.String() == "error" {
 		over.Status = conversation.Failed
 		if over.Result == nil && !p.State.Error.Empty() {
-			over.Result = conversation.Text(p.State.Error.String())
+			over.Result = jsonline.Raw(p.State.Error.String())
 		}
 		if fault := p.State.Error.String(); strings.Contains(fault, rejection) || strings.Contains(fault, forbidden) {
 			over.Status = conversation.Rejected

@@ -2,7 +2,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -119,63 +118,35 @@ func (c *Runner) permission(req runners.Request) []string {
 	if !c.mode.inside {
 		return nil
 	}
-	var theirs string
-	for _, entry := range adapter.MergeEnv(req.Env, c.Env) {
-		if value, ok := strings.CutPrefix(entry, permissionVariable+"="); ok {
-			theirs = value
-		}
-	}
-	rules := parseRules(theirs)
+	fields := otherRules(adapter.Variable(slices.Concat(req.Env, c.Env), permissionVariable), append(c.mode.denied, outside))
 	for _, name := range c.mode.denied {
-		rules.put(name, `"deny"`)
+		fields = append(fields, jsonline.Quote(name)+`:"deny"`)
 	}
-	outside := `{"*":"deny"`
+	allowed := ""
 	if req.Result != "" {
-		outside += "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+		allowed = "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
-	rules.put("external_directory", outside+"}")
-	return []string{permissionVariable + "=" + rules.String()}
+	fields = append(fields, jsonline.Quote(outside)+`:{"*":"deny"`+allowed+"}")
+	return []string{permissionVariable + "={" + strings.Join(fields, ",") + "}"}
 }
 
-// rules is a JSON object whose order counts: of two rules that fit, the later one holds.
-type rules struct {
-	names  []string
-	values map[string]string
-}
+// outside is the permission for what lies beyond the working directory.
+const outside = "external_directory"
 
-// parseRules reads an object. Anything else opencode itself would pass over.
-func parseRules(text string) *rules {
-	r := &rules{values: map[string]string{}}
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	if !json.Valid([]byte(text)) {
-		return r
-	}
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return r
+// otherRules returns the fields of a JSON object but for those of some names, in their order: of two rules that fit, the later one
+// holds. Anything else than an object opencode itself would pass over.
+func otherRules(text string, but []string) (fields []string) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if open, _ := dec.Token(); open != json.Delim('{') || !json.Valid([]byte(text)) {
+		return nil
 	}
 	for dec.More() {
-		name, err := dec.Token()
+		name, _ := dec.Token()
 		var value json.RawMessage
-		if err != nil || dec.Decode(&value) != nil {
-			break
-		}
-		if name, ok := name.(string); ok {
-			r.put(name, string(value))
+		_ = dec.Decode(&value) // the text is valid
+		if name, _ := name.(string); !slices.Contains(but, name) {
+			fields = append(fields, jsonline.Quote(name)+":"+string(value))
 		}
 	}
-	return r
-}
-
-// put sets a rule, as the last one.
-func (r *rules) put(name, value string) {
-	r.names = append(slices.DeleteFunc(r.names, func(n string) bool { return n == name }), name)
-	r.values[name] = value
-}
-
-func (r *rules) String() string {
-	fields := make([]string, 0, len(r.names))
-	for _, name := range r.names {
-		fields = append(fields, jsonline.Quote(name)+":"+r.values[name])
-	}
-	return "{" + strings.Join(fields, ",") + "}"
+	return fields
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -22,7 +21,7 @@ import (
 
 // Answer implements [eventstream.Reader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	final = cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal)
+	final = cleantext.CleanEnd(s.lastText.Last(2*cleantext.MaxFinal), 2*cleantext.MaxFinal)
 	if over := len(final) - cleantext.MaxFinal; over > 0 {
 		final = cleantext.Clean(strings.ToValidUTF8(final[over:], ""), cleantext.MaxFinal)
 	}
@@ -217,9 +216,6 @@ func parseErrorBody(text string) providerError {
 	}
 	return body.Error
 }
-
-// Denied implements [eventstream.Reader]: the agent may end well all the same.
-func (s *reader) Denied() string { return adapter.NotAllowed(slices.Sorted(maps.Keys(s.denied))) }
 
 // logErrorPattern matches what it logs of a request that failed.
 var logErrorPattern = lazyregexp.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)

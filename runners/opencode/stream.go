@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"strings"
 	"time"
 
@@ -17,18 +16,17 @@ import (
 type reader struct {
 	agent eventstream.Stream
 
-	lastText  []byte              // the text of the last step that had any, or the end of it
-	saying    bool                // that step is still the one under way
-	reason    string              // how the last step ended; "" while one is under way
-	asks      bool                // it has asked the model, and nothing else is under way
-	fault     *eventFault         // what it gave up on
-	faultAt   time.Time           // when
-	recovered bool                // it went on after a fault: then it ends with status 1 whatever comes
-	rejected  bool                // a tool was rejected in the last step, which ends the session
-	denied    map[string]struct{} // tools it was not allowed to use
-	lastAt    int64               // when it last told something, in milliseconds since 1970
-	stepping  bool                // a step has begun, and its tokens are not told
-	unpriced  bool                // a step had no price
+	lastText  eventstream.Ending // the text of the last step that had any, or the end of it
+	saying    bool               // that step is still the one under way
+	reason    string             // how the last step ended; "" while one is under way
+	asks      bool               // it has asked the model, and nothing else is under way
+	fault     *eventFault        // what it gave up on
+	faultAt   time.Time          // when
+	recovered bool               // it went on after a fault: then it ends with status 1 whatever comes
+	rejected  bool               // a tool was rejected in the last step, which ends the session
+	lastAt    int64              // when it last told something, in milliseconds since 1970
+	stepping  bool               // a step has begun, and its tokens are not told
+	unpriced  bool               // a step had no price
 }
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
@@ -83,8 +81,7 @@ func (s *reader) step(kind string, p *messagePart) {
 		s.count(p)
 		s.agent.Asked.Pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == reasonStop {
-			text := s.ending()
-			s.agent.TellText(runners.EventResult, string(text[:min(len(text), eventstream.EventHead)]))
+			s.agent.TellText(runners.EventResult, s.lastText.Head())
 		}
 	}
 }
@@ -101,20 +98,13 @@ func (s *reader) text(p *messagePart) {
 		return
 	}
 	if s.saying {
-		s.lastText = append(s.lastText, '\n')
+		s.lastText.Add("\n")
 	} else {
 		s.lastText, s.saying = s.lastText[:0], true
 	}
-	text := p.Text.String()
-	s.lastText = append(s.lastText, text[max(0, len(text)-2*cleantext.MaxFinal):]...)
-	if len(s.lastText) > 8*cleantext.MaxFinal {
-		s.lastText = bytes.Clone(s.ending())
-	}
+	s.lastText.Add(p.Text.String())
 	s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: p.Text})
 }
-
-// ending returns what counts of what it said: a result stands at the end.
-func (s *reader) ending() []byte { return s.lastText[max(0, len(s.lastText)-2*cleantext.MaxFinal):] }
 
 func (s *reader) tool(p *messagePart) {
 	s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
@@ -126,12 +116,7 @@ func (s *reader) tool(p *messagePart) {
 	fault := p.State.Error.Head(cleantext.MaxString)
 	s.rejected = s.rejected || strings.HasPrefix(fault, rejection)
 	if strings.HasPrefix(fault, rejection) || strings.HasPrefix(fault, forbidden) {
-		if s.denied == nil {
-			s.denied = map[string]struct{}{}
-		}
-		if len(s.denied) < 20 {
-			s.denied[cleantext.OneLine(p.Tool.String(), cleantext.MaxName)] = struct{}{}
-		}
+		*s.agent.Tools.Denied(p.Tool)++
 	}
 }
 

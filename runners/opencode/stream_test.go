@@ -39,7 +39,7 @@ func TestLongMessage(t *testing.T) {
 		opencode.Line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
 	}
 	opencode.Line([]byte(`{"type":"text","part":{"text":"more"}}`))
-	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
+	if got := string(opencode.lastText.Last(2 * cleantext.MaxFinal)); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
 		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.lastText), got[max(0, len(got)-30):])
 	}
 }

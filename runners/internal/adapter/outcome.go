@@ -24,14 +24,6 @@ func EndedBadly(how string) (runners.Outcome, string) {
 	return runners.Failed, "it reported an end, but then: " + how
 }
 
-// NotAllowed returns text that names the tools an agent was not allowed to use; "": none.
-func NotAllowed(tools []string) string {
-	if len(tools) == 0 {
-		return ""
-	}
-	return "not allowed to use " + strings.Join(tools, ", ")
-}
-
 // ClaimOutcome returns the outcome of an agent that ended well, from its answer to a question or what FindResult returned.
 func ClaimOutcome(req runners.Request, r *runners.Report, badResult error) (runners.Outcome, string) {
 	switch {

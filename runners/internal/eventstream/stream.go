@@ -29,7 +29,6 @@ type Reader interface {
 	Answer() (final, text string, structured []byte)
 	// Outcome judges the stream and the end of the process together. badResult says why r has none.
 	Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string)
-	Denied() string // says what the agent was not allowed to use; "": nothing
 }
 
 // Stream is what the readers of all CLIs know of an agent.
@@ -112,7 +111,7 @@ func Report(s Reader, e monitor.End) runners.Report {
 		r.Result, bad = adapter.FindResult(structured, b.Req.Result, text)
 	}
 	r.Outcome, r.Detail = s.Outcome(e, &r, bad)
-	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.Denied(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
+	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, b.Tools.NotAllowed(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
 	return r
 }
 
