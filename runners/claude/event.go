@@ -57,7 +57,6 @@ type callMeta struct {
 type rateLimit struct {
 	Status   string `json:"status"` // allowed, rejected
 	ResetsAt int64  `json:"resetsAt"`
-	Type     string `json:"rateLimitType"`
 }
 
 // resultEvent is the terminal event.
@@ -66,7 +65,6 @@ type resultEvent struct {
 	APIErrorStatus int                  `json:"api_error_status"`
 	TerminalReason string               `json:"terminal_reason"`
 	StopReason     string               `json:"stop_reason"`
-	NumTurns       int                  `json:"num_turns"`
 	Result         string               `json:"result"`
 	Errors         []string             `json:"errors"`
 	Structured     json.RawMessage      `json:"structured_output"`

@@ -5,9 +5,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/runners"
@@ -167,44 +167,22 @@ func (c *Runner) answer(r *runners.Report, req runners.Request) {
 	}
 }
 
-// expand replaces the placeholders of each argument.
+// expand replaces the placeholders of each argument, once: what a value holds is not looked at again.
 func expand(argv []string, req runners.Request) []string {
 	m := adapter.ParseMark(req.Mark)
-	values := map[string]string{
-		"prompt_file": req.Prompt, "result_file": req.Result, "dir": req.Dir, "model": req.Model,
-		"run": m.Run, "task": m.Task, "attempt": m.Attempt, "session": req.Session,
+	values := []string{
+		"{prompt_file}", req.Prompt, "{result_file}", req.Result, "{dir}", req.Dir, "{model}", req.Model,
+		"{run}", m.Run, "{task}", m.Task, "{attempt}", m.Attempt, "{session}", req.Session,
 	}
-	expanded := make([]string, 0, len(argv))
+	fill, expanded := strings.NewReplacer(values...), make([]string, 0, len(argv))
 	for _, arg := range argv {
-		if text, err := fill(arg, values); err == nil {
-			expanded = append(expanded, text)
+		missing := false
+		for pair := range slices.Chunk(values, 2) {
+			missing = missing || pair[1] == "" && strings.Contains(arg, pair[0])
+		}
+		if !missing {
+			expanded = append(expanded, fill.Replace(arg))
 		}
 	}
 	return expanded
-}
-
-var errNoValue = errors.New("placeholder without a value")
-
-// fill replaces {name} by its value, once: what a value holds is not looked at again.
-func fill(arg string, values map[string]string) (string, error) {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(arg, "{")
-		b.WriteString(before)
-		if !found {
-			return b.String(), nil
-		}
-		name, after, closed := strings.Cut(rest, "}")
-		value, ok := values[name]
-		switch {
-		case !ok || !closed:
-			b.WriteByte('{')
-			arg = rest
-			continue
-		case value == "":
-			return "", errNoValue
-		}
-		b.WriteString(value)
-		arg = after
-	}
 }

@@ -53,7 +53,6 @@ type sessionRecord struct {
 	ID     string       `json:"id"`
 	Time   string       `json:"timestamp"`
 	Type   string       `json:"type"` // user (a tool's answer, too), gemini
-	Model  string       `json:"model"`
 	Tokens *tokenCounts `json:"tokens"`
 }
 
