@@ -6,9 +6,7 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -20,21 +18,9 @@ import (
 	"relay/runners/version"
 )
 
-// Options configure Claude Code.
-type Options struct {
-	Name    string // "" : "claude"
-	Program string // "" : "claude", looked up in PATH
-	// Permission is the CLI's permission mode. "" : dontAsk, with the tools that any task needs; what the CLI would ask
-	// about beyond them is denied. bypassPermissions: everything, unasked. Another mode comes without any tools of ours.
-	Permission string
-	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher such as npx, or flags
-	Model      string   // for requests that name none
-	Env        []string // added to the request's environment, and stronger than the adapter's own settings
-	MCP        []string // command line of an MCP server that an agent at work gets beside the user's own; nil: none
-	// MaxRetries is how often the CLI itself asks again after a provider's fault, about 2^n seconds in all; 0: 6.
-	MaxRetries int
-	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
-}
+// Options configure Claude Code. Permission is its permission mode. "": dontAsk, with the tools that any task needs; what the CLI
+// would ask about beyond them is denied. bypassPermissions: everything, unasked. Another mode comes without any tools of ours.
+type Options = adapter.Options
 
 // Runner runs Claude Code in print mode, and reads its stream of events (claude 2.1, --output-format stream-json).
 type Runner struct {
@@ -44,19 +30,7 @@ type Runner struct {
 
 // New returns the runner for Claude Code.
 func New(sup process.Supervisor, o Options) *Runner {
-	if o.Name == "" {
-		o.Name = "claude"
-	}
-	if o.Program == "" {
-		o.Program = "claude"
-	}
-	if o.MaxRetries == 0 {
-		o.MaxRetries = 6
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Runner{sup: sup, Options: o}
+	return &Runner{sup: sup, Options: o.For("claude")}
 }
 
 // Name returns the runner's name in configuration and ledger.
@@ -69,17 +43,9 @@ func (c *Runner) Tested() version.Range {
 
 // Run runs one session, or one more turn of the session that req names.
 func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
-	if req.Model == "" {
-		req.Model = c.Model
-	}
-	if err := adapter.ClearResult(req); err != nil {
-		return runners.Report{}, err
-	}
-	cmd := adapter.Command(req, c.argv(req), c.settings(req), c.Env)
-	s := &reader{req: req, now: c.Now}
-	s.counted.Base = claudeBase
-	s.counted.Begin(req.Prompt)
-	return eventstream.Run(ctx, c.sup, req, cmd, s)
+	req.Model = cmp.Or(req.Model, c.Model)
+	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
+	return eventstream.Run(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
@@ -174,7 +140,7 @@ func (c *Runner) settings(req runners.Request) []string {
 	env := []string{
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_AUTOUPDATER=1",
-		"CLAUDE_CODE_MAX_RETRIES=" + strconv.Itoa(c.MaxRetries),
+		"CLAUDE_CODE_MAX_RETRIES=6", // some 2^6 seconds in all
 	}
 	if c.served(req) {
 		env = append(env, "ENABLE_TOOL_SEARCH=false") // else the model sees the names of its tools only

@@ -1,63 +1,22 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"relay/runners/conversation"
 	"relay/runners/internal/jsonline"
 )
 
-// spokenEvent is one line of the stream with what is told of the conversation.
-type spokenEvent struct {
-	outputEvent
-	UUID       string                   `json:"uuid"`
-	Time       string                   `json:"timestamp"`
-	Calls      []callMeta               `json:"tool_result_meta"` // user
-	ToolID     string                   `json:"tool_use_id"`      // system/permission_denied
-	ModelUsage map[string]contextWindow `json:"modelUsage"`       // result
-}
-
-type callMeta struct {
-	ID       string `json:"id"`
-	Kind     string `json:"non_execution_kind"` // user-rejected, …
-	Decision struct {
-		Decision string `json:"decision"` // accept, reject
-	} `json:"permission_decision"`
-}
-
-func (m callMeta) rejected() bool {
-	return m.Kind == "user-rejected" || m.Decision.Decision == "reject"
-}
-
-type contextWindow struct {
-	Tokens int64 `json:"contextWindow"`
-}
-
-// spokenMessage is a message with what nothing else needs of it.
-type spokenMessage struct {
-	ID      string          `json:"id"`
-	Model   string          `json:"model"`
-	Content json.RawMessage `json:"content"` // spokenBlocks, or a text
-	Usage   json.RawMessage `json:"usage"`
-}
-
-type spokenBlock struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id"` // tool_use
-	Name    string          `json:"name"`
-	Input   json.RawMessage `json:"input"`
-	Text    string          `json:"text"`
-	Ends    string          `json:"tool_use_id"` // tool_result
-	Content json.RawMessage `json:"content"`
-	Failed  bool            `json:"is_error"`
-}
-
 // Conversation returns a reader of the stream of Claude Code.
-func Conversation() conversation.Reader { return &speech{} }
+func Conversation() conversation.Reader {
+	return jsonline.Conversation[outputEvent]((&speech{}).event)
+}
 
 // speech turns the stream into events of a conversation.
 type speech struct {
-	denied map[string]bool // ids of calls that were not allowed, and are to be told
+	session string          // of a kept file
+	denied  map[string]bool // ids of calls that were not allowed, and are to be told
 }
 
 // ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
@@ -66,12 +25,7 @@ const ownModel = "<synthetic>"
 // maxDenied is more than any message has.
 const maxDenied = 1000
 
-// Line implements [conversation.Reader].
-func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	return jsonline.Each(line, func(ev *spokenEvent) { s.event(ev, tell) })
-}
-
-func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
+func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
 	e := conversation.Event{At: conversation.Millis(ev.Time)}
 	if ev.Parent != nil {
 		e.Subtask = *ev.Parent
@@ -80,13 +34,7 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 	case "system":
 		s.system(ev, tell)
 	case "assistant", "user":
-		var m spokenMessage
-		_ = json.Unmarshal(ev.Message, &m) // as far as it goes: see decode
-		if ev.Type.String() == "assistant" {
-			s.assistant(e, &m, tell)
-		} else {
-			s.user(e, ev, &m, tell)
-		}
+		s.message(e, ev, tell)
 	case streamEventType:
 		if ev.Part.Type.String() == "message_delta" && !ev.PartOf.Empty() && !none(ev.Part.Usage) {
 			tell(conversation.Event{Kind: conversation.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
@@ -97,7 +45,7 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 	}
 }
 
-func (s *speech) system(ev *spokenEvent, tell func(conversation.Event)) {
+func (s *speech) system(ev *outputEvent, tell func(conversation.Event)) {
 	switch ev.Subtype {
 	case "init":
 		tell(conversation.Event{Kind: conversation.Began, ID: ev.SessionID, Model: ev.Model})
@@ -111,65 +59,74 @@ func (s *speech) system(ev *spokenEvent, tell func(conversation.Event)) {
 	}
 }
 
-func (s *speech) assistant(e conversation.Event, m *spokenMessage, tell func(conversation.Event)) {
+// message tells what a message says, in which the tools' results are the user's.
+func (s *speech) message(e conversation.Event, ev *outputEvent, tell func(conversation.Event)) {
+	m := ev.message()
+	if ev.Type.String() == "assistant" {
+		s.assistant(e, &m, tell)
+	} else {
+		s.user(e, ev, &m, tell)
+	}
+}
+
+func (s *speech) assistant(e conversation.Event, m *message, tell func(conversation.Event)) {
 	said := e
-	said.Kind, said.ID, said.Role = conversation.Said, m.ID, conversation.Assistant
+	said.Kind, said.ID, said.Role = conversation.Said, m.ID.String(), conversation.Assistant
 	if m.Model != ownModel {
 		said.Model = m.Model
 	}
-	blocks, text := blocksOf(m.Content)
-	if said.Text = text; len(blocks) == 0 {
+	if said.Text = m.text(); len(m.blocks) == 0 {
 		tell(said)
 	}
-	for i := range blocks {
-		b := &blocks[i]
-		if said.Text = ""; b.Type == "text" {
-			said.Text = b.Text
+	for i := range m.blocks {
+		b := &m.blocks[i]
+		if said.Text = ""; b.Type.String() == "text" {
+			said.Text = b.Text.String()
 		}
 		tell(said)
-		if b.Type == "tool_use" {
+		if b.Type.String() == "tool_use" {
 			call := e
-			call.Kind, call.ID, call.Message, call.Tool, call.Params = conversation.Called, b.ID, m.ID, b.Name, b.Input
+			call.Kind, call.ID, call.Message, call.Tool, call.Params = conversation.Called, b.ID.String(), said.ID, b.Name.String(), b.Input
 			tell(call)
 		}
 	}
 	if !none(m.Usage) {
 		used := e
-		used.Kind, used.ID, used.Usage = conversation.Used, m.ID, usedBy(m.Usage)
+		used.Kind, used.ID, used.Usage = conversation.Used, said.ID, usedBy(m.Usage)
 		tell(used)
 	}
 }
 
 // user tells the results of tools, and what is said in the user's name.
-func (s *speech) user(e conversation.Event, ev *spokenEvent, m *spokenMessage, tell func(conversation.Event)) {
-	blocks, text := blocksOf(m.Content)
+func (s *speech) user(e conversation.Event, ev *outputEvent, m *message, tell func(conversation.Event)) {
 	said := e
 	said.Kind, said.ID, said.Role = conversation.Said, ev.UUID, conversation.User
-	if said.Text = text; text != "" {
+	if said.Text = m.text(); said.Text != "" {
 		tell(said)
 	}
-	for i := range blocks {
-		switch b := &blocks[i]; b.Type {
+	for i := range m.blocks {
+		switch b := &m.blocks[i]; b.Type.String() {
 		case "text":
-			said.Text = b.Text
+			said.Text = b.Text.String()
 			tell(said)
 		case "tool_result":
 			over := e
-			over.Kind, over.ID, over.Result, over.Status = conversation.Returned, b.Ends, b.Content, s.status(ev, b)
+			over.Kind, over.ID, over.Result, over.Status = conversation.Returned, b.Ends.String(), b.Content, s.status(ev, b)
 			tell(over)
 		}
 	}
 }
 
 // status returns what became of a call.
-func (s *speech) status(ev *spokenEvent, b *spokenBlock) conversation.Status {
+func (s *speech) status(ev *outputEvent, b *contentBlock) conversation.Status {
 	if !b.Failed {
 		return conversation.Completed
 	}
-	rejected := s.denied[b.Ends]
-	delete(s.denied, b.Ends)
+	id := b.Ends.String()
+	rejected := s.denied[id]
+	delete(s.denied, id)
 	for _, m := range ev.Calls {
-		rejected = rejected || m.ID == b.Ends && m.rejected()
+		rejected = rejected || m.ID == id && (m.Kind == "user-rejected" || m.Decision.Decision == "reject")
 	}
 	if rejected {
 		return conversation.Rejected
@@ -177,14 +134,12 @@ func (s *speech) status(ev *spokenEvent, b *spokenBlock) conversation.Status {
 	return conversation.Failed
 }
 
-// blocksOf reads what a message holds: blocks, or a text.
-func blocksOf(content json.RawMessage) (blocks []spokenBlock, text string) {
-	if len(content) > 0 && content[0] == '"' {
-		_ = json.Unmarshal(content, &text) // as far as it goes: see decode
-		return nil, text
+// text is what a message holds that has no blocks.
+func (m *message) text() string {
+	if len(m.Content) == 0 || m.Content[0] != '"' {
+		return ""
 	}
-	_ = json.Unmarshal(content, &blocks) // the same
-	return blocks, ""
+	return jsonline.String(m.Content).String()
 }
 
 // usedBy is what a message has used. What the next request reads again is what this one has read and written.
@@ -195,7 +150,7 @@ func usedBy(raw json.RawMessage) conversation.Usage {
 }
 
 // used is what a run has used by its result.
-func (ev *spokenEvent) used() (u conversation.Usage) {
+func (ev *outputEvent) used() (u conversation.Usage) {
 	if ev.Usage != nil {
 		u.Input, u.Output = max(0, ev.Usage.total()), max(0, ev.Usage.Output)
 	}
@@ -208,7 +163,24 @@ func (ev *spokenEvent) used() (u conversation.Usage) {
 		u.CostUSD = *ev.CostUSD
 	}
 	for _, m := range ev.ModelUsage {
-		u.ContextLimit = max(u.ContextLimit, m.Tokens)
+		u.ContextLimit = max(u.ContextLimit, m.Window)
 	}
 	return u
+}
+
+// Kept returns a reader of the files in which Claude Code keeps its sessions.
+func Kept() conversation.Reader { return jsonline.Conversation[outputEvent]((&speech{}).kept) }
+
+func (s *speech) kept(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
+	e := conversation.Event{At: conversation.Millis(ev.Time)}
+	if ev.Session != "" && ev.Session != s.session {
+		s.session = ev.Session
+		tell(conversation.Event{Kind: conversation.Began, ID: ev.Session, Dir: ev.Dir, At: e.At})
+	}
+	if ev.Sidechain {
+		e.Subtask = cmp.Or(ev.Agent, "sidechain:"+s.session)
+	}
+	if kind := ev.Type.String(); kind == "assistant" || kind == "user" {
+		s.message(e, ev, tell)
+	}
 }

@@ -13,13 +13,12 @@ const streamEventType = "stream_event"
 
 const (
 	maxMessages = 20_000 // ids remembered; what comes after is not counted
-	claudeBase  = 12_000 // tokens of its own instructions and tools, about
+	baseTokens  = 12_000 // tokens of its own instructions and tools, about
 )
 
 // tokenCount adds up what messages have used. How much one has read is told when it begins, how much it has written when
 // it ends: until then that is estimated from what it says.
 type tokenCount struct {
-	eventstream.Requests
 	messages map[string]written
 	open     string // id of the one that is being written
 }
@@ -30,15 +29,15 @@ type written struct{ reported, chars int64 }
 func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }
 
 // messageBegan counts a message that has just begun.
-func (c *tokenCount) messageBegan(m *messageStart) {
-	c.Pending = false
-	if id := m.ID.String(); c.reads(id, m.Usage) {
+func (c *tokenCount) messageBegan(q *eventstream.Requests, m *messageStart) {
+	q.Pending = false
+	if id := m.ID.String(); c.reads(q, id, m.Usage) {
 		c.open = id
 	}
 }
 
 // reads counts a message once, with what it has read. It returns whether it has.
-func (c *tokenCount) reads(id string, usage json.RawMessage) bool {
+func (c *tokenCount) reads(q *eventstream.Requests, id string, usage json.RawMessage) bool {
 	if _, seen := c.messages[id]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
 		return false
 	}
@@ -47,36 +46,36 @@ func (c *tokenCount) reads(id string, usage json.RawMessage) bool {
 	}
 	u := usageOfClaude(usage)
 	c.messages[id] = written{reported: u.OutputTokens}
-	c.Report(u)
+	q.Report(u)
 	return true
 }
 
 // writes counts characters of the message that is being written.
-func (c *tokenCount) writes(chars int) {
+func (c *tokenCount) writes(q *eventstream.Requests, chars int) {
 	if c.open != "" {
 		w := c.messages[c.open]
 		w.chars += int64(chars)
-		c.written(c.open, w)
+		c.written(q, c.open, w)
 	}
 }
 
 // messageEnded counts what a message has written in all.
-func (c *tokenCount) messageEnded(of jsonline.String, usage json.RawMessage) {
+func (c *tokenCount) messageEnded(q *eventstream.Requests, of jsonline.String, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
 		id = of.String()
 	}
 	if _, ok := c.messages[id]; ok && !none(usage) {
-		c.written(id, written{reported: usageOfClaude(usage).OutputTokens})
+		c.written(q, id, written{reported: usageOfClaude(usage).OutputTokens})
 		c.open = ""
 	}
 }
 
 // message counts a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
-func (c *tokenCount) message(m *message, subagent bool) {
+func (c *tokenCount) message(q *eventstream.Requests, m *message, subagent bool) {
 	id := m.ID.String()
-	c.reads(id, m.Usage)
+	c.reads(q, id, m.Usage)
 	w, ok := c.messages[id]
 	if !ok || !subagent {
 		return
@@ -84,13 +83,13 @@ func (c *tokenCount) message(m *message, subagent bool) {
 	for i := range m.blocks {
 		w.chars += int64(len(m.blocks[i].Text) + len(m.blocks[i].Input))
 	}
-	c.written(id, w)
+	c.written(q, id, w)
 }
 
-func (c *tokenCount) written(id string, w written) {
+func (c *tokenCount) written(q *eventstream.Requests, id string, w written) {
 	more := w.tokens() - c.messages[id].tokens()
 	c.messages[id] = w
-	c.Reported.OutputTokens += more
+	q.Reported.OutputTokens += more
 }
 
 func none(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

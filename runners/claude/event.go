@@ -13,12 +13,16 @@ type outputEvent struct {
 	SessionID string          `json:"session_id"`
 	Model     string          `json:"model"`          // system/init
 	Fallback  string          `json:"fallback_model"` // system/model_fallback
-	Tool      string          `json:"tool_name"`      // system/permission_denied
+	Tool      jsonline.String `json:"tool_name"`      // system/permission_denied
 	Status    string          `json:"status"`         // system/status: requesting
 	Parent    *string         `json:"parent_tool_use_id"`
 	Message   json.RawMessage `json:"message"`
-	Part      messagePart     `json:"event"`          // stream_event
-	PartOf    jsonline.String `json:"api_message_id"` // the id of the message that it is a part of
+	UUID      string          `json:"uuid"`
+	Time      string          `json:"timestamp"`
+	Calls     []callMeta      `json:"tool_result_meta"` // user
+	ToolID    string          `json:"tool_use_id"`      // system/permission_denied
+	Part      messagePart     `json:"event"`            // stream_event
+	PartOf    jsonline.String `json:"api_message_id"`   // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
@@ -30,13 +34,29 @@ type outputEvent struct {
 
 	RateLimit *rateLimit `json:"rate_limit_info"`
 
+	keptEvent
 	resultEvent
+}
+
+// keptEvent has what only a line of a file has in which Claude Code keeps a session, below ~/.claude/projects.
+type keptEvent struct {
+	Session   string `json:"sessionId"`
+	Dir       string `json:"cwd"`
+	Sidechain bool   `json:"isSidechain"` // said by a subagent
+	Agent     string `json:"agentId"`     // which
+}
+
+type callMeta struct {
+	ID       string `json:"id"`
+	Kind     string `json:"non_execution_kind"` // user-rejected, …
+	Decision struct {
+		Decision string `json:"decision"` // accept, reject
+	} `json:"permission_decision"`
 }
 
 type rateLimit struct {
 	Status   string `json:"status"` // allowed, rejected
 	ResetsAt int64  `json:"resetsAt"`
-	Type     string `json:"rateLimitType"`
 }
 
 // resultEvent is the terminal event.
@@ -45,7 +65,6 @@ type resultEvent struct {
 	APIErrorStatus int                  `json:"api_error_status"`
 	TerminalReason string               `json:"terminal_reason"`
 	StopReason     string               `json:"stop_reason"`
-	NumTurns       int                  `json:"num_turns"`
 	Result         string               `json:"result"`
 	Errors         []string             `json:"errors"`
 	Structured     json.RawMessage      `json:"structured_output"`
@@ -53,10 +72,13 @@ type resultEvent struct {
 	CostUSD        *float64             `json:"total_cost_usd"`
 	Usage          *tokenUsage          `json:"usage"`
 	ThisRun        map[string]modelCost `json:"model_usage_since_last_result"`
+	ModelUsage     map[string]struct {
+		Window int64 `json:"contextWindow"`
+	} `json:"modelUsage"`
 }
 
 type permissionDenial struct {
-	Tool string `json:"tool_name"`
+	Tool jsonline.String `json:"tool_name"`
 }
 
 // tokenUsage counts a message's, or the run's, tokens.
@@ -78,7 +100,8 @@ type modelCost struct {
 // message is what the agent said, or what its tools answered.
 type message struct {
 	ID      jsonline.String `json:"id"`
-	Content json.RawMessage `json:"content"` // claudeBlocks, or the text of somebody else than the agent
+	Model   string          `json:"model"`
+	Content json.RawMessage `json:"content"` // contentBlocks, or a text
 	Usage   json.RawMessage `json:"usage"`   // tokenUsage
 
 	blocks []contentBlock // of Content
@@ -92,7 +115,8 @@ type contentBlock struct {
 	Name  jsonline.String `json:"name"`
 	Input json.RawMessage `json:"input"`
 
-	Failed bool `json:"is_error"` // tool_result
+	Content json.RawMessage `json:"content"` // tool_result
+	Failed  bool            `json:"is_error"`
 }
 
 // messagePart is a piece of a message that is still being written.
@@ -116,7 +140,7 @@ type contentDelta struct {
 	Thinking jsonline.String `json:"thinking"`
 }
 
-// message decodes the message of an event, as far as it goes: see jsonline.Decode.
+// message decodes the message of an event, as far as it goes: see jsonline.Read.
 func (ev *outputEvent) message() message {
 	var m message
 	_ = json.Unmarshal(ev.Message, &m)

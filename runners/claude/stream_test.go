@@ -14,7 +14,9 @@ import (
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
+	Reader: func(req runners.Request) eventstream.Reader {
+		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	},
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }

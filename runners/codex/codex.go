@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
@@ -18,21 +17,10 @@ import (
 	"relay/runners/version"
 )
 
-// Options configure the Codex CLI.
-type Options struct {
-	Name    string // "" : "codex"
-	Program string // "" : "codex", looked up in PATH
-	// Permission is the sandbox of the commands the agent runs: read-only, workspace-write or danger-full-access (none);
-	// "" : workspace-write, and read-only for a question.
-	Permission string
-	// Args stand between Program and exec: the CLI behind a launcher, or flags such as
-	// -c sandbox_workspace_write.network_access=true.
-	Args  []string
-	Model string           // for requests that name none
-	Env   []string         // added to the request's environment
-	MCP   []string         // command line of an MCP server that an agent at work gets beside the user's own; nil: none
-	Now   func() time.Time // nil: time.Now; its location is the one the CLI tells reset times in
-}
+// Options configure the Codex CLI. Permission is the sandbox of the commands the agent runs: read-only, workspace-write or
+// danger-full-access (none); "": workspace-write, and read-only for a question. Args stand before exec: flags such as
+// -c sandbox_workspace_write.network_access=true, too.
+type Options = adapter.Options
 
 // Runner runs the Codex CLI without its terminal (codex 0.169, codex exec --json), and reads its stream of events. It
 // never asks: what its sandbox forbids fails, and the agent is told so.
@@ -43,11 +31,7 @@ type Runner struct {
 
 // New returns the runner for the Codex CLI.
 func New(sup process.Supervisor, o Options) *Runner {
-	o.Name, o.Program = cmp.Or(o.Name, "codex"), cmp.Or(o.Program, "codex")
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Runner{sup: sup, Options: o}
+	return &Runner{sup: sup, Options: o.For("codex")}
 }
 
 // Name returns the runner's name in configuration and ledger.
@@ -99,19 +83,15 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if req.Session != "" && adapter.SessionID(req.Session, "") == "" { // it would be read as a flag, or as the prompt
 		return runners.Report{Outcome: runners.NoSession, Detail: errNoSession.Error()}, nil
 	}
-	if err := adapter.ClearResult(req); err != nil {
-		return runners.Report{}, err
-	}
 	schema, err := schemaFile(req)
 	if err != nil {
 		return runners.Report{}, err
 	}
 	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
-	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: baseTokens}}
-	s.asked.Begin(req.Prompt)
-	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
-	return eventstream.Run(ctx, c.sup, req, cmd, s)
+	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
+	s.agent.File = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
+	return eventstream.Run(ctx, c.sup, cmd, s)
 }
 
 // argv names all options before resume: behind it codex takes no sandbox.

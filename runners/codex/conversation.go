@@ -8,49 +8,16 @@ import (
 	"relay/runners/internal/jsonline"
 )
 
-// spokenEvent is one line of the stream with what is told of the conversation.
-type spokenEvent struct {
-	Type     string      `json:"type"`
-	ThreadID string      `json:"thread_id"` // thread.started
-	Message  string      `json:"message"`   // error
-	Error    eventError  `json:"error"`     // turn.failed
-	Item     spokenItem  `json:"item"`
-	Usage    *tokenUsage `json:"usage"` // turn.completed
-}
-
-// spokenItem is one step of the agent.
-type spokenItem struct {
-	turnItem
-	Message  string `json:"message"`   // error
-	ExitCode *int   `json:"exit_code"` // command_execution
-	fields   map[string]json.RawMessage
-}
-
-// UnmarshalJSON reads an item, and keeps all of its fields.
-func (i *spokenItem) UnmarshalJSON(raw []byte) error {
-	type plain spokenItem
-	_ = json.Unmarshal(raw, &i.fields)   // as far as it goes
-	_ = json.Unmarshal(raw, (*plain)(i)) // the same
-	return nil
-}
-
 // Conversation returns a reader of the stream of codex.
-func Conversation() conversation.Reader { return speech{} }
+func Conversation() conversation.Reader { return jsonline.Conversation[outputEvent](spoken) }
 
-// speech turns the stream into events of a conversation.
-type speech struct{}
-
-// Line implements [conversation.Reader].
-func (s speech) Line(line []byte, tell func(conversation.Event)) bool {
-	ev, fine := jsonline.Read[spokenEvent](line)
-	if ev == nil {
-		return fine
-	}
-	switch ev.Type {
+// spoken turns a line of the stream into events of a conversation.
+func spoken(line []byte, ev *outputEvent, tell func(conversation.Event)) {
+	switch kind := ev.Type.String(); kind {
 	case "thread.started":
 		tell(conversation.Event{Kind: conversation.Began, ID: ev.ThreadID})
 	case "item.started", "item.updated", "item.completed":
-		s.item(&ev.Item, ev.Type == "item.completed", tell)
+		spokenItem(line, &ev.Item, kind == "item.completed", tell)
 	case "turn.completed":
 		if ev.Usage != nil {
 			u := ev.Usage.usage()
@@ -61,10 +28,9 @@ func (s speech) Line(line []byte, tell func(conversation.Event)) bool {
 	case "error":
 		tell(conversation.Event{Kind: conversation.Said, Role: conversation.System, Text: ev.Message})
 	}
-	return true
 }
 
-func (speech) item(i *spokenItem, over bool, tell func(conversation.Event)) {
+func spokenItem(line []byte, i *turnItem, over bool, tell func(conversation.Event)) {
 	e := conversation.Event{Kind: conversation.Said, ID: i.ID.String(), Local: true}
 	switch i.Type.String() {
 	case "", "reasoning":
@@ -78,7 +44,7 @@ func (speech) item(i *spokenItem, over bool, tell func(conversation.Event)) {
 		tell(e)
 	default:
 		e.Kind, e.Tool = conversation.Called, i.tool().String()
-		e.Params, e.Result = i.parts()
+		e.Params, e.Result = parts(line)
 		tell(e)
 		if over {
 			e.Kind, e.Status = conversation.Returned, i.status()
@@ -88,20 +54,22 @@ func (speech) item(i *spokenItem, over bool, tell func(conversation.Event)) {
 }
 
 // status returns what became of a step that has ended.
-func (i *spokenItem) status() conversation.Status {
+func (i *turnItem) status() conversation.Status {
 	switch {
 	case i.Status.String() == "declined":
 		return conversation.Rejected
-	case i.failed(), i.ExitCode != nil && *i.ExitCode != 0:
+	case i.failed(), i.ExitCode != 0:
 		return conversation.Failed
 	}
 	return conversation.Completed
 }
 
-// parts splits an item into what was asked for and what came of it.
-func (i *spokenItem) parts() (params, result json.RawMessage) {
+// parts splits the item of a line into what was asked for and what came of it.
+func parts(line []byte) (params, result json.RawMessage) {
+	var all struct{ Item map[string]json.RawMessage }
+	_ = json.Unmarshal(line, &all) // as far as it goes
 	asked, came := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	for name, value := range i.fields {
+	for name, value := range all.Item {
 		switch name {
 		case "id", "type", "status":
 		case "aggregated_output", "exit_code", "result", "error":

@@ -31,6 +31,9 @@ type turnItem struct {
 	Server  jsonline.String `json:"server"` // mcp_tool_call
 	Tool    jsonline.String `json:"tool"`
 	Query   jsonline.String `json:"query"` // web_search
+
+	Message  string `json:"message"`   // error
+	ExitCode int    `json:"exit_code"` // command_execution
 }
 
 type fileChange struct {
@@ -42,21 +45,6 @@ type tokenUsage struct {
 	Input  int64 `json:"input_tokens"`
 	Cached int64 `json:"cached_input_tokens"` // part of Input
 	Output int64 `json:"output_tokens"`
-}
-
-// sessionRecord is one line of the file in which codex keeps a session.
-type sessionRecord struct {
-	Time    string `json:"timestamp"`
-	Type    string `json:"type"`
-	Payload struct {
-		Type  string      `json:"type"`
-		Role  string      `json:"role"`
-		Model string      `json:"model"` // turn_context
-		Usage *tokenUsage `json:"usage"` // token_usage_record: of one answer
-		Info  struct {
-			Total *tokenUsage `json:"total_token_usage"` // token_count: of the session so far
-		} `json:"info"`
-	} `json:"payload"`
 }
 
 func (u *tokenUsage) usage() runners.Usage {
@@ -78,11 +66,9 @@ func (i *turnItem) tool() jsonline.String {
 // note returns what a person wants to see of a step.
 func (i *turnItem) note() eventstream.Action {
 	n := eventstream.Action{Kind: runners.EventTool, Name: i.Type}
-	if !i.Command.Empty() {
-		n.Text = i.Command
-		return n
-	}
 	switch {
+	case !i.Command.Empty():
+		n.Text = i.Command
 	case len(i.Changes) > 0:
 		n.Plain = i.Changes[0].Path
 	case !i.Tool.Empty():

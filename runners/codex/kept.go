@@ -11,7 +11,7 @@ import (
 // keptRecord is one line of a file in which codex keeps a session, below ~/.codex/sessions.
 type keptRecord struct {
 	Time    string      `json:"timestamp"`
-	Type    string      `json:"type"` // session_meta, turn_context, response_item, event_msg
+	Type    string      `json:"type"` // session_meta, turn_context, response_item, event_msg, token_usage_record
 	Payload keptPayload `json:"payload"`
 }
 
@@ -28,8 +28,9 @@ type keptPayload struct {
 	Input   string          `json:"input"`     // custom_tool_call
 	Action  json.RawMessage `json:"action"`    // local_shell_call, web_search_call
 	Output  json.RawMessage `json:"output"`    // a text, or an object
+	Usage   *tokenUsage     `json:"usage"`     // token_usage_record: of one answer
 	Info    struct {
-		Total  *tokenUsage `json:"total_token_usage"`
+		Total  *tokenUsage `json:"total_token_usage"` // of the session so far
 		Window int64       `json:"model_context_window"`
 	} `json:"info"`
 }
@@ -40,7 +41,7 @@ type keptContent struct {
 }
 
 // Kept returns a reader of the files in which codex keeps its sessions.
-func Kept() conversation.Reader { return &keptSpeech{} }
+func Kept() conversation.Reader { return jsonline.Conversation[keptRecord]((&keptSpeech{}).record) }
 
 // keptSpeech turns such a file into events of a conversation.
 type keptSpeech struct {
@@ -48,12 +49,7 @@ type keptSpeech struct {
 	model   string
 }
 
-// Line implements [conversation.Reader].
-func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
-	r, fine := jsonline.Read[keptRecord](line)
-	if r == nil {
-		return fine
-	}
+func (s *keptSpeech) record(_ []byte, r *keptRecord, tell func(conversation.Event)) {
 	p := &r.Payload
 	e := conversation.Event{At: conversation.Millis(r.Time), Model: s.model}
 	switch r.Type {
@@ -75,7 +71,6 @@ func (s *keptSpeech) Line(line []byte, tell func(conversation.Event)) bool {
 			tell(e)
 		}
 	}
-	return true
 }
 
 func (s *keptSpeech) item(e conversation.Event, p *keptPayload, tell func(conversation.Event)) {
@@ -103,7 +98,7 @@ func (s *keptSpeech) item(e conversation.Event, p *keptPayload, tell func(conver
 		case json.Valid([]byte(p.Args)):
 			e.Params = json.RawMessage(p.Args)
 		case p.Args+p.Input != "":
-			e.Params = conversation.Text(p.Args + p.Input)
+			e.Params = jsonline.Raw(p.Args + p.Input)
 		default:
 			e.Params = p.Action
 		}

@@ -15,60 +15,44 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// Report reports what the stream and the process's end mean together. Success needs both turn.completed and exit status
-// 0.
-func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{
-		Exit: e.Exit, Session: s.session, Model: cmp.Or(s.model, s.req.Model),
-		FinalText: cleantext.Clean(s.lastMessage, cleantext.MaxFinal), Usage: s.used(e), Tools: s.tools.List(),
-	}
-	var claimErr error
-	if !s.req.Question {
-		r.Result, claimErr = adapter.FindResult(s.structured(), s.req.Result, s.lastMessage)
-	}
-	switch o, detail, ok := e.Stopped(s.final()); {
-	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
-		r.Outcome, r.Detail = s.gaveUp(&r)
-	case ok && e.Unanswered(s.answered, len(s.running) > 0):
-		r.Outcome, r.Detail = adapter.NoAnswer(detail)
-	case ok:
-		r.Outcome, r.Detail = o, detail
-	case s.failed != "":
-		r.Outcome, r.Detail = s.blamed(&r, s.failed)
-	case !s.done:
-		r.Outcome, r.Detail = s.withoutEnd(&r)
-	case e.Exit.Code != 0 && !e.Exit.Stopped:
-		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
-	default:
-		r.Outcome, r.Detail = s.claimed(&r, claimErr)
-	}
-	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
-	return r
+// Answer implements [eventstream.Reader].
+func (s *reader) Answer() (final, text string, structured []byte) {
+	return cleantext.Clean(s.lastMessage, cleantext.MaxFinal), s.lastMessage, s.structured()
 }
 
-// withoutEnd returns the outcome of a CLI that ended in the middle of a turn.
-func (s *reader) withoutEnd(r *runners.Report) (runners.Outcome, string) {
-	switch {
-	case s.retry != "":
-		return s.gaveUp(r)
-	case s.fault != "":
+// Outcome implements [eventstream.Reader]. Success needs both turn.completed and exit status 0.
+func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+	r.Model = cmp.Or(r.Model, s.agent.Req.Model)
+	switch o, detail, ok := e.Stopped(s.Final()); {
+	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
+		return adapter.GaveUp(s.blamed(r, s.retry))
+	case ok && e.Unanswered(s.agent.Answered, s.agent.Tools.Running() > 0):
+		return adapter.NoAnswer(detail)
+	case ok:
+		return o, detail
+	case s.failed != "":
+		return s.blamed(r, s.failed)
+	case !s.done && s.retry != "":
+		return adapter.GaveUp(s.blamed(r, s.retry))
+	case !s.done && s.fault != "":
 		return s.blamed(r, s.fault)
+	case !s.done:
+		return adapter.Unfinished(s.agent.Req, r.Exit, s.agent.Begun, s.torn)
+	case e.Failed():
+		return adapter.EndedBadly(adapter.ExitDetail(e.Exit, s.agent.Req.Stderr))
 	}
-	return adapter.Unfinished(s.req, r.Exit, s.begun, s.torn)
+	return s.claimed(r, badResult)
 }
 
 // claimed returns the outcome of a turn that ended well. A sandbox that does not work on this machine, as in a
 // container, fails every step: who asked for a verdict has none then, and an agent that gave up is not at fault.
-func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, string) {
+func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, string) {
 	const none = "none of its commands and changes worked: if its sandbox cannot work on this machine, set permission: danger-full-access"
-	if s.req.Question {
-		if s.steps > 0 && s.vain == s.steps {
-			return runners.PermissionDenied, none
-		}
-		return adapter.AnswerOutcome(r.FinalText)
-	}
-	o, detail := adapter.ClaimOutcome(r.Result, claimErr)
+	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
 	switch {
+	case s.agent.Req.Question && s.steps > 0 && s.vain == s.steps:
+		return runners.PermissionDenied, none
+	case s.agent.Req.Question:
 	case (o == runners.NoResult || o == runners.Failed) && s.steps > 1 && s.vain == s.steps:
 		return runners.PermissionDenied, none
 	case o == runners.NoResult && s.lastMessage == "":
@@ -79,19 +63,10 @@ func (s *reader) claimed(r *runners.Report, claimErr error) (runners.Outcome, st
 
 // structured returns the answer in the form of the schema: the whole last message, as codex does not tell it apart.
 func (s *reader) structured() []byte {
-	if text := strings.TrimSpace(s.lastMessage); s.req.Schema != nil && strings.HasPrefix(text, "{") {
+	if text := strings.TrimSpace(s.lastMessage); s.agent.Req.Schema != nil && strings.HasPrefix(text, "{") {
 		return []byte(text)
 	}
 	return nil
-}
-
-// gaveUp blames the fault that the CLI was still waiting out when it ended.
-func (s *reader) gaveUp(r *runners.Report) (runners.Outcome, string) {
-	o, detail := s.blamed(r, s.retry)
-	if o == runners.Failed { // it was asking again: the CLI itself did not think the request was at fault
-		o = runners.Provider
-	}
-	return o, "gave up while its provider failed: " + detail
 }
 
 // blamed returns the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
@@ -101,7 +76,7 @@ func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, strin
 	switch {
 	case o == runners.Quota, o == runners.RateLimited:
 		r.ResetAt = resetTime(fault, s.printed())
-	case o == runners.Failed && !s.answered:
+	case o == runners.Failed && !s.agent.Answered:
 		o = runners.Provider
 	}
 	return o, detail
@@ -109,8 +84,8 @@ func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, strin
 
 // printed returns when the CLI said what is read now: the clock time that it names is of that day.
 func (s *reader) printed() time.Time {
-	now := s.now()
-	if info, err := os.Stat(s.req.Transcript); s.req.Ended && err == nil && info.ModTime().Before(now) {
+	now := s.agent.Now()
+	if info, err := os.Stat(s.agent.Req.Transcript); s.agent.Req.Ended && err == nil && info.ModTime().Before(now) {
 		return info.ModTime().In(now.Location())
 	}
 	return now

@@ -13,7 +13,9 @@ import (
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
+	Reader: func(req runners.Request) eventstream.Reader {
+		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	},
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -42,7 +44,7 @@ func FuzzStream(f *testing.F) {
 	resumed := cli
 	resumed.Reader = func(req runners.Request) eventstream.Reader {
 		req.Session, req.Schema, req.Spent = "s", runners.ResultSchema("feature"), runners.Usage{InputTokens: 1500, OutputTokens: 1}
-		return &reader{req: req, now: time.Now}
+		return &reader{agent: eventstream.Stream{Req: req, Now: time.Now}}
 	}
 	resumed.FuzzReports(f, []string{"ok", "schema", "401", "400", "usage", "network-down", "sseerr", "resume-id", "maxtok"},
 		`{"type":"item.completed","item":[]}`+"\n"+`{"type":"turn.failed","error":7}`+"\n"+`{"type":"turn.completed","usage":{"input_tokens":-9}}`,

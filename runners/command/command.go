@@ -3,10 +3,11 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"relay/runners"
@@ -44,9 +45,7 @@ type Runner struct {
 
 // New returns a runner for the CLI that o describes.
 func New(sup process.Supervisor, o Options) *Runner {
-	if o.Name == "" {
-		o.Name = "command"
-	}
+	o.Name = cmp.Or(o.Name, "command")
 	return &Runner{sup: sup, Options: o}
 }
 
@@ -58,9 +57,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if len(c.Argv) == 0 {
 		return adapter.StartFault(fmt.Errorf("agent %s has no command line (argv)", c.Name())), nil
 	}
-	if req.Model == "" {
-		req.Model = c.Model
-	}
+	req.Model = cmp.Or(req.Model, c.Model)
 	if err := adapter.ClearResult(req); err != nil {
 		return runners.Report{}, err
 	}
@@ -99,7 +96,7 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 	switch {
 	case ok:
 		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
-	case e.Exit.Code != 0 && !e.Exit.Stopped:
+	case e.Failed():
 		r.Outcome, r.Detail = runners.Failed, adapter.ExitDetail(e.Exit, req.Stderr)
 		if r.Detail == runners.DescribeExit(e.Exit) { // it said nothing on stderr
 			r.Detail = adapter.ExitWords(e.Exit, string(out))
@@ -109,10 +106,9 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 		c.answer(r, req)
 		return nil
 	}
-	result, err := adapter.FindResult(nil, req.Result, string(out))
-	r.Result = result
+	r.Result, err = adapter.FindResult(nil, req.Result, string(out))
 	if r.Outcome == "" {
-		r.Outcome, r.Detail = adapter.ClaimOutcome(result, err)
+		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, err)
 	}
 	if r.Outcome == runners.NoResult && c.Exit {
 		r.Outcome, r.Detail = runners.Claimed, ""
@@ -167,48 +163,26 @@ func (c *Runner) answer(r *runners.Report, req runners.Request) {
 		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)
 	}
 	if r.Outcome == "" {
-		r.Outcome, r.Detail = adapter.AnswerOutcome(r.FinalText)
+		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, nil)
 	}
 }
 
-// expand replaces the placeholders of each argument.
+// expand replaces the placeholders of each argument, once: what a value holds is not looked at again.
 func expand(argv []string, req runners.Request) []string {
 	m := adapter.ParseMark(req.Mark)
-	values := map[string]string{
-		"prompt_file": req.Prompt, "result_file": req.Result, "dir": req.Dir, "model": req.Model,
-		"run": m.Run, "task": m.Task, "attempt": m.Attempt, "session": req.Session,
+	values := []string{
+		"{prompt_file}", req.Prompt, "{result_file}", req.Result, "{dir}", req.Dir, "{model}", req.Model,
+		"{run}", m.Run, "{task}", m.Task, "{attempt}", m.Attempt, "{session}", req.Session,
 	}
-	expanded := make([]string, 0, len(argv))
+	fill, expanded := strings.NewReplacer(values...), make([]string, 0, len(argv))
 	for _, arg := range argv {
-		if text, err := fill(arg, values); err == nil {
-			expanded = append(expanded, text)
+		missing := false
+		for pair := range slices.Chunk(values, 2) {
+			missing = missing || pair[1] == "" && strings.Contains(arg, pair[0])
+		}
+		if !missing {
+			expanded = append(expanded, fill.Replace(arg))
 		}
 	}
 	return expanded
-}
-
-var errNoValue = errors.New("placeholder without a value")
-
-// fill replaces {name} by its value, once: what a value holds is not looked at again.
-func fill(arg string, values map[string]string) (string, error) {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(arg, "{")
-		b.WriteString(before)
-		if !found {
-			return b.String(), nil
-		}
-		name, after, closed := strings.Cut(rest, "}")
-		value, ok := values[name]
-		switch {
-		case !ok || !closed:
-			b.WriteByte('{')
-			arg = rest
-			continue
-		case value == "":
-			return "", errNoValue
-		}
-		b.WriteString(value)
-		arg = after
-	}
 }

@@ -90,12 +90,3 @@ func Millis(text string) int64 {
 	}
 	return t.UnixMilli()
 }
-
-// Text returns s as a JSON string.
-func Text(s string) json.RawMessage {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil
-	}
-	return text
-}

@@ -1,21 +1,14 @@
 package gemini
 
 import (
-	"encoding/json"
-
 	"relay/runners/conversation"
 	"relay/runners/internal/jsonline"
 )
 
-// spokenEvent is one line of the stream with what is told of the conversation.
-type spokenEvent struct {
-	outputEvent
-	Delta  bool            `json:"delta"`  // message: it goes on with the one before
-	Output json.RawMessage `json:"output"` // tool_result
-}
-
 // Conversation returns a reader of the stream of Gemini CLI.
-func Conversation() conversation.Reader { return &speech{} }
+func Conversation() conversation.Reader {
+	return jsonline.Conversation[outputEvent]((&speech{}).event)
+}
 
 // speech turns the stream into events of a conversation.
 type speech struct {
@@ -23,12 +16,7 @@ type speech struct {
 	going    bool // the last line was a piece of a message
 }
 
-// Line implements [conversation.Reader].
-func (s *speech) Line(line []byte, tell func(conversation.Event)) bool {
-	return jsonline.Each(line, func(ev *spokenEvent) { s.event(ev, tell) })
-}
-
-func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
+func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
 	e := conversation.Event{At: conversation.Millis(ev.Time)}
 	joined := s.going
 	s.going = false
@@ -47,11 +35,11 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 		e.Kind, e.ID, e.Tool, e.Params = conversation.Called, ev.ToolID.String(), ev.Tool.String(), ev.Input
 	case "tool_result":
 		e.Kind, e.ID, e.Status, e.Result = conversation.Returned, ev.ToolID.String(), conversation.Completed, ev.Output
-		if ev.Status == "error" {
+		if ev.Status == statusError {
 			e.Status = conversation.Failed
 		}
 		if e.Result == nil && ev.Error != nil {
-			e.Result = conversation.Text(ev.Error.Message)
+			e.Result = jsonline.Raw(ev.Error.Message)
 		}
 	case "error":
 		e.Kind, e.Role, e.Text = conversation.Said, conversation.System, ev.Message
@@ -64,7 +52,7 @@ func (s *speech) event(ev *spokenEvent, tell func(conversation.Event)) {
 	tell(e)
 }
 
-func (s *speech) result(e conversation.Event, ev *spokenEvent, tell func(conversation.Event)) {
+func (s *speech) result(e conversation.Event, ev *outputEvent, tell func(conversation.Event)) {
 	if ev.Error != nil {
 		e.Kind, e.Role, e.Text = conversation.Said, conversation.System, ev.Error.Message
 		tell(e)

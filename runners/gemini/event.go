@@ -15,6 +15,7 @@ type outputEvent struct {
 	Model     string          `json:"model"`
 	Role      jsonline.String `json:"role"` // message: user, assistant
 	Content   jsonline.String `json:"content"`
+	Delta     bool            `json:"delta"`     // it goes on with the message before
 	Tool      jsonline.String `json:"tool_name"` // tool_use
 	ToolID    jsonline.String `json:"tool_id"`   // and tool_result
 	Input     json.RawMessage `json:"parameters"`
@@ -22,7 +23,8 @@ type outputEvent struct {
 	Message   string          `json:"message"`
 	Status    string          `json:"status"` // tool_result, result: success, error
 	Error     *eventError     `json:"error"`
-	Stats     *runStats       `json:"stats"` // result
+	Output    json.RawMessage `json:"output"` // tool_result
+	Stats     *runStats       `json:"stats"`  // result
 }
 
 // eventError is why a tool or the whole run failed. Its type is the class of an exception inside the CLI, or a word.
@@ -51,7 +53,6 @@ type sessionRecord struct {
 	ID     string       `json:"id"`
 	Time   string       `json:"timestamp"`
 	Type   string       `json:"type"` // user (a tool's answer, too), gemini
-	Model  string       `json:"model"`
 	Tokens *tokenCounts `json:"tokens"`
 }
 

@@ -94,21 +94,14 @@ func httpStatus(exit int) int {
 // key that is none, and a failed precondition (billing, a country that is not served).
 func (f cliFault) blame(status int) runners.Outcome {
 	switch {
-	case status == 400 && (f.reason == "API_KEY_INVALID" || f.word == "FAILED_PRECONDITION"),
-		status == 401, status == 402, status == 403:
+	case status == 400 && (f.reason == "API_KEY_INVALID" || f.word == "FAILED_PRECONDITION"):
 		return runners.Auth
-	case status == 404:
-		return runners.NoModel
-	case status == 413, status == 400 && f.containsAny("exceeds the maximum number of tokens", "prompt is too long", "payload size exceeds"):
+	case status == 400 && f.containsAny("exceeds the maximum number of tokens", "prompt is too long", "payload size exceeds"):
 		return runners.ContextExhausted
-	case status == 503, status == 529:
-		return runners.Overloaded
-	case status == 504:
-		return runners.Network
-	case status >= 500, status == 408, status == 499:
+	case status == 408, status == 499:
 		return runners.Provider
 	}
-	return runners.Failed
+	return adapter.Blame(status, "")
 }
 
 // broken returns the outcome of an error that came with no answer of the provider: Node's words for a connection that

@@ -12,6 +12,7 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/cleantext"
+	"relay/runners/internal/eventstream"
 	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
@@ -26,18 +27,18 @@ func FuzzGeminiStream(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"tool_use","parameters":1}` + "\n" + `{"type":"result","error":{"message":"[API Error: {\"error\":{\"message\":\"{\"}}]"},"stats":{"models":{"a":1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &reader{now: time.Now}
-		s.req.Observe = func(e runners.Event) {
+		s := &reader{agent: eventstream.Stream{Now: time.Now}}
+		s.agent.Req.Observe = func(e runners.Event) {
 			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			s.State()
+			eventstream.State(s)
 		}
 		for _, code := range []int{0, 1, 42, 173} {
-			r := s.Report(monitor.End{Exit: process.Exit{Code: code}})
+			r := eventstream.Report(s, monitor.End{Exit: process.Exit{Code: code}})
 			if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
 				t.Fatalf("report %+v", r)
 			}
@@ -56,12 +57,12 @@ func FuzzGeminiStream(f *testing.F) {
 func TestGeminiBounds(t *testing.T) {
 	t.Parallel()
 	var s reader
-	for i := range 3 * maxCalls {
+	for i := range 3 * eventstream.MaxCalls {
 		s.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("x", 4<<10) + `"}`))
 		s.Line([]byte(`{"type":"tool_use","tool_name":"glob","tool_id":"` + strconv.Itoa(i) + `"}`))
 	}
-	if len(s.recentText) > 9*cleantext.MaxFinal || len(s.calls) > maxCalls {
-		t.Errorf("keeps %d bytes and %d calls", len(s.recentText), len(s.calls))
+	if len(s.recentText) > 9*cleantext.MaxFinal || s.agent.Tools.Running() > eventstream.MaxCalls {
+		t.Errorf("keeps %d bytes and %d calls", len(s.recentText), s.agent.Tools.Running())
 	}
 	for stats, want := range map[geminiTokens]runners.Usage{
 		{input: 5, output: 2, cached: 9}:               {InputTokens: 5, OutputTokens: 2, CachedTokens: 5},

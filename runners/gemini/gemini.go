@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -16,22 +15,9 @@ import (
 	"relay/runners/version"
 )
 
-// Options configure Gemini CLI.
-type Options struct {
-	Name    string // "" : "gemini"
-	Program string // "" : "gemini", looked up in PATH
-	// Permission is the approval mode: default, auto_edit, yolo or plan; "": yolo. Without a person to ask, the CLI
-	// offers the model no tool that the mode would ask about: only yolo has a shell, to run tests and to commit with.
-	Permission string
-	Args       []string // between Program and the adapter's own arguments: the CLI behind a launcher, or flags
-	Model      string   // for requests that name none
-	Env        []string // added to the request's environment, and stronger than the adapter's own settings
-	// Git are settings (user.name=Ada) for the git of the agent's shell, from which the CLI hides the user's global
-	// configuration: without a name it refuses to commit. They are weaker than git -c and GIT_AUTHOR_*, and stronger
-	// than a repository's own.
-	Git []string
-	Now func() time.Time // nil: time.Now; for errors that say in how long to come back, and not when that was
-}
+// Options configure Gemini CLI. Permission is the approval mode: default, auto_edit, yolo or plan; "": yolo. Without a person to ask,
+// the CLI offers the model no tool that the mode would ask about: only yolo has a shell, to run tests and to commit with.
+type Options = adapter.Options
 
 // Runner runs Gemini CLI without a terminal, and reads its stream of events (gemini 0.61, -o stream-json).
 type Runner struct {
@@ -41,13 +27,8 @@ type Runner struct {
 
 // New returns the runner for Gemini CLI.
 func New(sup process.Supervisor, o Options) *Runner {
-	o.Name = cmp.Or(o.Name, "gemini")
-	o.Program = cmp.Or(o.Program, "gemini")
 	o.Permission = cmp.Or(o.Permission, geminiYolo)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Runner{sup: sup, Options: o}
+	return &Runner{sup: sup, Options: o.For("gemini")}
 }
 
 // Name returns the runner's name in configuration and ledger.
@@ -82,23 +63,19 @@ func (g *Runner) Mode() string {
 // Run runs one session, or one more turn of the session that req names.
 func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
 	req.Model = cmp.Or(req.Model, g.Model)
-	if err := adapter.ClearResult(req); err != nil {
-		return runners.Report{}, err
-	}
 	stdin, err := g.stdin(req)
 	if err != nil {
 		return runners.Report{}, err
 	}
 	env := adapter.MergeEnv(quietEnv, runners.GitSettings(req.Env, g.Git...), g.Env)
-	s := &reader{req: req, now: g.Now, mode: g.Permission, asked: eventstream.Requests{Base: baseTokens}}
-	s.asked.Begin(req.Prompt)
+	s := &reader{agent: eventstream.Stream{Req: req, Now: g.Now, Asked: eventstream.Requests{Base: baseTokens}}, mode: g.Permission}
 	if req.Unsteered {
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.file = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.session) }, Line: s.record}
+	s.agent.File = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
 	cmd.Stdin = stdin
-	return eventstream.Run(ctx, g.sup, req, cmd, s)
+	return eventstream.Run(ctx, g.sup, cmd, s)
 }
 
 func (g *Runner) argv(req runners.Request) []string {

@@ -14,46 +14,42 @@ import (
 	"relay/runners/process"
 )
 
-// Report reports what the stream and the process's end mean together. Success needs both a result that says so and exit
-// status 0: the CLI ends with 0 when it is interrupted, and after an answer that it could not use.
-func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{Exit: e.Exit, Session: s.session, Model: s.worked(), Usage: s.used(e), Tools: s.tools.List()}
-	r.FinalText = cleantext.CleanEnd(s.recentText[max(0, len(s.recentText)-cleantext.MaxFinal):], cleantext.MaxFinal)
-	var claimErr error
-	if !s.req.Question {
-		r.Result, claimErr = adapter.FindResult(nil, s.req.Result, r.FinalText)
-	}
-	switch o, detail, ok := e.Stopped(s.final()); {
-	case ok && s.begun && len(s.calls) == 0 && (o == runners.SilenceLimit || o == runners.Network):
-		r.Outcome, r.Detail = s.unanswered(detail)
+// Answer implements [eventstream.Reader].
+func (s *reader) Answer() (final, text string, structured []byte) {
+	final = cleantext.CleanEnd(s.recentText.Last(cleantext.MaxFinal), cleantext.MaxFinal)
+	return final, final, nil
+}
+
+// Outcome implements [eventstream.Reader]. Success needs both a result that says so and exit status 0: the CLI ends with 0 when it is
+// interrupted, and after an answer that it could not use.
+func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+	r.Model = s.worked()
+	switch o, detail, ok := e.Stopped(s.Final()); {
+	case ok && s.agent.Begun && s.agent.Tools.Running() == 0 && (o == runners.SilenceLimit || o == runners.Network):
+		return s.unanswered(detail)
 	case ok:
-		r.Outcome, r.Detail = o, detail
-	case !s.final():
-		r.Outcome, r.Detail = s.withoutResult(e.Exit)
+		return o, detail
+	case !s.Final():
+		return s.withoutResult(e.Exit)
 	case s.result.Error != nil:
-		r.Outcome, r.Detail = s.failure(&r)
+		return s.failure(r)
 	case s.result.Status != "success":
-		r.Outcome, r.Detail = s.useless()
-	case e.Exit.Code != 0 && !e.Exit.Stopped:
-		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+s.exited(e.Exit)
-	default:
-		r.Outcome, r.Detail = s.finished(&r, claimErr)
+		// Most often the model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
+		return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
+	case e.Failed():
+		return adapter.EndedBadly(s.exited(e.Exit))
 	}
-	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.refusedTool(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
-	return r
+	return s.finished(r, badResult)
 }
 
 // finished returns the outcome of a run that the CLI calls a success. It does so too when it gives up in the middle,
 // after a tool's answer, because it repeats itself or because the next request would be too long; the latter it does not
 // tell, nor that an answer is empty, or cut off by an error in its stream or by the end of its body.
-func (s *reader) finished(r *runners.Report, claimErr error) (runners.Outcome, string) {
-	o, detail := adapter.ClaimOutcome(r.Result, claimErr)
-	if s.req.Question {
-		o, detail = adapter.AnswerOutcome(r.FinalText)
-	}
+func (s *reader) finished(r *runners.Report, badResult error) (runners.Outcome, string) {
+	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
 	switch {
 	case o == runners.Claimed, o == runners.BadResult:
-	case !s.req.Question && !s.wrote && !s.looped && !s.asking && (s.mode == geminiDefault || s.mode == geminiPlan):
+	case !s.agent.Req.Question && !s.wrote && !s.looped && !s.asking && (s.mode == geminiDefault || s.mode == geminiPlan):
 		return runners.PermissionDenied, adapter.JoinDetail(detail, "approval mode "+s.mode+" gives it no tool to edit a file or run a command with")
 	case r.Result == nil && (s.looped || s.asking || brokenOff(r.FinalText)):
 		return s.brokeOff(r)
@@ -99,23 +95,17 @@ var outcomeByUselessAnswer = map[string]runners.Outcome{
 	"The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.": runners.Provider,
 }
 
-// useless returns the outcome of a run that ended with an answer the CLI could not use, with exit status 0. Most often
-// the model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
-func (s *reader) useless() (runners.Outcome, string) {
-	return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
-}
-
 // withoutResult returns the outcome of a CLI that ended without its terminal event.
 func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 	killed := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
 	switch {
-	case killed || exit.Code == 0 && s.begun:
+	case killed || exit.Code == 0 && s.agent.Begun:
 		return s.killed(exit)
 	case exit.Code == 0:
 		return runners.NoResult, "it ended without a final message"
-	case s.begun:
+	case s.agent.Begun:
 		return runners.Failed, "it ended without a final message: " + s.exited(exit)
-	case s.req.Session != "" && exit.Code == exitNoInput: // the session is gone
+	case s.agent.Req.Session != "" && exit.Code == exitNoInput: // the session is gone
 		return runners.NoSession, "cannot resume: " + s.exited(exit)
 	}
 	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)
@@ -124,14 +114,14 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
 // 0. The agent is not to blame before it has said anything; later it may have been a command of its own.
 func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
-	if retry, ok := s.retried(); ok {
-		return retry.outcome, retry.detail
+	if o, detail, ok := s.retried(); ok {
+		return o, detail
 	}
 	how := s.exited(exit)
 	if exit.Code == 0 {
 		how = "without an error, as when it is told to end"
 	}
-	if !s.answered {
+	if !s.agent.Answered {
 		return runners.Provider, "it ended before the model said anything: " + how
 	}
 	return runners.Killed, "it ended in the middle: " + how
@@ -201,7 +191,7 @@ const longestWait = 5 * time.Minute
 
 // ended returns when the result was told: what it says of later times counts from there, whenever it is read.
 func (s *reader) ended() time.Time {
-	now := s.now()
+	now := s.agent.Now()
 	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {
 		return at
 	}
@@ -213,16 +203,8 @@ func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if !s.asking {
 		return runners.Truncated, "the answer stopped in the middle: " + limit
 	}
-	if retry, ok := s.retried(); ok {
-		return retry.outcome, retry.detail
+	if o, detail, ok := s.retried(); ok {
+		return o, detail
 	}
 	return runners.Network, strings.Replace(limit, monitor.ErrSilence.Error(), monitor.ErrNoAnswer.Error(), 1)
-}
-
-// refusedTool names a tool that a policy of the user's denied: it ends in "success" all the same.
-func (s *reader) refusedTool() string {
-	if s.denied == "" {
-		return ""
-	}
-	return "not allowed to use " + s.denied
 }

@@ -31,41 +31,27 @@ func (s *reader) class() string {
 // retryPattern is the line on stderr by which the CLI tells that it will ask again.
 var retryPattern = lazyregexp.New(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
 
-type retryWait struct {
-	outcome runners.Outcome
-	detail  string
-}
-
 // retried returns the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
-func (s *reader) retried() (retryWait, bool) {
-	if s.answered {
-		return retryWait{}, false
-	}
+func (s *reader) retried() (o runners.Outcome, detail string, ok bool) {
 	found := retryPattern.FindAllStringSubmatch(s.stderr(), -1)
-	if len(found) == 0 {
-		return retryWait{}, false
+	if s.agent.Answered || len(found) == 0 {
+		return "", "", false
 	}
 	last := found[len(found)-1]
-	status, _ := strconv.Atoi(last[1])
-	w := retryWait{runners.RateLimited, last[2]} // what it waits out for longer, because it is asked to, has no status
-	switch {
-	case status == 429:
-		w.detail = adapter.ProviderFault(status, "")
-	case status != 0:
-		w = retryWait{cliFault{}.blame(status), adapter.ProviderFault(status, "")}
-	case strings.HasPrefix(last[2], "Retrying with backoff... "):
-		w = retryWait{runners.Network, strings.TrimPrefix(last[2], "Retrying with backoff... ")}
+	o, detail = runners.RateLimited, last[2] // what it waits out for longer, because it is asked to, has no status
+	words, retries := strings.CutPrefix(detail, "Retrying with backoff... ")
+	if status, _ := strconv.Atoi(last[1]); status != 0 {
+		o, detail = cliFault{}.blame(status), adapter.ProviderFault(status, "")
+	} else if retries {
+		o, detail = runners.Network, words
 	}
-	if w.outcome == runners.Failed {
-		w.outcome = runners.Provider // it was asking again: the CLI itself did not think the request was at fault
-	}
-	w.detail = "gave up while its provider failed: " + w.detail
-	return w, true
+	o, detail = adapter.GaveUp(o, detail)
+	return o, detail, true
 }
 
 // stderr returns the end of it: a report of an error there, with its stack, has some 3 KB.
-func (s *reader) stderr() string { return adapter.End(s.req.Stderr, adapter.MaxStderr) }
+func (s *reader) stderr() string { return adapter.End(s.agent.Req.Stderr, adapter.MaxStderr) }
 
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
 var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)

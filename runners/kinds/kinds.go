@@ -2,8 +2,10 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"relay/runners"
 	"relay/runners/claude"
@@ -11,9 +13,9 @@ import (
 	"relay/runners/command"
 	"relay/runners/conversation"
 	"relay/runners/gemini"
+	"relay/runners/internal/adapter"
 	"relay/runners/opencode"
 	"relay/runners/process"
-	"relay/runners/script"
 )
 
 // The types of agents.
@@ -36,7 +38,7 @@ type Agent struct {
 	Env        []string // added to each request's environment
 
 	MCP []string // claude, codex: command line of an MCP server for it; nil: none
-	Git []string // gemini: see gemini.Options
+	Git []string // gemini: see adapter.Options
 
 	PromptArg  bool   // command: see command.Options
 	Exit       bool   // command
@@ -52,23 +54,18 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 	if len(args) > 0 {
 		program, args = args[0], args[1:]
 	}
+	o := adapter.Options{
+		Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP, Git: a.Git,
+	}
 	switch a.Type {
 	case Claude:
-		return claude.New(sup, claude.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
-		}), nil
+		return claude.New(sup, o), nil
 	case Codex:
-		return codex.New(sup, codex.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP,
-		}), nil
+		return codex.New(sup, o), nil
 	case Gemini:
-		return gemini.New(sup, gemini.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, Git: a.Git,
-		}), nil
+		return gemini.New(sup, o), nil
 	case Opencode:
-		r, err := opencode.New(sup, opencode.Options{
-			Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env,
-		})
+		r, err := opencode.New(sup, o)
 		if err != nil {
 			return nil, err // and no runner that is a nil pointer
 		}
@@ -78,7 +75,10 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 			Name: a.Name, Argv: a.Argv, PromptArg: a.PromptArg, Exit: a.Exit, Final: a.Final, Model: a.Model, Env: a.Env, StopSignal: a.StopSignal,
 		}), nil
 	case Scripted:
-		return script.New(sup, script.Options{Name: a.Name, Argv: a.Argv, Script: a.Script, Env: a.Env}), nil
+		// It is as real to its runner as any other agent: a process with a prompt on stdin, real files and commits, and a claim.
+		return command.New(sup, command.Options{
+			Name: cmp.Or(a.Name, Scripted), Argv: append(slices.Clone(a.Argv), a.Script), Env: a.Env, Final: true,
+		}), nil
 	}
 	return nil, fmt.Errorf("agent %s has type %q, which this relay does not know", a.Name, a.Type)
 }

@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 
+	"relay/runners"
 	"relay/runners/internal/jsonline"
 )
 
@@ -18,6 +19,9 @@ type outputEvent struct {
 type messagePart struct {
 	Text      jsonline.String `json:"text"`
 	Synthetic bool            `json:"synthetic"` // text: said by opencode itself, in the user's name
+	MessageID string          `json:"messageID"`
+	Time      span            `json:"time"`
+	CallID    string          `json:"callID"`
 	Tool      jsonline.String `json:"tool"`
 	State     toolState       `json:"state"`
 	Reason    jsonline.String `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
@@ -31,6 +35,14 @@ type toolState struct {
 	Input  json.RawMessage `json:"input"`
 	Title  jsonline.String `json:"title"`
 	Error  jsonline.String `json:"error"`
+	Output json.RawMessage `json:"output"`
+	Time   span            `json:"time"`
+}
+
+// span is when something began and ended, in milliseconds since 1970.
+type span struct {
+	Start int64 `json:"start"`
+	End   int64 `json:"end"`
 }
 
 // tokenUsage of one step. Input is without what came from the cache or went there, output without reasoning.
@@ -44,6 +56,14 @@ type tokenUsage struct {
 type cacheTokens struct {
 	Read  int64 `json:"read"`
 	Write int64 `json:"write"`
+}
+
+// usage counts what a step has read and written.
+func (t *tokenUsage) usage() runners.Usage {
+	read, write := max(0, t.Cache.Read), max(0, t.Cache.Write)
+	return runners.Usage{
+		InputTokens: max(0, t.Input) + read + write, CachedTokens: read, CacheWrites: write, OutputTokens: max(0, t.Output) + max(0, t.Reasoning),
+	}
 }
 
 // eventFault is an error that ended the session, or at least its last request.

@@ -10,6 +10,7 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/cleantext"
+	"relay/runners/internal/eventstream"
 	"relay/runners/internal/monitor"
 )
 
@@ -24,17 +25,17 @@ func FuzzOpencodeStream(f *testing.F) {
 	f.Add([]byte(`{"type":"step_finish","part":{"reason":1,"tokens":{"input":-5,"cache":[]},"cost":-1}}` + "\n" + `{"type":"error","error":{"name":7,"data":"x"}}`))
 	f.Add([]byte(`{"type":"error","timestamp":-9e9,"error":{"name":"APIError","data":{"statusCode":429,"responseHeaders":{"retry-after-ms":"1e308"},"responseBody":"{\"error\":[]}"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &reader{now: time.Now}
-		s.req.Observe = func(e runners.Event) {
+		s := &reader{agent: eventstream.Stream{Now: time.Now}}
+		s.agent.Req.Observe = func(e runners.Event) {
 			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			s.State()
+			eventstream.State(s)
 		}
-		r := s.Report(monitor.End{})
+		r := eventstream.Report(s, monitor.End{})
 		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}

@@ -2,7 +2,7 @@
 package opencode
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,17 +20,9 @@ import (
 	"relay/runners/version"
 )
 
-// Options configure opencode.
-type Options struct {
-	Name    string // "" : "opencode"
-	Program string // "" : "opencode", looked up in PATH
-	// Permission says what the agent may do: "workspace" (default), "auto", "readonly" or "config"; see [Runner.Mode].
-	Permission string
-	Args       []string         // between Program and run: the CLI behind a launcher, or flags such as --agent
-	Model      string           // provider/model, for requests that name none
-	Env        []string         // added to the request's environment, and stronger than the adapter's own settings
-	Now        func() time.Time // nil: time.Now; a reset time in the far future is not believed
-}
+// Options configure opencode. Permission says what the agent may do: "workspace" (default), "auto", "readonly" or "config"; see
+// [Runner.Mode]. Model is provider/model. Args stand before run.
+type Options = adapter.Options
 
 // Runner runs opencode headless, and reads its stream of events (opencode 1.18, run --format json). What subagents
 // use is not in that stream: their tokens and cost are missing from the usage.
@@ -57,23 +49,12 @@ var permissionModes = map[string]permissionMode{
 
 // New returns the runner for opencode; an unknown permission is an error.
 func New(sup process.Supervisor, o Options) (*Runner, error) {
-	if o.Name == "" {
-		o.Name = "opencode"
-	}
-	if o.Program == "" {
-		o.Program = "opencode"
-	}
-	if o.Permission == "" {
-		o.Permission = "workspace"
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
+	o.Permission = cmp.Or(o.Permission, "workspace")
 	mode, ok := permissionModes[o.Permission]
 	if !ok {
 		return nil, fmt.Errorf("opencode has no permission %q, only %s", o.Permission, strings.Join(slices.Sorted(maps.Keys(permissionModes)), ", "))
 	}
-	return &Runner{sup: sup, mode: mode, Options: o}, nil
+	return &Runner{sup: sup, mode: mode, Options: o.For("opencode")}, nil
 }
 
 // Name returns the runner's name in configuration and ledger.
@@ -90,17 +71,12 @@ func (c *Runner) Mode() string { return c.mode.description }
 // Run runs one session, or one more turn of the session that req names. A session can be resumed only in the folder
 // it began in: elsewhere opencode waits for ever without a word.
 func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
-	if req.Model == "" {
-		req.Model = c.Model
-	}
+	req.Model = cmp.Or(req.Model, c.Model)
 	if provider, model, _ := strings.Cut(req.Model, "/"); req.Model != "" && (provider == "" || model == "") {
 		return adapter.StartFault(fmt.Errorf("opencode wants its model as provider/model, not %s", req.Model)), nil
 	}
 	if req.Session != "" && adapter.SessionID(req.Session, "") == "" {
 		return runners.Report{Outcome: runners.NoSession, Detail: "cannot resume: that is no session of opencode"}, nil
-	}
-	if err := adapter.ClearResult(req); err != nil {
-		return runners.Report{}, err
 	}
 	var unsteered []string
 	if req.Unsteered {
@@ -108,9 +84,8 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	}
 	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
-	s := &reader{req: req, now: c.Now, asked: eventstream.Requests{Base: baseTokens}}
-	s.asked.Begin(req.Prompt)
-	return eventstream.Run(ctx, c.sup, req, cmd, s)
+	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
+	return eventstream.Run(ctx, c.sup, cmd, s)
 }
 
 func (c *Runner) argv(req runners.Request) []string {
@@ -143,63 +118,35 @@ func (c *Runner) permission(req runners.Request) []string {
 	if !c.mode.inside {
 		return nil
 	}
-	var theirs string
-	for _, entry := range adapter.MergeEnv(req.Env, c.Env) {
-		if value, ok := strings.CutPrefix(entry, permissionVariable+"="); ok {
-			theirs = value
-		}
-	}
-	rules := parseRules(theirs)
+	fields := otherRules(adapter.Variable(slices.Concat(req.Env, c.Env), permissionVariable), append(c.mode.denied, outside))
 	for _, name := range c.mode.denied {
-		rules.put(name, `"deny"`)
+		fields = append(fields, jsonline.Quote(name)+`:"deny"`)
 	}
-	outside := `{"*":"deny"`
+	allowed := ""
 	if req.Result != "" {
-		outside += "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+		allowed = "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
-	rules.put("external_directory", outside+"}")
-	return []string{permissionVariable + "=" + rules.String()}
+	fields = append(fields, jsonline.Quote(outside)+`:{"*":"deny"`+allowed+"}")
+	return []string{permissionVariable + "={" + strings.Join(fields, ",") + "}"}
 }
 
-// rules is a JSON object whose order counts: of two rules that fit, the later one holds.
-type rules struct {
-	names  []string
-	values map[string]string
-}
+// outside is the permission for what lies beyond the working directory.
+const outside = "external_directory"
 
-// parseRules reads an object. Anything else opencode itself would pass over.
-func parseRules(text string) *rules {
-	r := &rules{values: map[string]string{}}
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	if !json.Valid([]byte(text)) {
-		return r
-	}
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return r
+// otherRules returns the fields of a JSON object but for those of some names, in their order: of two rules that fit, the later one
+// holds. Anything else than an object opencode itself would pass over.
+func otherRules(text string, but []string) (fields []string) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if open, _ := dec.Token(); open != json.Delim('{') || !json.Valid([]byte(text)) {
+		return nil
 	}
 	for dec.More() {
-		name, err := dec.Token()
+		name, _ := dec.Token()
 		var value json.RawMessage
-		if err != nil || dec.Decode(&value) != nil {
-			break
-		}
-		if name, ok := name.(string); ok {
-			r.put(name, string(value))
+		_ = dec.Decode(&value) // the text is valid
+		if name, _ := name.(string); !slices.Contains(but, name) {
+			fields = append(fields, jsonline.Quote(name)+":"+string(value))
 		}
 	}
-	return r
-}
-
-// put sets a rule, as the last one.
-func (r *rules) put(name, value string) {
-	r.names = append(slices.DeleteFunc(r.names, func(n string) bool { return n == name }), name)
-	r.values[name] = value
-}
-
-func (r *rules) String() string {
-	fields := make([]string, 0, len(r.names))
-	for _, name := range r.names {
-		fields = append(fields, jsonline.Quote(name)+":"+r.values[name])
-	}
-	return "{" + strings.Join(fields, ",") + "}"
+	return fields
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,44 +19,40 @@ import (
 	"relay/runners/internal/monitor"
 )
 
-// Report reports what the stream and the process's end mean together. There is no terminal event: success is status 0
-// after a last step that ended with "stop".
-func (s *reader) Report(e monitor.End) runners.Report {
-	r := runners.Report{
-		Exit: e.Exit, Session: s.session, Model: s.req.Model, FinalText: cleantext.CleanEnd(s.ending(), 2*cleantext.MaxFinal),
-		Usage: s.used(e), Tools: s.tools.List(),
+// Answer implements [eventstream.Reader].
+func (s *reader) Answer() (final, text string, structured []byte) {
+	final = cleantext.CleanEnd(s.lastText.Last(2*cleantext.MaxFinal), 2*cleantext.MaxFinal)
+	if over := len(final) - cleantext.MaxFinal; over > 0 {
+		final = cleantext.Clean(strings.ToValidUTF8(final[over:], ""), cleantext.MaxFinal)
 	}
-	if over := len(r.FinalText) - cleantext.MaxFinal; over > 0 {
-		r.FinalText = cleantext.Clean(strings.ToValidUTF8(r.FinalText[over:], ""), cleantext.MaxFinal)
-	}
-	var claimErr error
-	if !s.req.Question {
-		r.Result, claimErr = adapter.FindResult(nil, s.req.Result, r.FinalText)
-	}
-	switch o, detail, ok := e.Stopped(s.final()); {
+	return final, final, nil
+}
+
+// Outcome implements [eventstream.Reader]. No event ends the stream: success is status 0 after a last step that ended with "stop".
+func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+	r.Model = s.agent.Req.Model
+	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.providerSilent(e):
-		r.Outcome, r.Detail = runners.Network, adapter.JoinDetail("no answer from the model: "+detail, s.logged())
+		o, detail = adapter.NoAnswer(detail)
+		return o, adapter.JoinDetail(detail, s.logged())
+	case ok && s.agent.Answered:
+		return o, detail
 	case ok:
-		r.Outcome, r.Detail = o, adapter.JoinDetail(detail, s.loggedUnanswered())
+		return o, adapter.JoinDetail(detail, s.logged())
 	case s.fault != nil:
-		r.Outcome, r.Detail = s.failure(&r)
+		return s.failure(r)
 	case s.reason != reasonStop:
-		r.Outcome, r.Detail = s.withoutStop(&r)
-	case e.Exit.Code != 0 && !e.Exit.Stopped && !(s.recovered && e.Exit.Code == 1):
-		r.Outcome, r.Detail = runners.Failed, "it reported an end, but then: "+adapter.ExitDetail(e.Exit, s.req.Stderr)
-	case s.req.Question:
-		r.Outcome, r.Detail = adapter.AnswerOutcome(r.FinalText)
-	default:
-		r.Outcome, r.Detail = adapter.ClaimOutcome(r.Result, claimErr)
+		return s.withoutStop(r)
+	case e.Failed() && !(s.recovered && e.Exit.Code == 1):
+		return adapter.EndedBadly(adapter.ExitDetail(e.Exit, s.agent.Req.Stderr))
 	}
-	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, s.denials(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
-	return r
+	return adapter.ClaimOutcome(s.agent.Req, r, badResult)
 }
 
 // providerSilent reports whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
 func (s *reader) providerSilent(e monitor.End) bool {
-	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.answered
+	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.agent.Answered
 }
 
 // withoutStop returns the outcome of a session that ended otherwise than with an answer or a fault that it told.
@@ -68,12 +63,12 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 		return runners.Failed, "its answer was cut off at the model's limit of output"
 	case s.reason == "content-filter":
 		return runners.Refused, "the provider's content filter blocked the answer"
-	case !s.answered:
-		return s.outcomeUnanswered(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.req.Stderr))
+	case !s.agent.Answered:
+		return s.outcomeUnanswered(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.agent.Req.Stderr))
 	case exit.Signal != "" && !exit.Stopped:
-		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
+		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.agent.Req.Stderr)
 	case exit.Code != 0:
-		return runners.Failed, "it ended without a final message: " + adapter.ExitDetail(exit, s.req.Stderr)
+		return runners.Failed, "it ended without a final message: " + adapter.ExitDetail(exit, s.agent.Req.Stderr)
 	case s.rejected:
 		return runners.PermissionDenied, "opencode ended the session when it would have had to ask"
 	case s.reason == reasonToolCalls:
@@ -94,7 +89,7 @@ func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Out
 		return runners.Provider, "it died before the model answered: " + detail
 	case databaseBusy(s.stderrEnd()):
 		return runners.Provider, "its database was in use: " + detail
-	case s.req.Session != "": // the session is gone
+	case s.agent.Req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
 	case strings.Contains(s.stderrEnd(), "--auto "): // the end of its help, which is all it says
 		return runners.CannotStart, "it refuses its arguments: relay gives those of opencode 1.18"
@@ -103,7 +98,7 @@ func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Out
 }
 
 // stderrEnd returns the last of what it says on stderr.
-func (s *reader) stderrEnd() string { return adapter.End(s.req.Stderr, 8<<10) }
+func (s *reader) stderrEnd() string { return adapter.End(s.agent.Req.Stderr, 8<<10) }
 
 // databaseBusy recognises what several of them that begin in a new home do to each other.
 func databaseBusy(words string) bool {
@@ -138,7 +133,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if databaseBusy(detail) {
 		return runners.Provider, "its database was in use: " + detail
 	}
-	if !s.answered { // all it says of a model that it does not know
+	if !s.agent.Answered { // all it says of a model that it does not know
 		detail += " A model that it does not know ends so: opencode models lists those it knows."
 	}
 	return runners.Provider, adapter.JoinDetail(detail, s.logged())
@@ -157,7 +152,7 @@ func (s *reader) refused(r *runners.Report) runners.Outcome {
 		o = runners.Quota
 	}
 	at := resetTime(d.Headers, problem, s.faultAt)
-	if at.After(s.faultAt) && at.Sub(s.now()) <= adapter.MaxReset {
+	if at.After(s.faultAt) && at.Sub(s.agent.Now()) <= adapter.MaxReset {
 		r.ResetAt = at.UTC()
 	}
 	return o
@@ -222,14 +217,6 @@ func parseErrorBody(text string) providerError {
 	return body.Error
 }
 
-// denials names the tools the agent was not allowed to use: it may end well all the same.
-func (s *reader) denials() string {
-	if len(s.denied) == 0 {
-		return ""
-	}
-	return "not allowed to use " + strings.Join(slices.Sorted(maps.Keys(s.denied)), ", ")
-}
-
 // logErrorPattern matches what it logs of a request that failed.
 var logErrorPattern = lazyregexp.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
@@ -254,10 +241,3 @@ func (s *reader) refusedSince() bool {
 }
 
 var logTimePattern = lazyregexp.New(`(?m)\btimestamp=(\S+) .*message="stream error"`)
-
-func (s *reader) loggedUnanswered() string {
-	if s.answered {
-		return ""
-	}
-	return s.logged()
-}

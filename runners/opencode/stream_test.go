@@ -14,7 +14,9 @@ import (
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader:   func(req runners.Request) eventstream.Reader { return &reader{req: req, now: longAgo} },
+	Reader: func(req runners.Request) eventstream.Reader {
+		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	},
 }
 
 func longAgo() time.Time { return time.Unix(1_795_000_000, 0).UTC() }
@@ -37,7 +39,7 @@ func TestLongMessage(t *testing.T) {
 		opencode.Line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
 	}
 	opencode.Line([]byte(`{"type":"text","part":{"text":"more"}}`))
-	if got := string(opencode.ending()); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
+	if got := string(opencode.lastText.Last(2 * cleantext.MaxFinal)); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
 		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.lastText), got[max(0, len(got)-30):])
 	}
 }

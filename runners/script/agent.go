@@ -1,3 +1,4 @@
+// Package script is the scripted agent, which needs no model: it reads scripts and carries them out.
 package script
 
 import (
@@ -8,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"relay/runners/internal/adapter"
@@ -86,14 +86,7 @@ type scriptedAgent struct {
 	prompt string
 }
 
-func (a *scriptedAgent) getenv(name string) string {
-	for _, v := range slices.Backward(a.Environ) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+func (a *scriptedAgent) getenv(name string) string { return adapter.Variable(a.Environ, name) }
 
 func (a *scriptedAgent) path(name string) string {
 	if filepath.IsAbs(name) {

@@ -168,27 +168,16 @@ func (s *Script) session(m adapter.Mark) []step {
 	return list[min(n, len(list))-1]
 }
 
-func isText(n *yaml.Node) error {
-	if n.Kind != yaml.ScalarNode {
-		return errors.New("a text is wanted")
-	}
-	return nil
-}
+func isText(n *yaml.Node) error { return wanted(n.Kind == yaml.ScalarNode, "a text") }
 
 func isArgv(n *yaml.Node) error {
 	var argv []string
-	if n.Decode(&argv) != nil || len(argv) == 0 {
-		return errors.New("a list of arguments is wanted")
-	}
-	return nil
+	return wanted(n.Decode(&argv) == nil && len(argv) > 0, "a list of arguments")
 }
 
 func isStatus(n *yaml.Node) error {
 	var code int
-	if n.Decode(&code) != nil || code < 0 || code > 255 {
-		return errors.New("an exit status from 0 to 255 is wanted")
-	}
-	return nil
+	return wanted(n.Decode(&code) == nil && code >= 0 && code <= 255, "an exit status from 0 to 255")
 }
 
 func isDuration(n *yaml.Node) error {
@@ -199,42 +188,38 @@ func isDuration(n *yaml.Node) error {
 }
 
 func isClaim(n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode && n.Kind != yaml.ScalarNode {
-		return errors.New("a mapping or a text is wanted")
-	}
-	return nil
+	return wanted(n.Kind == yaml.MappingNode || n.Kind == yaml.ScalarNode, "a mapping or a text")
 }
 
 func isFlood(n *yaml.Node) error {
-	var f flood
 	if err := fieldsOf("bytes", "line", "to")(n); err != nil {
 		return err
 	}
-	if n.Decode(&f) != nil || f.Bytes <= 0 || f.Line < 0 || f.Line > maxFloodLine {
-		return errors.New("a number of bytes is wanted")
-	}
-	return nil
+	var f flood
+	return wanted(n.Decode(&f) == nil && f.Bytes > 0 && f.Line >= 0 && f.Line <= maxFloodLine, "a number of bytes")
 }
 
 func oneOf(words ...string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		if !slices.Contains(words, n.Value) {
-			return fmt.Errorf("one of %s is wanted", strings.Join(words, ", "))
-		}
-		return nil
+		return wanted(slices.Contains(words, n.Value), "one of "+strings.Join(words, ", "))
 	}
 }
 
 func fieldsOf(names ...string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		if n.Kind != yaml.MappingNode {
-			return fmt.Errorf("a mapping with %s is wanted", strings.Join(names, ", "))
-		}
-		for i := 0; i+1 < len(n.Content); i += 2 {
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 			if !slices.Contains(names, n.Content[i].Value) || isText(n.Content[i+1]) != nil {
 				return fmt.Errorf("%q is not one of %s", n.Content[i].Value, strings.Join(names, ", "))
 			}
 		}
+		return wanted(n.Kind == yaml.MappingNode, "a mapping with "+strings.Join(names, ", "))
+	}
+}
+
+// wanted returns an error that says what is wanted, unless it is there.
+func wanted(there bool, what string) error {
+	if there {
 		return nil
 	}
+	return errors.New(what + " is wanted")
 }

@@ -12,6 +12,7 @@ import (
 	"relay/runners"
 	"relay/runners/runnertest"
 
+	"relay/runners/command"
 	"relay/runners/process"
 	"relay/runners/script"
 )
@@ -176,7 +177,7 @@ func TestLeftBehind(t *testing.T) { //nolint:paralleltest // beside others it is
 		var heard []runners.Event
 		req := runnertest.Request(t)
 		req.Observe = func(e runners.Event) { heard = append(heard, e) }
-		r := runnertest.Run(t, script.New(process.NewLocal(), script.Options{Argv: []string{runnertest.Self(t), "__agent"}, Script: path}), req)
+		r := runnertest.Run(t, command.New(process.NewLocal(), command.Options{Argv: []string{runnertest.Self(t), "__agent", path}, Final: true}), req)
 		if r.Outcome != runners.Claimed || r.Exit.Strays != 1 || r.Detail != "it left a process running" {
 			t.Errorf("%s: got %q (%s), %+v", step, r.Outcome, r.Detail, r.Exit)
 		}
@@ -195,8 +196,8 @@ func TestScriptedConforms(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return runnertest.Cast{Runner: script.New(sup, script.Options{
-			Argv: []string{runnertest.Program(t, act), "__agent"}, Script: path,
+		return runnertest.Cast{Runner: command.New(sup, command.Options{
+			Argv: []string{runnertest.Program(t, act), "__agent", path}, Final: true,
 		})}
 	})
 }

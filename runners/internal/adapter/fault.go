@@ -34,6 +34,15 @@ func Blame(status int, name string) runners.Outcome {
 	return runners.Failed
 }
 
+// GaveUp returns the outcome of a CLI that was waiting out a fault of its provider when it ended. It was asking again: it did not think
+// itself that the request was at fault.
+func GaveUp(o runners.Outcome, detail string) (runners.Outcome, string) {
+	if o == runners.Failed {
+		o = runners.Provider
+	}
+	return o, "gave up while its provider failed: " + detail
+}
+
 // ProviderFault describes a fault by its HTTP status (0: there was no answer) and its name.
 func ProviderFault(status int, name string) string {
 	switch {

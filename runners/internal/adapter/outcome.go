@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,33 +19,25 @@ func NoAnswer(detail string) (runners.Outcome, string) {
 	return runners.Network, "no answer from the model: " + detail
 }
 
-// AnswerOutcome returns the outcome of a question that ended well, from the agent's final text.
-func AnswerOutcome(text string) (runners.Outcome, string) {
-	if text == "" {
-		return runners.NoResult, "it ended without an answer"
-	}
-	return runners.Claimed, ""
+// EndedBadly returns the outcome of an agent whose process ended badly after its last word.
+func EndedBadly(how string) (runners.Outcome, string) {
+	return runners.Failed, "it reported an end, but then: " + how
 }
 
-// ClaimOutcome returns the outcome of an agent that ended well, from what FindResult returned.
-func ClaimOutcome(result *runners.Result, err error) (runners.Outcome, string) {
+// ClaimOutcome returns the outcome of an agent that ended well, from its answer to a question or what FindResult returned.
+func ClaimOutcome(req runners.Request, r *runners.Report, badResult error) (runners.Outcome, string) {
 	switch {
-	case result == nil && err == nil:
+	case req.Question && r.FinalText == "":
+		return runners.NoResult, "it ended without an answer"
+	case req.Question:
+	case r.Result == nil && badResult == nil:
 		return runners.NoResult, "it ended without a result"
-	case result == nil:
-		return runners.BadResult, cleantext.OneLine(err.Error(), cleantext.MaxDetail)
-	case result.Status == runners.StatusFailure:
-		return runners.Failed, cleantext.OneLine(failureText(result), cleantext.MaxDetail)
+	case r.Result == nil:
+		return runners.BadResult, cleantext.OneLine(badResult.Error(), cleantext.MaxDetail)
+	case r.Result.Status == runners.StatusFailure:
+		return runners.Failed, cleantext.OneLine(cmp.Or(r.Result.ErrorSummary, r.Result.Summary), cleantext.MaxDetail)
 	}
 	return runners.Claimed, ""
-}
-
-// failureText returns the agent's own account of its failure.
-func failureText(r *runners.Result) string {
-	if r.ErrorSummary != "" {
-		return r.ErrorSummary
-	}
-	return r.Summary
 }
 
 // LeftBehind describes the processes that an agent started and did not end: a claim made while work still ran is a weak

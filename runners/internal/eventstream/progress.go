@@ -9,9 +9,9 @@ import (
 	"relay/runners/internal/jsonline"
 )
 
-// Progress tells the watcher of an agent what it does. A CLI may print more between two polls than anyone can read: then the
-// first MaxTold events are told, and the last.
-type Progress struct {
+// progress counts the events that reach the watcher of an agent. A CLI may print more between two polls than anyone can read: then
+// the watcher gets the first MaxReported events, and the last.
+type progress struct {
 	reported int    // since the last poll
 	held     bool   // there is an event that was not told
 	last     Action // which is this
@@ -46,31 +46,30 @@ func (n *Action) summary() string {
 	return words
 }
 
-// Report passes an agent's action to the observer, or keeps it for Flush.
-func (n *Progress) Report(req *runners.Request, what *Action) {
-	if req.Observe == nil {
-		return
-	}
-	if n.reported < MaxReported {
+// Tell passes an agent's action to the observer, or keeps it for the next poll.
+func (s *Stream) Tell(what *Action) {
+	switch n := &s.progress; {
+	case s.Req.Observe == nil:
+	case n.reported < MaxReported:
 		n.reported++
-		adapter.Observe(*req, what.Kind, what.summary())
-		return
+		adapter.Observe(s.Req, what.Kind, what.summary())
+	default:
+		n.held, n.last = true, *what
 	}
-	n.held, n.last = true, *what
 }
 
-// ReportText reports an event that refers to no line.
-func (n *Progress) ReportText(req *runners.Request, kind runners.EventKind, text string) {
-	n.Report(req, &Action{Kind: kind, Plain: text})
+// TellText reports an event that refers to no line.
+func (s *Stream) TellText(kind runners.EventKind, text string) {
+	s.Tell(&Action{Kind: kind, Plain: text})
 }
 
-// Flush reports the last event held back since the last poll.
-func (n *Progress) Flush(req *runners.Request) {
-	if n.reported = 0; !n.held {
-		return
+// flush reports the last event held back since the last poll.
+func (s *Stream) flush() {
+	n := &s.progress
+	if n.held {
+		adapter.Observe(s.Req, n.last.Kind, n.last.summary())
 	}
-	adapter.Observe(*req, n.last.Kind, n.last.summary())
-	n.held, n.last = false, Action{}
+	*n = progress{}
 }
 
 // mainArgument picks what a person wants to see of a tool's input.

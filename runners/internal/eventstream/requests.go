@@ -26,15 +26,12 @@ type Requests struct {
 // CharsPerToken is how many characters a token has, about.
 const CharsPerToken = 4
 
-// Begin begins the conversation with the prompt in a file.
-func (q *Requests) Begin(path string) {
+// begin begins the conversation with the prompt in a file.
+func (q *Requests) begin(path string) {
 	if info, err := os.Stat(path); err == nil {
 		q.chars += info.Size()
 	}
 }
-
-// grow adds to the length of the conversation.
-func (q *Requests) grow(chars int) { q.chars += int64(chars) }
 
 // Ask records that the model is asked.
 func (q *Requests) Ask() { q.Pending = q.Pending || q.stopped.IsZero() }
@@ -73,10 +70,6 @@ func (q *Requests) SoFar(reports bool) runners.Usage {
 	if q.AnyReported || reports {
 		return q.Reported
 	}
-	return q.estimated()
-}
-
-func (q *Requests) estimated() runners.Usage {
 	u := q.guess
 	u.Estimated = u != runners.Usage{}
 	return u

@@ -5,7 +5,7 @@ import "relay/runners/internal/monitor"
 // SessionLog is a file in which a CLI keeps its session, request by request, while its stream tells what was used only at a
 // good end. It is read while the CLI works, and never changed.
 type SessionLog struct {
-	Find func() string // its path; "": it is not there yet
+	Find func() string // its path; "": it is not there yet; nil: there is none
 	Line func([]byte)  // gets each line; must not keep it
 
 	polls int
@@ -14,6 +14,9 @@ type SessionLog struct {
 
 // read hands on what is new in the file.
 func (l *SessionLog) read() {
+	if l.Find == nil {
+		return
+	}
 	l.polls++
 	if l.tail == nil && l.polls&(l.polls-1) == 0 { // more and more rarely: a CLI may keep none
 		l.open()
@@ -32,7 +35,7 @@ func (l *SessionLog) open() {
 // finish reads the rest of the file, once its CLI is gone.
 func (l *SessionLog) finish() {
 	l.polls = slowLog
-	if l.tail == nil {
+	if l.tail == nil && l.Find != nil {
 		l.open()
 	}
 	if l.tail != nil {

@@ -2,6 +2,7 @@
 package eventstream
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,28 +17,75 @@ import (
 	"relay/runners/process"
 )
 
-// Reader folds what one CLI prints into what a report needs.
+// Reader folds what one CLI prints into what a report needs. It folds what all have into a [Stream].
 type Reader interface {
-	Line(line []byte) // one line of stdout, as it comes; not to be kept
-	State() monitor.State
+	Base() *Stream
+	Line(line []byte)     // one line of stdout, as it comes; not to be kept
+	Final() bool          // the final result is there
 	Usage() runners.Usage // so far; the whole, once the CLI has told it
-	Report(e monitor.End) runners.Report
+	// Used returns the usage with what a run that was cut off has used besides.
+	Used(e monitor.End) runners.Usage
+	// Answer returns the final message for people, the text a result is looked for in, and the structured output.
+	Answer() (final, text string, structured []byte)
+	// Outcome judges the stream and the end of the process together. badResult says why r has none.
+	Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string)
+}
+
+// Stream is what the readers of all CLIs know of an agent.
+type Stream struct {
+	Req runners.Request
+	Now func() time.Time
+
+	Begun    bool // the CLI has told its session
+	Answered bool // the model has answered
+	Hopeless bool // going on is a waste
+	Session  string
+	Model    string
+	Tools    Tools
+	Asked    Requests
+	File     SessionLog // of CLIs that tell what they use in a file of their own
+
+	progress progress
+	printed  bool // an event was seen
+	told     runners.Usage
+}
+
+// Start records that the CLI has told its session and, unless it is empty, its model.
+func (s *Stream) Start(session, model string) {
+	s.Begun, s.Session = true, session
+	s.Model = cmp.Or(cleantext.OneLine(model, cleantext.MaxName), s.Model)
+	s.TellText(runners.EventSession, session)
+}
+
+// Ask records that the model is asked. A session file tells of that itself.
+func (s *Stream) Ask() {
+	if !s.File.Found() {
+		s.Asked.Ask()
+	}
+}
+
+// Write records that the model has written so many characters. A session file tells of that itself.
+func (s *Stream) Write(chars int) {
+	if !s.File.Found() {
+		s.Asked.Answer(chars)
+	}
 }
 
 // Run runs a CLI that prints a stream of events, and reports what its stream and its end mean together. Its error is for
 // faults of relay's own machine.
-func Run(ctx context.Context, sup process.Supervisor, req runners.Request, cmd process.Command, s Reader) (runners.Report, error) {
-	m := meter{Reader: s, req: req}
-	w := monitor.Process{Supervisor: sup, Command: cmd, Limits: req.Limits, State: m.State}
-	q := &Requests{}
-	if c, ok := s.(counter); ok {
-		q = c.Requests()
-		w.Stopping = func(at time.Time) { q.stopped = at }
+func Run(ctx context.Context, sup process.Supervisor, cmd process.Command, s Reader) (runners.Report, error) {
+	b := s.Base()
+	if err := adapter.ClearResult(b.Req); err != nil {
+		return runners.Report{}, err
 	}
+	b.Asked.begin(b.Req.Prompt)
+	w := monitor.Process{Supervisor: sup, Command: cmd, Limits: b.Req.Limits}
+	w.State = func() monitor.State { return b.meter(s) }
+	w.Stopping = func(at time.Time) { b.Asked.stopped = at }
 	w.ReadLine = func(line []byte) {
 		_, event := jsonline.Object(line)
-		m.begun = m.begun || event
-		q.grow(len(line))
+		b.printed = b.printed || event
+		b.Asked.chars += int64(len(line))
 		s.Line(line)
 	}
 	e, err := w.Run(ctx)
@@ -47,12 +95,51 @@ func Run(ctx context.Context, sup process.Supervisor, req runners.Request, cmd p
 		}
 		return runners.Report{}, err
 	}
-	if l := m.log(); l != nil {
-		l.finish()
-	}
-	r := s.Report(e)
-	m.quote(e, &r)
+	b.File.finish()
+	r := Report(s, e)
+	b.quote(e, &r)
 	return r, w.Compact()
+}
+
+// Report reports what a stream and the end of its process mean together.
+func Report(s Reader, e monitor.End) runners.Report {
+	b := s.Base()
+	final, text, structured := s.Answer()
+	r := runners.Report{Exit: e.Exit, Session: b.Session, Model: b.Model, FinalText: final, Usage: s.Used(e), Tools: b.Tools.List()}
+	var bad error
+	if !b.Req.Question {
+		r.Result, bad = adapter.FindResult(structured, b.Req.Result, text)
+	}
+	r.Outcome, r.Detail = s.Outcome(e, &r, bad)
+	r.Detail = cleantext.OneLine(adapter.JoinDetail(r.Detail, b.Tools.NotAllowed(), adapter.LeftBehind(e.Exit)), cleantext.MaxDetail)
+	return r
+}
+
+// State returns whether an agent is done, or waiting for it is in vain, and tells the watcher what was held back.
+func State(s Reader) monitor.State {
+	b := s.Base()
+	b.flush()
+	switch {
+	case s.Final():
+		return monitor.Finished
+	case b.Hopeless:
+		return monitor.Hopeless
+	case !b.Answered:
+		return monitor.AwaitingAnswer
+	}
+	return monitor.Working
+}
+
+// meter returns the state, and tells the observer of a stream what it has cost each time that has grown, until the final result
+// is there: the report has what that says of the cost, and the agent can no longer be stopped before it is spent.
+func (s *Stream) meter(r Reader) monitor.State {
+	s.File.read()
+	state := State(r)
+	if u := r.Usage(); u != s.told && s.Req.Observe != nil && state != monitor.Finished {
+		s.told = u
+		s.Req.Observe(runners.Event{Kind: runners.EventUsage, Usage: u, Model: s.Model})
+	}
+	return state
 }
 
 // askingPattern matches a line with which a CLI asks a person for something.
@@ -60,19 +147,19 @@ var askingPattern = lazyregexp.New(`(?i)\?(?:\s|$)|\by/n\b|\b(?:log|sign) ?in\b|
 
 // quote adds to the report of a CLI that fell silent the last lines it printed, when they are no events. One that had printed no event
 // before waits for a person, at a login or another question: it has not started.
-func (m *meter) quote(e monitor.End, r *runners.Report) {
+func (s *Stream) quote(e monitor.End, r *runners.Report) {
 	silent := r.Outcome == runners.SilenceLimit || r.Outcome == runners.WallLimit || r.Outcome == runners.Network
 	if e.Cause == nil || e.Cancelled || !silent {
 		return
 	}
-	said := lastLines(m.req.Transcript)
-	if err := lastLines(m.req.Stderr); said == "" && askingPattern.MatchString(err) {
+	said := lastLines(s.Req.Transcript)
+	if err := lastLines(s.Req.Stderr); said == "" && askingPattern.MatchString(err) {
 		said = err
 	}
 	if said == "" {
 		return
 	}
-	if !m.begun {
+	if !s.printed {
 		r.Outcome = runners.CannotStart
 	}
 	r.Detail = adapter.JoinDetail(`it waits after it printed "`+said+`"`, r.Detail)
@@ -88,63 +175,3 @@ func lastLines(path string) string {
 	lines = slices.DeleteFunc(lines, func(s string) bool { return strings.HasPrefix(s, "{") })
 	return cleantext.OneLine(strings.Join(lines, " "), 240)
 }
-
-// counter is a stream that counts requests.
-type counter interface{ Requests() *Requests }
-
-// logged is a stream whose CLI tells what it uses in a file of its own.
-type logged interface{ SessionLog() *SessionLog }
-
-func (m *meter) log() *SessionLog {
-	if s, ok := m.Reader.(logged); ok {
-		return s.SessionLog()
-	}
-	return nil
-}
-
-// meter tells the observer of a stream what it has cost, each time that has grown, until the final result is there:
-// what that says of the cost is in the report, and nobody can stop the agent any more before it is spent.
-type meter struct {
-	Reader
-	req   runners.Request
-	told  runners.Usage
-	begun bool // an event was seen
-}
-
-func (m *meter) State() monitor.State {
-	if l := m.log(); l != nil {
-		l.read()
-	}
-	state := m.Reader.State()
-	if u := m.Usage(); u != m.told && m.req.Observe != nil && state != monitor.Finished {
-		m.told = u
-		e := runners.Event{Kind: runners.EventUsage, Usage: u}
-		if s, ok := m.Reader.(named); ok {
-			e.Model = s.ModelName()
-		}
-		m.req.Observe(e)
-	}
-	return state
-}
-
-// named is a stream that says which model answers.
-type named interface{ ModelName() string }
-
-// Steps are the ids of what an agent has begun and not ended. While there are none, only its model can be what is
-// missing.
-type Steps map[string]struct{}
-
-const maxSteps = 1000 // remembered; one that is forgotten never ends
-
-// Begin records a step.
-func (s *Steps) Begin(id jsonline.String) {
-	if *s == nil {
-		*s = Steps{}
-	}
-	if len(*s) < maxSteps {
-		(*s)[id.Head(cleantext.MaxName)] = struct{}{}
-	}
-}
-
-// End forgets a step.
-func (s Steps) End(id jsonline.String) { delete(s, id.Head(cleantext.MaxName)) }

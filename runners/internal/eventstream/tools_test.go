@@ -45,7 +45,7 @@ func TestToolsAreBounded(t *testing.T) {
 		u.Begin(text(fmt.Sprint(i)), text(fmt.Sprint("tool", i)))
 	}
 	u.Begin(text("c"), text("a\x00\x1b[31mb"+strings.Repeat("x", 10<<20)))
-	if len(u.uses) > maxTools+1 || len(u.open) > maxSteps {
+	if len(u.uses) > maxTools+1 || len(u.open) > MaxCalls {
 		t.Errorf("%d tools, %d calls", len(u.uses), len(u.open))
 	}
 	for _, use := range u.List() {

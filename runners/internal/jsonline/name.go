@@ -24,6 +24,9 @@ func Quote(s string) string {
 	return string(text)
 }
 
+// Raw returns s as a JSON string, to stand beside others as a CLI printed them.
+func Raw(s string) json.RawMessage { return json.RawMessage(Quote(s)) }
+
 // QuoteList returns a list of texts as JSON, which is also TOML.
 func QuoteList(list []string) string {
 	quoted := make([]string, len(list))

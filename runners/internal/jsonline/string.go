@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"relay/internal/plaintext"
 )
@@ -26,6 +27,9 @@ func (q String) Empty() bool { return len(q) <= 2 }
 func (q String) String() string {
 	if q.Empty() {
 		return ""
+	}
+	if plain := q[1 : len(q)-1]; bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
+		return string(plain)
 	}
 	var text string
 	_ = json.Unmarshal(q, &text) // UnmarshalJSON keeps strings only

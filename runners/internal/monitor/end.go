@@ -12,6 +12,9 @@ func (e End) CutOff() bool {
 	return e.Exit.Stopped || e.Exit.Lost || e.Exit.Signal != "" || e.Exit.Code < 0
 }
 
+// Failed reports whether an agent ended by itself with another exit status than 0.
+func (e End) Failed() bool { return e.Exit.Code != 0 && !e.Exit.Stopped }
+
 // Unanswered reports whether the limit that ended an agent passed while it waited for its model.
 func (e End) Unanswered(answered, toolRuns bool) bool {
 	return errors.Is(e.Cause, ErrSilence) && !toolRuns || errors.Is(e.Cause, ErrWall) && !answered

@@ -38,13 +38,13 @@ func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 				want = append(want, fmt.Sprintf([]string{"text né %d", "tool Bash ls %d"}[i%2], i))
 			}
 		}
-		s.State()
+		eventstream.State(s)
 		if !slices.Equal(reported, want) {
 			t.Errorf("poll %d: told %q, want %q", poll, reported, want)
 		}
 		reported, want = nil, nil
 	}
-	if s.State(); len(reported) > 0 {
+	if eventstream.State(s); len(reported) > 0 {
 		t.Errorf("told again: %q", reported)
 	}
 }
@@ -67,9 +67,9 @@ func (c CLI) FuzzReports(f *testing.F, names []string, odd string, check func(ru
 		}})
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			s.State()
+			eventstream.State(s)
 		}
-		r := s.Report(monitor.End{})
+		r := eventstream.Report(s, monitor.End{})
 		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail ||
 			len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
