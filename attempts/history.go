@@ -32,7 +32,7 @@ type history struct {
 	notes   []string
 	tail    [tailEvents][]byte // texts of the last events
 	tailed  int
-	each    func(*logFile, []byte)
+	keep    bool // a copy of each log
 }
 
 // logFile is one run's log as it was read.
@@ -42,6 +42,7 @@ type logFile struct {
 	based bool   // it begins with a base
 	odd   bool   // it is no file, but a pipe or a link or the like: nothing is read of it
 	tail  eventlog.Tail
+	copy  *durable.Copy // nil: none was wanted
 }
 
 func (l *logFile) name() string { return EventsPath(l.run) }
@@ -128,7 +129,6 @@ func (h *history) read() error {
 			return err
 		}
 	}
-	h.each = nil // whoever wanted the bytes has them
 	return nil
 }
 
@@ -143,8 +143,9 @@ func (h *history) readLog(l *logFile) error {
 	}
 	defer f.Close()
 	var r io.Reader = f
-	if h.each != nil {
-		r = io.TeeReader(f, eachWriter{h, l})
+	if h.keep {
+		l.copy = durable.NewCopy(l.name())
+		r = io.TeeReader(f, l.copy)
 	}
 	next := h.next
 	if h.known > 0 { // a log may begin with what is known already
@@ -177,16 +178,6 @@ func (h *history) tornNotes() []string {
 		notes = append(notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), l.tail.Bytes, l.tail.Line))
 	}
 	return notes
-}
-
-type eachWriter struct {
-	h *history
-	l *logFile
-}
-
-func (w eachWriter) Write(p []byte) (int, error) {
-	w.h.each(w.l, p)
-	return len(p), nil
 }
 
 func (h *history) fault(l *logFile, line int, why, hint string) {

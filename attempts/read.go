@@ -45,7 +45,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	}
 	defer disk.Close()
 	holder, held, lockErr := durable.InspectLock(disk, LockFile)
-	c, err := load(disk, e, g, nil)
+	c, err := load(disk, e, g, false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package attempts
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"os"
 	"slices"
@@ -37,10 +35,7 @@ func addName(names []string, name string) []string {
 
 // restore does the work of Restore. The caller holds the disk's lock.
 func (s *Store) restore() (names []string, err error) {
-	s.writing.Lock()
-	err = s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return nil, err
 	}
 	if names, err = (restorer{s}).restoreFiles(); err != nil {
@@ -123,11 +118,12 @@ func (s *Store) ownLedger() bool {
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(s.ledger) {
 		return true
 	}
-	if err == nil && s.ledgerSum != "" && sumOf(s.fsys, LedgerFile) == s.ledgerSum {
-		s.ledger = durable.StampOf(info)
-		return true
+	file, err := readLedger(s.fsys)
+	if err != nil || file == nil || s.ledgerSum == "" || file.sum() != s.ledgerSum {
+		return false
 	}
-	return false
+	s.ledger = file.stamp
+	return true
 }
 
 func (s restorer) restoreLedger() (bool, error) {
@@ -138,19 +134,6 @@ func (s restorer) restoreLedger() (bool, error) {
 		return true, err
 	}
 	return true, s.replaceLedger(func() {})
-}
-
-func sumOf(fsys durable.FS, name string) string {
-	f, err := durable.Regular(fsys, name, os.O_RDONLY)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, maxLedger)); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.
@@ -177,14 +160,8 @@ func (s *Store) cut(l *logFile) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := io.CopyN(io.Discard, f, l.tail.Offset); err != nil {
-		return err
-	}
-	err = durable.Replace(s.fsys, l.name()+".torn", nil, durable.Content{Write: func(w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
-	}})
-	if err != nil {
+	torn := io.NewSectionReader(f, l.tail.Offset, l.tail.Bytes)
+	if err := durable.Replace(s.fsys, l.name()+".torn", nil, durable.From(torn)); err != nil {
 		return err
 	}
 	if err := f.Truncate(l.tail.Offset); err != nil {
@@ -193,30 +170,7 @@ func (s *Store) cut(l *logFile) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return s.recopy(l.name())
-}
-
-// recopy makes the memory's copy of a log again after the log was cut.
-func (s *Store) recopy(name string) error {
-	for i, k := range s.older {
-		if k.Name() != name {
-			continue
-		}
-		f, err := durable.Regular(s.fsys, name, os.O_RDONLY)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		s.older[i] = durable.NewCopy(name)
-		_, err = io.Copy(writerFunc(s.older[i].Add), f)
-		return err
-	}
-	return nil
-}
-
-type writerFunc func(p []byte)
-
-func (w writerFunc) Write(p []byte) (int, error) {
-	w(p)
-	return len(p), nil
+	l.copy = durable.NewCopy(l.name())
+	_, err = io.Copy(l.copy, io.NewSectionReader(f, 0, l.tail.Offset))
+	return err
 }

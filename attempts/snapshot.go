@@ -57,10 +57,7 @@ func (s *Store) save(force bool) error {
 }
 
 func (s *Store) saveLocked(force bool) error {
-	s.writing.Lock()
-	err := s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return err
 	}
 	s.folding.RLock()
@@ -157,10 +154,7 @@ func (s *Store) Close() error {
 
 // finish makes sure that what is left behind is what was written, whatever agents have done to it.
 func (s *Store) finish() error {
-	s.writing.Lock()
-	err := s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return err
 	}
 	names, err := s.restoreDeep()

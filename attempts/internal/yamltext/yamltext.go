@@ -3,6 +3,7 @@ package yamltext
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"reflect"
 	"strconv"
@@ -140,22 +141,11 @@ func Scalar(s string) string {
 			b = append(b, `\t`...)
 		case printable(r):
 			b = utf8.AppendRune(b, r)
-		case r > 0xffff:
-			b = append(b, `\U`...)
-			b = hexRune(b, r, 8)
-		default:
-			b = append(b, `\u`...)
-			b = hexRune(b, r, 4)
+		default: // no rune beyond these four digits is not printable
+			b = fmt.Appendf(b, `\u%04x`, r)
 		}
 	}
 	return string(append(b, '"'))
-}
-
-func hexRune(b []byte, r rune, digits int) []byte {
-	for i := digits - 1; i >= 0; i-- {
-		b = append(b, "0123456789abcdef"[(r>>(4*i))&15])
-	}
-	return b
 }
 
 // bare reports whether a string may stand without quotes: letters first, then what task ids, words and paths are made of.
