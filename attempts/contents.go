@@ -107,7 +107,7 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 		c.next, c.start = 0, 0
 		return c.read()
 	}
-	p, err := parseLedger(file.text)
+	p, err := file.parse()
 	if err != nil {
 		if _, ok := errors.AsType[*VersionError](err); ok {
 			return err
@@ -158,7 +158,11 @@ func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
 		c.saved = w.Seq
 		return nil
 	}
-	return c.compare(file.text, e, g)
+	text, err := file.text()
+	if err != nil {
+		return err
+	}
+	return c.compare(text, e, g)
 }
 
 // compare compares the ledger's text with the logs, where these do not know its checksum.
@@ -201,11 +205,11 @@ func (c *contents) foldTo(seq uint64, g *epic.Graph) (*fold, error) {
 	return h.fold, nil
 }
 
-// ledgerFile is attempt-ledger.yml as it was read.
+// ledgerFile is attempt-ledger.yml, which is read and hashed while the logs are read.
 type ledgerFile struct {
-	text  []byte
 	stamp durable.Stamp
-	sum   func() string // the SHA-256 of its text, computed while the logs are read
+	text  func() ([]byte, error)
+	hash  string
 }
 
 // readLedger returns nil when there is no ledger.
@@ -217,19 +221,33 @@ func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	l := &ledgerFile{stamp: durable.StampOf(info)}
+	l.text = sync.OnceValues(func() ([]byte, error) {
+		defer f.Close()
+		text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxLedger)+bytes.MinRead))
+		_, err := text.ReadFrom(io.LimitReader(f, maxLedger+1))
+		sum := sha256.Sum256(text.Bytes())
+		l.hash = hex.EncodeToString(sum[:])
+		return text.Bytes(), err
+	})
+	go l.text()
+	return l, nil
+}
+
+// sum returns the hash of the text; that of one that cannot be read is of no ledger.
+func (l *ledgerFile) sum() string {
+	_, _ = l.text()
+	return l.hash
+}
+
+func (l *ledgerFile) parse() (*parsed, error) {
+	text, err := l.text()
 	if err != nil {
 		return nil, err
 	}
-	text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxLedger)+bytes.MinRead))
-	_, err = text.ReadFrom(io.LimitReader(f, maxLedger+1))
-	l := &ledgerFile{text.Bytes(), durable.StampOf(info), sync.OnceValue(func() string { return sumOf(text.Bytes()) })}
-	go l.sum()
-	return l, err
-}
-
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return parseLedger(text)
 }

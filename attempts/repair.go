@@ -118,7 +118,7 @@ func (c *contents) keepCopy(dir string) error {
 func (c *contents) salvage(o Options) error {
 	var base *parsed
 	if file, err := readLedger(c.fsys); err == nil && file != nil {
-		p, perr := parseLedger(file.text)
+		p, perr := file.parse()
 		_, ours := c.fold.written.find(file.sum())
 		if perr == nil && (ours || c.fold.written.next == 0) {
 			base = p
