@@ -92,20 +92,6 @@ func (s *Store) keepForeign(theirs Settings) error {
 	return nil
 }
 
-// extra writes keys of a foreign ledger that mean nothing here.
-func (y ledgerWriter) extra(indent int, text string) {
-	if text == "" {
-		return
-	}
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		if line != "" {
-			y.Line(indent, line)
-			continue
-		}
-		y.Line(0)
-	}
-}
-
 // begin records when the epic began, if no earlier run and no ledger of somebody else has told.
 func (f *fold) begin(at time.Time) {
 	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {

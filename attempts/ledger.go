@@ -85,7 +85,7 @@ type Attempt struct {
 	Result    Result    `json:"result"`
 	Outcome   Outcome   `json:"outcome,omitempty"`
 	Cause     string    `json:"cause,omitempty"` // as in Ended
-	Charged   bool      `json:"charged,omitempty"`
+	Charged   bool      `json:"charged,omitempty" yaml:"charged"`
 	Run       string    `json:"run,omitempty"`
 	Runner    string    `json:"runner,omitempty"`
 	Model     string    `json:"model,omitempty"`

@@ -34,6 +34,16 @@ type endYAML struct {
 	} `yaml:"receipt"`
 }
 
+// YAMLForm returns how an attempt that still runs is about to end.
+func (e *Ended) YAMLForm() any {
+	y := endYAML{
+		Result: string(e.Result), Outcome: e.Outcome, Cause: e.Cause, Charged: &e.Charged, Model: e.Model, Head: e.Head, Landed: e.Landed,
+		Session: e.Session, Usage: e.Usage,
+	}
+	y.Receipt.Receipt = e.Receipt
+	return &y
+}
+
 func (y *attemptYAML) attempt(i int) Attempt {
 	e := y.ended(!y.EndedAt.IsZero())
 	a := Attempt{

@@ -53,17 +53,15 @@ func (y *Writer) Line(indent int, parts ...string) {
 			y.Line(s.indent, s.name, ":")
 		}
 	}
+	line := append(y.w.AvailableBuffer(), spaces[:indent]...)
 	if y.entry {
 		y.entry = false
-		y.w.WriteString(spaces[:indent-2])
-		y.w.WriteString("- ")
-	} else {
-		y.w.WriteString(spaces[:indent])
+		line[indent-2] = '-'
 	}
 	for _, p := range parts {
-		y.w.WriteString(p)
+		line = append(line, p...)
 	}
-	y.w.WriteByte('\n')
+	y.w.Write(append(line, '\n'))
 }
 
 // Number writes a number that is finite.
@@ -161,7 +159,7 @@ func bare(s string) bool {
 			return false
 		}
 	}
-	switch strings.ToLower(s) {
+	switch strings.ToLower(s[:min(len(s), 6)]) { // none of these is longer than five
 	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
 		return false
 	}
