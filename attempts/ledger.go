@@ -147,10 +147,10 @@ type ReviewSettings struct {
 // RelayStatus is the state of the last run.
 type RelayStatus struct {
 	State          string    `json:"state"` // "running", "stopped", or "" before the first run
-	PID            int       `json:"pid,omitempty"`
+	PID            int       `json:"pid,omitempty" yaml:"pid"`
 	StartedAt      time.Time `json:"started_at,omitzero"`
 	StoppedAt      time.Time `json:"stopped_at,omitzero"`
-	LastExitCode   int       `json:"last_exit_code,omitempty"`
+	LastExitCode   int       `json:"last_exit_code,omitempty" yaml:"last_exit_code"`
 	LastExitReason string    `json:"last_exit_reason,omitempty"`
 }
 

@@ -29,14 +29,16 @@ func (f *fold) render(w io.Writer) error {
 	out.Whole = false
 	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
 	ids := f.order()
-	out.Line(0, "\ntask_status:", empty(len(ids)))
-	for _, id := range ids {
-		out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
-	}
-	out.attempts(l, ids)
-	out.gates(l, ids)
+	out.section("\ntask_status", func() {
+		for _, id := range ids {
+			out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
+		}
+	})
+	out.section("\nattempts", func() { out.attempts(l, ids) })
+	out.section("\ngated_tasks", func() { out.gates(l, ids) })
+	out.counts(l, ids)
 	out.Value(0, "\nepic_reviews", l.EpicReviews)
-	out.status(l.Status)
+	out.section("\nrelay_status", func() { out.status(l.Status) })
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)
 	out.Line(2, "seq: ", strconv.FormatUint(l.Folded.Seq, 10))
@@ -74,31 +76,21 @@ func (f *fold) statusOf(id string) Status {
 // ledgerWriter knows the parts of the ledger.
 type ledgerWriter struct{ *yamltext.Writer }
 
-// empty marks a map without entries, which would read as null otherwise.
-func empty(n int) string {
-	if n == 0 {
-		return " {}"
+// section writes a map, also when it is empty: its name alone would read as null.
+func (y ledgerWriter) section(name string, body func()) {
+	if y.Section(0, name, body) {
+		y.Line(0, name, ": {}")
 	}
-	return ""
 }
 
 func (y ledgerWriter) attempts(l *Ledger, ids []string) {
-	n := 0
 	for _, id := range ids {
-		rec := l.Tasks[id]
-		if len(rec.Attempts) == 0 {
-			continue
+		if len(l.Tasks[id].Attempts) > 0 {
+			y.Line(2, yamltext.Scalar(id), ":")
 		}
-		if n++; n == 1 {
-			y.Line(0, "\nattempts:")
+		for i := range l.Tasks[id].Attempts {
+			y.attempt(&l.Tasks[id].Attempts[i])
 		}
-		y.Line(2, yamltext.Scalar(id), ":")
-		for i := range rec.Attempts {
-			y.attempt(&rec.Attempts[i])
-		}
-	}
-	if n == 0 {
-		y.Line(0, "\nattempts: {}")
 	}
 }
 
@@ -112,49 +104,30 @@ func (y ledgerWriter) attempt(a *Attempt) {
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {
-	n, counted := 0, 0
+	y.Whole = true
 	for _, id := range ids {
-		if l.Tasks[id].CountFrom > 0 {
-			counted++
+		if g := l.Tasks[id].Gate; g != nil {
+			y.Line(2, yamltext.Scalar(id), ":")
+			y.Fields(4, g)
 		}
-		g := l.Tasks[id].Gate
-		if g == nil {
-			continue
-		}
-		if n++; n == 1 {
-			y.Line(0, "\ngated_tasks:")
-		}
-		y.Line(2, yamltext.Scalar(id), ":")
-		y.Whole = true
-		y.Fields(4, g)
-		y.Whole = false
 	}
-	if n == 0 {
-		y.Line(0, "\ngated_tasks: {}")
-	}
-	if counted == 0 {
-		return
-	}
-	y.Line(0, "\ncount_from: # attempts before these no longer count against the limits")
+	y.Whole = false
+}
+
+func (y ledgerWriter) counts(l *Ledger, ids []string) {
+	heading := "\ncount_from: # attempts before these no longer count against the limits\n"
 	for _, id := range ids {
 		if n := l.Tasks[id].CountFrom; n > 0 {
-			y.Line(2, yamltext.Scalar(id), ": ", strconv.Itoa(n))
+			y.Line(0, heading, "  ", yamltext.Scalar(id), ": ", strconv.Itoa(n))
+			heading = ""
 		}
 	}
 }
 
 func (y ledgerWriter) status(s RelayStatus) {
-	if s == (RelayStatus{}) {
-		y.Line(0, "\nrelay_status: {}")
-		return
-	}
-	y.Line(0, "\nrelay_status:")
-	y.Text(2, "state", s.State)
-	y.Line(2, "pid: ", strconv.Itoa(s.PID))
-	y.Time(2, "started_at", s.StartedAt)
-	y.Time(2, "stopped_at", s.StoppedAt)
 	if s.State == "stopped" {
-		y.Line(2, "last_exit_code: ", strconv.Itoa(s.LastExitCode))
-		y.Text(2, "last_exit_reason", s.LastExitReason)
+		y.Fields(2, &s)
+	} else if s != (RelayStatus{}) {
+		y.Fields(2, &s, "last_exit_code", "last_exit_reason")
 	}
 }

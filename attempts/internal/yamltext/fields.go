@@ -26,26 +26,29 @@ type section struct {
 	name   string
 }
 
-// Section writes what body writes, two columns further in, below a name; nothing when body writes nothing.
-func (y *Writer) Section(indent int, name string, body func()) {
+// Section writes what body writes, two columns further in, below a name; nothing when body writes nothing, which it reports.
+func (y *Writer) Section(indent int, name string, body func()) (nothing bool) {
 	y.open = append(y.open, section{indent, name})
 	n := len(y.open)
 	body()
-	if len(y.open) == n {
+	if nothing = len(y.open) == n; nothing {
 		y.open = y.open[:n-1]
 	}
+	return nothing
 }
 
 // Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else json tags, and in their order, with
 // those of structs embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and those of a
 // Writer that is Whole, times and pointers that are zero, and what else is zero and marked with omitempty. A field Extra is a text of
-// further keys, as YAML.
-func (y *Writer) Fields(indent int, v any) { y.fields(indent, reflect.ValueOf(v).Elem()) }
+// further keys, as YAML. The fields without are not written.
+func (y *Writer) Fields(indent int, v any, without ...string) {
+	y.fields(indent, reflect.Indirect(reflect.ValueOf(v)), without...)
+}
 
-// Entry writes the fields of a struct, but those without, as an entry of a list.
+// Entry writes the fields of a struct as an entry of a list.
 func (y *Writer) Entry(indent int, v any, without ...string) {
 	y.entry = true
-	y.fields(indent+2, reflect.Indirect(reflect.ValueOf(v)), without...)
+	y.Fields(indent+2, v, without...)
 }
 
 // Value writes a value below a name, as a field of a struct that [Writer.Fields] writes.
