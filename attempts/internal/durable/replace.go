@@ -88,11 +88,7 @@ func writeTemp(fsys FS, temp string, fault Fault, write func(io.Writer) error) (
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(&tornWriter{f, fault, false}, 64<<10)
 	if err := write(w); err != nil {
 		return err
