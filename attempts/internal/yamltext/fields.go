@@ -1,6 +1,7 @@
 package yamltext
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -37,7 +38,7 @@ func (y *Writer) Section(indent int, name string, body func()) (nothing bool) {
 	return nothing
 }
 
-// Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else json tags, and in their order, with
+// Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else ledger or json tags, in their order, with
 // those of structs embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and those of a
 // Writer that is Whole, times and pointers that are zero, and what else is zero and marked with omitempty. A field Extra is a text of
 // further keys, as YAML. The fields without are not written.
@@ -88,9 +89,9 @@ func (y *Writer) fieldsOf(t reflect.Type) []field {
 		return list
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		tag, tagged := f.Tag.Lookup("yaml")
-		if !tagged {
-			tag = f.Tag.Get("json")
+		tag := f.Tag.Get("yaml")
+		if tag == "" || tag == "-" {
+			tag = cmp.Or(f.Tag.Get("ledger"), f.Tag.Get("json"))
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		if raw := f.Name == "Extra"; raw || name != "" && name != "-" {
