@@ -133,7 +133,7 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	if err := c.read(); err != nil {
 		return err
 	}
-	if _, ok := c.fold.written.find(file.sum()); !ok && c.fold.written.next > 0 {
+	if _, ok := c.fold.written.find(file.sum()); !ok && len(c.fold.written) > 0 {
 		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
 	}
 	if p.foreign {

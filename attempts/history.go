@@ -76,22 +76,28 @@ var errStop = errors.New("stop")
 
 // peek finds the first event.
 func (l *logFile) peek(fsys durable.FS) error {
-	f, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = eventlog.Scan(f, 0, func(line *eventlog.Line) error {
+	err := l.lines(fsys, func(line *eventlog.Line) error {
 		l.first = line.Seq
 		var e Event
 		if decode(line.Text, &e) == nil {
 			l.based = e.Accepted != nil && e.Accepted.Base != nil && e.Accepted.Base.Part == 1
 		}
 		return errStop
-	}, func(*eventlog.BadLine) error { return nil })
+	})
 	if errors.Is(err, errStop) {
 		return nil
 	}
+	return err
+}
+
+// lines calls f with every line that can be read.
+func (l *logFile) lines(fsys durable.FS, f func(*eventlog.Line) error) error {
+	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = eventlog.Scan(file, 0, f, func(*eventlog.BadLine) error { return nil })
 	return err
 }
 

@@ -146,12 +146,12 @@ type ReviewSettings struct {
 
 // RelayStatus is the state of the last run.
 type RelayStatus struct {
-	State          string    `json:"state"` // "running", "stopped", or "" before the first run
+	State          string    `json:"state" yaml:"state"` // "running", "stopped", or "" before the first run
 	PID            int       `json:"pid,omitempty" yaml:"pid"`
-	StartedAt      time.Time `json:"started_at,omitzero"`
-	StoppedAt      time.Time `json:"stopped_at,omitzero"`
+	StartedAt      time.Time `json:"started_at,omitzero" yaml:"-"`
+	StoppedAt      time.Time `json:"stopped_at,omitzero" yaml:"-"`
 	LastExitCode   int       `json:"last_exit_code,omitempty" yaml:"last_exit_code"`
-	LastExitReason string    `json:"last_exit_reason,omitempty"`
+	LastExitReason string    `json:"last_exit_reason,omitempty" yaml:"last_exit_reason"`
 }
 
 // Folded records up to which event a snapshot goes.

@@ -91,7 +91,7 @@ func (s *Store) start(decide policy) error {
 		return err
 	}
 	if c.edit != nil && len(c.base) == 0 {
-		return s.Append(Event{Type: TypeAccepted, Accepted: c.accepted()})
+		return s.Append(Event{Type: TypeAccepted, Accepted: &Accepted{Tasks: c.taken}})
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func (c *contents) salvage(o Options) error {
 	if file, err := readLedger(c.fsys); err == nil && file != nil {
 		p, perr := file.parse()
 		_, ours := c.fold.written.find(file.sum())
-		if perr == nil && (ours || c.fold.written.next == 0) {
+		if perr == nil && (ours || len(c.fold.written) == 0) {
 			base = p
 		}
 	}
