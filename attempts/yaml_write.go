@@ -104,14 +104,13 @@ func (y ledgerWriter) attempt(a *Attempt) {
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {
-	y.Whole = true
 	for _, id := range ids {
 		if g := l.Tasks[id].Gate; g != nil {
 			y.Line(2, yamltext.Scalar(id), ":")
-			y.Fields(4, g)
+			y.Line(4, "reason: ", yamltext.Scalar(string(g.Reason)))
+			y.Fields(4, g, "reason")
 		}
 	}
-	y.Whole = false
 }
 
 func (y ledgerWriter) counts(l *Ledger, ids []string) {
