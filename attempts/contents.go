@@ -234,7 +234,7 @@ func readLedger(fsys durable.FS) (*ledgerFile, error) {
 		l.hash = hex.EncodeToString(sum[:])
 		return text.Bytes(), err
 	})
-	go l.text()
+	go l.sum()
 	return l, nil
 }
 

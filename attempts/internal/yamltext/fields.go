@@ -38,10 +38,10 @@ func (y *Writer) Section(indent int, name string, body func()) (nothing bool) {
 	return nothing
 }
 
-// Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else ledger or json tags, in their order, with
-// those of structs embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and those of a
-// Writer that is Whole, times and pointers that are zero, and what else is zero and marked with omitempty. A field Extra is a text of
-// further keys, as YAML. The fields without are not written.
+// Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else ledger or json tags, and in their
+// order, with those of structs embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and
+// those of a Writer that is Whole, times and pointers that are zero, and what else is zero and marked with omitempty. A field Extra is a
+// text of further keys, as YAML. The fields without are not written.
 func (y *Writer) Fields(indent int, v any, without ...string) {
 	y.fields(indent, reflect.Indirect(reflect.ValueOf(v)), without...)
 }
@@ -122,11 +122,8 @@ func (y *Writer) value(indent int, name string, v reflect.Value) {
 	case reflect.Float64:
 		y.Number(indent, name, v.Float())
 	case reflect.Pointer:
-		if formed, ok := reflect.TypeAssert[Formed](v); ok && !v.IsNil() {
-			v = reflect.ValueOf(formed.YAMLForm())
-		}
 		if !v.IsNil() {
-			y.value(indent, name, v.Elem())
+			y.value(indent, name, form(v).Elem())
 		}
 	case reflect.Slice:
 		y.list(indent, name, v)
@@ -139,6 +136,14 @@ func (y *Writer) value(indent int, name string, v reflect.Value) {
 			y.Section(indent, name, func() { y.fields(indent+2, v) })
 		}
 	}
+}
+
+// form returns the pointer to what is written of that which v points to.
+func form(v reflect.Value) reflect.Value {
+	if formed, ok := reflect.TypeAssert[Formed](v); ok {
+		return reflect.ValueOf(formed.YAMLForm())
+	}
+	return v
 }
 
 // list writes a list of texts or structs.
