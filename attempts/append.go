@@ -72,7 +72,7 @@ func (s *Store) write(events []Event) (last uint64, err error) {
 	if err := s.log.Write(seq, s.buf); err != nil {
 		return 0, s.failLocked(err)
 	}
-	s.copy.Add(s.buf)
+	_, _ = s.copy.Write(s.buf)
 	if cap(s.buf) > bigEvent {
 		s.buf = nil
 	}
@@ -141,6 +141,13 @@ func (s *Store) tellDurable(ready []Event) {
 		s.opts.Durable(s.folded[:n:n])
 		s.folded = append([]Event(nil), s.folded[n:]...)
 	}
+}
+
+// failed returns the first failure there was.
+func (s *Store) failed() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.err
 }
 
 func (s *Store) fail(err error) error {

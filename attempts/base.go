@@ -2,6 +2,7 @@ package attempts
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -29,7 +30,7 @@ func (f *fold) asBase() []Event {
 	}
 	var parts []*Accepted
 	size := bigEvent
-	for _, id := range f.sorted() {
+	for _, id := range slices.Sorted(maps.Keys(l.Tasks)) {
 		rec := l.Tasks[id]
 		text, err := json.Marshal(rec)
 		if err != nil || rec.blank() {
@@ -55,13 +56,4 @@ func (f *fold) asBase() []Event {
 		events[i] = Event{Type: TypeAccepted, Accepted: p}
 	}
 	return events
-}
-
-func (f *fold) sorted() []string {
-	ids := make([]string, 0, len(f.ledger.Tasks))
-	for id := range f.ledger.Tasks {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }

@@ -77,6 +77,14 @@ func (e *Ended) canonical() {
 	}
 }
 
+// YAMLForm returns how an attempt that still runs is about to end.
+func (e *Ended) YAMLForm() any {
+	return &Attempt{
+		Result: e.Result, Outcome: e.Outcome, Cause: e.Cause, Charged: e.Charged, Model: e.Model, Head: e.Head, Landed: e.Landed,
+		Session: e.Session, Usage: e.Usage, Receipt: e.Receipt,
+	}
+}
+
 // MaxJobs and the bounds beside it keep a forged log from using up memory, and its sums finite.
 const (
 	MaxJobs    = 1000

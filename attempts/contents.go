@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
@@ -30,16 +32,15 @@ type contents struct {
 	foreign *Settings
 }
 
-// load reads the logs and checks the ledger against them.
+// load reads the logs, with a copy of each if keep is set, and checks the ledger against them.
 //
 // With whole logs the state is their fold, and the ledger is only checked by its checksum: parsing the YAML of 10,000
 // tasks takes longer than everything else together. Where logs are missing the ledger is what they are folded onto.
-func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []byte)) (*contents, error) {
-	file, odd := openLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
+func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, error) {
+	file, odd := readLedger(fsys) // before the logs, so that its checksum is in them even while a run goes on
 	if odd != nil && !errors.Is(odd, durable.ErrNotRegular) {
 		return nil, odd
 	}
-	defer file.close()
 	h, err := newHistory(fsys, g)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, each func(*logFile, []by
 	if len(h.logs) == 0 && file == nil {
 		return nil, cmp.Or(odd, ErrNoLedger)
 	}
-	h.each = each
+	h.keep = keep
 	c := &contents{history: h}
 	if file != nil {
 		c.stamp = file.stamp
@@ -132,7 +133,7 @@ func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
 	if err := c.read(); err != nil {
 		return err
 	}
-	if _, ok := c.fold.written.find(file.sum()); !ok && c.fold.written.next > 0 {
+	if _, ok := c.fold.written.find(file.sum()); !ok && len(c.fold.written) > 0 {
 		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
 	}
 	if p.foreign {
@@ -204,18 +205,15 @@ func (c *contents) foldTo(seq uint64, g *epic.Graph) (*fold, error) {
 	return h.fold, nil
 }
 
-// ledgerFile is attempt-ledger.yml, being hashed while the logs are read.
+// ledgerFile is attempt-ledger.yml, which is read and hashed while the logs are read.
 type ledgerFile struct {
-	fsys  durable.FS
-	f     durable.File
 	stamp durable.Stamp
-	done  chan struct{}
+	text  func() ([]byte, error)
 	hash  string
-	err   error
 }
 
-// openLedger returns nil when there is no ledger.
-func openLedger(fsys durable.FS) (*ledgerFile, error) {
+// readLedger returns nil when there is no ledger.
+func readLedger(fsys durable.FS) (*ledgerFile, error) {
 	f, err := durable.Regular(fsys, LedgerFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -223,46 +221,27 @@ func openLedger(fsys durable.FS) (*ledgerFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &ledgerFile{fsys: fsys, f: f, done: make(chan struct{})}
 	info, err := f.Stat()
 	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	l.stamp = durable.StampOf(info)
-	go func() {
-		defer close(l.done)
-		sum := sha256.New()
-		if _, l.err = io.Copy(sum, f); l.err == nil {
-			l.hash = hex.EncodeToString(sum.Sum(nil))
-		}
-	}()
+	l := &ledgerFile{stamp: durable.StampOf(info)}
+	l.text = sync.OnceValues(func() ([]byte, error) {
+		defer f.Close()
+		text := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxLedger)+bytes.MinRead))
+		_, err := text.ReadFrom(io.LimitReader(f, maxLedger+1))
+		sum := sha256.Sum256(text.Bytes())
+		l.hash = hex.EncodeToString(sum[:])
+		return text.Bytes(), err
+	})
+	go l.sum()
 	return l, nil
 }
 
-func (l *ledgerFile) close() {
-	if l != nil {
-		<-l.done
-		l.f.Close()
-	}
-}
-
+// sum returns the hash of the text; that of one that cannot be read is of no ledger.
 func (l *ledgerFile) sum() string {
-	<-l.done
+	_, _ = l.text()
 	return l.hash
-}
-
-// text reads the file again: it is wanted only when something is wrong with it.
-func (l *ledgerFile) text() ([]byte, error) {
-	if <-l.done; l.err != nil {
-		return nil, l.err
-	}
-	f, err := durable.Regular(l.fsys, LedgerFile, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxLedger+1))
 }
 
 func (l *ledgerFile) parse() (*parsed, error) {

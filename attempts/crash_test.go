@@ -365,7 +365,7 @@ func TestFullDiskIsRecorded(t *testing.T) {
 			t.Fatalf("%s: got %v", point, err)
 		}
 		s.Close()
-		c, err := load(disk, e, g, nil)
+		c, err := load(disk, e, g, false)
 		must(t, err)
 		events := c.lastEvents()
 		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.notes) > 0 {

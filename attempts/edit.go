@@ -90,6 +90,3 @@ func sameJSON(a, b any) bool {
 	y, err := json.Marshal(b)
 	return err == nil && bytes.Equal(x, y)
 }
-
-// accepted returns the edit as an event.
-func (c *contents) accepted() *Accepted { return &Accepted{Tasks: c.taken} }

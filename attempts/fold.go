@@ -16,7 +16,7 @@ type fold struct {
 	counts  map[Status]int
 	learned []int  // tasks whose agents have told a learning, in the order in which they did
 	told    []bool // by task: it is among them
-	written ring   // of the last snapshots
+	written snapshots
 	extra   string
 	base    int // parts of the base seen
 	bases   int // parts there are
@@ -89,7 +89,7 @@ func (rec *TaskRecord) status(waiting bool) Status {
 func (f *fold) apply(e *Event) {
 	l := f.ledger
 	if e.Written != nil { // it tells of a snapshot and is in none
-		f.written.add(*e.Written)
+		f.written = append(f.written[max(0, len(f.written)-lastSnapshots+1):], *e.Written)
 		return
 	}
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
@@ -271,19 +271,13 @@ func (f *fold) move(i int, to Status) {
 	f.counts[to]++
 }
 
-// ring remembers the last snapshots.
-type ring struct {
-	last [16]Written
-	next int
-}
+// snapshots are the last ones written.
+type snapshots []Written
 
-func (r *ring) add(w Written) {
-	r.last[r.next%len(r.last)] = w
-	r.next++
-}
+const lastSnapshots = 16
 
-func (r *ring) find(sum string) (Written, bool) {
-	for _, w := range r.last {
+func (s snapshots) find(sum string) (Written, bool) {
+	for _, w := range s {
 		if w.SHA256 == sum && sum != "" {
 			return w, true
 		}

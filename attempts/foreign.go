@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,16 +73,7 @@ func (s *Store) keepForeign(theirs Settings) error {
 		}
 		name = fmt.Sprintf("%s.foreign-%d", LedgerFile, n)
 	}
-	f, err := durable.Regular(s.fsys, LedgerFile, os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	err = durable.Replace(s.fsys, name, nil, durable.Content{Write: func(w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
-	}})
-	if err != nil {
+	if err := durable.CopyFile(s.fsys, LedgerFile, name); err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", LedgerFile, err)
 	}
 	s.opts.Warn(fmt.Sprintf("relay writes %s from now on; the file as it was is kept in %s", LedgerFile, filepath.Join(s.opts.Dir, name)))
@@ -101,20 +90,6 @@ func (s *Store) keepForeign(theirs Settings) error {
 		s.opts.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
 	}
 	return nil
-}
-
-// extra writes keys of a foreign ledger that mean nothing here.
-func (y ledgerWriter) extra(indent int, text string) {
-	if text == "" {
-		return
-	}
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		if line != "" {
-			y.Line(indent, line)
-			continue
-		}
-		y.Line(0)
-	}
 }
 
 // begin records when the epic began, if no earlier run and no ledger of somebody else has told.

@@ -32,7 +32,7 @@ type history struct {
 	notes   []string
 	tail    [tailEvents][]byte // texts of the last events
 	tailed  int
-	each    func(*logFile, []byte)
+	keep    bool // a copy of each log
 }
 
 // logFile is one run's log as it was read.
@@ -42,6 +42,7 @@ type logFile struct {
 	based bool   // it begins with a base
 	odd   bool   // it is no file, but a pipe or a link or the like: nothing is read of it
 	tail  eventlog.Tail
+	copy  *durable.Copy // nil: none was wanted
 }
 
 func (l *logFile) name() string { return EventsPath(l.run) }
@@ -75,22 +76,28 @@ var errStop = errors.New("stop")
 
 // peek finds the first event.
 func (l *logFile) peek(fsys durable.FS) error {
-	f, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = eventlog.Scan(f, 0, func(line *eventlog.Line) error {
+	err := l.lines(fsys, func(line *eventlog.Line) error {
 		l.first = line.Seq
 		var e Event
 		if decode(line.Text, &e) == nil {
 			l.based = e.Accepted != nil && e.Accepted.Base != nil && e.Accepted.Base.Part == 1
 		}
 		return errStop
-	}, func(*eventlog.BadLine) error { return nil })
+	})
 	if errors.Is(err, errStop) {
 		return nil
 	}
+	return err
+}
+
+// lines calls f with every line that can be read.
+func (l *logFile) lines(fsys durable.FS, f func(*eventlog.Line) error) error {
+	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = eventlog.Scan(file, 0, f, func(*eventlog.BadLine) error { return nil })
 	return err
 }
 
@@ -128,7 +135,6 @@ func (h *history) read() error {
 			return err
 		}
 	}
-	h.each = nil // whoever wanted the bytes has them
 	return nil
 }
 
@@ -143,8 +149,9 @@ func (h *history) readLog(l *logFile) error {
 	}
 	defer f.Close()
 	var r io.Reader = f
-	if h.each != nil {
-		r = io.TeeReader(f, eachWriter{h, l})
+	if h.keep {
+		l.copy = durable.NewCopy(l.name())
+		r = io.TeeReader(f, l.copy)
 	}
 	next := h.next
 	if h.known > 0 { // a log may begin with what is known already
@@ -177,16 +184,6 @@ func (h *history) tornNotes() []string {
 		notes = append(notes, fmt.Sprintf("%s: the last %d bytes are no whole event (line %d); they were never acknowledged", l.name(), l.tail.Bytes, l.tail.Line))
 	}
 	return notes
-}
-
-type eachWriter struct {
-	h *history
-	l *logFile
-}
-
-func (w eachWriter) Write(p []byte) (int, error) {
-	w.h.each(w.l, p)
-	return len(p), nil
 }
 
 func (h *history) fault(l *logFile, line int, why, hint string) {

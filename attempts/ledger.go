@@ -79,32 +79,32 @@ type TaskRecord struct {
 
 // Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
 type Attempt struct {
-	ID        int       `json:"id"`
-	StartedAt time.Time `json:"started_at,omitzero"` // zero in a foreign ledger that does not say
-	EndedAt   time.Time `json:"ended_at,omitzero"`   // zero while running
-	Result    Result    `json:"result"`
-	Outcome   Outcome   `json:"outcome,omitempty"`
-	Cause     string    `json:"cause,omitempty"` // as in Ended
-	Charged   bool      `json:"charged,omitempty"`
-	Run       string    `json:"run,omitempty"`
-	Runner    string    `json:"runner,omitempty"`
-	Model     string    `json:"model,omitempty"`
-	Base      string    `json:"base,omitempty"`
-	Sealed    string    `json:"sealed,omitempty"` // as in Started
-	Head      string    `json:"head,omitempty"`
-	Landed    string    `json:"landed,omitempty"` // commit of the integration branch that holds the work
-	Session   string    `json:"session_id,omitempty"`
-	Usage     *Usage    `json:"usage,omitempty"`
-	Receipt   Receipt   `json:"receipt"`
+	ID        int       `json:"id" yaml:"id,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero" yaml:"-"` // zero in a foreign ledger that does not say
+	EndedAt   time.Time `json:"ended_at,omitzero" yaml:"-"`   // zero while running
+	Result    Result    `json:"result" yaml:"result"`
+	Outcome   Outcome   `json:"outcome,omitempty" yaml:"outcome"`
+	Cause     string    `json:"cause,omitempty" yaml:"cause"` // as in Ended
+	Charged   bool      `json:"charged,omitempty" yaml:"-" ledger:"charged"`
+	Run       string    `json:"run,omitempty" yaml:"run"`
+	Runner    string    `json:"runner,omitempty" yaml:"runner"`
+	Model     string    `json:"model,omitempty" yaml:"model"`
+	Base      string    `json:"base,omitempty" yaml:"base"`
+	Sealed    string    `json:"sealed,omitempty" yaml:"sealed"` // as in Started
+	Head      string    `json:"head,omitempty" yaml:"head"`
+	Landed    string    `json:"landed,omitempty" yaml:"landed"` // commit of the integration branch that holds the work
+	Session   string    `json:"session_id,omitempty" yaml:"session_id"`
+	Usage     *Usage    `json:"usage,omitempty" yaml:"usage"`
+	Receipt   Receipt   `json:"receipt" yaml:"-"`
 	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
 	// until the attempt has ended.
-	Landing *Ended `json:"landing,omitempty"`
+	Landing *Ended `json:"landing,omitempty" yaml:"-"`
 	// Undone is set when work that landed later broke what this attempt had completed.
-	Undone *Undone `json:"undone,omitempty"`
+	Undone *Undone `json:"undone,omitempty" yaml:"undone"`
 	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
-	ReviewProgress *ReviewProgress `json:"-"`
+	ReviewProgress *ReviewProgress `json:"-" yaml:"-"`
 	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
-	Extra string `json:"extra,omitempty"`
+	Extra string `json:"extra,omitempty" yaml:"-"`
 }
 
 // Gate keeps a task from being tried until a person says so.
@@ -146,12 +146,12 @@ type ReviewSettings struct {
 
 // RelayStatus is the state of the last run.
 type RelayStatus struct {
-	State          string    `json:"state"` // "running", "stopped", or "" before the first run
-	PID            int       `json:"pid,omitempty"`
-	StartedAt      time.Time `json:"started_at,omitzero"`
-	StoppedAt      time.Time `json:"stopped_at,omitzero"`
-	LastExitCode   int       `json:"last_exit_code,omitempty"`
-	LastExitReason string    `json:"last_exit_reason,omitempty"`
+	State          string    `json:"state" yaml:"state"` // "running", "stopped", or "" before the first run
+	PID            int       `json:"pid,omitempty" yaml:"pid"`
+	StartedAt      time.Time `json:"started_at,omitzero" yaml:"-"`
+	StoppedAt      time.Time `json:"stopped_at,omitzero" yaml:"-"`
+	LastExitCode   int       `json:"last_exit_code,omitempty" yaml:"last_exit_code"`
+	LastExitReason string    `json:"last_exit_reason,omitempty" yaml:"last_exit_reason"`
 }
 
 // Folded records up to which event a snapshot goes.

@@ -15,13 +15,7 @@ func (m *Memory) Fold(e Event) { m.fold.apply(&e) }
 func (m *Memory) View(f func(*Ledger)) { f(m.fold.ledger) }
 
 // Task returns a copy of one task's record, as [Store.Task] does.
-func (m *Memory) Task(id string) TaskRecord {
-	rec := m.fold.ledger.Tasks[id]
-	if rec == nil {
-		return TaskRecord{}
-	}
-	return rec.clone()
-}
+func (m *Memory) Task(id string) TaskRecord { return m.fold.ledger.Tasks[id].clone() }
 
 // Counts reports how many tasks of the epic are in each state.
 func (m *Memory) Counts() map[Status]int { return m.fold.counts }

@@ -12,14 +12,11 @@ import (
 // policy decides what becomes of a foreign edit and of damage before the store is opened on what was read.
 type policy func(*Store, *contents) error
 
-func refuseEdit(_ *Store, c *contents) error {
-	if len(c.faults) > 0 {
-		return &DamageError{Faults: c.faults}
+func refuseEdit(s *Store, c *contents) error {
+	if err := takeEdit(s, c); err != nil || c.edit == nil {
+		return err
 	}
-	if c.edit != nil {
-		return c.edit
-	}
-	return nil
+	return c.edit
 }
 
 func takeEdit(_ *Store, c *contents) error {
@@ -72,7 +69,7 @@ func (s *Store) start(decide policy) error {
 	if err := removeTemps(s.fsys); err != nil {
 		return err
 	}
-	c, err := s.load()
+	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
 		c, err = s.create()
 	}
@@ -94,7 +91,7 @@ func (s *Store) start(decide policy) error {
 		return err
 	}
 	if c.edit != nil && len(c.base) == 0 {
-		return s.Append(Event{Type: TypeAccepted, Accepted: c.accepted()})
+		return s.Append(Event{Type: TypeAccepted, Accepted: &Accepted{Tasks: c.taken}})
 	}
 	return nil
 }
@@ -116,26 +113,6 @@ func removeTemps(fsys durable.FS) error {
 	return nil
 }
 
-// load reads everything and keeps a copy of each log.
-func (s *Store) load() (*contents, error) {
-	copies := map[*logFile]*durable.Copy{}
-	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, func(l *logFile, p []byte) {
-		if copies[l] == nil {
-			copies[l] = durable.NewCopy(l.name())
-		}
-		copies[l].Add(p)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range c.logs {
-		if k := copies[l]; k != nil {
-			s.older = append(s.older, k)
-		}
-	}
-	return c, nil
-}
-
 // begin opens the run's log behind everything that was read.
 func (s *Store) begin(c *contents) error {
 	s.fold, s.seq = c.fold, c.next-1
@@ -155,7 +132,7 @@ func (s *Store) begin(c *contents) error {
 		return err
 	}
 	s.log.Start(s.seq)
-	if err := s.keepLogs(); err != nil {
+	if err := s.keepLogs(c); err != nil {
 		return err
 	}
 	s.ledger, s.ledgerSum = c.stamp, c.sum
@@ -184,22 +161,20 @@ func (s *Store) chooseRun(c *contents) error {
 	return nil
 }
 
-// keepLogs sorts the copies made while reading into the current log's and the older ones.
-func (s *Store) keepLogs() error {
-	older := s.older
-	s.older = nil
-	for _, k := range older {
-		if k.Name() == EventsPath(s.run) {
-			s.copy = k
-			continue
+// keepLogs takes the copies of the logs: the current one's and those of older ones.
+func (s *Store) keepLogs(c *contents) error {
+	s.copy = durable.NewCopy(EventsPath(s.run))
+	for _, l := range c.logs {
+		switch {
+		case l.copy == nil:
+		case l.run == s.run:
+			s.copy = l.copy
+		default:
+			if err := l.copy.Finish(s.fsys); err != nil {
+				return err
+			}
+			s.older = append(s.older, l.copy)
 		}
-		if err := k.Finish(s.fsys); err != nil {
-			return err
-		}
-		s.older = append(s.older, k)
-	}
-	if s.copy == nil {
-		s.copy = durable.NewCopy(EventsPath(s.run))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"relay/attempts/internal/durable"
@@ -45,7 +44,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	}
 	defer disk.Close()
 	holder, held, lockErr := durable.InspectLock(disk, LockFile)
-	c, err := load(disk, e, g, nil)
+	c, err := load(disk, e, g, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,19 +98,13 @@ func Replay(dir string, f func(Event) error) error {
 }
 
 func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
-	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = eventlog.Scan(file, 0, func(line *eventlog.Line) error {
+	return l.lines(fsys, func(line *eventlog.Line) error {
 		var e Event
 		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // a line that is no event is skipped, as the ledger does
 		}
 		return f(e)
-	}, func(*eventlog.BadLine) error { return nil })
-	return err
+	})
 }
 
 // LastEvent returns the number of the last event of an epic, or 0 when there is none. It reads the newest log only.

@@ -3,9 +3,7 @@ package attempts
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"time"
 
@@ -102,24 +100,13 @@ func (c *contents) keepCopy(dir string) error {
 		names[l.name()] = path.Join(dir, l.run+"-"+EventsFile)
 	}
 	for from, to := range names {
-		f, err := durable.Regular(c.fsys, from, os.O_RDONLY)
+		if _, err := c.fsys.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := durable.CopyFile(c.fsys, from, to)
 		if errors.Is(err, durable.ErrNotRegular) { // it is in the way, too
-			if err := c.fsys.Rename(from, to); err != nil {
-				return err
-			}
-			continue
+			err = c.fsys.Rename(from, to)
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		err = durable.Replace(c.fsys, to, nil, durable.Content{Write: func(w io.Writer) error {
-			_, err := io.Copy(w, f)
-			return err
-		}})
-		f.Close()
 		if err != nil {
 			return err
 		}
@@ -130,13 +117,12 @@ func (c *contents) keepCopy(dir string) error {
 // salvage makes the best state there is and has the next log begin with it, so that nothing before it is read again.
 func (c *contents) salvage(o Options) error {
 	var base *parsed
-	if file, err := openLedger(c.fsys); err == nil && file != nil {
+	if file, err := readLedger(c.fsys); err == nil && file != nil {
 		p, perr := file.parse()
 		_, ours := c.fold.written.find(file.sum())
-		if perr == nil && (ours || c.fold.written.next == 0) {
+		if perr == nil && (ours || len(c.fold.written) == 0) {
 			base = p
 		}
-		file.close()
 	}
 	next := c.next
 	c.reset(o.Graph)

@@ -1,8 +1,7 @@
 package attempts
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"io"
 	"os"
 	"slices"
@@ -37,22 +36,17 @@ func addName(names []string, name string) []string {
 
 // restore does the work of Restore. The caller holds the disk's lock.
 func (s *Store) restore() (names []string, err error) {
-	s.writing.Lock()
-	err = s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return nil, err
 	}
-	if names, err = (restorer{s}).restoreFiles(); err != nil {
+	if names, err = s.restoreFiles(); err != nil {
 		return nil, s.fail(err)
 	}
 	return names, nil
 }
 
-// restorer puts the files of a store back, one after the other. The caller holds the disk's lock.
-type restorer struct{ *Store }
-
-func (s restorer) restoreFiles() (names []string, err error) {
+// restoreFiles puts the files of a store back, one after the other.
+func (s *Store) restoreFiles() (names []string, err error) {
 	if s.fsys.Moved() {
 		next, err := s.fsys.Recreate()
 		if err != nil {
@@ -61,57 +55,40 @@ func (s restorer) restoreFiles() (names []string, err error) {
 		s.fsys.Close()
 		s.fsys = next
 	}
-	note := func(name string, changed bool, ferr error) {
-		if changed {
-			names = append(names, name)
+	put := func(name string, intact bool, write func() error) {
+		if intact {
+			return
 		}
-		if err == nil {
-			err = ferr
+		names = append(names, name)
+		ferr := durable.Clear(s.fsys, name)
+		if ferr == nil {
+			ferr = write()
 		}
+		err = cmp.Or(err, ferr)
 	}
-	changed, ferr := s.restoreLock()
-	note(LockFile, changed, ferr)
+	put(LockFile, s.lock.Intact(s.fsys), func() error { return s.lock.Renew(s.fsys, s.me) })
 	for _, k := range s.older {
-		changed, ferr = k.PutBack(s.fsys)
-		note(k.Name(), changed, ferr)
+		changed, ferr := k.PutBack(s.fsys)
+		if changed {
+			names = append(names, k.Name())
+		}
+		err = cmp.Or(err, ferr)
 	}
-	changed, ferr = s.restoreLog()
-	note(s.copy.Name(), changed, ferr)
+	s.writing.Lock()
+	intact := s.log.Intact(s.fsys)
+	if !intact && s.copy.Same(s.fsys) { // it only looks different, and is taken up again as it is
+		intact, err = true, cmp.Or(err, s.log.Reopen(s.fsys, nil))
+	}
+	put(s.copy.Name(), intact, func() error { return s.log.Reopen(s.fsys, s.copy.Emit) })
+	s.writing.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	changed, ferr = s.restoreLedger()
-	note(LedgerFile, changed, ferr)
+	put(LedgerFile, s.ownLedger(), func() error { return s.replaceLedger(func() {}) })
 	if err == nil && len(names) > 0 {
 		err = durable.Reserve(s.fsys, reserveFile)
 	}
 	return names, err
-}
-
-func (s restorer) restoreLock() (bool, error) {
-	if s.lock.Intact(s.fsys) {
-		return false, nil
-	}
-	if err := durable.Clear(s.fsys, LockFile); err != nil {
-		return true, err
-	}
-	return true, s.lock.Renew(s.fsys, s.me)
-}
-
-// restoreLog puts the current log back. A log that only looks different is taken up again as it is.
-func (s restorer) restoreLog() (bool, error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.log.Intact(s.fsys) {
-		return false, nil
-	}
-	if s.copy.Same(s.fsys) {
-		return false, s.log.Reopen(s.fsys, nil)
-	}
-	if err := durable.Clear(s.fsys, s.copy.Name()); err != nil {
-		return true, err
-	}
-	return true, s.log.Reopen(s.fsys, s.copy.Emit)
 }
 
 // ownLedger reports whether the ledger that is there is the one that was written last.
@@ -123,34 +100,12 @@ func (s *Store) ownLedger() bool {
 	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(s.ledger) {
 		return true
 	}
-	if err == nil && s.ledgerSum != "" && sumOf(s.fsys, LedgerFile) == s.ledgerSum {
-		s.ledger = durable.StampOf(info)
-		return true
+	file, err := readLedger(s.fsys)
+	if err != nil || file == nil || s.ledgerSum == "" || file.sum() != s.ledgerSum {
+		return false
 	}
-	return false
-}
-
-func (s restorer) restoreLedger() (bool, error) {
-	if s.ownLedger() {
-		return false, nil
-	}
-	if err := durable.Clear(s.fsys, LedgerFile); err != nil {
-		return true, err
-	}
-	return true, s.replaceLedger(func() {})
-}
-
-func sumOf(fsys durable.FS, name string) string {
-	f, err := durable.Regular(fsys, name, os.O_RDONLY)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, maxLedger)); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
+	s.ledger = file.stamp
+	return true
 }
 
 // restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.
@@ -177,14 +132,8 @@ func (s *Store) cut(l *logFile) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := io.CopyN(io.Discard, f, l.tail.Offset); err != nil {
-		return err
-	}
-	err = durable.Replace(s.fsys, l.name()+".torn", nil, durable.Content{Write: func(w io.Writer) error {
-		_, err := io.Copy(w, f)
-		return err
-	}})
-	if err != nil {
+	torn := io.NewSectionReader(f, l.tail.Offset, l.tail.Bytes)
+	if err := durable.Replace(s.fsys, l.name()+".torn", nil, durable.From(torn)); err != nil {
 		return err
 	}
 	if err := f.Truncate(l.tail.Offset); err != nil {
@@ -193,30 +142,7 @@ func (s *Store) cut(l *logFile) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	return s.recopy(l.name())
-}
-
-// recopy makes the memory's copy of a log again after the log was cut.
-func (s *Store) recopy(name string) error {
-	for i, k := range s.older {
-		if k.Name() != name {
-			continue
-		}
-		f, err := durable.Regular(s.fsys, name, os.O_RDONLY)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		s.older[i] = durable.NewCopy(name)
-		_, err = io.Copy(writerFunc(s.older[i].Add), f)
-		return err
-	}
-	return nil
-}
-
-type writerFunc func(p []byte)
-
-func (w writerFunc) Write(p []byte) (int, error) {
-	w(p)
-	return len(p), nil
+	l.copy = durable.NewCopy(l.name())
+	_, err = io.Copy(l.copy, io.NewSectionReader(f, 0, l.tail.Offset))
+	return err
 }

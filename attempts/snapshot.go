@@ -57,10 +57,7 @@ func (s *Store) save(force bool) error {
 }
 
 func (s *Store) saveLocked(force bool) error {
-	s.writing.Lock()
-	err := s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return err
 	}
 	s.folding.RLock()
@@ -93,7 +90,6 @@ func (s *Store) recordLedgerEdit() {
 // with any other checksum is somebody else's. last is called in the last moment.
 func (s *Store) replaceLedger(last func()) error {
 	sum := sha256.New()
-	var size counter
 	var made durable.Stamp
 	var upTo uint64
 	var hash string
@@ -102,20 +98,17 @@ func (s *Store) replaceLedger(last func()) error {
 			s.folding.RLock()
 			defer s.folding.RUnlock()
 			upTo = s.fold.ledger.Folded.Seq
-			return s.fold.render(io.MultiWriter(w, sum, &size))
+			return s.fold.render(io.MultiWriter(w, sum))
 		},
 		Before: func() error {
 			hash = hex.EncodeToString(sum.Sum(nil))
-			if err := s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: int64(size), Seq: upTo}}}); err != nil {
-				return err
-			}
 			info, err := s.fsys.Lstat(durable.TempName(LedgerFile))
 			if err != nil {
 				return err
 			}
 			made = durable.StampOf(info)
-			last()
-			return nil
+			defer last()
+			return s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: made.Size, Seq: upTo}}})
 		},
 	})
 	if err != nil {
@@ -130,13 +123,6 @@ func (s *Store) replaceLedger(last func()) error {
 		s.ledger = durable.Stamp{}
 	}
 	return nil
-}
-
-type counter int64
-
-func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
-	return len(p), nil
 }
 
 // Flush brings attempt-ledger.yml up to date.
@@ -157,10 +143,7 @@ func (s *Store) Close() error {
 
 // finish makes sure that what is left behind is what was written, whatever agents have done to it.
 func (s *Store) finish() error {
-	s.writing.Lock()
-	err := s.err
-	s.writing.Unlock()
-	if err != nil {
+	if err := s.failed(); err != nil {
 		return err
 	}
 	names, err := s.restoreDeep()

@@ -109,26 +109,20 @@ func (s *Store) View(f func(*Ledger)) {
 func (s *Store) Task(id string) TaskRecord {
 	s.folding.RLock()
 	defer s.folding.RUnlock()
-	rec := s.fold.ledger.Tasks[id]
+	return s.fold.ledger.Tasks[id].clone()
+}
+
+// clone returns a copy, of no record an empty one.
+func (rec *TaskRecord) clone() TaskRecord {
 	if rec == nil {
 		return TaskRecord{}
 	}
-	return rec.clone()
-}
-
-func (rec *TaskRecord) clone() TaskRecord {
 	out := *rec
 	out.Attempts = append([]Attempt(nil), rec.Attempts...)
 	for i := range out.Attempts {
-		if u := out.Attempts[i].Usage; u != nil {
-			usage := *u
-			out.Attempts[i].Usage = &usage
-		}
+		out.Attempts[i].Usage = copied(out.Attempts[i].Usage, func(*Usage) {})
 	}
-	if rec.Gate != nil {
-		gate := *rec.Gate
-		out.Gate = &gate
-	}
+	out.Gate = copied(out.Gate, func(*Gate) {})
 	return out
 }
 

@@ -4,90 +4,69 @@ import "relay/review"
 
 // attemptYAML is an attempt as others may have written it.
 type attemptYAML struct {
-	ID        int      `yaml:"id"`
-	StartedAt stamp    `yaml:"started_at"`
-	EndedAt   stamp    `yaml:"ended_at"`
-	Run       string   `yaml:"run"`
-	Runner    string   `yaml:"runner"`
-	Base      string   `yaml:"base"`
-	Sealed    string   `yaml:"sealed"`
-	Landing   *endYAML `yaml:"landing"`
-	Undone    *Undone  `yaml:"undone"`
-	endYAML   `yaml:",inline"`
-	Rest      rest `yaml:",inline"`
-}
-
-// endYAML records how an attempt ended, or is about to.
-type endYAML struct {
-	Result  string  `yaml:"result"`
-	Outcome Outcome `yaml:"outcome"`
-	Cause   string  `yaml:"cause"`
-	Charged *bool   `yaml:"charged"`
-	Model   string  `yaml:"model"`
-	Head    string  `yaml:"head"`
-	Landed  string  `yaml:"landed"`
-	Session string  `yaml:"session_id"`
-	Usage   *Usage  `yaml:"usage"`
-	Receipt struct {
+	Attempt   `yaml:",inline"`
+	StartedAt stamp `yaml:"started_at"`
+	EndedAt   stamp `yaml:"ended_at"`
+	Charged   *bool `yaml:"charged"`
+	Receipt   struct {
 		Receipt `yaml:",inline"`
 		Rest    rest `yaml:",inline"`
 	} `yaml:"receipt"`
+	Landing *attemptYAML `yaml:"landing"`
+	Rest    rest         `yaml:",inline"`
 }
 
 func (y *attemptYAML) attempt(i int) Attempt {
-	e := y.ended(!y.EndedAt.IsZero())
-	a := Attempt{
-		ID: y.ID, StartedAt: y.StartedAt.Time, EndedAt: y.EndedAt.Time, Result: e.Result, Outcome: e.Outcome, Cause: e.Cause, Charged: e.Charged,
-		Run: y.Run, Runner: y.Runner, Model: e.Model, Base: y.Base, Sealed: y.Sealed, Head: e.Head, Landed: e.Landed,
-		Session: e.Session, Usage: e.Usage, Receipt: e.Receipt, Extra: y.Rest.text(),
-	}
+	a := y.Attempt
+	a.StartedAt, a.EndedAt, a.Extra = y.StartedAt.Time, y.EndedAt.Time, y.Rest.text()
+	y.end(&a, !a.EndedAt.IsZero())
 	if a.ID <= 0 {
 		a.ID = i + 1
 	}
-	if a.Undone = y.Undone; a.Undone != nil {
+	if a.Undone != nil {
 		a.Undone.Check.Seconds = finite(a.Undone.Check.Seconds)
 	}
 	if y.Landing != nil {
-		landing := y.Landing.ended(true)
-		a.land(&landing)
+		in := y.Landing.Attempt
+		y.Landing.end(&in, true)
+		a.land(&Ended{
+			Result: in.Result, Outcome: in.Outcome, Cause: in.Cause, Charged: in.Charged, Head: in.Head, Landed: in.Landed, Model: in.Model,
+			Session: in.Session, Usage: in.Usage, Receipt: in.Receipt,
+		})
 	}
 	return a
 }
 
-// ended decides what the program that wrote this has left open; over says that the attempt has an end.
-func (y *endYAML) ended(over bool) Ended {
-	e := Ended{
-		Result: Result(y.Result), Outcome: y.Outcome, Cause: y.Cause, Head: y.Head, Landed: y.Landed, Model: y.Model, Session: y.Session,
-		Usage: y.Usage, Receipt: y.Receipt.Receipt,
-	}
-	r := &e.Receipt
+// end decides what the program that wrote this has left open of an end; over says that there is one.
+func (y *attemptYAML) end(a *Attempt, over bool) {
+	a.Receipt = y.Receipt.Receipt
+	r := &a.Receipt
 	r.Extra = y.Receipt.Rest.text()
 	r.categorise()
-	e.Usage = copied(e.Usage, (*Usage).canonical)
+	a.Usage = copied(a.Usage, (*Usage).canonical)
 	for i := range r.Checks {
 		r.Checks[i].Seconds = finite(r.Checks[i].Seconds)
 	}
-	switch e.Result {
+	switch a.Result {
 	case ResultSuccess, ResultFailure, ResultInProgress, ResultInterrupted:
 	case "":
-		e.Result = ResultInterrupted
+		a.Result = ResultInterrupted
 		if over || r.ErrorCategory != "" {
-			e.Result = ResultFailure
+			a.Result = ResultFailure
 		}
 	default:
 		if r.ErrorSummary == "" {
-			r.ErrorSummary = "result: " + y.Result
+			r.ErrorSummary = "result: " + string(a.Result)
 		}
-		e.Result = ResultFailure
+		a.Result = ResultFailure
 	}
-	if e.Outcome == "" {
-		e.Outcome = outcomeOf(e.Result, r)
+	if a.Outcome == "" {
+		a.Outcome = outcomeOf(a.Result, r)
 	}
-	e.Charged = e.Result == ResultFailure && e.Outcome.Charged()
+	a.Charged = a.Result == ResultFailure && a.Outcome.Charged()
 	if y.Charged != nil {
-		e.Charged = *y.Charged
+		a.Charged = *y.Charged
 	}
-	return e
 }
 
 // categorise makes a code_error of a category that is an agent's own words, and keeps the words.

@@ -46,20 +46,15 @@ type gateYAML struct {
 }
 
 type statusYAML struct {
-	State          string `yaml:"state"`
-	PID            int    `yaml:"pid"`
-	StartedAt      stamp  `yaml:"started_at"`
-	StoppedAt      stamp  `yaml:"stopped_at"`
-	LastExitCode   int    `yaml:"last_exit_code"`
-	LastExitReason string `yaml:"last_exit_reason"`
+	RelayStatus `yaml:",inline"`
+	StartedAt   stamp `yaml:"started_at"`
+	StoppedAt   stamp `yaml:"stopped_at"`
 }
 
 // status returns the state of the last run. The ancestor wrote idle for stopped, and for one that never ran.
 func (y *statusYAML) status() RelayStatus {
-	s := RelayStatus{
-		State: y.State, PID: y.PID, StartedAt: y.StartedAt.Time, StoppedAt: y.StoppedAt.Time,
-		LastExitCode: y.LastExitCode, LastExitReason: y.LastExitReason,
-	}
+	s := y.RelayStatus
+	s.StartedAt, s.StoppedAt = y.StartedAt.Time, y.StoppedAt.Time
 	if s == (RelayStatus{State: "idle"}) {
 		return RelayStatus{}
 	}

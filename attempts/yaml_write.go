@@ -23,17 +23,22 @@ func (f *fold) render(w io.Writer) error {
 	if out.Time(0, "ended_at", l.EndedAt); !l.EndedAt.IsZero() && !l.StartedAt.IsZero() {
 		out.Number(0, "duration_minutes", max(0, l.EndedAt.Sub(l.StartedAt).Round(time.Second).Minutes()))
 	}
-	out.settings(l.Settings)
+	out.Whole = true
+	out.Line(0, "\nsettings:")
+	out.Fields(2, &l.Settings)
+	out.Whole = false
 	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
 	ids := f.order()
-	out.Line(0, "\ntask_status:", empty(len(ids)))
-	for _, id := range ids {
-		out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
-	}
-	out.attempts(l, ids)
-	out.gates(l, ids)
+	out.section("\ntask_status", func() {
+		for _, id := range ids {
+			out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
+		}
+	})
+	out.section("\nattempts", func() { out.attempts(l, ids) })
+	out.section("\ngated_tasks", func() { out.gates(l, ids) })
+	out.counts(l, ids)
 	out.Value(0, "\nepic_reviews", l.EpicReviews)
-	out.status(l.Status)
+	out.section("\nrelay_status", func() { out.status(l.Status) })
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)
 	out.Line(2, "seq: ", strconv.FormatUint(l.Folded.Seq, 10))
@@ -71,140 +76,57 @@ func (f *fold) statusOf(id string) Status {
 // ledgerWriter knows the parts of the ledger.
 type ledgerWriter struct{ *yamltext.Writer }
 
-// empty marks a map without entries, which would read as null otherwise.
-func empty(n int) string {
-	if n == 0 {
-		return " {}"
+// section writes a map, also when it is empty: its name alone would read as null.
+func (y ledgerWriter) section(name string, body func()) {
+	if y.Section(0, name, body) {
+		y.Line(0, name, ": {}")
 	}
-	return ""
-}
-
-func (y ledgerWriter) settings(s Settings) {
-	y.Line(0, "\nsettings:")
-	y.Line(2, "max_attempts_per_task: ", strconv.Itoa(s.MaxAttemptsPerTask))
-	y.Number(2, "timeout_minutes", s.TimeoutMinutes)
-	y.Line(2, "review:")
-	y.Line(4, "enabled: ", strconv.FormatBool(s.Review.Enabled))
-	y.Line(4, "provider: ", yamltext.Scalar(s.Review.Provider))
-	y.extra(4, s.Review.Extra)
-	y.extra(2, s.Extra)
 }
 
 func (y ledgerWriter) attempts(l *Ledger, ids []string) {
-	n := 0
 	for _, id := range ids {
-		rec := l.Tasks[id]
-		if len(rec.Attempts) == 0 {
-			continue
+		if len(l.Tasks[id].Attempts) > 0 {
+			y.Line(2, yamltext.Scalar(id), ":")
 		}
-		if n++; n == 1 {
-			y.Line(0, "\nattempts:")
+		for i := range l.Tasks[id].Attempts {
+			y.attempt(&l.Tasks[id].Attempts[i])
 		}
-		y.Line(2, yamltext.Scalar(id), ":")
-		for i := range rec.Attempts {
-			y.attempt(&rec.Attempts[i])
-		}
-	}
-	if n == 0 {
-		y.Line(0, "\nattempts: {}")
 	}
 }
 
+// attempt leaves out that one under way is not charged yet.
 func (y ledgerWriter) attempt(a *Attempt) {
-	y.Line(4, "- id: ", strconv.Itoa(a.ID))
-	y.Time(6, "started_at", a.StartedAt)
-	y.Time(6, "ended_at", a.EndedAt)
-	y.Text(6, "result", string(a.Result))
-	y.Text(6, "outcome", string(a.Outcome))
-	y.Text(6, "cause", a.Cause)
-	if a.Result != ResultInProgress || a.Charged {
-		y.Line(6, "charged: ", strconv.FormatBool(a.Charged))
-	}
-	y.Text(6, "run", a.Run)
-	y.Text(6, "runner", a.Runner)
-	y.Text(6, "model", a.Model)
-	y.Text(6, "base", a.Base)
-	y.Text(6, "sealed", a.Sealed)
-	y.Text(6, "head", a.Head)
-	y.Text(6, "landed", a.Landed)
-	y.Text(6, "session_id", a.Session)
-	y.Value(6, "usage", a.Usage)
-	y.receipt(6, &a.Receipt)
-	y.landing(a.Landing)
-	y.Value(6, "undone", a.Undone)
-	y.extra(6, a.Extra)
-}
-
-// landing writes how an attempt that still runs is about to end.
-func (y ledgerWriter) landing(e *Ended) {
-	if e == nil {
+	if a.Result == ResultInProgress && !a.Charged {
+		y.Entry(4, a, "charged")
 		return
 	}
-	y.Line(6, "landing:")
-	y.Text(8, "result", string(e.Result))
-	y.Text(8, "outcome", string(e.Outcome))
-	y.Text(8, "cause", e.Cause)
-	y.Line(8, "charged: ", strconv.FormatBool(e.Charged))
-	y.Text(8, "model", e.Model)
-	y.Text(8, "head", e.Head)
-	y.Text(8, "landed", e.Landed)
-	y.Text(8, "session_id", e.Session)
-	y.Value(8, "usage", e.Usage)
-	y.receipt(8, &e.Receipt)
-}
-
-func (y ledgerWriter) receipt(indent int, r *Receipt) {
-	y.Section(indent, "receipt", func() {
-		y.Fields(indent+2, r)
-		y.extra(indent+2, r.Extra)
-	})
+	y.Entry(4, a)
 }
 
 func (y ledgerWriter) gates(l *Ledger, ids []string) {
-	n, counted := 0, 0
 	for _, id := range ids {
-		if l.Tasks[id].CountFrom > 0 {
-			counted++
+		if g := l.Tasks[id].Gate; g != nil {
+			y.Line(2, yamltext.Scalar(id), ":")
+			y.Line(4, "reason: ", yamltext.Scalar(string(g.Reason)))
+			y.Fields(4, g, "reason")
 		}
-		g := l.Tasks[id].Gate
-		if g == nil {
-			continue
-		}
-		if n++; n == 1 {
-			y.Line(0, "\ngated_tasks:")
-		}
-		y.Line(2, yamltext.Scalar(id), ":")
-		y.Line(4, "reason: ", yamltext.Scalar(string(g.Reason)))
-		y.Text(4, "detail", g.Detail)
-		y.Time(4, "gated_at", g.At)
-		y.extra(4, g.Extra)
 	}
-	if n == 0 {
-		y.Line(0, "\ngated_tasks: {}")
-	}
-	if counted == 0 {
-		return
-	}
-	y.Line(0, "\ncount_from: # attempts before these no longer count against the limits")
+}
+
+func (y ledgerWriter) counts(l *Ledger, ids []string) {
+	heading := "\ncount_from: # attempts before these no longer count against the limits\n"
 	for _, id := range ids {
 		if n := l.Tasks[id].CountFrom; n > 0 {
-			y.Line(2, yamltext.Scalar(id), ": ", strconv.Itoa(n))
+			y.Line(0, heading, "  ", yamltext.Scalar(id), ": ", strconv.Itoa(n))
+			heading = ""
 		}
 	}
 }
 
 func (y ledgerWriter) status(s RelayStatus) {
-	if s == (RelayStatus{}) {
-		y.Line(0, "\nrelay_status: {}")
-		return
-	}
-	y.Line(0, "\nrelay_status:")
-	y.Text(2, "state", s.State)
-	y.Line(2, "pid: ", strconv.Itoa(s.PID))
-	y.Time(2, "started_at", s.StartedAt)
-	y.Time(2, "stopped_at", s.StoppedAt)
 	if s.State == "stopped" {
-		y.Line(2, "last_exit_code: ", strconv.Itoa(s.LastExitCode))
-		y.Text(2, "last_exit_reason", s.LastExitReason)
+		y.Fields(2, &s)
+	} else if s != (RelayStatus{}) {
+		y.Fields(2, &s, "last_exit_code", "last_exit_reason")
 	}
 }

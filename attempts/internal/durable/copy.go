@@ -31,13 +31,12 @@ func (c *Copy) Name() string { return c.name }
 // Size returns the number of bytes in the log.
 func (c *Copy) Size() int64 { return c.size }
 
-// Add appends what was appended to the log.
-func (c *Copy) Add(p []byte) {
+// Write appends what was appended to the log. It never fails.
+func (c *Copy) Write(p []byte) (int, error) {
 	c.size += int64(len(p))
 	c.sum.Write(p)
 	if c.w == nil && c.size <= smallLog {
-		c.buf.Write(p)
-		return
+		return c.buf.Write(p)
 	}
 	if c.w == nil {
 		small := c.buf
@@ -45,7 +44,7 @@ func (c *Copy) Add(p []byte) {
 		c.w, _ = flate.NewWriter(&c.buf, flate.BestSpeed) // the level is valid, and a buffer takes every write
 		_, _ = c.w.Write(small.Bytes())
 	}
-	_, _ = c.w.Write(p)
+	return c.w.Write(p)
 }
 
 // Finish ends the copy of a log that is not written any more.

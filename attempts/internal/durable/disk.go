@@ -106,11 +106,7 @@ func (d *Disk) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	err = f.Sync()
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(f.Sync(), f.Close())
 }
 
 type diskFile struct{ *os.File }

@@ -35,7 +35,8 @@ type FS interface {
 // File is an open file. Sync makes its bytes and its size durable. TryLock takes an advisory lock without waiting; Unlock
 // gives it up, which Close alone does not while a process that is just being started holds a copy of the file.
 type File interface {
-	io.ReadWriteCloser
+	io.ReadWriteSeeker
+	io.Closer
 	io.ReaderAt
 	Sync() error
 	Truncate(size int64) error

@@ -265,7 +265,7 @@ func TestCopy(t *testing.T) {
 		c := durable.NewCopy("log")
 		for part := text; len(part) > 0; {
 			n := min(len(part), 999)
-			c.Add(part[:n])
+			_, _ = c.Write(part[:n])
 			part = part[n:]
 		}
 		var again bytes.Buffer

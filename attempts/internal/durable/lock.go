@@ -149,7 +149,10 @@ func (l *Lock) write(me Holder) error {
 	if err := l.f.Truncate(0); err != nil {
 		return err
 	}
-	if _, err := writeAt0(l.f, l.text); err != nil {
+	if _, err := l.f.Seek(0, io.SeekStart); err != nil { // it was read from
+		return err
+	}
+	if _, err := l.f.Write(l.text); err != nil {
 		return err
 	}
 	info, err := l.f.Stat()
@@ -158,16 +161,6 @@ func (l *Lock) write(me Holder) error {
 	}
 	l.stamp = StampOf(info)
 	return nil
-}
-
-// writeAt0 writes at the start of a file that was read from.
-func writeAt0(f File, p []byte) (int, error) {
-	if s, ok := f.(io.Seeker); ok {
-		if _, err := s.Seek(0, io.SeekStart); err != nil {
-			return 0, err
-		}
-	}
-	return f.Write(p)
 }
 
 // Intact reports whether the file under the lock's name is ours as we left it.
@@ -179,14 +172,14 @@ func (l *Lock) Intact(fsys FS) bool {
 // Renew puts the lock file back after somebody removed or changed it.
 func (l *Lock) Renew(fsys FS, me Holder) error {
 	info, err := fsys.Lstat(l.name)
-	if err == nil && (!info.Mode().IsRegular() || StampOf(info).Ino != l.stamp.Ino) {
+	if err == nil && info.Mode().IsRegular() && StampOf(info).Ino == l.stamp.Ino {
+		return l.write(me) // still the file we hold, only its text was changed
+	}
+	if err == nil {
 		err = fsys.Remove(l.name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	if err == nil && info.Mode().IsRegular() && StampOf(info).Ino == l.stamp.Ino {
-		return l.write(me) // still the file we hold, only its text was changed
 	}
 	next, err := Acquire(fsys, l.name, me)
 	if err != nil {
@@ -208,14 +201,10 @@ func letGo(f File) error { return errors.Join(f.Unlock(), f.Close()) }
 // another one.
 func (l *Lock) Remove() error {
 	err := l.fsys.Remove(l.name) // before letting go: what stands there later is somebody else's
-	cerr := letGo(l.f)
-	if err != nil && cerr == nil {
-		err = l.fsys.Remove(l.name) // an open file cannot be removed everywhere
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, cerr)
+	return errors.Join(err, letGo(l.f))
 }
 
 // InspectLock reports whether somebody holds the lock now, and who held it last, without writing anything.

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -26,11 +27,24 @@ type Content struct {
 }
 
 // Text is the content of a file with a text.
-func Text(text []byte) Content {
+func Text(text []byte) Content { return From(bytes.NewReader(text)) }
+
+// From is the content of a file with what is read.
+func From(r io.Reader) Content {
 	return Content{Write: func(to io.Writer) error {
-		_, err := to.Write(text)
+		_, err := io.Copy(to, r)
 		return err
 	}}
+}
+
+// CopyFile puts what a file holds under another name.
+func CopyFile(fsys FS, from, to string) error {
+	f, err := Regular(fsys, from, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return Replace(fsys, to, nil, From(f))
 }
 
 // Replace puts a whole new file under a name: temporary file in the same folder, write, sync, close, rename, sync of
@@ -74,11 +88,7 @@ func writeTemp(fsys FS, temp string, fault Fault, write func(io.Writer) error) (
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(&tornWriter{f, fault, false}, 64<<10)
 	if err := write(w); err != nil {
 		return err

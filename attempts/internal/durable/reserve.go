@@ -28,10 +28,7 @@ func Reserve(fsys FS, name string) error {
 		return err
 	}
 	_, err = f.Write(make([]byte, ReserveSize))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		_ = fsys.Remove(name)
 	}
 	return err

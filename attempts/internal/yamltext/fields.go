@@ -1,6 +1,7 @@
 package yamltext
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,7 +14,12 @@ type field struct {
 	name     string
 	index    []int
 	optional bool // left out when it is zero
+	empties  bool // left out when it is zero, but for a Writer that is Whole
+	raw      bool // holds keys as YAML
 }
+
+// Formed is a struct that is written as the struct that YAMLForm points to.
+type Formed interface{ YAMLForm() any }
 
 // section is a mapping of which nothing is written yet.
 type section struct {
@@ -21,35 +27,59 @@ type section struct {
 	name   string
 }
 
-// Section writes what body writes, two columns further in, below a name; nothing when body writes nothing.
-func (y *Writer) Section(indent int, name string, body func()) {
+// Section writes what body writes, two columns further in, below a name; nothing when body writes nothing, which it reports.
+func (y *Writer) Section(indent int, name string, body func()) (nothing bool) {
 	y.open = append(y.open, section{indent, name})
 	n := len(y.open)
 	body()
-	if len(y.open) == n {
+	if nothing = len(y.open) == n; nothing {
 		y.open = y.open[:n-1]
 	}
+	return nothing
 }
 
-// Fields writes the fields of the struct that v points to, by the names in their yaml tags and in their order, with those of structs
-// embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and those of a Writer that is
-// Whole, times and pointers that are zero, and what else is zero and marked with omitempty.
-func (y *Writer) Fields(indent int, v any) { y.fields(indent, reflect.ValueOf(v).Elem()) }
+// Fields writes the fields of the struct that v points to, by the names in their yaml tags, or else ledger or json tags, and in their
+// order, with those of structs embedded in it. It leaves out empty texts and lists, but for the text that begins an entry of a list and
+// those of a Writer that is Whole, times and pointers that are zero, and what else is zero and marked with omitempty. A field Extra is a
+// text of further keys, as YAML. The fields without are not written.
+func (y *Writer) Fields(indent int, v any, without ...string) {
+	y.fields(indent, reflect.Indirect(reflect.ValueOf(v)), without...)
+}
 
 // Entry writes the fields of a struct as an entry of a list.
-func (y *Writer) Entry(indent int, v any) {
+func (y *Writer) Entry(indent int, v any, without ...string) {
 	y.entry = true
-	y.fields(indent+2, reflect.ValueOf(v))
+	y.Fields(indent+2, v, without...)
 }
 
 // Value writes a value below a name, as a field of a struct that [Writer.Fields] writes.
 func (y *Writer) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
 
-func (y *Writer) fields(indent int, v reflect.Value) {
-	for _, f := range y.fieldsOf(v.Type()) {
-		if in := v.FieldByIndex(f.index); !f.optional || !in.IsZero() {
+func (y *Writer) fields(indent int, v reflect.Value, without ...string) {
+	list := y.fieldsOf(v.Type())
+	for i := range list {
+		f, in := &list[i], v
+		for _, at := range f.index {
+			in = in.Field(at)
+		}
+		switch {
+		case (f.optional || f.empties && !y.Whole && !y.entry) && in.IsZero(), slices.Contains(without, f.name):
+		case f.raw:
+			y.raw(indent, in.String())
+		default:
 			y.value(indent, f.name, in)
 		}
+	}
+}
+
+// raw writes lines of YAML.
+func (y *Writer) raw(indent int, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if line != "" {
+			y.Line(indent, line)
+			continue
+		}
+		y.Line(0)
 	}
 }
 
@@ -59,9 +89,15 @@ func (y *Writer) fieldsOf(t reflect.Type) []field {
 		return list
 	}
 	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name != "" && name != "-" {
-			list = append(list, field{name, f.Index, options == "omitempty"})
+		tag := f.Tag.Get("yaml")
+		if tag == "" || tag == "-" {
+			tag = cmp.Or(f.Tag.Get("ledger"), f.Tag.Get("json"))
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if raw := f.Name == "Extra"; raw || name != "" && name != "-" {
+			kind := f.Type.Kind()
+			empties := kind == reflect.String || kind == reflect.Slice || kind == reflect.Pointer
+			list = append(list, field{name, f.Index, raw || strings.HasPrefix(options, "omit"), empties, raw})
 		}
 	}
 	if y.types == nil {
@@ -87,7 +123,7 @@ func (y *Writer) value(indent int, name string, v reflect.Value) {
 		y.Number(indent, name, v.Float())
 	case reflect.Pointer:
 		if !v.IsNil() {
-			y.value(indent, name, v.Elem())
+			y.value(indent, name, form(v).Elem())
 		}
 	case reflect.Slice:
 		y.list(indent, name, v)
@@ -100,6 +136,14 @@ func (y *Writer) value(indent int, name string, v reflect.Value) {
 			y.Section(indent, name, func() { y.fields(indent+2, v) })
 		}
 	}
+}
+
+// form returns the pointer to what is written of that which v points to.
+func form(v reflect.Value) reflect.Value {
+	if formed, ok := reflect.TypeAssert[Formed](v); ok {
+		return reflect.ValueOf(formed.YAMLForm())
+	}
+	return v
 }
 
 // list writes a list of texts or structs.

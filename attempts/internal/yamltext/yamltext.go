@@ -3,6 +3,7 @@ package yamltext
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"reflect"
 	"strconv"
@@ -52,17 +53,15 @@ func (y *Writer) Line(indent int, parts ...string) {
 			y.Line(s.indent, s.name, ":")
 		}
 	}
+	line := append(y.w.AvailableBuffer(), spaces[:indent]...)
 	if y.entry {
 		y.entry = false
-		y.w.WriteString(spaces[:indent-2])
-		y.w.WriteString("- ")
-	} else {
-		y.w.WriteString(spaces[:indent])
+		line[indent-2] = '-'
 	}
 	for _, p := range parts {
-		y.w.WriteString(p)
+		line = append(line, p...)
 	}
-	y.w.WriteByte('\n')
+	y.w.Write(append(line, '\n'))
 }
 
 // Number writes a number that is finite.
@@ -140,22 +139,11 @@ func Scalar(s string) string {
 			b = append(b, `\t`...)
 		case printable(r):
 			b = utf8.AppendRune(b, r)
-		case r > 0xffff:
-			b = append(b, `\U`...)
-			b = hexRune(b, r, 8)
-		default:
-			b = append(b, `\u`...)
-			b = hexRune(b, r, 4)
+		default: // no rune beyond these four digits is not printable
+			b = fmt.Appendf(b, `\u%04x`, r)
 		}
 	}
 	return string(append(b, '"'))
-}
-
-func hexRune(b []byte, r rune, digits int) []byte {
-	for i := digits - 1; i >= 0; i-- {
-		b = append(b, "0123456789abcdef"[(r>>(4*i))&15])
-	}
-	return b
 }
 
 // bare reports whether a string may stand without quotes: letters first, then what task ids, words and paths are made of.
@@ -171,7 +159,7 @@ func bare(s string) bool {
 			return false
 		}
 	}
-	switch strings.ToLower(s) {
+	switch strings.ToLower(s[:min(len(s), 6)]) { // none of these is longer than five
 	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
 		return false
 	}
