@@ -14,43 +14,40 @@ type reader struct {
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
 	top     places
-	topKeys keySet
 	now     places // of the task being read
+	item    places // of the check or criterion being read
 	nowTask int
-	nowKeys keySet
-	itemKey keySet // of the check, criterion or group being read
 	taskAt  []Place
 	depAt   []Place // of every entry in a depends_on, one task after the other
 	depFrom []int32 // where a task's begin
-	groupAt []groupPlaces
+	groupAt []places
 }
 
-// places remembers where the parts of one task, or the top level, stand.
+// places remembers where the parts of one mapping stand.
 type places struct {
-	whole Place
-	field [fieldCount]Place
-	items [fieldCount][]Place
-}
-
-type groupPlaces struct {
-	whole              Place
-	members, blockedBy []Place
+	whole  Place
+	keys   map[string]Place
+	values map[Field][]Place // of a key: the value itself, then the entries of a list
 }
 
 func (p *places) reset(whole Place) {
-	p.whole = whole
-	clear(p.field[:])
-	for f := range p.items {
-		p.items[f] = p.items[f][:0]
+	if p.whole = whole; p.keys == nil {
+		p.keys, p.values = map[string]Place{}, map[Field][]Place{}
+	}
+	clear(p.keys)
+	for f, list := range p.values {
+		p.values[f] = list[:0]
 	}
 }
 
+func (p *places) add(field Field, at Place) { p.values[field] = append(p.values[field], at) }
+
 func (p *places) at(field Field, item int) Place {
-	if item < len(p.items[field]) {
-		return p.items[field][item]
-	}
-	if p.field[field] != (Place{}) {
-		return p.field[field]
+	switch list := p.values[field]; {
+	case item+1 < len(list):
+		return list[item+1]
+	case len(list) > 0:
+		return list[0]
 	}
 	return p.whole
 }
@@ -58,7 +55,7 @@ func (p *places) at(field Field, item int) Place {
 func newReader(name string) *reader {
 	r := &reader{nowTask: -1}
 	r.validator = validator{problemList: problemList{file: name}, epic: &Epic{}, at: r.where}
-	r.topKeys.known, r.nowKeys.known = epicKeys, taskKeys
+	r.top.reset(Place{})
 	return r
 }
 
@@ -68,14 +65,7 @@ func (r *reader) where(ref Ref) Place {
 	case ref.Part == EpicPart:
 		return r.top.at(ref.Field, ref.Item)
 	case ref.Part == GroupPart:
-		at := &r.groupAt[ref.N]
-		if ref.Field == FieldMembers && ref.Item < len(at.members) {
-			return at.members[ref.Item]
-		}
-		if ref.Field == FieldBlockedBy && ref.Item < len(at.blockedBy) {
-			return at.blockedBy[ref.Item]
-		}
-		return at.whole
+		return r.groupAt[ref.N].at(ref.Field, ref.Item)
 	case ref.N == r.nowTask:
 		return r.now.at(ref.Field, ref.Item)
 	case ref.Field == FieldDependsOn:
@@ -168,16 +158,16 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 }
 
 // texts reads a list of texts and remembers the place of each.
-func (r *reader) texts(n *yaml.Node, what string, at *[]Place) []string {
-	nodes := r.list(n, what)
+func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
+	nodes := r.list(n, key)
 	if len(nodes) == 0 {
 		return nil
 	}
 	texts := make([]string, 0, len(nodes))
 	for _, item := range nodes {
-		if s, ok := r.text(item, "an entry of "+what); ok {
+		if s, ok := r.text(item, "an entry of "+key); ok {
 			texts = append(texts, s)
-			*at = append(*at, r.placeOf(item))
+			at.add(Field(key), r.placeOf(item))
 		}
 	}
 	return texts

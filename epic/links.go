@@ -151,7 +151,7 @@ func (v *validator) resolveGroups(g *Graph) {
 
 func (v *validator) members(g *Graph, k int) {
 	for item, id := range v.epic.Groups[k].Tasks {
-		at := Ref{GroupPart, k, FieldMembers, item}
+		at := Ref{GroupPart, k, FieldTasks, item}
 		i, ok := g.index[id]
 		switch {
 		case !ok:

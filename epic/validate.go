@@ -25,29 +25,27 @@ const (
 )
 
 // Field is one key of an epic, a task or a group.
-type Field uint8
+type Field string
 
 // The fields that can be at fault. FieldWhole is the thing itself: its name or its first line.
 const (
-	FieldWhole Field = iota
-	FieldVersion
-	FieldID
-	FieldTitle
-	FieldKind
-	FieldPriority
-	FieldPoints
-	FieldFiles
-	FieldDependsOn
-	FieldCriteria
-	FieldChecks
-	FieldProtected
-	FieldTimeout
-	FieldMaxAttempts
-	FieldBudget
-	FieldMembers   // parallelization[].tasks
-	FieldBlockedBy // parallelization[].blocked_by
-	fieldTasks
-	fieldCount
+	FieldWhole       Field = ""
+	FieldVersion     Field = "version"
+	FieldID          Field = "id"
+	FieldTitle       Field = "title"
+	FieldKind        Field = "kind"
+	FieldPriority    Field = "priority"
+	FieldPoints      Field = "points"
+	FieldFiles       Field = "files"
+	FieldDependsOn   Field = "depends_on"
+	FieldCriteria    Field = "acceptance_criteria"
+	FieldChecks      Field = "checks"
+	FieldProtected   Field = "protected"
+	FieldTimeout     Field = "timeout_minutes"
+	FieldMaxAttempts Field = "max_attempts"
+	FieldBudget      Field = "budget_usd"
+	FieldTasks       Field = "tasks" // of the epic, or the members of a group
+	FieldBlockedBy   Field = "blocked_by"
 )
 
 // Validate finds everything wrong with an epic that did not come from YAML. The place of every mistake is asked of at.
@@ -65,7 +63,7 @@ func Validate(file string, e *Epic, at func(Ref) Place) error {
 // links checks what the parts of an epic say of each other.
 func (v *validator) links() {
 	if len(v.epic.Tasks) == 0 {
-		v.add(v.at(Ref{Field: fieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
+		v.add(v.at(Ref{Field: FieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
 	}
 	if g := buildGraph(v); g != nil {
 		v.shareIDs(g)
