@@ -67,13 +67,10 @@ func (l *loader) checkAgent(name string, a Agent) {
 	case a.Type == "scripted" && a.Script == "":
 		lacks("has no script to play", "add script: FILE")
 	}
-	for key, of := range map[string][]string{
-		"script": {"scripted"}, "prompt": {"command"}, "result": {"command"}, "permission": {"claude", "codex", "gemini", "opencode"},
-		"mcp": {"claude", "codex"},
-	} {
-		s, set := l.winner(section + "." + key)
-		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
-			l.problem(s.position, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
+	for _, f := range fields {
+		s, set := l.winner(strings.Replace(f.key, "*", name, 1))
+		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
+			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
 	}
 }

@@ -231,10 +231,10 @@ func (w walker) isKnown(path string, key *yaml.Node, allowed []string) bool {
 	case resolve(key).Kind != yaml.ScalarNode:
 		w.loader.problem(w.at(key), "a key must be a word", "")
 	case slices.Equal(allowed, []string{"*"}):
-		if nameForm.pattern.MatchString(word) {
+		if forms["name"].pattern.MatchString(word) {
 			return true
 		}
-		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), nameForm.want), "")
+		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), forms["name"].want), "")
 	case slices.Contains(allowed, word):
 		return true
 	default:

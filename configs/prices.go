@@ -48,16 +48,16 @@ func pricesFromNode(n *yaml.Node) (any, []complaint) {
 	}
 	const form = `{"gpt-5*": {input: 1.25, cached_input: 0.125, output: 10}}`
 	if n.Kind != yaml.MappingNode {
-		return nil, []complaint{{item: -1, message: "wants prices by model, got " + found(n), hint: "such as " + form}}
+		return nil, wrong("such as "+form, "wants prices by model, got %s", found(n))
 	}
 	if len(n.Content)/2 > maxKeys {
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("has more than %d models", maxKeys)}}
+		return nil, wrong("", "has more than %d models", maxKeys)
 	}
 	var bad []complaint
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
 		complain := func(message, hint string) {
-			bad = append(bad, complaint{item: i / 2, key: pricesKey + "." + shorten(key.Value), message: message, hint: hint})
+			bad = append(bad, complaint{item: i/2 + 1, key: pricesKey + "." + shorten(key.Value), message: message, hint: hint})
 		}
 		_, twice := out[key.Value]
 		switch {
