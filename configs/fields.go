@@ -81,12 +81,13 @@ var forms = map[string]*form{
 }
 
 // fields are all settings.
+//
+//nolint:gochecknoglobals // a table
 var fields = fieldsOf(reflect.TypeFor[Config](), "")
 
 // fieldsOf returns the settings in a part of Config.
 func fieldsOf(t reflect.Type, prefix string) (list []field) {
-	for i := range t.NumField() {
-		in := t.Field(i)
+	for in := range t.Fields() {
 		key := prefix + in.Tag.Get("mapstructure")
 		switch kind := in.Type.Kind(); {
 		case in.Type == reflect.TypeFor[Prices]():

@@ -76,7 +76,7 @@ func (r *reader) where(ref Ref) Place {
 	return r.taskAt[ref.N]
 }
 
-func (r *reader) placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
+func placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
 
 // fail reports a mistake that leaves nothing to read.
 func (r *reader) fail(at Place, hint, format string, args ...any) {
@@ -99,7 +99,7 @@ func isNull(n *yaml.Node) bool {
 
 // text reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
 func (r *reader) text(n *yaml.Node, what string) (string, bool) {
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), resolve(n)
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
 		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
@@ -115,7 +115,7 @@ func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
 	if isNull(n) {
 		return 0, false
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), resolve(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
 		r.add(at, "write a number without quotes", "%s must be a number, not %s", what, kindOf(n))
@@ -133,7 +133,7 @@ func (r *reader) boolean(n *yaml.Node, what string) bool {
 	if isNull(n) {
 		return false
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), resolve(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
 		r.add(at, "write true or false", "%s must be true or false, not %s", what, kindOf(n))
 	}
@@ -145,7 +145,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 	if isNull(n) {
 		return nil
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), resolve(n)
 	if n.Kind != yaml.SequenceNode {
 		hint := "write each entry on a line of its own, after - "
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
@@ -167,7 +167,7 @@ func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
 	for _, item := range nodes {
 		if s, ok := r.text(item, "an entry of "+key); ok {
 			texts = append(texts, s)
-			at.add(Field(key), r.placeOf(item))
+			at.add(Field(key), placeOf(item))
 		}
 	}
 	return texts

@@ -16,11 +16,11 @@ import (
 //
 //nolint:gochecknoglobals // tables
 var (
-	epicKeys      = keysOf[Epic]()
-	taskKeys      = keysOf[Task]()
-	groupKeys     = keysOf[Group]()
-	checkKeys     = keysOf[Check]()
-	criterionKeys = keysOf[Criterion]()
+	epicKeys      = keysOf[Epic]("", "")
+	taskKeys      = keysOf[Task]("", "")
+	groupKeys     = keysOf[Group]("", "")
+	checkKeys     = keysOf[Check]("checks", "a check")
+	criterionKeys = keysOf[Criterion]("acceptance_criteria", "an acceptance criterion")
 
 	kinds        = []string{string(KindFeature), string(KindBugfix), string(KindReview), string(KindChore), string(KindVerify)}
 	expectations = []string{string(ExpectPass), string(ExpectRedThenGreen)}
@@ -35,7 +35,7 @@ const unreadable = "?"
 
 func (r *reader) root(n *yaml.Node) {
 	if resolve(n).Kind != yaml.MappingNode {
-		r.fail(r.placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(resolve(n)))
+		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(resolve(n)))
 		return
 	}
 	r.mapping(n, epicKeys, "the epic", &r.top, r.epic)
@@ -46,7 +46,7 @@ var standIns = map[string]string{"id": "unreadable", "title": unreadable, "run":
 
 // set reads the value of a key into a field.
 func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
-	at.add(Field(key), r.placeOf(n))
+	at.add(Field(key), placeOf(n))
 	switch v := field.(type) {
 	case *string:
 		if *v = r.optional(n, key, standIns[key]); key == "title" {
@@ -68,6 +68,14 @@ func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
 		}
 	case *int:
 		r.whole(v, key, n)
+	default:
+		r.setList(field, key, n, at)
+	}
+}
+
+// setList reads a list, or the tasks, into a field.
+func (r *reader) setList(field any, key string, n *yaml.Node, at *places) {
+	switch v := field.(type) {
 	case *[]string:
 		*v = r.texts(n, key, at)
 		for k := range *v {
@@ -76,13 +84,13 @@ func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
 			}
 		}
 	case *[]Check:
-		*v = entries(r, n, key, "a check", checkKeys, at, func(c *Check) *string { return &c.Run })
+		*v = entries(r, n, checkKeys, at, func(c *Check) *string { return &c.Run })
 		for k := range *v {
 			c := &(*v)[k]
 			c.Name, c.Expect = cmp.Or(c.Name, c.Run), cmp.Or(c.Expect, ExpectPass)
 		}
 	case *[]Criterion:
-		*v = entries(r, n, key, "an acceptance criterion", criterionKeys, at, func(c *Criterion) *string { return &c.Text })
+		*v = entries(r, n, criterionKeys, at, func(c *Criterion) *string { return &c.Text })
 	case *[]Group:
 		*v = r.groups(n)
 	case *[]Task:
@@ -101,15 +109,15 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 	default:
 		value, ok := r.positive(n, key)
 		if ok && (value != math.Trunc(value) || value > 1000) {
-			r.add(r.placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
+			r.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
 		}
 		*v = int(min(value, 1000))
 	}
 }
 
 // entries reads a list whose entries are mappings, or text that is the value of one of their keys.
-func entries[T any](r *reader, n *yaml.Node, key, what string, known keys, at *places, text func(*T) *string) []T {
-	nodes := r.list(n, key)
+func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*T) *string) []T {
+	nodes := r.list(n, known.list)
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -118,15 +126,15 @@ func entries[T any](r *reader, n *yaml.Node, key, what string, known keys, at *p
 		value, before := text(&list[k]), r.count()
 		if resolve(item).Kind == yaml.MappingNode {
 			r.item.reset(Place{})
-			_, name, _ := strings.Cut(what, " ")
+			_, name, _ := strings.Cut(known.entry, " ")
 			r.mapping(item, known, "the "+name, &r.item, &list[k])
 		} else {
-			*value, _ = r.text(item, what)
+			*value, _ = r.text(item, known.entry)
 		}
 		if *value == "" && r.count() > before {
 			*value = unreadable
 		}
-		at.add(Field(key), r.placeOf(item))
+		at.add(Field(known.list), placeOf(item))
 	}
 	return list
 }
@@ -134,7 +142,7 @@ func entries[T any](r *reader, n *yaml.Node, key, what string, known keys, at *p
 func (r *reader) groups(n *yaml.Node) (groups []Group) {
 	for _, item := range r.list(n, "parallelization") {
 		var at places
-		at.reset(r.placeOf(item))
+		at.reset(placeOf(item))
 		if resolve(item).Kind != yaml.MappingNode {
 			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(resolve(item)))
 			continue
@@ -163,7 +171,7 @@ func (r *reader) version(n *yaml.Node) {
 	case !ok && !isNull(n):
 		r.epic.Version = 2 // reported already
 	case value != math.Trunc(value) || math.Abs(value) > 1e6:
-		r.add(r.placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
+		r.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
 		r.epic.Version = 2
 	default:
 		r.epic.Version = int(value)
@@ -174,7 +182,7 @@ func (r *reader) tasks(n *yaml.Node) {
 	if isNull(n) {
 		return
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), resolve(n)
 	if n.Kind != yaml.MappingNode {
 		r.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", kindOf(n))
 		r.tasksLost = true
@@ -187,7 +195,7 @@ func (r *reader) tasks(n *yaml.Node) {
 }
 
 func (r *reader) task(key, value *yaml.Node) {
-	at, i := r.placeOf(key), len(r.epic.Tasks)
+	at, i := placeOf(key), len(r.epic.Tasks)
 	key = resolve(key)
 	if key.Kind != yaml.ScalarNode {
 		r.add(at, "", "a task id must be text, not %s", kindOf(key))
@@ -202,7 +210,7 @@ func (r *reader) task(key, value *yaml.Node) {
 	case what.Kind == yaml.MappingNode:
 		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), &r.now, t)
 	case !isNull(value):
-		r.add(r.placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
+		r.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
 		t.Title = unreadable
 	}
 	r.depFrom = append(r.depFrom, int32(len(r.depAt)))
@@ -217,7 +225,7 @@ func (r *reader) task(key, value *yaml.Node) {
 func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
 	value, ok := r.number(n, what)
 	if ok && !(value > 0 && value <= math.MaxFloat64) {
-		r.add(r.placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
+		r.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
 		return 0, false
 	}
 	return value, ok
@@ -234,7 +242,7 @@ func (r *reader) minutes(n *yaml.Node, what string) time.Duration {
 	}
 	ms := math.Round(value * 60_000)
 	if ms < 1 || ms > float64(maxTimeout/time.Millisecond) {
-		r.add(r.placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
+		r.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
 		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
@@ -255,7 +263,7 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
 		hint = "write " + priorities[p]
 	}
-	r.add(r.placeOf(n), hint, "priority %s is not known", quoted(s))
+	r.add(placeOf(n), hint, "priority %s is not known", quoted(s))
 }
 
 // knownKind avoids a string of its own for each task.

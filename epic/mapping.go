@@ -12,10 +12,13 @@ import (
 type keys struct {
 	names  []string
 	fields []int
+
+	list, entry string // the key of a list of such structs, and one of them in words
 }
 
 // keysOf returns the keys of the fields of a struct.
-func keysOf[T any]() (k keys) {
+func keysOf[T any](list, entry string) keys {
+	k := keys{list: list, entry: entry}
 	t := reflect.TypeFor[T]()
 	for i := range t.NumField() {
 		if key := t.Field(i).Tag.Get("yaml"); key != "" {
@@ -56,14 +59,14 @@ func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to a
 		case yaml.MappingNode:
 			read(from, true)
 		default:
-			r.add(r.placeOf(from), "write <<: *anchor", "only a mapping can be merged")
+			r.add(placeOf(from), "write <<: *anchor", "only a mapping can be merged")
 		}
 	}
 }
 
 // key checks the key of a mapping, which is good when it is known and new, or a merge key.
 func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool {
-	at := r.placeOf(n)
+	at := placeOf(n)
 	n = resolve(n)
 	name := n.Value
 	before, again := in.keys[name]

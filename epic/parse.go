@@ -84,7 +84,7 @@ func (r *reader) tree(src []byte) *yaml.Node {
 	w := aliasWalk{size: map[*yaml.Node]expanse{}}
 	w.walk(root)
 	if w.fault != "" {
-		r.fail(r.placeOf(w.at), "write the values out", "%s", w.fault)
+		r.fail(placeOf(w.at), "write the values out", "%s", w.fault)
 		return nil
 	}
 	return root
