@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -11,16 +12,6 @@ import (
 
 	"relay/internal/lazyregexp"
 )
-
-// bmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
-// are done one after the other, epics in their order. Retrospectives are for people, and left out.
-func bmad() Format {
-	return Format{
-		Name: "bmad", Tool: "BMAD",
-		Files:  []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"},
-		claims: claimsBmad, read: readBmad,
-	}
-}
 
 var (
 	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
@@ -34,35 +25,32 @@ var (
 )
 
 func claimsBmad(s source) bool {
-	data, err := s.text(s.name)
-	return err == nil && (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(data), "\ndevelopment_status:")
+	return (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(s.data), "\ndevelopment_status:")
 }
 
-func readBmad(s source, d *draft) error {
-	data, err := s.text(s.name)
-	if err != nil {
-		return err
-	}
+// readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
+// are done one after the other, epics in their order. Retrospectives are for people, and left out.
+func readBmad(s source, d *draft) {
 	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
+	if err := yaml.Unmarshal(s.data, &document); err != nil {
 		line, why := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 		if m := bmadMistake.FindStringSubmatch(why); m != nil {
 			line, _ = strconv.Atoi(m[1])
 			why = m[2]
 		}
 		d.fail(line, "%s", why)
-		return nil
+		return
 	}
 	root := mappingOf(&document)
-	d.title = firstText(scalar(root["project"]), "Stories")
+	d.title = cmp.Or(scalar(root["project"]), "Stories")
 	states := root["development_status"]
 	if states == nil || states.Kind != yaml.MappingNode {
 		d.fail(1, "it has no development_status")
-		return nil
+		return
 	}
 	d.bmadUnread(root)
 	planned := d.bmadPlanned(s)
-	starts := lineStarts(data)
+	starts := lineStarts(s.data)
 	last := map[string]string{} // the last group that has been
 	before := ""
 	for i := 0; i+1 < len(states.Content); i += 2 {
@@ -77,9 +65,9 @@ func readBmad(s source, d *draft) error {
 			continue
 		}
 		it := d.bmadStory(s, m, key.Line, value.Value)
-		it.state = bmadTick(value, data, starts)
+		it.state = bmadTick(value, s.data, starts)
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
-			it.title, it.description, it.criteria = firstText(p.title, it.title), p.description, p.criteria
+			it.title, it.description, it.criteria = cmp.Or(p.title, it.title), p.description, p.criteria
 		}
 		it.group = "epic-" + m[1]
 		if last[it.group] == "" {
@@ -93,7 +81,6 @@ func readBmad(s source, d *draft) error {
 		d.items = append(d.items, it)
 	}
 	d.bmadOrder()
-	return nil
 }
 
 // bmadTick returns what makes a state done, where it is a plain word.
@@ -217,7 +204,7 @@ func clauses(list []line) (found []string) {
 		now = nil
 	}
 	for _, l := range list {
-		text := unformatted(firstText(l.rest, strings.TrimSpace(l.text)))
+		text := unformatted(cmp.Or(l.rest, strings.TrimSpace(l.text)))
 		switch {
 		case l.kind == headingLine:
 			flush()

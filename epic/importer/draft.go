@@ -25,7 +25,6 @@ type draft struct {
 	items       []*item
 	groups      []group
 	told        []Told
-	offered     []blueprint.Command
 	problems    epic.Problems
 	edges       int
 }
@@ -137,9 +136,6 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		return nil, d.problems
 	}
 	p.Told = d.told
-	for _, c := range d.offered {
-		p.Offered = append(p.Offered, Offered{File: d.at(d.file), Line: c.Line, Run: c.Run})
-	}
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
 }

@@ -1,39 +1,11 @@
 package importer
 
 import (
-	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"relay/epic/importer/internal/placed"
 )
-
-// json reads a file of the plan.
-func (s source) json(d *draft) (*placed.Node, error) {
-	data, err := s.text(s.name)
-	if err != nil {
-		return nil, err
-	}
-	n, err := placed.Parse(data, 1)
-	if wrong, ok := errors.AsType[*placed.Error](err); ok {
-		d.fail(wrong.Line, "%v", wrong.Err)
-	}
-	return n, err
-}
-
-// object reads the plan for a claim on it; nil when it is no JSON.
-func (s source) object() *placed.Node {
-	data, err := s.text(s.name)
-	if path.Ext(s.name) != ".json" || err != nil {
-		return nil
-	}
-	n, err := placed.Parse(data, 1)
-	if err != nil {
-		return nil
-	}
-	return n
-}
 
 // describe takes some fields of the object that an item is into its description.
 func (it *item) describe(keys ...string) {

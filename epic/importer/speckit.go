@@ -9,16 +9,6 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// speckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after all
-// phases before the first of them. A task without [P] waits for the one before it in its phase.
-func speckit() Format {
-	return Format{
-		Name: "speckit", Tool: "spec-kit",
-		Files:  []string{"specs/*/tasks.md", "*/tasks.md", "tasks.md"},
-		claims: claimsSpeckit, read: readSpeckit,
-	}
-}
-
 var (
 	speckitTask    = lazyregexp.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = lazyregexp.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
@@ -34,22 +24,15 @@ var (
 )
 
 func claimsSpeckit(s source) bool {
-	list, err := s.lines()
-	return err == nil && slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
+	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
 }
 
-func readSpeckit(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
-	title, list := firstHeading(list)
-	d.title = strings.TrimSpace(strings.TrimPrefix(title, "Tasks:"))
-	if d.title == "" {
-		d.title = path.Base(path.Dir(s.name))
-	}
+// readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after all
+// phases before the first of them. A task without [P] waits for the one before it in its phase.
+func readSpeckit(s source, d *draft) {
+	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	d.companions(s, "spec.md", "the scenarios of its stories")
-	before, phases := cut(list, 2)
+	before, phases := cut(s.body, 2)
 	r := speckitReader{draft: d, last: map[string]*item{}}
 	r.phase(&section{body: before})
 	for i := range phases {
@@ -57,7 +40,6 @@ func readSpeckit(s source, d *draft) error {
 	}
 	r.order()
 	r.scenarios(d.read(s, "spec.md"))
-	return nil
 }
 
 // speckitReader goes through the phases.
