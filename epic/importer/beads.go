@@ -58,7 +58,7 @@ func readBeads(s source, d *draft) {
 			objects = append(objects, it.node)
 		}
 	}
-	r.unread(objects...)
+	r.unread(false, objects...)
 }
 
 // issue takes an issue, whose line begins at an offset.

@@ -2,20 +2,18 @@ package importer
 
 import (
 	"cmp"
+	"errors"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 
 	"relay/internal/lazyregexp"
+
+	"relay/epic/importer/internal/placed"
 )
 
 var (
 	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadMistake  = lazyregexp.New(`^line ([0-9]{1,9}): (.*)$`)
 	bmadEpic     = lazyregexp.New(`^epic-(\d+)$`)
 	bmadHeading  = lazyregexp.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
 	bmadCriteria = lazyregexp.New(`(?i)^acceptance criteria:?$`)
@@ -31,41 +29,34 @@ func claimsBmad(s source) bool {
 // readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
 // are done one after the other, epics in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(s.data, &document); err != nil {
-		line, why := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if m := bmadMistake.FindStringSubmatch(why); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			why = m[2]
-		}
-		d.fail(line, "%s", why)
+	root, err := placed.YAML(s.data)
+	if wrong, ok := errors.AsType[*placed.Error](err); ok {
+		d.fail(wrong.Line, "%v", wrong.Err)
 		return
 	}
-	root := mappingOf(&document)
-	d.title = cmp.Or(scalar(root["project"]), "Stories")
-	states := root["development_status"]
-	if states == nil || states.Kind != yaml.MappingNode {
+	d.title = cmp.Or(root.Get("project").String(), "Stories")
+	states := root.Get("development_status")
+	if states == nil || states.Kind != placed.Object {
 		d.fail(1, "it has no development_status")
 		return
 	}
-	d.bmadUnread(root)
+	d.unread(true, root)
 	planned := d.bmadPlanned(s)
-	starts := lineStarts(s.data)
 	last := map[string]string{} // the last group that has been
 	before := ""
-	for i := 0; i+1 < len(states.Content); i += 2 {
-		key, value := states.Content[i], states.Content[i+1]
-		m := bmadStory.FindStringSubmatch(key.Value)
+	for i, key := range states.Keys {
+		value := states.Values[i]
+		m := bmadStory.FindStringSubmatch(key)
 		switch {
 		case m != nil:
-		case bmadEpic.MatchString(key.Value), strings.HasSuffix(key.Value, "-retrospective"):
+		case bmadEpic.MatchString(key), strings.HasSuffix(key, "-retrospective"):
 			continue
 		default:
-			d.tell(key.Line, key.Value+" is neither an epic nor a story")
+			d.tell(value.Line, key+" is neither an epic nor a story")
 			continue
 		}
-		it := d.bmadStory(s, m, key.Line, value.Value)
-		it.state = bmadTick(value, s.data, starts)
+		it := d.bmadStory(s, m, value.Line, value.String())
+		it.state = becomes(value, "done")
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
 			it.title, it.description, it.criteria = cmp.Or(p.title, it.title), p.description, p.criteria
 		}
@@ -80,50 +71,7 @@ func readBmad(s source, d *draft) {
 		}
 		d.items = append(d.items, it)
 	}
-	d.bmadOrder()
-}
-
-// bmadTick returns what makes a state done, where it is a plain word.
-func bmadTick(value *yaml.Node, data []byte, starts []int) edit {
-	if value.Kind != yaml.ScalarNode || value.Style != 0 || value.Line > len(starts) {
-		return edit{}
-	}
-	from := starts[value.Line-1]
-	for range value.Column - 1 { // in characters
-		_, size := utf8.DecodeRune(data[from:])
-		from += size
-	}
-	return edit{from, from + len(value.Value), "done"}
-}
-
-// bmadUnread names the keys beside the stories of which nothing is made.
-func (d *draft) bmadUnread(root map[string]*yaml.Node) {
-	var names []string
-	line := 0
-	for name, n := range root {
-		if name != "project" && name != "development_status" && (n.Kind != yaml.ScalarNode || n.Value != "") {
-			names = append(names, clip(name, 40))
-			if line == 0 || n.Line < line {
-				line = n.Line
-			}
-		}
-	}
-	if slices.Sort(names); len(names) > 0 {
-		d.tell(line, "agents are not told the fields "+strings.Join(names, ", "))
-	}
-}
-
-// bmadOrder makes each story wait for the one before it in its epic.
-func (d *draft) bmadOrder() {
-	before := map[string]*item{}
-	for _, it := range d.items {
-		if b := before[it.group]; b != nil {
-			it.follow(b)
-		}
-		if it.open() {
-			before[it.group] = it
-		}
-	}
+	d.chain(d.items, true)
 }
 
 // bmadStory reads a story, and its file when it has one.
@@ -218,25 +166,4 @@ func clauses(list []line) (found []string) {
 	}
 	flush()
 	return found
-}
-
-func mappingOf(n *yaml.Node) map[string]*yaml.Node {
-	found := map[string]*yaml.Node{}
-	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
-		n = n.Content[0]
-	}
-	if n.Kind != yaml.MappingNode {
-		return found
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		found[n.Content[i].Value] = n.Content[i+1]
-	}
-	return found
-}
-
-func scalar(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
 }

@@ -176,7 +176,7 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.items = append(r.items, it)
 		}
-		r.chain(from)
+		r.chain(r.items[from:], false)
 		for _, it := range r.items[from:] {
 			it.group = name
 		}

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"relay/epic/importer/internal/placed"
@@ -33,8 +34,8 @@ func (d *draft) after(it *item, n *placed.Node) {
 // mostNames bounds the fields that are named.
 const mostNames = 20
 
-// unread names the fields of objects that nobody has asked for, once each.
-func (d *draft) unread(objects ...*placed.Node) {
+// unread names the fields of objects that nobody has asked for, once each, in their order or sorted.
+func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 	var names []string
 	line := 0
 	known := map[string]bool{}
@@ -49,6 +50,9 @@ func (d *draft) unread(objects ...*placed.Node) {
 				line = v.Line
 			}
 		}
+	}
+	if sorted {
+		slices.Sort(names)
 	}
 	if len(names) > mostNames {
 		names = append(names[:mostNames], fmt.Sprintf("and %d more", len(names)-mostNames))

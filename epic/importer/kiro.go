@@ -55,7 +55,7 @@ func readKiro(s source, d *draft) {
 			d.tell(g.line, clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
-	d.chain(0)
+	d.chain(d.items, false)
 }
 
 // kiroReader goes through the boxes.

@@ -43,7 +43,7 @@ func readOpenspec(s source, d *draft) {
 	for i, part := range sections {
 		d.openspecSection(i+1, part)
 	}
-	d.chain(0)
+	d.chain(d.items, false)
 }
 
 // openspecSection takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that

@@ -61,7 +61,7 @@ func readPlanmode(s source, d *draft) {
 		return
 	}
 	d.steps(s.body, starts)
-	d.chain(0)
+	d.chain(d.items, false)
 }
 
 // steps takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.

@@ -43,10 +43,10 @@ func readRalph(s source, d *draft) {
 		}
 		d.items = append(d.items, it)
 	}
-	d.unread(objects...)
+	d.unread(false, objects...)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
-		d.chain(0)
+		d.chain(d.items, false)
 	}
 }
 

@@ -65,7 +65,7 @@ func readTaskmaster(s source, d *draft) {
 			objects = append(objects, it.node)
 		}
 	}
-	d.unread(objects...)
+	d.unread(false, objects...)
 }
 
 // taskmasterTask takes a task, or its subtasks.
