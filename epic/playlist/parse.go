@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,27 +16,20 @@ import (
 )
 
 // The keys of a list and of one of its epics, in the order in which relay writes those that are not there yet.
-const (
-	keyVersion   = "version"
-	keyName      = "name"
-	keyCreated   = "created_at"
-	keyStatus    = "status"
-	keyCurrent   = "current"
-	keyStarted   = "started_at"
-	keyEnded     = "ended_at"
-	keyDuration  = "duration_minutes"
-	keyContinue  = "continue_on_failure"
-	keyEpics     = "epics"
-	keyFile      = "file"
-	keyCompleted = "completed_at"
-	keyFailed    = "failed_at"
-)
-
 var (
-	listKeys  = []string{keyVersion, keyName, keyCreated, keyStatus, keyCurrent, keyStarted, keyEnded, keyDuration, keyContinue, keyEpics}
-	entryKeys = []string{keyFile, keyStatus, keyStarted, keyCompleted, keyFailed}
+	listKeys  = append([]string{"version"}, keysOf[List]()...)
+	entryKeys = keysOf[Entry]()
 	states    = []Status{Pending, InProgress, Completed, Failed}
 )
+
+func keysOf[T any]() (keys []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		if key := f.Tag.Get("yaml"); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 // parser reads the nodes of a playlist and collects what is wrong with them.
 type parser struct {
@@ -94,17 +88,35 @@ func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
 
 // root reads the list itself.
 func (p *parser) root(n *yaml.Node) {
-	l := p.list
 	values := p.mapping(n, listKeys, "the playlist")
-	p.version(n, values[keyVersion])
-	l.Name = strings.TrimSpace(p.text(values[keyName], keyName))
-	l.CreatedAt = p.time(values[keyCreated], keyCreated)
-	l.Status = p.status(values[keyStatus])
-	l.StartedAt, l.EndedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyEnded], keyEnded)
-	p.decode(values[keyCurrent], &l.Current, keyCurrent, "!!int", "a number of an epic, from 0")
-	p.decode(values[keyDuration], &l.DurationMinutes, keyDuration, "!!float", "a number")
-	p.decode(values[keyContinue], &l.ContinueOnFailure, keyContinue, "!!bool", "true or false")
-	p.epics(n, values[keyEpics])
+	p.version(n, values["version"])
+	p.fields(p.list, values)
+	p.list.Name = strings.TrimSpace(p.list.Name)
+	p.epics(n, values["epics"])
+}
+
+// fields reads values into the fields of a struct that have their keys.
+func (p *parser) fields(to any, values map[string]*yaml.Node) {
+	for f, field := range reflect.ValueOf(to).Elem().Fields() {
+		key := f.Tag.Get("yaml")
+		if key == "" {
+			continue
+		}
+		switch v := field.Addr().Interface().(type) {
+		case *string:
+			*v = p.text(values[key], key)
+		case *Status:
+			*v = p.status(values[key])
+		case *time.Time:
+			*v = p.time(values[key], key)
+		case *int:
+			p.decode(values[key], v, key, "!!int", "a number of an epic, from 0")
+		case *float64:
+			p.decode(values[key], v, key, "!!float", "a number")
+		case *bool:
+			p.decode(values[key], v, key, "!!bool", "true or false")
+		}
+	}
 }
 
 func (p *parser) version(root, n *yaml.Node) {
@@ -147,17 +159,13 @@ func (p *parser) epics(root, n *yaml.Node) {
 // entry reads one epic of the list; seen has the lines of the files before it.
 func (p *parser) entry(item *yaml.Node, seen map[string]int) {
 	values := p.mapping(follow(item), entryKeys, "the epic")
-	e := Entry{Line: item.Line, Status: p.status(values[keyStatus])}
-	e.StartedAt, e.CompletedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyCompleted], keyCompleted)
-	e.FailedAt = p.time(values[keyFailed], keyFailed)
-	at := values[keyFile]
-	if at == nil {
+	e, at := Entry{}, values["file"]
+	p.fields(&e, values)
+	switch {
+	case at == nil:
 		p.add(item, "add file: epics/NAME.yml", "the epic has no file")
 		return
-	}
-	before := len(p.problems)
-	e.File = p.text(at, keyFile)
-	if len(p.problems) > before {
+	case !isText(at): // as fields has said
 		return
 	}
 	if fault, hint := pathFault(e.File); fault != "" {
@@ -224,7 +232,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 	if n == nil || null(n) {
 		return ""
 	}
-	if follow(n).Kind != yaml.ScalarNode || follow(n).ShortTag() == "!!binary" {
+	if !isText(n) {
 		p.add(n, "", "%s must be text, not %s", key, kind(n))
 		return ""
 	}
@@ -232,7 +240,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 }
 
 func (p *parser) status(n *yaml.Node) Status {
-	text := p.text(n, keyStatus)
+	text := p.text(n, "status")
 	if text != "" && !slices.Contains(states, Status(text)) {
 		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "there is no status %q", text)
 		return ""
@@ -272,6 +280,10 @@ func follow(n *yaml.Node) *yaml.Node {
 		n = n.Alias
 	}
 	return n
+}
+
+func isText(n *yaml.Node) bool {
+	return follow(n).Kind == yaml.ScalarNode && follow(n).ShortTag() != "!!binary"
 }
 
 func null(n *yaml.Node) bool {
