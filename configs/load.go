@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/viper"
+
+	"relay/epic"
 )
 
 // Names of the two files in a repository.
@@ -38,7 +40,7 @@ func (s Sources) Files() (files []string) {
 	return files
 }
 
-// Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
+// Load reads, merges and checks all layers. Its error is [epic.Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
 	l := &loader{agents: map[string]position{}, broken: map[string]bool{}}
@@ -95,19 +97,19 @@ type loader struct {
 	settings []setting
 	agents   map[string]position // every agent named in any layer, where it was named last
 	broken   map[string]bool     // agents with a mistake: what else they lack is not reported
-	problems []Problem
+	problems epic.Problems
 	warnings []string
 }
 
 func (l *loader) problem(at position, message, hint string) {
 	if len(l.problems) < maxProblems {
-		l.problems = append(l.problems, Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
+		l.problems = append(l.problems, epic.Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
 	}
 }
 
 // sorted puts the problems in the order of the layers, and of the lines within a file.
-func (l *loader) sorted(files []string) Problems {
-	layer := func(p Problem) int {
+func (l *loader) sorted(files []string) epic.Problems {
+	layer := func(p epic.Problem) int {
 		if i := slices.Index(files, p.File); i >= 0 {
 			return i
 		}
@@ -116,7 +118,7 @@ func (l *loader) sorted(files []string) Problems {
 		}
 		return len(files) // a variable
 	}
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+	slices.SortStableFunc(l.problems, func(a, b epic.Problem) int {
 		return cmp.Or(cmp.Compare(layer(a), layer(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return l.problems

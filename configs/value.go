@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
@@ -33,7 +34,7 @@ var octal = lazyregexp.New(`^\+?0+[1-9][0-9]*$`)
 
 // fromNode reads a value from YAML. The result is string, bool, int, float64 or []string.
 func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
-	n = resolve(n)
+	n = epic.Follow(n)
 	switch f.kind {
 	case boolean:
 		var b bool
@@ -68,7 +69,7 @@ func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
 	}
 	items, bad := make([]string, 0, len(n.Content)), []complaint(nil)
 	for i, item := range n.Content {
-		item = resolve(item)
+		item = epic.Follow(item)
 		if item.ShortTag() != "!!str" {
 			c := f.mistyped(item, "text")[0]
 			c.item = i + 1
@@ -148,7 +149,7 @@ func (f *field) fromText(s string) (any, []complaint) {
 		if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
 			return nil, wrong("", "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}")
 		}
-		return pricesFromNode(resolve(document.Content[0]))
+		return pricesFromNode(epic.Follow(document.Content[0]))
 	case integer, span, decimal:
 		number, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -255,14 +256,6 @@ func (fm *form) complain(s string, hidden bool) string {
 		}
 	}
 	return ""
-}
-
-// resolve follows an alias to what it stands for.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
 }
 
 // shorten keeps a wrong value from filling the screen.

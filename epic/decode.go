@@ -84,22 +84,23 @@ func (r *reader) fail(at Place, hint, format string, args ...any) {
 	r.broken = true
 }
 
-// resolve follows an alias.
-func resolve(n *yaml.Node) *yaml.Node {
+// Follow returns the node that an alias stands for.
+func Follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	return n
 }
 
-func isNull(n *yaml.Node) bool {
-	n = resolve(n)
+// IsNull reports whether a value is not there.
+func IsNull(n *yaml.Node) bool {
+	n = Follow(n)
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
 // text reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
 func (r *reader) text(n *yaml.Node, what string) (string, bool) {
-	at, n := placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
 		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
@@ -112,10 +113,10 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 
 // number reads a number; ok is false when there is none, which is an error unless the value is empty.
 func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
-	if isNull(n) {
+	if IsNull(n) {
 		return 0, false
 	}
-	at, n := placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
 		r.add(at, "write a number without quotes", "%s must be a number, not %s", what, kindOf(n))
@@ -130,10 +131,10 @@ func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
 
 func (r *reader) boolean(n *yaml.Node, what string) bool {
 	var value bool
-	if isNull(n) {
+	if IsNull(n) {
 		return false
 	}
-	at, n := placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
 		r.add(at, "write true or false", "%s must be true or false, not %s", what, kindOf(n))
 	}
@@ -142,10 +143,10 @@ func (r *reader) boolean(n *yaml.Node, what string) bool {
 
 // list returns the entries of a list; an empty value is an empty list.
 func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
-	if isNull(n) {
+	if IsNull(n) {
 		return nil
 	}
-	at, n := placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.SequenceNode {
 		hint := "write each entry on a line of its own, after - "
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
@@ -185,7 +186,7 @@ func kindOf(n *yaml.Node) string {
 	case "!!null":
 		return "empty"
 	case "!!str", "!!timestamp":
-		return "the text " + quoted(n.Value)
+		return "the text " + Quoted(n.Value)
 	case "!!int", "!!float":
 		return "the number " + plain(n.Value)
 	case "!!bool":

@@ -34,8 +34,8 @@ const defaultPriority = 2
 const unreadable = "?"
 
 func (r *reader) root(n *yaml.Node) {
-	if resolve(n).Kind != yaml.MappingNode {
-		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(resolve(n)))
+	if Follow(n).Kind != yaml.MappingNode {
+		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(Follow(n)))
 		return
 	}
 	r.mapping(n, epicKeys, "the epic", &r.top, r.epic)
@@ -124,7 +124,7 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 	list := make([]T, len(nodes))
 	for k, item := range nodes {
 		value, before := text(&list[k]), r.count()
-		if resolve(item).Kind == yaml.MappingNode {
+		if Follow(item).Kind == yaml.MappingNode {
 			r.item.reset(Place{})
 			_, name, _ := strings.Cut(known.entry, " ")
 			r.mapping(item, known, "the "+name, &r.item, &list[k])
@@ -143,8 +143,8 @@ func (r *reader) groups(n *yaml.Node) (groups []Group) {
 	for _, item := range r.list(n, "parallelization") {
 		var at places
 		at.reset(placeOf(item))
-		if resolve(item).Kind != yaml.MappingNode {
-			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(resolve(item)))
+		if Follow(item).Kind != yaml.MappingNode {
+			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(Follow(item)))
 			continue
 		}
 		var g Group
@@ -156,7 +156,7 @@ func (r *reader) groups(n *yaml.Node) (groups []Group) {
 
 // optional reads text that may be empty; it returns other when the value is no text at all.
 func (r *reader) optional(n *yaml.Node, what, other string) string {
-	if isNull(n) {
+	if IsNull(n) {
 		return ""
 	}
 	if s, ok := r.text(n, what); ok {
@@ -168,7 +168,7 @@ func (r *reader) optional(n *yaml.Node, what, other string) string {
 func (r *reader) version(n *yaml.Node) {
 	value, ok := r.number(n, "version")
 	switch {
-	case !ok && !isNull(n):
+	case !ok && !IsNull(n):
 		r.epic.Version = 2 // reported already
 	case value != math.Trunc(value) || math.Abs(value) > 1e6:
 		r.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
@@ -179,10 +179,10 @@ func (r *reader) version(n *yaml.Node) {
 }
 
 func (r *reader) tasks(n *yaml.Node) {
-	if isNull(n) {
+	if IsNull(n) {
 		return
 	}
-	at, n := placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.MappingNode {
 		r.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", kindOf(n))
 		r.tasksLost = true
@@ -196,7 +196,7 @@ func (r *reader) tasks(n *yaml.Node) {
 
 func (r *reader) task(key, value *yaml.Node) {
 	at, i := placeOf(key), len(r.epic.Tasks)
-	key = resolve(key)
+	key = Follow(key)
 	if key.Kind != yaml.ScalarNode {
 		r.add(at, "", "a task id must be text, not %s", kindOf(key))
 		return
@@ -206,10 +206,10 @@ func (r *reader) task(key, value *yaml.Node) {
 	t := &r.epic.Tasks[i]
 	r.nowTask = i
 	r.now.reset(at)
-	switch what := resolve(value); {
+	switch what := Follow(value); {
 	case what.Kind == yaml.MappingNode:
 		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), &r.now, t)
-	case !isNull(value):
+	case !IsNull(value):
 		r.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
 		t.Title = unreadable
 	}
@@ -263,7 +263,7 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
 		hint = "write " + priorities[p]
 	}
-	r.add(placeOf(n), hint, "priority %s is not known", quoted(s))
+	r.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
 }
 
 // knownKind avoids a string of its own for each task.

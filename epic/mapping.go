@@ -34,7 +34,7 @@ func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to a
 	var merges []*yaml.Node
 	read := func(n *yaml.Node, merged bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := resolve(n.Content[i]), n.Content[i+1]
+			key, value := Follow(n.Content[i]), n.Content[i+1]
 			merge := key.Tag == "!!merge"
 			if _, again := at.keys[key.Value]; merged && !merge && (again || key.Kind != yaml.ScalarNode) {
 				continue
@@ -47,9 +47,9 @@ func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to a
 			}
 		}
 	}
-	read(resolve(n), false)
+	read(Follow(n), false)
 	for len(merges) > 0 {
-		from := resolve(merges[len(merges)-1])
+		from := Follow(merges[len(merges)-1])
 		merges = merges[:len(merges)-1]
 		switch from.Kind {
 		case yaml.SequenceNode:
@@ -67,7 +67,7 @@ func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to a
 // key checks the key of a mapping, which is good when it is known and new, or a merge key.
 func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool {
 	at := placeOf(n)
-	n = resolve(n)
+	n = Follow(n)
 	name := n.Value
 	before, again := in.keys[name]
 	switch {

@@ -121,7 +121,7 @@ func (v *validator) task(i int) {
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
 	if !slices.Contains(kinds, string(t.Kind)) {
-		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", quoted(string(t.Kind)))
+		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", Quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {
 		v.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)
@@ -178,7 +178,7 @@ func (v *validator) checks(part Ref, checks []Check) {
 		}
 		if c.Expect != ExpectPass && c.Expect != ExpectRedThenGreen {
 			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"),
-				"expect %s is not known", quoted(string(c.Expect)))
+				"expect %s is not known", Quoted(string(c.Expect)))
 		}
 	}
 	v.oneName(part, checks)
@@ -193,7 +193,7 @@ func (v *validator) oneName(part Ref, checks []Check) {
 	for k, c := range checks {
 		if seen[c.Name] && strings.TrimSpace(c.Name) != "" {
 			part.Item = k
-			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", quoted(c.Name))
+			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", Quoted(c.Name))
 		}
 		seen[c.Name] = true
 	}
@@ -217,7 +217,7 @@ func (v *validator) criteria(part Ref, t *Task) {
 		if len(names) > 0 {
 			fallback = "the task's checks are " + listed(names)
 		}
-		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", quoted(c.Check))
+		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", Quoted(c.Check))
 	}
 }
 
@@ -236,5 +236,5 @@ func quotedID(of string) string {
 	if !found || taskID.MatchString(id) {
 		return of
 	}
-	return "task " + quoted(id)
+	return "task " + Quoted(id)
 }

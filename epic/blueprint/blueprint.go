@@ -79,10 +79,7 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		slices.SortStableFunc(p.unused, func(a, b Unused) int { return cmp.Compare(a.Line, b.Line) })
 		return &Plan{Epic: p.epic, Unused: p.unused, Offered: p.offered}, nil
 	}
-	slices.SortStableFunc(p.problems, func(a, b epic.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return nil, p.problems
+	return nil, p.problems.Sorted()
 }
 
 // HasTasks reports whether a text has a task that Parse recognises, whatever else is wrong with it.
@@ -197,7 +194,7 @@ func (p *parser) frontMatter(src []byte) []byte {
 		case key == "title" && found:
 			p.epic.Title = strings.Trim(strings.TrimSpace(value), `"'`)
 		case found && frontKey.MatchString(key):
-			p.skip(at, "%s of the front matter is not read", short(key))
+			p.skip(at, "%s of the front matter is not read", epic.Quoted(key))
 		}
 	}
 	end := len("---\n") + len(matter) + len("\n---\n")

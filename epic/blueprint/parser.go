@@ -40,9 +40,7 @@ func (p *parser) skip(line int, format string, args ...any) {
 }
 
 func (p *parser) add(at epic.Place, hint, format string, args ...any) {
-	p.problems = append(p.problems, epic.Problem{
-		File: p.file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint,
-	})
+	p.problems.Add(p.file, at, hint, format, args...)
 }
 
 var (
@@ -241,7 +239,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", short(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }

@@ -28,8 +28,8 @@ const (
 	beadsBlocks = "blocks"
 )
 
-// readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and waits-for
-// order work. An issue that is an epic is the group of its children.
+// readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and
+// waits-for order work. An issue that is an epic is the group of its children.
 func readBeads(s source, d *draft) {
 	if d.title = path.Base(path.Dir(path.Dir(s.name))); d.title == "." {
 		d.title = "Issues"

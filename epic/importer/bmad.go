@@ -26,8 +26,8 @@ func claimsBmad(s source) bool {
 	return (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(s.data), "\ndevelopment_status:")
 }
 
-// readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
-// are done one after the other, epics in their order. Retrospectives are for people, and left out.
+// readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an
+// epic are done one after the other, epics in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
 	root, err := placed.YAML(s.data)
 	if wrong, ok := errors.AsType[*placed.Error](err); ok {

@@ -20,8 +20,8 @@ func (s source) unclaimed() bool {
 	return text && !blueprint.HasTasks(s.data)
 }
 
-// readBoxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its criteria.
-// Boxes with numbers are done in their order; others have none.
+// readBoxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its
+// criteria. Boxes with numbers are done in their order; others have none.
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	for _, part := range headed(s.body) {

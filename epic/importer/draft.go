@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -82,9 +81,7 @@ func (d *draft) tell(line int, why string) { d.told = append(d.told, Told{d.at(d
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
 
 func (d *draft) fail(line int, format string, args ...any) {
-	d.problems = append(d.problems, epic.Problem{
-		File: d.at(d.file), Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...),
-	})
+	d.problems.Add(d.at(d.file), epic.Place{Line: line}, "", format, args...)
 }
 
 // plan makes the epic of what has been read.
@@ -132,8 +129,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		}
 	}
 	if len(d.problems) > 0 {
-		slices.SortStableFunc(d.problems, func(a, b epic.Problem) int { return cmp.Compare(a.Line, b.Line) })
-		return nil, d.problems
+		return nil, d.problems.Sorted()
 	}
 	p.Told = d.told
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })

@@ -25,8 +25,8 @@ func claimsGsd(s source) bool {
 		slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
 }
 
-// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task itself.
-// A phase waits for those it depends on.
+// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task
+// itself. A phase waits for those it depends on.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}

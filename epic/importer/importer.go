@@ -76,16 +76,17 @@ const (
 // Formats are all there are, in the order in which they are tried.
 func Formats() []Format {
 	sprint := []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"}
+	words := strings.Fields
 	return []Format{
-		{"speckit", "spec-kit", []string{"specs/*/tasks.md", "*/tasks.md", "tasks.md"}, markdown, claimsSpeckit, readSpeckit},
-		{"openspec", "OpenSpec", []string{"openspec/changes/*/tasks.md", "changes/*/tasks.md", "tasks.md"}, markdown, claimsOpenspec, readOpenspec},
-		{"kiro", "Kiro", []string{".kiro/specs/*/tasks.md", "specs/*/tasks.md", "tasks.md"}, markdown, claimsKiro, readKiro},
-		{"taskmaster", "Task Master", []string{".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json"}, json, claimsTaskmaster, readTaskmaster},
-		{"ralph", "ralph", []string{"scripts/ralph/prd.json", "ralph/prd.json", "prd.json"}, json, claimsRalph, readRalph},
-		{"beads", "beads", []string{".beads/issues.jsonl", "issues.jsonl"}, other, claimsBeads, readBeads},
+		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), markdown, claimsSpeckit, readSpeckit},
+		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), markdown, claimsOpenspec, readOpenspec},
+		{"kiro", "Kiro", words(".kiro/specs/*/tasks.md specs/*/tasks.md tasks.md"), markdown, claimsKiro, readKiro},
+		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), json, claimsTaskmaster, readTaskmaster},
+		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), json, claimsRalph, readRalph},
+		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), other, claimsBeads, readBeads},
 		{"bmad", "BMAD", sprint, other, claimsBmad, readBmad},
-		{"gsd", "GSD", []string{".planning/ROADMAP.md", "ROADMAP.md"}, markdown, claimsGsd, readGsd},
-		{"planmode", "Claude Code's plan mode", []string{".claude/plans/*.md", "plans/*.md"}, markdown, claimsPlanmode, readPlanmode},
+		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), markdown, claimsGsd, readGsd},
+		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), markdown, claimsPlanmode, readPlanmode},
 		{"checklist", "", nil, markdown, claimsBoxes, readBoxes},
 	}
 }

@@ -25,8 +25,8 @@ func claimsKiro(s source) bool {
 	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
 }
 
-// readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of its
-// own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
+// readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
+// its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
 	wanted := d.read(s, "requirements.md")
 	criteria := kiroCriteria(wanted)

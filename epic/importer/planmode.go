@@ -51,8 +51,8 @@ func steps(list []line) []int {
 	return items
 }
 
-// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of a
-// section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of
+// a section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	starts := steps(s.body)

@@ -27,8 +27,8 @@ func claimsSpeckit(s source) bool {
 	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
 }
 
-// readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after all
-// phases before the first of them. A task without [P] waits for the one before it in its phase.
+// readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
+// all phases before the first of them. A task without [P] waits for the one before it in its phase.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	d.companions(s, "spec.md", "the scenarios of its stories")

@@ -33,8 +33,8 @@ func tagsOf(root *placed.Node) (tags []tag) {
 	return tags
 }
 
-// readTaskmaster reads tasks.json of Task Master, with tags or, in its old form, without. A task with subtasks is done in these: each waits for
-// what the task waits for, and who waits for the task waits for all of them.
+// readTaskmaster reads tasks.json of Task Master, with tags or, in its old form, without. A task with subtasks is done in these: each waits
+// for what the task waits for, and who waits for the task waits for all of them.
 func readTaskmaster(s source, d *draft) {
 	tags := tagsOf(s.root)
 	if len(tags) == 0 {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/epic"
 )
 
 // errPlace means that a state cannot be written into a playlist without changing something else in it.
@@ -46,7 +48,7 @@ func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
 	}
 	want, _, _ := parse(name, src) // it has just been read
 	change(want)
-	sets := want.differences(before, follow(root))
+	sets := want.differences(before, epic.Follow(root))
 	if len(sets) == 0 {
 		return src, nil
 	}
@@ -65,7 +67,8 @@ func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
 // reads reports whether a text is a playlist with the states that are wanted.
 func reads(name string, text []byte, want *List) bool {
 	now, root, err := parse(name, text)
-	return err == nil && len(now.Epics) == len(want.Epics) && len(now.Warnings) == len(want.Warnings) && len(want.differences(now, follow(root))) == 0
+	return err == nil && len(now.Epics) == len(want.Epics) && len(now.Warnings) == len(want.Warnings) &&
+		len(want.differences(now, epic.Follow(root))) == 0
 }
 
 // set is a value that a mapping is to have under one of its keys.
@@ -93,7 +96,7 @@ func (l *List) differences(old *List, root *yaml.Node) (sets []set) {
 	differ(root, listKeys, reflect.ValueOf(*old), reflect.ValueOf(*l))
 	items := entryNodes(root)
 	for i := range min(len(l.Epics), len(old.Epics), len(items)) {
-		differ(follow(items[i]), entryKeys, reflect.ValueOf(old.Epics[i]), reflect.ValueOf(l.Epics[i]))
+		differ(epic.Follow(items[i]), entryKeys, reflect.ValueOf(old.Epics[i]), reflect.ValueOf(l.Epics[i]))
 	}
 	return sets
 }
@@ -111,7 +114,7 @@ func before(mapping *yaml.Node, order []string, key string) string {
 // entryNodes returns the nodes of the epics of a list that has been read.
 func entryNodes(root *yaml.Node) []*yaml.Node {
 	if at := lookup(root, "epics"); at >= 0 {
-		return follow(root.Content[at+1]).Content
+		return epic.Follow(root.Content[at+1]).Content
 	}
 	return nil
 }
@@ -119,7 +122,7 @@ func entryNodes(root *yaml.Node) []*yaml.Node {
 // lookup returns the index of a key among the nodes of a mapping, or -1.
 func lookup(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if follow(mapping.Content[i]).Value == key {
+		if epic.Follow(mapping.Content[i]).Value == key {
 			return i
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/plaintext"
 )
 
@@ -69,11 +70,8 @@ func Parse(data []byte, first int) (*Node, error) {
 func YAML(data []byte) (*Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		line, why := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if _, failed := fmt.Sscanf(why, "line %d:", &line); failed == nil {
-			_, why, _ = strings.Cut(why, ": ")
-		}
-		return nil, &Error{line, errors.New(why)}
+		line, why := epic.Mistake(err)
+		return nil, &Error{max(line, 1), errors.New(why)}
 	}
 	if len(document.Content) == 0 {
 		return &Node{}, nil
