@@ -30,13 +30,13 @@ type parser struct {
 	inProse  bool // the last of prose goes on
 	done     []string
 	taskless bool // there is no task in it
-	unused   []Unused
-	offered  []Command
+	unused   []Told
+	offered  []Offered
 }
 
 // skip takes note of a line of which nothing is made.
 func (p *parser) skip(line int, format string, args ...any) {
-	p.unused = append(p.unused, Unused{Line: line, Why: fmt.Sprintf(format, args...)})
+	p.unused = append(p.unused, Told{File: p.file, Line: line, Why: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) add(at epic.Place, hint, format string, args ...any) {

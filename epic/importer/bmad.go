@@ -96,9 +96,7 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 			it.criteria = clauses(part.body)
 		case bmadOfAgent.MatchString(name):
 			if join(part.body) != "" {
-				d.told = append(d.told, Told{
-					d.at(path.Join(path.Dir(s.name), file)), part.heading.n, "agents are not told " + clip(name, 60) + ", the record of an agent",
-				})
+				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "agents are not told "+clip(name, 60)+", the record of an agent")
 			}
 		case bmadTasks.MatchString(name):
 			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))

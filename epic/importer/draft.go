@@ -75,8 +75,12 @@ type group struct {
 // normal is the priority of a task that says none.
 const normal = 2
 
-// tell notes a line of which nothing is made.
-func (d *draft) tell(line int, why string) { d.told = append(d.told, Told{d.at(d.file), line, why}) }
+// tell notes a line of the plan of which nothing is made, tellOf one of another file.
+func (d *draft) tell(line int, why string) { d.tellOf(d.file, line, why) }
+
+func (d *draft) tellOf(file string, line int, why string) {
+	d.told = append(d.told, Told{File: d.at(file), Line: line, Why: why})
+}
 
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
 
@@ -119,7 +123,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			case epic.TaskPart:
 				return epic.Place{Line: open[r.N].line, Column: 1}
 			case epic.GroupPart:
-				return epic.Place{Line: max(1, d.groupLine(e.Groups[r.N].Name)), Column: 1}
+				return epic.Place{Line: max(1, groupLine(d.groups, e.Groups[r.N].Name)), Column: 1}
 			default: // the epic itself
 				return epic.Place{Line: 1, Column: 1}
 			}

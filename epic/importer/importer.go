@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"relay/epic"
 	"relay/epic/blueprint"
 
 	"relay/epic/importer/internal/placed"
@@ -24,35 +23,13 @@ import (
 const MaxSize = 4 << 20
 
 // Plan is what has been made of a plan.
-type Plan struct {
-	Epic   *epic.Epic
-	Format string // its name, as openspec
-	Done   int    // tasks that are left out because they are done
-	Told   []Told // what could not be carried over, by place
-	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
-	Offered []Offered
-}
+type Plan = blueprint.Plan
 
-// Offered is a command that only a person can say of whether it is a check of the epic.
-type Offered struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Run  string `json:"run"`
-}
+// Told names a line of which nothing has been made.
+type Told = blueprint.Told
 
-// Told names a line of a plan of which nothing has been made, and why.
-type Told struct {
-	File string `json:"file"`
-	Line int    `json:"line"` // 0: it is no file that has lines
-	Why  string `json:"why"`
-}
-
-func (t Told) String() string {
-	if t.Line == 0 {
-		return t.File + ": " + t.Why
-	}
-	return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why)
-}
+// Offered is a command that may be meant as a check.
+type Offered = blueprint.Offered
 
 // Format is one form of plans.
 type Format struct {
@@ -222,9 +199,7 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	}
 	plan.Format = f.Name
 	if path.Ext(file) == ".md" { // commands under headings such as Verification
-		for _, c := range blueprint.Commands(s.data) {
-			plan.Offered = append(plan.Offered, Offered{File: d.at(file), Line: c.Line, Run: c.Run})
-		}
+		plan.Offered = blueprint.Commands(d.at(file), s.data)
 	}
 	return plan, nil
 }
@@ -264,7 +239,7 @@ func (d *draft) read(s source, name string) []line {
 	file := path.Join(path.Dir(s.name), name)
 	data, err := s.text(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.told = append(d.told, Told{File: d.at(file), Why: "it cannot be read: " + err.Error()})
+		d.tellOf(file, 0, "it cannot be read: "+err.Error())
 	}
 	return lines(data)
 }
@@ -276,7 +251,7 @@ func (d *draft) companions(s source, partly, part string, wholly ...string) {
 		base := path.Base(name)
 		switch {
 		case base == partly:
-			d.told = append(d.told, Told{File: d.at(name), Why: "agents are told " + part + ", and no more of it"})
+			d.tellOf(name, 0, "agents are told "+part+", and no more of it")
 		case name == s.name || slices.Contains(wholly, base) || strings.EqualFold(base, "readme.md"):
 			continue
 		default:

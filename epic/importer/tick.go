@@ -48,14 +48,14 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 		id := task.ID
 		it, why := d.standing(task)
 		if it == nil {
-			out.Told = append(out.Told, Told{d.at(file), 1, why})
+			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
 		}
 		e, ok := it.tick(data, starts)
 		switch {
 		case it.done:
 		case !ok:
-			out.Told = append(out.Told, Told{d.at(file), it.line, fmt.Sprintf("%s has nothing that could say that it is done", id)})
+			out.Told = append(out.Told, Told{File: d.at(file), Line: it.line, Why: fmt.Sprintf("%s has nothing that could say that it is done", id)})
 		default:
 			edits, out.Done = append(edits, e), append(out.Done, id)
 		}
