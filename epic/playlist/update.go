@@ -171,11 +171,7 @@ func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
 		rest := append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: s.key}, scalar}, s.in.Content[at:]...)
 		s.in.Content = append(s.in.Content[:at:at], rest...)
 	}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	err := errors.Join(enc.Encode(root), enc.Close())
-	return out.Bytes(), err
+	return epic.EncodeNode(root)
 }
 
 // editLines sets the values in the text, where each stands on one line or can be put on a line of its own. What comes of it has to be
