@@ -198,11 +198,8 @@ func (l *loader) merge() (*Config, error) {
 		if name, ok := agentOf(key); ok {
 			key = agentsKey + "." + number[name] + strings.TrimPrefix(key, agentsKey+"."+name)
 		}
-		if key == pricesKey {
-			continue
-		}
-		if err := v.MergeConfigMap(nested(key, s.decoded())); err != nil {
-			return nil, fmt.Errorf("merge %s: %w", s.key, err)
+		if key != pricesKey {
+			v.Set(key, s.decoded())
 		}
 	}
 	var c Config
@@ -225,15 +222,6 @@ func (s setting) decoded() any {
 	}
 	units, _ := s.value.(float64)
 	return time.Duration(units * float64(f.unit))
-}
-
-// nested wraps a value in the maps that its dotted key names.
-func nested(key string, value any) map[string]any {
-	head, rest, deeper := strings.Cut(key, ".")
-	if !deeper {
-		return map[string]any{head: value}
-	}
-	return map[string]any{head: nested(rest, value)}
 }
 
 // explain lists the settings that hold.
