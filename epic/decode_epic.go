@@ -3,6 +3,7 @@ package epic
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -253,11 +254,9 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 	if s == "" {
 		return
 	}
-	for p, name := range priorities {
-		if s == name {
-			*v = p
-			return
-		}
+	if p := slices.Index(priorities, s); p >= 0 {
+		*v = p
+		return
 	}
 	hint := "use p0, p1, p2 or p3"
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
@@ -268,10 +267,8 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 
 // knownKind avoids a string of its own for each task.
 func knownKind(s string) Kind {
-	for _, k := range kinds {
-		if k == s {
-			return Kind(k)
-		}
+	if i := slices.Index(kinds, s); i >= 0 {
+		s = kinds[i]
 	}
 	return Kind(s)
 }

@@ -206,7 +206,7 @@ func (v *validator) criteria(part Ref, t *Task) {
 		if strings.TrimSpace(c.Text) == "" {
 			v.add(v.at(part), "say what has to be true, or take the entry out", "the acceptance criterion is empty")
 		}
-		if c.Check == "" || hasCheck(t.Checks, c.Check) {
+		if c.Check == "" || slices.ContainsFunc(t.Checks, func(check Check) bool { return check.Name == c.Check }) {
 			continue
 		}
 		names := make([]string, len(t.Checks))
@@ -219,15 +219,6 @@ func (v *validator) criteria(part Ref, t *Task) {
 		}
 		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", Quoted(c.Check))
 	}
-}
-
-func hasCheck(checks []Check, name string) bool {
-	for _, c := range checks {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // quotedID keeps an id that is not allowed from reaching a terminal as it is.

@@ -83,14 +83,14 @@ func (r *speckitReader) phase(s *section) {
 			said = append(said, l)
 			continue
 		}
-		it := r.task(p, &l, m)
-		if !it.parallel && before != nil {
+		it, parallel := r.task(p, &l, m)
+		if !parallel && before != nil {
 			it.follow(before)
 		}
 		if it.open() {
-			before = it.item
+			before = it
 		}
-		r.items = append(r.items, it.item)
+		r.items = append(r.items, it)
 	}
 	if len(r.items) == first {
 		r.prose(s.heading.rest, said)
@@ -105,23 +105,16 @@ func (r *speckitReader) phase(s *section) {
 
 var digits = lazyregexp.New(`\d+`)
 
-// speckitItem is a task, and whether it has [P].
-type speckitItem struct {
-	*item
-
-	parallel bool
-}
-
-// task reads a task, whose parts are m.
-func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
+// task reads a task, whose parts are m, and whether it has [P].
+func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
 	// Which tasks it waits for is no part of what it is: their ids change when the list is numbered anew.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
-	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}}
+	it = &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}
 	it.say(marked(what))
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
-		it.parallel = it.parallel || m[1] == "P"
+		parallel = parallel || m[1] == "P"
 		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
-			r.last[number] = it.item
+			r.last[number] = it
 		}
 	}
 	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
@@ -129,7 +122,7 @@ func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
 			it.after = append(it.after, reference{id: id, line: l.n})
 		}
 	}
-	return it
+	return it, parallel
 }
 
 // waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.
