@@ -32,7 +32,11 @@ func (l *loader) readFile(path string) error {
 	}
 	var src []byte
 	if err == nil {
-		src, err = readSome(path, maxFile+1)
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // it may be a pipe by now
+			src, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+			_ = f.Close() // only read
+		}
 	}
 	if err != nil {
 		l.problem(position{file: path}, "cannot be read: "+err.Error(), "")
@@ -43,16 +47,6 @@ func (l *loader) readFile(path string) error {
 		return nil
 	}
 	return l.read(src, path)
-}
-
-// readSome reads at most limit bytes of a file, and waits for nobody.
-func readSome(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // read takes in one YAML document.

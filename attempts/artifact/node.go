@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 )
 
@@ -42,12 +43,9 @@ func writeMap(b *bytes.Buffer, m Map, unquoted ...string) error {
 			n.Content[i+1].Style = 0
 		}
 	}
-	enc := yaml.NewEncoder(b)
-	enc.SetIndent(2)
-	if err := enc.Encode(n); err != nil {
-		return err
-	}
-	return enc.Close()
+	text, err := epic.EncodeNode(n)
+	b.Write(text)
+	return err
 }
 
 func mapNode(m Map) *yaml.Node {
