@@ -23,11 +23,11 @@ func (l *loader) check(c *Config) {
 		}
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
-		key := "relay.backoff_seconds"
-		if s, _ := l.winner(key); s.origin == "default" { // then somebody lowered the maximum
-			key = "relay.backoff_max_seconds"
+		s, _ := l.winner("relay.backoff_seconds")
+		if s.origin == "default" { // then somebody lowered the maximum
+			s, _ = l.winner("relay.backoff_max_seconds")
 		}
-		l.problem(l.positionOf(key), "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
+		l.problem(s.position, "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
 	if c.Relay.Jobs > 1 && c.Relay.Isolation == "none" {
 		l.warnings = append(l.warnings, fmt.Sprintf(
@@ -73,9 +73,4 @@ func (l *loader) checkAgent(name string, a Agent) {
 			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
 	}
-}
-
-func (l *loader) positionOf(key string) position {
-	s, _ := l.winner(key)
-	return s.position
 }
