@@ -11,7 +11,7 @@ func NewMemory(g *epic.Graph) *Memory { return &Memory{newFold(g, nil)} }
 // Fold adds an event. Events come in the order in which they happened.
 func (m *Memory) Fold(e Event) { m.fold.apply(&e) }
 
-// View calls f with the ledger as it is now. f must neither change nor keep it.
+// View calls f with the ledger as it is now. f must not change it.
 func (m *Memory) View(f func(*Ledger)) { f(m.fold.ledger) }
 
 // Task returns a copy of one task's record, as [Store.Task] does.

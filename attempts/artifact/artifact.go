@@ -6,6 +6,8 @@
 package artifact
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,21 +47,9 @@ func Outcomes() []Outcome { return []Outcome{Succeeded, PartialPlus, PartialMinu
 
 // ParseOutcome reads an outcome as people and older files write it: in any case, and also SUCCESS, PARTIAL and FAILURE.
 func ParseOutcome(text string) (o Outcome, ok bool) {
-	word := strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToUpper(strings.TrimSpace(text)))
-	switch word {
-	case "SUCCESS":
-		return Succeeded, true
-	case "PARTIAL":
-		return PartialPlus, true
-	case "FAILURE":
-		return Failed, true
-	}
-	for _, o := range Outcomes() {
-		if word == string(o) {
-			return o, true
-		}
-	}
-	return "", false
+	o = Outcome(strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToUpper(strings.TrimSpace(text))))
+	o = cmp.Or(map[Outcome]Outcome{"SUCCESS": Succeeded, "PARTIAL": PartialPlus, "FAILURE": Failed}[o], o)
+	return o, slices.Contains(Outcomes(), o)
 }
 
 // Artifact is one file, with its keys in their order. Fields that are empty are not written, but for those that are required. Extra, here

@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -73,13 +74,13 @@ func parse(raw []byte) (*document, error) {
 	}
 	d := &document{lines: make(map[string]int)}
 	d.checkBytes(raw)
-	front, body, bodyLine := d.split(strings.Split(plaintext.Clean(string(raw)), "\n"))
+	front, body := d.split(plaintext.Clean(string(raw)))
 	reader := &nodeReader{lines: d.lines}
-	first, err := reader.part(front, 1)
+	first, err := reader.part(front)
 	if err != nil {
 		return nil, err
 	}
-	second, err := reader.part(body, bodyLine)
+	second, err := reader.part(body)
 	if err != nil {
 		return nil, err
 	}
@@ -114,51 +115,52 @@ func (d *document) problem(line int, message, hint string) {
 	d.problems = append(d.problems, Problem{Line: line, Message: message, Hint: hint})
 }
 
-// split returns the front matter and the body of a file, and the line on which the body begins. Without front matter all is body.
-func (d *document) split(lines []string) (front, body []string, bodyLine int) {
+// separator is a line that separates the parts of a file.
+var separator = lazyregexp.New(`(?m)^(---|\.\.\.)[ \t]*$`)
+
+// part is one part of a file, and the line on which it begins.
+type part struct {
+	text string
+	line int
+}
+
+// split returns the front matter and the body of a file. Without front matter all is body.
+func (d *document) split(text string) (front, body part) {
 	const layout = "a file begins with ---, front matter and ---"
-	begin := 0
-	for begin < len(lines) && strings.TrimSpace(lines[begin]) == "" {
-		begin++
-	}
-	if begin == len(lines) || !separates(lines[begin]) {
+	lineOf := func(at int) int { return 1 + strings.Count(text[:at], "\n") }
+	marks := separator.FindAllIndex([]byte(text), 2)
+	switch {
+	case len(marks) == 0 || strings.TrimSpace(text[:marks[0][0]]) != "":
 		d.problem(1, "there is no front matter", layout)
-		return nil, d.cut(lines, 0), 1
+		return part{"", 1}, d.cut(part{text, 1})
+	case len(marks) == 1:
+		line := lineOf(marks[0][0])
+		d.problem(line, "the front matter has no end", layout)
+		return part{"", 1}, part{text[marks[0][1]:], line}
 	}
-	for i := begin + 1; i < len(lines); i++ {
-		if separates(lines[i]) {
-			front = append(make([]string, begin+1), lines[begin+1:i]...)
-			return front, d.cut(lines[i+1:], i+1), i + 2
-		}
-	}
-	d.problem(begin+1, "the front matter has no end", layout)
-	return nil, append(make([]string, begin+1), lines[begin+1:]...), 1
+	return part{text[marks[0][1]:marks[1][0]], lineOf(marks[0][0])}, d.cut(part{text[marks[1][1]:], lineOf(marks[1][0])})
 }
 
-func separates(line string) bool {
-	line = strings.TrimRight(line, " \t")
-	return line == "---" || line == "..."
-}
+// begins is a line of a body that begins as a separator does.
+var begins = lazyregexp.New(`(?m)^(---.*|\.\.\.[ \t]*)$`)
 
-// cut returns the lines of the body as far as it is one YAML document. before is the number of lines before it.
-func (d *document) cut(body []string, before int) []string {
-	for i, line := range body {
-		if !strings.HasPrefix(line, "---") && !separates(line) {
-			continue
-		}
-		d.problem(before+i+1, "the line begins with "+line[:3]+", in the body", "readers of Continuous Claude see nothing of such a file: indent the line, or take it out")
-		if separates(line) || strings.HasPrefix(line, "--- ") {
-			return body[:i]
+// cut returns the body as far as it is one YAML document.
+func (d *document) cut(body part) part {
+	for _, at := range begins.FindAllIndex([]byte(body.text), -1) {
+		line := body.text[at[0]:at[1]]
+		d.problem(body.line+strings.Count(body.text[:at[0]], "\n"), "the line begins with "+line[:3]+", in the body", "readers of Continuous Claude see nothing of such a file: indent the line, or take it out")
+		if separator.MatchString(line) || strings.HasPrefix(line, "--- ") {
+			return part{body.text[:at[0]], body.line}
 		}
 	}
 	return body
 }
 
-// part reads one part of a file, whose first line has the number given.
-func (r *nodeReader) part(lines []string, number int) (Map, error) {
+// part reads one part of a file.
+func (r *nodeReader) part(p part) (Map, error) {
 	var n yaml.Node
-	r.offset = number - 1
-	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &n); err != nil {
+	r.offset = p.line - 1
+	if err := yaml.Unmarshal([]byte(p.text), &n); err != nil {
 		line, message := epic.Mistake(err)
 		return nil, &SyntaxError{Line: r.offset + max(line, 1), Message: message}
 	}

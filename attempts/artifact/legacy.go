@@ -81,15 +81,8 @@ func Title(legacy string) string {
 
 // mode goes by the folder of a file, and by its heading when it lies elsewhere.
 func (l Legacy) mode(i *importer) (Mode, error) {
-	folder := path.Base(path.Dir(filepath.ToSlash(l.Path)))
-	modes := []Mode{Handoff, Checkpoint}
-	for _, m := range modes {
-		if folder == "."+string(m) {
-			return m, nil
-		}
-	}
-	for _, m := range modes {
-		if strings.EqualFold(i.kind, string(m)) {
+	for _, name := range []string{path.Base(path.Dir(filepath.ToSlash(l.Path))), "." + strings.ToLower(i.kind)} {
+		if m := Mode(strings.TrimPrefix(name, ".")); name != string(m) && (m == Handoff || m == Checkpoint) {
 			return m, nil
 		}
 	}
@@ -227,23 +220,15 @@ func (i *importer) section(name string, lines []string) {
 }
 
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
-var word = lazyregexp.New(`^[-*]?[ \t]*\**([A-Za-z][A-Za-z _-]{0,30})\**:\**[ \t]*(.+)$`)
+var word = lazyregexp.New(`(?i)^[-*]?[ \t]*\**(outcome|bead|primary[ _]bead|session|session[ _]id|agent[ _]id|date) *\**:\**[ \t]*(.+)$`)
 
 func (i *importer) preamble(lines []string) {
 	var rest []string
 	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
-		found := word.FindStringSubmatch(trimmed)
-		key := ""
-		if found != nil {
-			key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(found[1])), " ", "_")
-		}
-		switch key {
-		case "outcome", "bead", "primary_bead", "session", "session_id", "agent_id", "date":
-			i.words[key] = strings.Trim(oneLine(found[2]), "*`\"' ")
-			continue
-		}
-		if trimmed != "---" {
+		if found := word.FindStringSubmatch(trimmed); found != nil {
+			i.words[strings.ReplaceAll(strings.ToLower(found[1]), " ", "_")] = strings.Trim(oneLine(found[2]), "*`\"' ")
+		} else if trimmed != "---" {
 			rest = append(rest, line)
 		}
 	}

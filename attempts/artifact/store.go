@@ -86,9 +86,10 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 		}
 		name = Name(a, numbered)
 		switch err := w.claim(name); {
-		case errors.Is(err, fs.ErrExist) && w.same(name, text):
-			return name, false, nil
 		case errors.Is(err, fs.ErrExist):
+			if there, err := w.read(name, len(text)); err == nil && bytes.Equal(there, text) {
+				return name, false, nil
+			}
 			continue
 		case err != nil:
 			return "", false, err
@@ -98,6 +99,17 @@ func (w *Writer) Add(a *Artifact, title string) (name string, added bool, err er
 		}
 		return name, true, nil
 	}
+}
+
+// Holds reports whether there is a file under the name that Put gives an artifact, and whether it says the same. It fails for an artifact
+// that Put refuses.
+func (w *Writer) Holds(a *Artifact, title string) (there, same bool, err error) {
+	text, err := w.Encode(a)
+	if err != nil {
+		return false, false, err
+	}
+	got, err := w.read(Name(a, title), len(text))
+	return err == nil, err == nil && bytes.Equal(got, text), nil
 }
 
 // begin makes the session fit for a folder, makes that, and returns the text of the file.
@@ -119,14 +131,14 @@ func (w *Writer) claim(name string) error {
 	return f.Close()
 }
 
-func (w *Writer) same(name string, text []byte) bool {
+// read returns what is in a file, no more of it than one byte behind most.
+func (w *Writer) read(name string, most int) ([]byte, error) {
 	f, err := durable.Regular(w.fsys, name, os.O_RDONLY)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	defer f.Close()
-	there, err := io.ReadAll(io.LimitReader(f, int64(len(text))+1))
-	return err == nil && bytes.Equal(there, text)
+	return io.ReadAll(io.LimitReader(f, int64(most)+1))
 }
 
 func (w *Writer) replace(name string, text []byte, a *Artifact) error {

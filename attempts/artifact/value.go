@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,91 +165,6 @@ func (m Map) value() any {
 	}
 	v, _ := schema.Decode(text) // what was encoded just now
 	return v
-}
-
-// clean returns a value that can be written: of Maps, []any, texts without what drives a terminal, json.Numbers, booleans and nil.
-// What is of another type becomes text.
-func clean(v any) any {
-	switch v := v.(type) {
-	case nil, bool:
-		return v
-	case json.Number:
-		if _, err := strconv.ParseFloat(string(v), 64); err == nil && jsonNumber.MatchString(string(v)) {
-			return v
-		}
-	case int, int64, uint64, float64:
-		if b, err := json.Marshal(v); err == nil {
-			return clean(json.Number(b))
-		}
-	case map[string]any:
-		var m Map
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			m = append(m, Field{key, v[key]})
-		}
-		return clean(m)
-	case Map:
-		return cleanMap(v, nil)
-	case []Note:
-		var m Map
-		for _, n := range v {
-			m = append(m, Field{n.Key, n.Text})
-		}
-		return clean(m)
-	case *Git:
-		if !v.stated() {
-			return nil
-		}
-	}
-	return cleanOf(reflect.ValueOf(v))
-}
-
-func (g *Git) stated() bool { return g != nil && oneLine(g.Branch) != "" && oneLine(g.Commit) != "" }
-
-func cleanOf(v reflect.Value) any {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return clean(v.Elem().Interface())
-	case reflect.Slice:
-		list := make([]any, v.Len())
-		for i := range list {
-			list[i] = clean(v.Index(i).Interface())
-		}
-		return list
-	case reflect.Struct:
-		if at := v.FieldByName("Extra"); at.IsValid() {
-			extra, _ := reflect.TypeAssert[Map](at)
-			m, taken := written(fieldsOf(v)), make(map[string]bool)
-			for _, f := range m {
-				taken[f.Key] = true
-			}
-			return append(m, cleanMap(extra, taken)...)
-		}
-	default:
-	}
-	return plaintext.Clean(fmt.Sprint(v.Interface()))
-}
-
-// cleanMap is clean for a Map. Keys that are alike once they are clean, or that are taken, get a number.
-func cleanMap(m Map, taken map[string]bool) Map {
-	cleaned, used := make(Map, 0, len(m)), maps.Clone(taken)
-	if used == nil {
-		used = make(map[string]bool)
-	}
-	alike := make(map[string]int)
-	for _, f := range m {
-		base := oneLine(f.Key)
-		key := base
-		for used[key] {
-			alike[base]++
-			key = oneLine(fmt.Sprintf("%s (%d)", base, alike[base]+1))
-		}
-		used[key] = true
-		cleaned = append(cleaned, Field{key, clean(f.Value)})
-	}
-	return cleaned
 }
 
 // oneLine is a text on one line, without what drives a terminal.

@@ -26,7 +26,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 		if err != nil {
 			return err
 		}
-		if id = ofOrigin(list, o.Origin); id != "" {
+		if there, err := ofOrigin(list, o.Origin); err == nil {
+			id = there.Entry.ID
 			return nil
 		}
 		e := &Entry{Topic: l.line(o.Topic), Summary: l.clean(o.Summary), Status: o.Status, Origin: o.Origin}
@@ -44,8 +45,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 		e.Created = Stamp(now)
 		e.History = []Change{l.change(o.Status, "", now)}
 		for _, origin := range o.Follows {
-			if earlier := ofOrigin(list, origin); earlier != "" {
-				e.Links = append(e.Links, Link{To: earlier, Relation: follows, At: e.Created, By: l.line(l.o.By)})
+			if earlier, err := ofOrigin(list, origin); err == nil {
+				e.Links = append(e.Links, Link{To: earlier.Entry.ID, Relation: follows, At: e.Created, By: l.line(l.o.By)})
 			}
 		}
 		id, err = l.create(e, now, list)
@@ -54,15 +55,8 @@ func (l *Ledger) Append(o Opening) (id string, err error) {
 	return id, err
 }
 
-// ofOrigin returns the id of the entry that was made from something; "": there is none.
-func ofOrigin(list []Listed, origin string) string {
-	if found, err := findOrigin(list, origin); err == nil {
-		return found.Entry.ID
-	}
-	return ""
-}
-
-func findOrigin(list []Listed, origin string) (Listed, error) {
+// ofOrigin returns the entry that was made from something.
+func ofOrigin(list []Listed, origin string) (Listed, error) {
 	for _, there := range list {
 		if origin != "" && there.Entry != nil && there.Entry.Origin == origin {
 			return there, nil
@@ -74,7 +68,7 @@ func findOrigin(list []Listed, origin string) (Listed, error) {
 // Note adds a note to the history of the entry that was made from something, and leaves its status as it is. It does nothing when there is
 // no such entry, or its history has that note of the same author and second already.
 func (l *Ledger) Note(origin, note string) (added bool, err error) {
-	pick := func(list []Listed) (Listed, error) { return findOrigin(list, origin) }
+	pick := func(list []Listed) (Listed, error) { return ofOrigin(list, origin) }
 	_, err = l.edit(pick, func(from Listed, _ []Listed) (*document, error) {
 		e := from.document.entry()
 		c := l.change(e.Status, note, l.o.Now())
@@ -82,7 +76,7 @@ func (l *Ledger) Note(origin, note string) (added bool, err error) {
 			return from.document, nil
 		}
 		added = true
-		return from.document.addItem(keyHistory, writeEntry(c))
+		return from.document.addItem(keyHistory, c)
 	})
 	if _, gone := errors.AsType[*UnknownError](err); gone {
 		return false, nil
@@ -101,7 +95,7 @@ func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		return next.addItem(keyHistory, writeEntry(l.change(s, note, l.o.Now())))
+		return next.addItem(keyHistory, l.change(s, note, l.o.Now()))
 	})
 }
 
@@ -121,7 +115,7 @@ func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
 				return nil, err
 			}
 			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: Stamp(l.o.Now()), By: l.line(l.o.By)}
-			if next, err = next.addItem(keyLinks, writeEntry(link)); err != nil {
+			if next, err = next.addItem(keyLinks, link); err != nil {
 				return nil, err
 			}
 		}
@@ -138,12 +132,10 @@ type changer func(from Listed, list []Listed) (*document, error)
 
 // edit changes one entry, which pick chooses.
 func (l *Ledger) edit(pick func([]Listed) (Listed, error), change changer) (e *Entry, err error) {
-	const editTries = 10 // another program may write to the file meanwhile
-	err = l.locked(func() error {
-		for range editTries {
-			if e, err = l.editOnce(pick, change); !errors.Is(err, errChanged) {
-				return err
-			}
+	const tries = 10 // another program may write to the file meanwhile
+	err = l.locked(func() (err error) {
+		for n := 0; n == 0 || n < tries && errors.Is(err, errChanged); n++ {
+			e, err = l.editOnce(pick, change)
 		}
 		return err
 	})
@@ -211,7 +203,7 @@ func (l *Ledger) complete(from Listed) (d *document, err error) {
 		if n > 0 {
 			c.At = Stamp(l.o.Now())
 		}
-		d, err = d.addItem(keyHistory, writeEntry(c))
+		d, err = d.addItem(keyHistory, c)
 	}
 	return d, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -111,25 +112,8 @@ func lineOfInvalid(raw []byte) int {
 }
 
 func (d *document) entry() *Entry {
-	e := &Entry{
-		ID: d.text(keyID), Topic: d.text(keyTopic), Summary: d.text(keySummary),
-		Status: Status(d.text(keyStatus)), Created: d.text(keyCreated), Origin: d.text(keyOrigin),
-	}
-	for _, n := range items(d.get(keyPositions)) {
-		f := fieldsOf(n)
-		e.Positions = append(e.Positions, Position{f("by"), f("stance"), f("rationale")})
-	}
-	for _, n := range items(d.get(keyRelated)) {
-		e.Related = append(e.Related, textOf(n))
-	}
-	for _, n := range items(d.get(keyLinks)) {
-		f := fieldsOf(n)
-		e.Links = append(e.Links, Link{f("entry_id"), f("relation"), f("at"), f("by")})
-	}
-	for _, n := range items(d.get(keyHistory)) {
-		f := fieldsOf(n)
-		e.History = append(e.History, Change{Status(f("status")), f("note"), f("at"), f("by")})
-	}
+	e := &Entry{}
+	fill(d.root, reflect.ValueOf(e).Elem())
 	if n := len(e.History); e.Status == "" && n > 0 {
 		e.Status = e.History[n-1].Status
 	}
@@ -170,16 +154,29 @@ func items(n *yaml.Node) []*yaml.Node {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// fieldsOf returns the texts of a mapping by their keys. A text in place of a mapping is its stance, note or id.
-func fieldsOf(n *yaml.Node) func(key string) string {
-	return func(key string) string {
-		if n.Kind != yaml.MappingNode {
-			if key == "stance" || key == "note" || key == keyID {
-				return textOf(n)
-			}
-			return ""
+// fill reads a mapping into the fields of a struct. A text in place of a mapping is its stance, note or id.
+func fill(n *yaml.Node, to reflect.Value) {
+	for about, at := range to.Fields() {
+		key, _, _ := strings.Cut(about.Tag.Get("yaml"), ",")
+		var value *yaml.Node
+		switch {
+		case n.Kind == yaml.MappingNode:
+			value = (&document{root: n}).get(key)
+		case key == "stance", key == "note", key == keyID:
+			value = n
 		}
-		return (&document{root: n}).text(key)
+		if at.Kind() == reflect.String {
+			at.SetString(textOf(value))
+			continue
+		}
+		for _, item := range items(value) {
+			at.Set(reflect.Append(at, reflect.Zero(at.Type().Elem())))
+			if last := at.Index(at.Len() - 1); last.Kind() == reflect.String {
+				last.SetString(textOf(item))
+			} else {
+				fill(item, last)
+			}
+		}
 	}
 }
 

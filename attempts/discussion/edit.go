@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/yamltext"
+	"relay/internal/lazyregexp"
 )
 
 // FormError means that a file can be read, and not be added to without changing what is there.
@@ -21,13 +22,80 @@ func (e *FormError) Error() string {
 	return fmt.Sprintf("line %d: nothing can be added to %s in the form it has", e.Line, e.Key)
 }
 
+// lineEnd is what ends a line for the parser of YAML.
+var lineEnd = lazyregexp.New("\r\n|[\n\r\u0085\u2028\u2029]")
+
+// byteOrderMark may begin a file.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// starts returns where the lines begin, and where the last of them ends.
+func (d *document) starts() []int {
+	starts := []int{0}
+	for _, end := range lineEnd.FindAllIndex(d.raw, -1) {
+		starts = append(starts, end[1])
+	}
+	if starts[len(starts)-1] < len(d.raw) {
+		starts = append(starts, len(d.raw))
+	}
+	return starts
+}
+
+// eol is how the first line ends.
+func (d *document) eol() string {
+	if first := bytes.IndexByte(d.raw, '\n'); first > 0 && d.raw[first-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 // withLineEnd returns the document with an end of its last line.
 func (d *document) withLineEnd() (*document, error) {
-	l := linesOf(d.raw)
-	if last := l.line(l.count()); bytes.ContainsAny(last[len(last)-1:], "\r\n") {
+	if bytes.ContainsAny(d.raw[len(d.raw)-1:], "\r\n") {
 		return d, nil
 	}
-	return parse(slices.Concat(d.raw, []byte(l.eol())))
+	return parse(slices.Concat(d.raw, []byte(d.eol())))
+}
+
+// place finds the value of a key that is a word on one line, or an empty list. ok is false when the text does not have it as the parser
+// reads it.
+func (d *document) place(i int) (from, to int, ok bool) {
+	key, n, starts := d.root.Content[i], d.root.Content[i+1], d.starts()
+	from = starts[key.Line-1]
+	from += bytes.IndexByte(d.raw[from:], ':') + 1
+	word := n.Value
+	switch {
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		word = `"` + word + `"`
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		word = "'" + word + "'"
+	case n.Kind == yaml.SequenceNode:
+		word = "["
+	case word == "": // nothing stands behind the key
+		return from, from, true
+	}
+	if n.Line > key.Line {
+		from = starts[n.Line-1]
+	}
+	from = len(d.raw) - len(bytes.TrimLeft(d.raw[from:], " \t"))
+	rest, ok := bytes.CutPrefix(d.raw[from:], []byte(word))
+	if n.Kind == yaml.SequenceNode && ok {
+		rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " "), []byte("]"))
+	}
+	return from, len(d.raw) - len(rest), ok
+}
+
+// changed returns the first of some texts that says what this one does, but for one key, and that fits.
+func (d *document) changed(key string, texts [][]byte, fits func(next *document) bool) (*document, error) {
+	for _, text := range texts {
+		if next, err := parse(text); err == nil && slices.EqualFunc(d.rest(key), next.rest(key), sameNode) && fits(next) {
+			return next, nil
+		}
+	}
+	line := d.root.Line
+	if n := d.get(key); n != nil {
+		line = n.Line
+	}
+	return nil, &FormError{line, key}
 }
 
 // setStatus puts another word in the place of the status, and leaves every other byte as it is.
@@ -36,152 +104,95 @@ func (d *document) setStatus(s Status) (*document, error) {
 	if i < 0 {
 		return d.addKey(keyStatus, writeScalar(keyStatus, string(s)))
 	}
-	n := d.root.Content[i+1]
-	refused := &FormError{n.Line, keyStatus}
-	at, ok := linesOf(d.raw).offset(n.Line, n.Column)
-	if !ok || n.Kind != yaml.ScalarNode {
-		return nil, refused
+	var texts [][]byte
+	if from, to, ok := d.place(i); ok && d.root.Content[i+1].Kind == yaml.ScalarNode {
+		word := yamltext.Scalar(string(s))
+		switch {
+		case from == to:
+			word = " " + word
+		case d.raw[from] == '"' || d.raw[from] == '\'':
+			word = string(d.raw[from]) + string(s) + string(d.raw[from])
+		}
+		texts = [][]byte{slices.Concat(d.raw[:from], []byte(word), d.raw[to:])}
 	}
-	word, now := n.Value, yamltext.Scalar(string(s))
-	if quoted := n.Style & (yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle); quoted != 0 {
-		quote := string(d.raw[at:min(at+1, len(d.raw))])
-		word, now = quote+word+quote, quote+string(s)+quote
-	}
-	if !bytes.HasPrefix(d.raw[at:], []byte(word)) {
-		return nil, refused
-	}
-	if word == "" { // nothing stands behind the key
-		at, ok = d.behindKey(i)
-		now = " " + now
-	}
-	next, err := parse(slices.Concat(d.raw[:at], []byte(now), d.raw[at+len(word):]))
-	if !ok || err != nil || !d.sameBut(next, keyStatus) || next.text(keyStatus) != string(s) {
-		return nil, refused
-	}
-	return next, nil
-}
-
-func (d *document) behindKey(i int) (at int, ok bool) {
-	key := d.root.Content[i]
-	at, ok = linesOf(d.raw).offset(key.Line, key.Column)
-	colon := bytes.IndexByte(d.raw[at:], ':')
-	return at + colon + 1, ok && colon >= len(key.Value)
+	return d.changed(keyStatus, texts, func(next *document) bool { return next.text(keyStatus) == string(s) })
 }
 
 // writeItem writes something with a number of spaces before each line.
 type writeItem func(y *yamltext.Writer, indent int)
 
-func (d *document) written(indent int, write writeItem) []byte {
-	var b bytes.Buffer
-	y := newWriter(&b)
-	write(y, indent)
-	_ = y.Flush() // a buffer takes everything
-	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(linesOf(d.raw).eol()))
-}
-
-// maxIndent is how far the lines of a file may be indented that is added to.
-const maxIndent = 16
-
-func (d *document) addItem(key string, write writeItem) (*document, error) {
+// addItem adds an item to a list, behind all others.
+func (d *document) addItem(key string, of any) (*document, error) {
 	i := d.index(key)
 	if i < 0 {
 		return d.addKey(key, func(y *yamltext.Writer, indent int) {
 			y.Line(indent, key, ":")
-			write(y, indent+2)
+			y.Entry(indent+2, of)
 		})
 	}
 	n := d.root.Content[i+1]
-	refused := &FormError{n.Line, key}
-	indent, base := n.Column-1, d
-	switch {
+	var texts [][]byte
+	switch write := func(y *yamltext.Writer, indent int) { y.Entry(indent, of) }; {
 	case n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 && len(n.Content) > 0:
+		texts = d.inserted(i, n.Column-1, write)
 	case n.Kind == yaml.SequenceNode && len(n.Content) == 0 || isNull(n):
-		var ok bool
-		if base, ok = d.withoutValue(i); !ok {
-			return nil, refused
-		}
-		indent = d.root.Column + 1
-	default:
-		return nil, refused
-	}
-	if indent < 0 || indent > maxIndent {
-		return nil, refused
-	}
-	for _, at := range base.ends(i) {
-		next, err := parse(slices.Concat(base.raw[:at], base.written(indent, write), base.raw[at:]))
-		if err == nil && d.sameBut(next, key) && isBeginning(n, next.get(key)) {
-			return next, nil
+		from, to, ok := d.place(i)
+		if base, err := parse(slices.Concat(bytes.TrimRight(d.raw[:from], " "), d.raw[to:])); ok && err == nil {
+			texts = base.inserted(i, d.root.Column+1, write)
 		}
 	}
-	return nil, refused
-}
-
-// withoutValue takes an empty list, or a null, from behind its key. ok is false when that is not all that stands there.
-func (d *document) withoutValue(i int) (next *document, ok bool) {
-	n := d.root.Content[i+1]
-	at, ok := linesOf(d.raw).offset(n.Line, n.Column)
-	word := n.Value
-	if n.Kind == yaml.SequenceNode {
-		rest := bytes.TrimLeft(d.raw[min(at+1, len(d.raw)):], " ")
-		if !ok || !bytes.HasPrefix(d.raw[at:], []byte("[")) || !bytes.HasPrefix(rest, []byte("]")) {
-			return nil, false
-		}
-		word = string(d.raw[at : len(d.raw)-len(rest)+1])
-	}
-	if !ok || !bytes.HasPrefix(d.raw[at:], []byte(word)) {
-		return nil, false
-	}
-	before, rest := d.raw[:at], d.raw[at+len(word):]
-	if bytes.HasPrefix(rest, []byte("\n")) || bytes.HasPrefix(rest, []byte("\r")) {
-		before = bytes.TrimRight(before, " ")
-	}
-	next, err := parse(slices.Concat(before, rest))
-	return next, err == nil
+	return d.changed(key, texts, func(next *document) bool { return isBeginning(n, next.get(key)) })
 }
 
 func (d *document) addKey(key string, write writeItem) (*document, error) {
-	refused := &FormError{d.root.Line, key}
-	indent, last := d.root.Column-1, len(d.root.Content)-2
-	if d.root.Style&yaml.FlowStyle != 0 || last < 0 || indent > maxIndent {
-		return nil, refused
+	var texts [][]byte
+	if last := len(d.root.Content) - 2; d.root.Style&yaml.FlowStyle == 0 && last >= 0 {
+		texts = d.inserted(last, d.root.Column-1, write)
 	}
-	for _, at := range d.ends(last) {
-		next, err := parse(slices.Concat(d.raw[:at], d.written(indent, write), d.raw[at:]))
-		if err == nil && d.sameBut(next, key) && next.get(key) != nil && d.get(key) == nil {
-			return next, nil
-		}
+	return d.changed(key, texts, func(next *document) bool { return next.get(key) != nil && d.get(key) == nil })
+}
+
+// inserted returns the texts that come of something written behind the value of a key.
+func (d *document) inserted(i, indent int, write writeItem) (texts [][]byte) {
+	const maxIndent = 16
+	if indent < 0 || indent > maxIndent {
+		return nil
 	}
-	return nil, refused
+	var b bytes.Buffer
+	y := newWriter(&b)
+	write(y, indent)
+	_ = y.Flush() // a buffer takes everything
+	written := bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(d.eol()))
+	for _, at := range d.ends(i) {
+		texts = append(texts, slices.Concat(d.raw[:at], written, d.raw[at:]))
+	}
+	return texts
 }
 
 // ends lists where the value of a key may end: before the blank lines and comments in front of what comes next, and behind them.
 func (d *document) ends(i int) (at []int) {
-	l := linesOf(d.raw)
-	first, end := d.root.Content[i].Line, l.count()+1
+	starts := d.starts()
+	line := func(n int) string { return string(d.raw[starts[n-1]:starts[n]]) }
+	first, end := d.root.Content[i].Line, len(starts)
 	if i+2 < len(d.root.Content) {
 		end = d.root.Content[i+2].Line
 	}
 	for n := first + 1; n < end; n++ {
-		if text := string(l.line(n)); strings.HasPrefix(text, "...") || strings.HasPrefix(text, "---") {
+		if strings.HasPrefix(line(n), "...") || strings.HasPrefix(line(n), "---") {
 			end = n
 		}
 	}
-	if end < 1 || end > len(l.starts) {
+	if end < 1 || end > len(starts) {
 		return nil
 	}
-	behind := l.starts[end-1]
+	behind := starts[end-1]
 	for n := end - 1; n > first; n-- {
-		if text := strings.TrimSpace(string(l.line(n))); text != "" && text[0] != '#' {
+		if text := strings.TrimSpace(line(n)); text != "" && text[0] != '#' {
 			break
 		}
 		end = n
 	}
-	return []int{l.starts[end-1], behind}
-}
-
-// sameBut reports whether another document says what this one does, but for one key.
-func (d *document) sameBut(other *document, key string) bool {
-	return slices.EqualFunc(d.rest(key), other.rest(key), sameNode)
+	return []int{starts[end-1], behind}
 }
 
 func (d *document) rest(key string) (nodes []*yaml.Node) {

@@ -29,11 +29,6 @@ func checkSize(n int) error {
 	return nil
 }
 
-// writeEntry writes an item of a list.
-func writeEntry(of any) writeItem {
-	return func(y *yamltext.Writer, indent int) { y.Entry(indent, of) }
-}
-
 func writeScalar(key, value string) writeItem {
 	return func(y *yamltext.Writer, indent int) { y.Line(indent, key, ": ", yamltext.Scalar(value)) }
 }

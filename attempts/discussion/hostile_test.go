@@ -213,7 +213,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		next, err := d.setStatus(Accepted)
 		if err == nil {
-			next, err = next.addItem(keyHistory, writeEntry(Change{Accepted, "two\nlines", "AT", "ada"}))
+			next, err = next.addItem(keyHistory, Change{Accepted, "two\nlines", "AT", "ada"})
 		}
 		if err != nil {
 			if _, refused := errors.AsType[*FormError](err); !refused {

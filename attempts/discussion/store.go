@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -58,13 +59,10 @@ type Listed struct {
 
 // List reads all entries, the oldest first; files that cannot be read come before them. Files that are not YAML by their name belong to
 // others, and are left out. Without a ledger there are none.
-func (l *Ledger) List() ([]Listed, error) { return l.list(0) }
+func (l *Ledger) List() ([]Listed, error) { return l.Newest(math.MaxInt) }
 
 // Newest is List of so many files, the last by their names, which begin with the day of their entry.
-func (l *Ledger) Newest(most int) ([]Listed, error) { return l.list(most) }
-
-// list reads so many files, the last by their names; 0: all.
-func (l *Ledger) list(most int) (list []Listed, err error) {
+func (l *Ledger) Newest(most int) (list []Listed, err error) {
 	there, err := l.check()
 	if err != nil || !there {
 		return nil, err
@@ -77,10 +75,7 @@ func (l *Ledger) list(most int) (list []Listed, err error) {
 		ext := path.Ext(f.Name())
 		return ext != ".yaml" && ext != ".yml" || strings.HasPrefix(f.Name(), ".") || f.IsDir()
 	})
-	if most > 0 {
-		files = files[max(len(files)-most, 0):]
-	}
-	for _, f := range files {
+	for _, f := range files[max(len(files)-most, 0):] {
 		found := l.read(path.Join(Folder, f.Name()))
 		if !errors.Is(found.Err, fs.ErrNotExist) {
 			list = append(list, found)

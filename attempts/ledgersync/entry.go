@@ -6,6 +6,7 @@
 package ledgersync
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"time"
@@ -36,16 +37,7 @@ func Types() []Type { return []Type{Handoff, Transition, Implementation, Bugfix,
 
 // Action is the action.type that an entry of this type has.
 func (t Type) Action() string {
-	switch t {
-	case Transition, Review:
-		return "analyze"
-	case Implementation:
-		return "modify"
-	case Bugfix:
-		return "debug"
-	case Handoff:
-	}
-	return "other"
+	return cmp.Or(map[Type]string{Transition: "analyze", Review: "analyze", Implementation: "modify", Bugfix: "debug"}[t], "other")
 }
 
 // Entry is one line of a ledger. Of the five payloads at most the one of its type is there.
@@ -248,25 +240,18 @@ func Stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.00
 
 // normalize makes lists and maps that the format requires empty rather than null, in a struct and those below it.
 func normalize(at reflect.Value) {
-	switch at.Kind() {
-	case reflect.Pointer:
-		if !at.IsNil() {
-			normalize(at.Elem())
-		}
-	case reflect.Struct:
+	switch kind := at.Kind(); {
+	case kind == reflect.Struct:
 		for about, field := range at.Fields() {
 			if field.Kind() == reflect.Pointer || !strings.HasSuffix(about.Tag.Get("json"), ",omitempty") {
 				normalize(field)
 			}
 		}
-	case reflect.Slice:
-		if at.IsNil() {
-			at.Set(reflect.MakeSlice(at.Type(), 0, 0))
-		}
-	case reflect.Map:
-		if at.IsNil() {
-			at.Set(reflect.MakeMap(at.Type()))
-		}
-	default:
+	case kind == reflect.Pointer && !at.IsNil():
+		normalize(at.Elem())
+	case kind == reflect.Slice && at.IsNil():
+		at.Set(reflect.MakeSlice(at.Type(), 0, 0))
+	case kind == reflect.Map && at.IsNil():
+		at.Set(reflect.MakeMap(at.Type()))
 	}
 }

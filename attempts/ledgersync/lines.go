@@ -15,34 +15,32 @@ const byteOrderMark = "\xef\xbb\xbf"
 
 // line is a line of a ledger that holds something. text is nil when it is longer than MaxLine, and is valid until the next line is read.
 type line struct {
-	number int   // from 1
-	at     int64 // where it begins
+	number int // from 1
 	text   []byte
 	whole  bool // it has an end
 }
 
-// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end, and
-// where the last of those ends.
-func eachLine(r io.Reader, f func(line) error) (lines int, end int64, err error) {
+// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end.
+func eachLine(r io.Reader, f func(line) error) (lines int, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
 		text, length, err := readLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, end, err
+			return lines, err
 		}
-		l := line{number: lines + 1, at: end, text: text, whole: err == nil}
-		if end == 0 {
+		l := line{number: lines + 1, text: text, whole: err == nil}
+		if lines == 0 {
 			l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
 		}
 		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 || length > MaxLine {
 			if err := f(l); err != nil {
-				return lines, end, err
+				return lines, err
 			}
 		}
 		if !l.whole {
-			return lines, end, nil
+			return lines, nil
 		}
-		lines, end = lines+1, end+length
+		lines++
 	}
 }
 
@@ -62,28 +60,4 @@ func readLine(in *bufio.Reader) (text []byte, length int64, err error) {
 			return text, length, err
 		}
 	}
-}
-
-// ReadFrom calls f with the lines of a ledger that begin at an offset or behind it, the oldest first, and where each begins. Lines that are
-// longer than MaxLine, and blank ones, are left out. An offset within a line stands for the line after it. It returns the offset behind
-// the last line that has an end: what is read next time.
-func ReadFrom(r io.ReaderAt, size, from int64, f func(at int64, line []byte)) (next int64, err error) {
-	begin := max(from-1, 0)
-	_, end, err := eachLine(io.NewSectionReader(r, begin, size-begin), func(l line) error {
-		if (from == 0 || l.number > 1) && l.text != nil { // else it is the end of the line before
-			f(begin+l.at, l.text)
-		}
-		return nil
-	})
-	return begin + end, err
-}
-
-// DecodeAt reads the entry whose line begins at an offset.
-func DecodeAt(r io.ReaderAt, size, at int64) (*Entry, error) {
-	text, _, err := readLine(bufio.NewReaderSize(io.NewSectionReader(r, at, size-at), 16<<10))
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	e, _, err := Decode(bytes.TrimPrefix(bytes.TrimSpace(text), []byte(byteOrderMark)))
-	return e, err
 }

@@ -54,21 +54,15 @@ func (w *Writer) mendEnd(name string, lines *[]byte) (mended string, err error) 
 
 // moveTorn keeps half a line, which begins at an offset of the ledger, and says so in words.
 func (w *Writer) moveTorn(name string, ledger io.ReaderAt, at int64, torn []byte) (mended string, err error) {
-	if err := w.keepTorn(torn); err != nil {
+	kept := path.Join(Folder, tornName)
+	log, err := durable.OpenLog(w.fsys, kept, nil)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	if err := errors.Join(log.Write(1, append(bytes.Clone(torn), '\n')), log.Wait(1)); err != nil {
 		return "", err
 	}
 	before, err := linesBefore(ledger, at)
-	return fmt.Sprintf("%s:%d: half an entry (%d bytes) at its end: it is in %s now", name, before+1, len(torn), path.Join(Folder, tornName)), err
-}
-
-func (w *Writer) keepTorn(torn []byte) error {
-	log, err := durable.OpenLog(w.fsys, path.Join(Folder, tornName), nil)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	if err := log.Write(1, append(torn, '\n')); err != nil {
-		return err
-	}
-	return log.Wait(1)
+	return fmt.Sprintf("%s:%d: half an entry (%d bytes) at its end: it is in %s now", name, before+1, len(torn), kept), err
 }

@@ -1,7 +1,6 @@
 package ledgersync
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -48,7 +47,7 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 	if !beginsLine(file, from) {
 		from = 0
 	}
-	_, _, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
+	_, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
 		if l.whole && !(bytes.HasPrefix(l.text, []byte("{")) && bytes.HasSuffix(l.text, []byte("}"))) {
 			if damage.Lines++; damage.Lines == 1 {
 				damage.First = l.number
@@ -68,7 +67,7 @@ func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damag
 }
 
 func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
-	lines, _, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
+	lines, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
 	return lines, err
 }
 
@@ -112,41 +111,26 @@ func (w *Writer) Restore(lines map[string][]byte) (restored int, err error) {
 		return 0, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return 0, err
 	}
-	err = durable.Replace(w.fsys, name, w.fault, durable.Content{Write: func(to io.Writer) error {
-		restored, err = copyRestored(to, io.NewSectionReader(file, 0, info.Size()), lines)
-		return err
-	}, Before: func() error {
-		now, err := file.Stat()
-		if err == nil && now.Size() != info.Size() {
+	var now bytes.Buffer
+	for line := range bytes.Lines(text) {
+		there := bytes.TrimSpace(line)
+		if want, ok := lines[idOf(there)]; ok && !bytes.Equal(there, want) {
+			restored++
+			line = append(bytes.Clone(want), '\n')
+		}
+		now.Write(line)
+	}
+	content := durable.Text(now.Bytes())
+	content.Before = func() error {
+		info, err := file.Stat()
+		if err == nil && info.Size() != int64(len(text)) {
 			err = fmt.Errorf("%s was written to by another program meanwhile", name)
 		}
 		return err
-	}})
-	return restored, err
-}
-
-// copyRestored copies a ledger with the lines of these ids in place of its own.
-func copyRestored(to io.Writer, from io.Reader, lines map[string][]byte) (restored int, err error) {
-	in := bufio.NewReaderSize(from, MaxLine+2)
-	for {
-		raw, err := in.ReadSlice('\n')
-		text := bytes.TrimSpace(raw)
-		if want, ok := lines[idOf(text)]; ok && !bytes.Equal(text, want) && !errors.Is(err, bufio.ErrBufferFull) {
-			restored++
-			raw = append(bytes.Clone(want), '\n')
-		}
-		if _, failed := to.Write(raw); failed != nil {
-			return restored, failed
-		}
-		if errors.Is(err, io.EOF) {
-			return restored, nil
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return restored, err
-		}
 	}
+	return restored, durable.Replace(w.fsys, name, w.fault, content)
 }

@@ -14,7 +14,7 @@ type Problem = schema.Fault
 // Validate reads a ledger and calls f with every problem, in the order of lines. It returns how many lines are entries.
 func (v *Validator) Validate(r io.Reader, f func(Problem)) (entries int, err error) {
 	var before *Entry
-	_, _, err = eachLine(r, func(l line) error {
+	_, err = eachLine(r, func(l line) error {
 		number, text, whole := l.number, l.text, l.whole
 		if text == nil {
 			f(Problem{Line: number, Message: fmt.Sprintf("the line has more than %d bytes", MaxLine), Hint: "no program of LedgerSync writes such lines: move it into another file"})
@@ -54,10 +54,7 @@ func warnUntyped(line int, e, before *Entry, f func(Problem)) {
 	if e.Type != "" {
 		return
 	}
-	likely, why := payloadType(e)
-	if likely == "" {
-		likely, why = apparentType(e, before)
-	}
+	likely, why := apparentType(e, before)
 	if likely != "" {
 		f(Problem{
 			Line: line, Warning: true,
@@ -67,39 +64,34 @@ func warnUntyped(line int, e, before *Entry, f func(Problem)) {
 	}
 }
 
-func payloadType(e *Entry) (likely Type, why string) {
-	switch {
-	case e.SessionSummary != nil:
-		return Handoff, "it has a sessionSummary"
-	case e.Transition != nil:
-		return Transition, "it has a transition"
-	case e.Implementation != nil:
-		return Implementation, "it has an implementation"
-	case e.Bugfix != nil:
-		return Bugfix, "it has a bugfix"
-	case e.Review != nil:
-		return Review, "it has a review"
-	}
-	return "", ""
-}
-
-// apparentType is the type that one of an entry's tags names, or that what it did, and its place, speak for.
+// apparentType is the type that an entry has the payload of, or that one of its tags names, or that what it did, and its place, speak for.
 func apparentType(e, before *Entry) (likely Type, why string) {
 	tagged := func(tag string) bool { return slices.Contains(e.Tags, tag) }
 	changed := slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Action != Read })
-	switch {
-	case tagged("handoff"), tagged("session-summary"):
-		return Handoff, "a tag says so"
-	case tagged("transition"):
-		return Transition, "a tag says so"
-	case tagged("review"):
-		return Review, "a tag says so"
-	case e.Session.Index == 0 && before != nil && before.Agent.Name != e.Agent.Name:
-		return Transition, "it is the first of its session, after an entry of " + before.Agent.Name
-	case e.Action.Type == "debug" && changed:
-		return Bugfix, "it debugged, and changed files"
-	case e.Action.Type == "analyze" && len(e.Artifacts) > 0 && !changed:
-		return Review, "it analyzed files, and changed none"
+	first := ""
+	if e.Session.Index == 0 && before != nil && before.Agent.Name != e.Agent.Name {
+		first = "it is the first of its session, after an entry of " + before.Agent.Name
+	}
+	for _, sign := range []struct {
+		there bool
+		of    Type
+		why   string
+	}{
+		{e.SessionSummary != nil, Handoff, "it has a sessionSummary"},
+		{e.Transition != nil, Transition, "it has a transition"},
+		{e.Implementation != nil, Implementation, "it has an implementation"},
+		{e.Bugfix != nil, Bugfix, "it has a bugfix"},
+		{e.Review != nil, Review, "it has a review"},
+		{tagged("handoff") || tagged("session-summary"), Handoff, "a tag says so"},
+		{tagged("transition"), Transition, "a tag says so"},
+		{tagged("review"), Review, "a tag says so"},
+		{first != "", Transition, first},
+		{e.Action.Type == "debug" && changed, Bugfix, "it debugged, and changed files"},
+		{e.Action.Type == "analyze" && len(e.Artifacts) > 0 && !changed, Review, "it analyzed files, and changed none"},
+	} {
+		if sign.there {
+			return sign.of, sign.why
+		}
 	}
 	return "", ""
 }

@@ -41,6 +41,9 @@ func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.compiled().FindSubma
 // FindStringSubmatch is the method of [regexp.Regexp].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
+// FindAllIndex is that of [regexp.Regexp].
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.compiled().FindAllIndex(b, n) }
+
 // FindAllString is the method of [regexp.Regexp].
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
 

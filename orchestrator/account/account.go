@@ -240,7 +240,7 @@ func (f *State) Answer(report runners.Report) {
 		checks := f.Receipt.Checks
 		f.Receipt = next.Receipt
 		f.Receipt.Checks, f.Receipt.DiffStat, f.Receipt.FilesChanged = checks, "", nil // git is asked again
-		f.Receipt.ResultFrom = attempts.ResultAsked
+		f.Receipt.ResultFrom, f.Took = attempts.ResultAsked, nil
 	case next.End.Blames(), report.Outcome == runners.NoSession, report.Outcome == runners.PermissionDenied:
 		f.End.Asked, f.End.By = true, ""
 	default:
@@ -256,6 +256,7 @@ func (f *State) Explain(report runners.Report) {
 	if !next.End.Claims() && !unable {
 		f.End, f.ResetAt = next.End, next.ResetAt
 	}
+	f.Took = nil
 	f.End.AskedWhy, f.End.Why = true, attempts.Clean(strings.Join(strings.Fields(next.Receipt.Summary), " "), maxWords)
 	f.ForgetChecks()
 	f.Notes = slices.DeleteFunc(f.Notes, func(n attempts.Note) bool { return n.Kind == "tests" || n.Kind == "checks" })

@@ -45,7 +45,7 @@ func (d *Diff) Look(ctx context.Context) error {
 	d.steering()
 	d.Code = nil
 	for _, n := range d.Names {
-		if isCode(n) {
+		if IsCode(n) {
 			d.Code = append(d.Code, n.Path)
 		}
 	}

@@ -96,14 +96,14 @@ var (
 // code names files of programming languages.
 var code = lazyregexp.New(`\.(go|py|[mc]?js|[jt]sx?|rs|java|kt|rb|c|cc|cpp|cs|php|swift)$`)
 
-// isCode reports whether a change leaves a file of code that is not a test.
-func isCode(n reanchor.Change) bool {
+// IsCode reports whether a change leaves a file of code that is not a test.
+func IsCode(n reanchor.Change) bool {
 	return n.Code != "D" && !IsTest(n.Path) && code.MatchString(n.Path)
 }
 
 // evading finds code outside tests that can keep them from failing.
 func (d *Diff) evading(ctx context.Context) error {
-	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool { return !isCode(n) })
+	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool { return !IsCode(n) })
 	found, err := d.holding(ctx, d.Head, code, "-E", "-e", evades.String())
 	if err != nil {
 		return err

@@ -196,14 +196,12 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	f.Left, f.PutBack = nil, nil
 	takes, protected, hasProtected := func(string) bool { return true }, wk.Protects(), false
 	if verdict.Stands(wk.Evidence) {
-		committed, err := wk.committed(ctx)
+		named, err := wk.named(ctx)
 		if err != nil {
 			return "", err
 		}
 		hasProtected = len(wk.Protected()) > 0
-		takes = func(p string) bool {
-			return changes.Claims(f.ClaimedFiles, p) || !protected(p) && (!committed || changes.Declared(&wk.Attempt.Task, p))
-		}
+		takes = func(p string) bool { return changes.Claims(f.ClaimedFiles, p) || !protected(p) && named(p) }
 	}
 	if hasProtected {
 		f.PutBack, err = tree.Differing(ctx, f.AgentHead, protected)
@@ -228,17 +226,32 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
 }
 
-// committed reports whether the agent has committed a change: an empty commit, or a merge of what its base has, is none.
-func (wk *Work) committed(ctx context.Context) (bool, error) {
+// named returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that the
+// task declares and those that it has deleted in a commit and put back.
+func (wk *Work) named(ctx context.Context) (func(p string) bool, error) {
+	committed, deleted, err := wk.committed(ctx)
+	return func(p string) bool {
+		return !committed || slices.Contains(deleted, p) || changes.Declared(&wk.Attempt.Task, p)
+	}, err
+}
+
+// committed reports whether the agent has committed a change, and which files that deleted: an empty commit, or a merge of what its base
+// has, is none.
+func (wk *Work) committed(ctx context.Context) (yes bool, deleted []string, err error) {
 	if wk.State.AgentHead == wk.Attempt.Base || wk.Evidence.Work.Theirs {
-		return false, nil
+		return false, nil, nil
 	}
 	names, err := wk.Repo.Names(ctx, wk.Attempt.Base, wk.State.AgentHead)
 	var many *reanchor.TooManyError
 	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
-		return true, nil
+		return true, nil, nil
 	}
-	return len(names) > 0, err
+	for _, n := range names {
+		if n.Code == "D" {
+			deleted = append(deleted, n.Path)
+		}
+	}
+	return len(names) > 0, deleted, err
 }
 
 // keepLeft keeps what is no part of the work under a ref of its own.

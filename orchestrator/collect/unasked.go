@@ -9,6 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/internal/lazyregexp"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor"
@@ -85,14 +86,16 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 
 // Files that people read, and words of a task that asks for such.
 var (
-	document  = lazyregexp.New(`(?i)(^|/)(docs?/.*|[^/]*\.(md|mdx|rst|adoc)|(readme|changelog|license)[^/]*)$`)
-	documents = lazyregexp.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b`)
+	document  = lazyregexp.New(`(?i)(^|/)(docs?/.*|[^/]*\.(md|mdx|rst|adoc)|(readme|changelog|license)(\.txt)?)$`)
+	documents = lazyregexp.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b|\b(page|article|post|guide|tutorial|manual|notes?|text)s?\b|translat|describe|write[- ]?up`)
 )
 
 // onlyDocuments reports whether an attempt has changed only files that people read, and its task neither asks for that nor has a criterion.
 func onlyDocuments(t *epic.Task, names []reanchor.Change) bool {
 	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
-		!slices.ContainsFunc(names, func(n reanchor.Change) bool { return !document.MatchString(n.Path) || asked(t, n.Path) })
+		!slices.ContainsFunc(names, func(n reanchor.Change) bool {
+			return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
+		})
 }
 
 // findMerged finds branches of the user's that the agent merged into its slot, without those that it pushed itself.

@@ -2,8 +2,6 @@ package readback
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,55 +18,20 @@ const (
 	mostThreads     = 8   // of them told
 )
 
-// discussions are the open ones of a checkout; they are read again when a file has changed.
-type discussions struct {
-	files []os.FileInfo // as they were read
-	open  []*discussion.Entry
-}
-
-// refresh reads the ledger of discussions, unless it is as it was.
-func (d *discussions) refresh(top string) {
-	var files []os.FileInfo
-	there, err := os.ReadDir(filepath.Join(top, filepath.FromSlash(discussion.Folder)))
-	if err != nil {
-		*d = discussions{}
-		return
-	}
-	for _, f := range there {
-		if info, err := f.Info(); err == nil {
-			files = append(files, info)
-		}
-	}
-	same := func(x, y os.FileInfo) bool {
-		return os.SameFile(x, y) && x.Size() == y.Size() && x.ModTime().Equal(y.ModTime())
-	}
-	if len(files) > 0 && slices.EqualFunc(files, d.files, same) {
-		return
-	}
-	*d = discussions{files: files}
+// discussed returns the open discussions that name one of some files, or that relay has opened about a task of an epic, the newest first.
+func discussed(top string, files []string, origin string, now time.Time) (threads []reanchor.Thread) {
 	l, err := discussion.Open(top, discussion.Options{})
 	if err != nil {
-		return
+		return nil
 	}
 	defer l.Close()
-	list, err := l.Newest(mostDiscussions)
-	if err != nil {
-		return
-	}
-	for _, l := range list {
-		if l.Entry != nil && l.Entry.Open() {
-			d.open = append(d.open, l.Entry)
-		}
-	}
-}
-
-// about returns the open discussions that name one of some files, or that relay has opened about a task of an epic, the newest first.
-func (d *discussions) about(top string, files []string, origin string, now time.Time) (threads []reanchor.Thread) {
-	for _, e := range slices.Backward(d.open) {
+	list, _ := l.Newest(mostDiscussions)
+	for _, there := range slices.Backward(list) {
+		e := there.Entry
 		if len(threads) == mostThreads {
 			break
 		}
-		if origin != "" && strings.HasPrefix(e.Origin, origin) || touches(top, files, e) {
+		if e != nil && e.Open() && (origin != "" && strings.HasPrefix(e.Origin, origin) || touches(top, files, e)) {
 			threads = append(threads, threadOf(e, now))
 		}
 	}
@@ -112,15 +75,8 @@ func names(top string, files []string, word string) bool {
 	if !strings.ContainsAny(word, "/.") && !slices.Contains(files, word) {
 		return false
 	}
-	if filepath.IsAbs(word) {
-		rel, err := filepath.Rel(top, word)
-		if err != nil || !filepath.IsLocal(rel) {
-			return false
-		}
-		word = filepath.ToSlash(rel)
-	}
 	folder := strings.HasSuffix(word, "/")
-	word = globs.CleanPath(word)
+	word = relative(top, word)
 	if folder && slices.ContainsFunc(files, func(f string) bool { return inFolder(globs.CleanPath(f), word+"/") }) {
 		return true
 	}

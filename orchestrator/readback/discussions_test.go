@@ -12,8 +12,8 @@ import (
 	"relay/reanchor"
 )
 
-// discussed opens the ledger of discussions, so many hours before noon.
-func discussed(t *testing.T, top string, hours int) *discussion.Ledger {
+// openLedger opens the ledger of discussions, so many hours before noon.
+func openLedger(t *testing.T, top string, hours int) *discussion.Ledger {
 	t.Helper()
 	l, err := discussion.Open(top, discussion.Options{By: "ada", Now: func() time.Time { return noon.Add(-time.Duration(hours) * time.Hour) }})
 	if err != nil {
@@ -40,7 +40,7 @@ func TestOpenDiscussionsOfATasksFiles(t *testing.T) {
 	if len(in.Threads) > 0 {
 		t.Fatal(in.Threads)
 	}
-	l := discussed(t, top, 48)
+	l := openLedger(t, top, 48)
 	for _, o := range []discussion.Opening{
 		{Topic: "Split src/login/user.go?", Summary: "It grows.", Positions: []discussion.Position{{By: "ben", Stance: "Keep it", Rationale: "x"}}},
 		{Topic: "Other", Summary: "see web/a.ts, e.g. there"},
@@ -60,7 +60,7 @@ func TestOpenDiscussionsOfATasksFiles(t *testing.T) {
 	if _, err := l.Mark("done", discussion.Accepted, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := discussed(t, top, 1).Mark("split", discussion.Tentative, "next week"); err != nil {
+	if _, err := openLedger(t, top, 1).Mark("split", discussion.Tentative, "next week"); err != nil {
 		t.Fatal(err)
 	}
 	r.Fill(&in)
@@ -90,7 +90,7 @@ func TestFewDiscussionsAreTold(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	for n := range 10 {
-		_, err := discussed(t, top, 100-n).Append(discussion.Opening{Topic: strings.Repeat("x", n+1) + " a.go", Summary: strings.Repeat("y", 1<<16), Status: discussion.Unresolved})
+		_, err := openLedger(t, top, 100-n).Append(discussion.Opening{Topic: strings.Repeat("x", n+1) + " a.go", Summary: strings.Repeat("y", 1<<16), Status: discussion.Unresolved})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,15 +82,6 @@ func (s *Source) questions(now time.Time) []reanchor.Thread {
 	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, s.Entry))
 }
 
-// unclear returns what the last agent that took the handoff over wants to know.
-func (x *index) unclear(left *ledgersync.Entry, now time.Time) []reanchor.Thread {
-	e := x.answers[left.ID]
-	if e == nil {
-		return nil
-	}
-	return threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(now, e))
-}
-
 func threads(questions []string, by, age string) (all []reanchor.Thread) {
 	for _, q := range questions[:min(len(questions), mostItems)] {
 		all = append(all, reanchor.Thread{By: by, Age: age, Question: bounded(q)})

@@ -3,7 +3,6 @@ package recordkeeper
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -36,21 +35,8 @@ func readCursor(dir string) (c cursor) {
 // save writes the file. A crash leaves the old one or the new one, or none: then records are looked for.
 func (c *cursor) save(dir string) error {
 	text, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
 	name := filepath.Join(dir, CursorFile)
 	temp := name + ".tmp"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp, name)
+	_ = os.Remove(temp) // a link in its place would lead elsewhere
+	return errors.Join(err, os.WriteFile(temp, append(text, '\n'), 0o600), os.Rename(temp, name))
 }

@@ -97,11 +97,9 @@ func (k *Keeper) run() {
 // finish puts back what others have changed of the records of this run, and keeps what is written.
 func (k *Keeper) finish() {
 	f := k.follower
-	if f.o.Discussions {
-		f.talk.wait = false
-		f.talk.write(f.seq)
-	}
-	if !f.ledger.intact() {
+	f.talk.waits = false
+	f.take(nil)
+	if ledger := f.ledger; !ledger.broken && !ledger.sink.(*ledgerSink).intact() {
 		k.putBack()
 	}
 	if err := f.save(); err != nil {
@@ -121,5 +119,5 @@ func (k *Keeper) putBack() {
 	}
 	f.o.Warn(fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
 		text.Count(counts.LedgerSync.Missing+counts.LedgerSync.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile)))
-	f.ledger.cursor.Offset = readCursor(f.o.Dir).LedgerSync.Offset
+	f.ledger.Offset = readCursor(f.o.Dir).LedgerSync.Offset
 }

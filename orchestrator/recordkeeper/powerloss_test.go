@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func (o *outage) keep(t *testing.T, on *powerloss.Checkout) (cursors []string) {
 	for from := 0; from < len(o.events); {
 		to := from + 1 + o.rng.IntN(len(o.events)-from)
 		f.take(o.events[from:to])
-		if f.ledger.broken || f.files.broken || f.talk.broken {
+		if slices.ContainsFunc(f.kinds, func(k *kind) bool { return k.broken }) {
 			return cursors // it is off: nothing is kept any more
 		}
 		must(t, f.save())

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
@@ -35,7 +36,8 @@ type Options struct {
 	Warn  func(text string)        // hears what a person should know; required
 	Fault func(point string) error // fault points for tests; nil in use
 
-	disk disk // that of Top, unless a test has another one
+	disk  disk // that of Top, unless a test has another one
+	whole bool // all records are looked for, wherever they are
 }
 
 type disk interface {
@@ -78,11 +80,56 @@ func CatchUp(o Options) (written int, err error) {
 	}
 	f := newFollower(&o)
 	defer f.close()
-	if f.behind() == upToDate {
+	if f.upToDate() {
 		return 0, nil
 	}
 	err = f.replay(^uint64(0))
-	return f.written, errors.Join(err, f.save())
+	for _, k := range f.kinds {
+		written += k.counts.Missing + k.counts.Changed
+	}
+	return written, errors.Join(err, f.save())
+}
+
+// Rebuilding says which records are compared with the log, and put right.
+type Rebuilding struct {
+	Options      // its LedgerSync, Artifacts and Discussions say which
+	DryRun  bool // only count
+}
+
+// Counts say what became of one kind of records, or would.
+type Counts struct {
+	Records int `json:"records"` // that follow from the log
+	Missing int `json:"missing"` // of them, and written
+	Changed int `json:"changed"` // of them by others, and put back
+}
+
+// Rebuilt says what became of the records.
+type Rebuilt struct {
+	LedgerSync  Counts `json:"ledgersync"`
+	Artifacts   Counts `json:"artifacts"`
+	Discussions Counts `json:"discussions"`
+}
+
+// Rebuild compares the records with what follows from the log from its first event on, writes those that are missing and puts back
+// those that were changed. Whoever calls it holds the epic's ledger, or runs dry.
+func Rebuild(r Rebuilding) (Rebuilt, error) {
+	r.whole = true
+	f := newFollower(&r.Options)
+	defer f.close()
+	f.forget(0)
+	err := attempts.Replay(r.Dir, func(e attempts.Event) error {
+		f.apply(&e)
+		return nil
+	})
+	for _, k := range f.kinds {
+		if err == nil {
+			err = k.write(f.seq, r.DryRun)
+		}
+	}
+	if err == nil && !r.DryRun {
+		err = f.cursor.save(r.Dir)
+	}
+	return Rebuilt{f.ledger.counts, f.files.counts, f.talk.counts}, err
 }
 
 type plans struct {
@@ -113,12 +160,11 @@ type follower struct {
 	o       *Options
 	project *records.Projector
 	cursor  cursor
-	ledger  *ledgerSink
-	files   *artifactSink
-	talk    *discussionSink
-	kept    []sink // those of them that are to be written
-	seq     uint64 // of the last event
-	written int
+	ledger  *kind
+	files   *kind
+	talk    *kind
+	kinds   []*kind // those of them that are to be written
+	seq     uint64  // of the last event
 }
 
 // newFollower prefixes the fault points of o: those of the epic's own ledger and log have the same names.
@@ -132,65 +178,52 @@ func newFollower(o *Options) *follower {
 	f := &follower{o: o, cursor: readCursor(o.Dir)}
 	plans := plans{o: o}
 	f.project = records.New(records.Options{EpicID: o.EpicID, Plan: plans.of, Checkpoints: o.Checkpoints, Listed: o.Listed})
-	f.ledger = newLedgerSink(o, &f.cursor.LedgerSync)
-	f.files = newArtifactSink(o, &f.cursor.Artifacts)
-	f.talk = newDiscussionSink(o, &f.cursor.Discussions)
-	if o.LedgerSync {
-		f.kept = append(f.kept, f.ledger)
-	}
-	if o.Artifacts {
-		f.kept = append(f.kept, f.files)
-	}
-	if o.Discussions {
-		f.kept = append(f.kept, f.talk)
-	}
+	ledger := &ledgerSink{o: o, at: &f.cursor.LedgerSync, there: map[string][32]byte{}}
+	f.ledger = &kind{sink: ledger, name: filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), position: ledger.at, on: o.LedgerSync}
+	f.files = &kind{sink: &artifactSink{o: o}, name: artifact.Folder, position: &f.cursor.Artifacts, on: o.Artifacts}
+	f.talk = &kind{sink: &discussionSink{o: o}, name: discussion.Folder, position: &f.cursor.Discussions, on: o.Discussions, waits: o.AtEnd}
+	f.kinds = slices.DeleteFunc([]*kind{f.ledger, f.files, f.talk}, func(k *kind) bool { return !k.on })
 	return f
 }
 
-// upToDate is what behind returns when nothing is missing.
-const upToDate = ^uint64(0)
-
-// behind returns the number of the first event whose records may be missing.
-func (f *follower) behind() uint64 {
+// upToDate reports whether the records of all events are written.
+func (f *follower) upToDate() bool {
 	last, err := attempts.LastEvent(f.o.Dir)
 	if err != nil {
-		return 0
+		return false
 	}
-	first := upToDate
 	f.forget(last)
-	for _, s := range f.kept {
-		if c := s.at(); c.Seq < last {
-			first = min(first, c.Seq+1)
+	for _, k := range f.kinds {
+		if k.Seq < last {
+			return false
 		}
 	}
-	return first
+	return true
 }
 
 // forget begins anew where the log has no more than last events and a cursor says that more are written: it is another log's.
 func (f *follower) forget(last uint64) {
-	for _, s := range f.kept {
-		if c := s.at(); c.Seq > last {
-			*c = position{}
+	for _, k := range f.kinds {
+		if k.Seq > last {
+			*k.position = position{}
 		}
 	}
 }
 
 // replay takes in the events that are in the log up to one of them, and writes what is missing of their records.
 func (f *follower) replay(upTo uint64) error {
-	var batch []attempts.Event
-	const most = 1000
+	const most = 1000 // between writes
 	stop := errors.New("stop")
 	err := attempts.Replay(f.o.Dir, func(e attempts.Event) error {
 		if e.Seq > upTo {
 			return stop
 		}
-		if batch = append(batch, e); len(batch) == most {
-			f.take(batch)
-			batch = batch[:0]
+		if f.apply(&e); e.Seq%most == 0 {
+			f.take(nil)
 		}
 		return nil
 	})
-	f.take(batch)
+	f.take(nil)
 	if errors.Is(err, stop) {
 		return nil
 	}
@@ -203,8 +236,10 @@ func (f *follower) take(events []attempts.Event) {
 	for i := range events {
 		f.apply(&events[i])
 	}
-	for _, s := range f.kept {
-		f.written += s.write(f.seq)
+	for _, k := range f.kinds {
+		if err := k.write(f.seq, false); err != nil {
+			f.o.Warn(k.name + " cannot be written: " + err.Error() + "; relay goes on without it, and catches up when it can: relay ledger rebuild")
+		}
 	}
 }
 
@@ -215,8 +250,10 @@ func (f *follower) apply(e *attempts.Event) {
 	}
 	f.seq = e.Seq
 	found := f.project.Apply(e)
-	for _, s := range f.kept {
-		s.take(e.Seq, &found)
+	for _, k := range f.kinds {
+		if e.Seq > k.Seq && !k.broken {
+			k.sink.take(&found)
+		}
 	}
 }
 
@@ -228,7 +265,7 @@ func (f *follower) save() error {
 }
 
 func (f *follower) close() {
-	for _, s := range f.kept {
-		s.close()
+	for _, k := range f.kinds {
+		k.sink.close()
 	}
 }

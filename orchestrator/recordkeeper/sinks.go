@@ -1,283 +1,297 @@
 package recordkeeper
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
+	"io/fs"
+	"os"
 	"path"
-	"path/filepath"
+	"time"
 
 	"relay/attempts/artifact"
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 	"relay/orchestrator/records"
 )
 
+// sink is what records of one kind are written to, from the first record on.
 type sink interface {
-	at() *position
-	take(seq uint64, found *records.Records)
-	write(upTo uint64) (written int)
-	rebuild(dry bool) error
+	take(found *records.Records) // keeps records until they are put
+	// put writes those of the records that are not there, and puts back those that others have changed. Dry, it only counts them.
+	put(dry bool) (Counts, error)
 	close()
 }
 
-type numbered[R any] struct {
-	seq    uint64
-	record R
+// kind is one kind of records, and how far they are written.
+type kind struct {
+	sink
+	*position
+
+	name   string // of what is written
+	on     bool
+	waits  bool // nothing is written yet: agents work in the checkout
+	broken bool // it could not be written: nothing more is until the next run
+	counts Counts
 }
 
-// target is what one kind of records is written to, from the first record on.
-type target[W io.Closer, R any] struct {
-	o       *Options
-	cursor  *position
-	name    string // of what is written
-	begin   func() (W, error)
-	pick    func(*records.Records) []R
-	compare func(R) (Counts, error)          // what of a record is not there
-	put     func(R) (written int, err error) // writes what is not there
-	pending []numbered[R]
-	counts  Counts // of rebuild
-	w       W
-	opened  bool
-	broken  bool // it could not be written: nothing more is until the next run
-}
-
-// open opens it when the first record is to be written. It reports whether it can be written.
-func (t *target[W, R]) open() bool {
-	if t.opened || t.broken {
-		return !t.broken
-	}
-	w, err := t.begin()
-	if err != nil {
-		t.fail(err)
-		return false
-	}
-	t.w, t.opened = w, true
-	return true
-}
-
-func (t *target[W, R]) fail(err error) {
-	t.broken = true
-	t.o.Warn(t.name + " cannot be written: " + err.Error() + "; relay goes on without it, and catches up when it can: relay ledger rebuild")
-}
-
-func (t *target[W, R]) at() *position { return t.cursor }
-
-func (t *target[W, R]) close() {
-	if t.opened {
-		_ = t.w.Close() // a folder that was opened; what was written is synced
-	}
-}
-
-// take keeps the records of an event until they are written.
-func (t *target[W, R]) take(seq uint64, found *records.Records) {
-	if seq <= t.cursor.Seq || t.broken {
-		return
-	}
-	for _, r := range t.pick(found) {
-		t.pending = append(t.pending, numbered[R]{seq, r})
-	}
-}
-
-// write writes what was taken, and returns how much of it was not there. upTo is the number of the last event that was looked at.
-func (t *target[W, R]) write(upTo uint64) (written int) {
-	list := t.pending
-	t.pending = nil
-	for _, r := range list {
-		if !t.open() {
-			return written
-		}
-		n, err := t.put(r.record)
-		written += n
-		if err != nil {
-			t.fail(err)
-			t.cursor.Seq = max(t.cursor.Seq, r.seq-1) // an event may have several
-			return written
-		}
-	}
-	if !t.broken {
-		t.cursor.Seq = max(t.cursor.Seq, upTo)
-	}
-	return written
-}
-
-// rebuild compares what was taken with what is there, and puts it right unless it runs dry.
-func (t *target[W, R]) rebuild(dry bool) error {
-	if len(t.pending) == 0 || !t.open() {
+// write writes what was taken. upTo is the number of the last event that was looked at.
+func (k *kind) write(upTo uint64, dry bool) error {
+	if k.waits || k.broken {
 		return nil
 	}
-	for _, r := range t.pending {
-		found, err := t.compare(r.record)
-		if err != nil {
-			return err
-		}
-		if found.Missing+found.Changed > 0 && !dry {
-			n, err := t.put(r.record)
-			if err != nil {
-				return err
-			}
-			if n == 0 { // it was left out
-				found.Missing = 0
-			}
-		}
-		t.counts.Records += found.Records
-		t.counts.Missing += found.Missing
-		t.counts.Changed += found.Changed
+	c, err := k.put(dry)
+	k.counts = Counts{k.counts.Records + c.Records, k.counts.Missing + c.Missing, k.counts.Changed + c.Changed}
+	if k.broken = err != nil; !k.broken {
+		k.Seq = max(k.Seq, upTo)
 	}
-	return nil
+	return err
 }
 
+// ledgerSink appends to the ledger of LedgerSync.
 type ledgerSink struct {
-	target[*ledgersync.Writer, *ledgersync.Entry]
-
-	there map[string]bool     // ids behind the cursor
-	mine  map[string][32]byte // what was written since it was opened: the hash of each line, by its id
-	from  int64               // length of the ledger when it was opened
+	o       *Options
+	at      *position
+	pending []*ledgersync.Entry
+	w       *ledgersync.Writer  // nil: nothing was written yet
+	there   map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
+	mine    bool                // some were written
 }
 
-func newLedgerSink(o *Options, cursor *position) *ledgerSink {
-	s := &ledgerSink{there: map[string]bool{}, mine: map[string][32]byte{}}
-	s.target = target[*ledgersync.Writer, *ledgersync.Entry]{
-		o: o, cursor: cursor, name: filepath.Join(ledgersync.Folder, ledgersync.LedgerFile), begin: s.start,
-		pick: func(r *records.Records) []*ledgersync.Entry { return r.Entries },
+func (s *ledgerSink) take(found *records.Records) { s.pending = append(s.pending, found.Entries...) }
+
+func (s *ledgerSink) close() {
+	if s.w != nil {
+		_ = s.w.Close() // a folder that was opened; what was written is synced
 	}
-	return s
 }
 
-// write appends all entries that are not there yet at once.
-func (s *ledgerSink) write(upTo uint64) (written int) {
-	var lines [][]byte
-	ids := map[string][32]byte{}
-	for _, r := range s.pending {
-		e := r.record
-		if !s.open() || s.there[e.ID] {
-			continue
-		}
+func (s *ledgerSink) put(dry bool) (c Counts, err error) {
+	list := s.pending
+	s.pending = nil
+	if c.Records = len(list); c.Records == 0 {
+		return c, nil
+	}
+	if _, err := os.Stat(ledgersync.Path(s.o.Top)); dry && errors.Is(err, fs.ErrNotExist) {
+		c.Missing = c.Records
+		return c, nil
+	}
+	if err := s.open(); err != nil {
+		return c, err
+	}
+	var missing [][]byte
+	changed := map[string][]byte{}
+	for _, e := range list {
 		line, err := s.w.Encode(e)
 		if err != nil { // the projection has made something that the format does not allow
 			s.o.Warn("an entry of " + ledgersync.Folder + " was left out: " + err.Error())
 			continue
 		}
-		lines = append(lines, line)
-		ids[e.ID] = sha256.Sum256(line)
-	}
-	s.pending = nil
-	if s.broken {
-		return 0
-	}
-	if len(lines) > 0 {
-		mended, err := s.w.AppendLines(lines...)
-		if mended != "" {
-			s.o.Warn(mended)
+		sum := sha256.Sum256(line)
+		if was, there := s.there[e.ID]; !there {
+			missing = append(missing, line)
+		} else if was != sum {
+			changed[e.ID] = line
 		}
-		if err != nil {
-			s.fail(err)
-			return 0
-		}
-		maps.Copy(s.mine, ids)
-		if size, err := s.w.Size(); err == nil {
-			s.cursor.Offset = size
-		}
+		s.there[e.ID] = sum
 	}
-	s.cursor.Seq = max(s.cursor.Seq, upTo)
-	return len(lines)
+	c.Missing, c.Changed = len(missing), len(changed)
+	if dry || c.Missing+c.Changed == 0 {
+		return c, nil
+	}
+	return c, s.add(missing, changed)
 }
 
-// start opens the ledger and finds the entries behind the cursor.
-func (s *ledgerSink) start() (*ledgersync.Writer, error) {
-	w, err := s.o.disk.Ledger()
-	if err != nil {
-		return nil, err
-	}
-	s.from, err = w.Size()
-	if err == nil {
-		from := s.cursor.Offset
-		if from > s.from { // git may have taken what stood before the entries
-			from = 0
+// add appends lines, and puts others back by their ids.
+func (s *ledgerSink) add(missing [][]byte, changed map[string][]byte) error {
+	if len(changed) > 0 {
+		if _, err := s.w.Restore(changed); err != nil {
+			return err
 		}
-		var damage ledgersync.Damage
-		damage, err = w.Lines(from, func(id string, _ []byte) {
-			if records.IsID(id) {
-				s.there[id] = true
-			}
-		})
-		s.told(damage)
+	}
+	mended, err := s.w.AppendLines(missing...)
+	if mended != "" {
+		s.o.Warn(mended)
 	}
 	if err != nil {
-		return nil, errors.Join(err, w.Close())
+		return err
 	}
-	return w, nil
+	s.mine = true
+	s.at.Offset, err = s.w.Size()
+	return err
 }
 
-// told warns of lines that are no entries. Each is told once: the next run begins to look behind them.
-func (s *ledgerSink) told(d ledgersync.Damage) {
-	if d.Lines == 0 {
-		return
+// open opens the ledger and finds the entries behind the cursor.
+func (s *ledgerSink) open() (err error) {
+	if s.w != nil {
+		return nil
+	}
+	if s.w, err = s.o.disk.Ledger(); err != nil {
+		return err
+	}
+	size, err := s.w.Size()
+	if err != nil {
+		return err
+	}
+	if s.at.Offset > size { // git may have taken what stood before the entries
+		s.at.Offset = 0
+	}
+	damage, err := s.w.Lines(s.at.Offset, func(id string, line []byte) {
+		if records.IsID(id) {
+			s.there[id] = sha256.Sum256(line)
+		}
+	})
+	if damage.Lines == 0 || s.o.whole { // relay names each once: the next run begins to look behind it
+		return err
 	}
 	more := ""
-	if d.Lines > 1 {
-		more = fmt.Sprintf(", nor are %d more lines", d.Lines-1)
+	if damage.Lines > 1 {
+		more = fmt.Sprintf(", nor are %d more lines", damage.Lines-1)
 	}
 	s.o.Warn(fmt.Sprintf("%s:%d is not an entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
-		path.Join(ledgersync.Folder, ledgersync.LedgerFile), d.First, more))
+		path.Join(ledgersync.Folder, ledgersync.LedgerFile), damage.First, more))
+	return err
 }
 
-// intact reports whether all that was written since it was opened is still there as it was.
+// intact reports whether all that is known of the ledger is still there as it was.
 func (s *ledgerSink) intact() bool {
-	if !s.opened || s.broken || len(s.mine) == 0 {
+	if !s.mine {
 		return true
 	}
-	for _, from := range []int64{s.from, 0} { // git may have taken what stood before them
-		found := 0
-		_, err := s.w.Lines(from, func(id string, line []byte) {
-			if sum, ok := s.mine[id]; ok && sum == sha256.Sum256(line) {
-				found++
-			}
-		})
-		if err == nil && found >= len(s.mine) {
-			return true
+	found := 0
+	_, err := s.w.Lines(0, func(id string, line []byte) {
+		if sum, ok := s.there[id]; ok && sum == sha256.Sum256(line) {
+			found++
+		}
+	})
+	return err == nil && found >= len(s.there)
+}
+
+// artifactSink writes artifacts.
+type artifactSink struct {
+	o       *Options
+	pending []records.Artifact
+	w       *artifact.Writer
+}
+
+func (s *artifactSink) take(found *records.Records) {
+	s.pending = append(s.pending, found.Artifacts...)
+}
+
+func (s *artifactSink) close() {
+	if s.w != nil {
+		_ = s.w.Close()
+	}
+}
+
+func (s *artifactSink) put(dry bool) (c Counts, err error) {
+	list := s.pending
+	s.pending = nil
+	if len(list) > 0 && s.w == nil {
+		s.w, err = s.o.disk.Artifacts()
+	}
+	for _, a := range list {
+		if err != nil {
+			return c, err
+		}
+		there, same, unfit := s.w.Holds(a.Artifact, a.Title)
+		if unfit != nil {
+			s.o.Warn("an artifact was left out: " + unfit.Error())
+			continue
+		}
+		c.Records++
+		switch {
+		case same:
+			continue
+		case there:
+			c.Changed++
+		default:
+			c.Missing++
+		}
+		if !dry {
+			_, err = s.w.Put(a.Artifact, a.Title)
 		}
 	}
-	return false
+	return c, err
 }
 
-// artifactSink writes artifacts. One that is there already is written again, with the same text and time.
-type artifactSink struct {
-	target[*artifact.Writer, records.Artifact]
+// discussionSink writes into the ledger of discussions. It adds entries and notes, and changes nothing that is there.
+type discussionSink struct {
+	o       *Options
+	pending []records.Discussion
+	w       *discussion.Ledger
+	when    time.Time // of the event that is written
 }
 
-func newArtifactSink(o *Options, cursor *position) *artifactSink {
-	s := &artifactSink{}
-	s.target = target[*artifact.Writer, records.Artifact]{
-		o: o, cursor: cursor, name: artifact.Folder, begin: o.disk.Artifacts, compare: s.differs, put: s.replace,
-		pick: func(r *records.Records) []records.Artifact { return r.Artifacts },
-	}
-	return s
+const author = "relay"
+
+func (s *discussionSink) take(found *records.Records) {
+	s.pending = append(s.pending, found.Discussions...)
 }
 
-func (s *artifactSink) replace(a records.Artifact) (written int, err error) {
-	if _, unfit := s.w.Encode(a.Artifact); unfit != nil {
-		s.o.Warn("an artifact was left out: " + unfit.Error())
-		return 0, nil //nolint:nilerr // the others are written
+func (s *discussionSink) close() {
+	if s.w != nil {
+		_ = s.w.Close()
 	}
-	_, err = s.w.Put(a.Artifact, a.Title)
-	return 1, err
 }
 
-func (s *artifactSink) differs(a records.Artifact) (found Counts, err error) {
-	found.Records = 1
-	want, err := s.w.Encode(a.Artifact)
-	if err != nil {
-		return found, err
+// put leaves alone what others have added to an entry: that is no change to put back.
+func (s *discussionSink) put(dry bool) (c Counts, err error) {
+	list := s.pending
+	s.pending = nil
+	if len(list) == 0 {
+		return c, nil
 	}
-	got, err := artifact.ReadText(filepath.Join(s.o.Top, filepath.FromSlash(artifact.Name(a.Artifact, a.Title))))
-	switch {
-	case err != nil:
-		found.Missing = 1
-	case !bytes.Equal(got, want):
-		found.Changed = 1
+	if s.w == nil {
+		by := discussion.Options{By: author, Now: func() time.Time { return s.when }, Fault: s.o.Fault}
+		if s.w, err = s.o.disk.Discussions(by); err != nil {
+			return c, err
+		}
 	}
-	return found, nil
+	there, err := s.w.List()
+	byOrigin := make(map[string]*discussion.Entry)
+	for _, l := range there {
+		if l.Entry != nil {
+			byOrigin[l.Entry.Origin] = l.Entry
+		}
+	}
+	for i := 0; i < len(list) && err == nil; i++ {
+		err = s.add(&list[i], byOrigin, dry, &c)
+	}
+	return c, err
+}
+
+// add writes one entry, or one note into several, unless they are there.
+func (s *discussionSink) add(d *records.Discussion, byOrigin map[string]*discussion.Entry, dry bool, c *Counts) (err error) {
+	s.when = d.At
+	if d.Opening != nil {
+		if c.Records++; byOrigin[d.Opening.Origin] == nil {
+			if !dry {
+				_, err = s.w.Append(*d.Opening)
+			}
+			c.Missing++
+		}
+		return err
+	}
+	for _, origin := range d.Notes {
+		c.Records++
+		if e := byOrigin[origin]; e != nil && e.HasNote(d.Note, discussion.Stamp(d.At), author) {
+			continue
+		}
+		added := dry
+		if !dry {
+			added, err = s.w.Note(origin, d.Note)
+		}
+		if form, ok := errors.AsType[*discussion.FileError](err); ok {
+			s.o.Warn("a note of relay was left out: " + form.Error())
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		if added {
+			c.Missing++
+		}
+	}
+	return nil
 }

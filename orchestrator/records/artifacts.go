@@ -42,24 +42,12 @@ func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifac
 func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
 	if !p.complete() {
-		now = p.headline(e)
-		if next := p.next(1); len(next) > 0 {
-			now += "; next: " + next[0]
-		}
+		now = andNext(p, p.headline(e))
 	}
 	a := p.begin(e, mode, now)
-	changed := files{}
-	for _, d := range p.run.done {
-		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, d.summary), d.changes)
-		changed.add(d.changes)
-		if d.summary != "" && len(a.Worked) < mostItems {
-			a.Worked = append(a.Worked, line(d.task+": "+d.summary))
-		}
-		addSaid(a, d.task, d.decisions, d.learned)
-	}
+	p.addDone(a, p.run.done...)
 	a.Failed = p.run.failed.all()
 	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
-	a.Files = changed.all()
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}
@@ -79,14 +67,14 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
 		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if branch := cmp.Or(p.run.branch, p.branch); branch != "" && p.tip != "" {
-		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.remote), PRReady: p.pullRequest}
+	if branch := branchOf(p.Projector); branch != "" && p.tip != "" {
+		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.started.Remote), PRReady: p.pullRequest}
 	}
 	about := artifact.Map{
 		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
 	}
-	if p.run.version != "" {
-		about = append(artifact.Map{{Key: "version", Value: p.run.version}}, about...)
+	if version := p.run.started.Relay; version != "" {
+		about = append(artifact.Map{{Key: "version", Value: version}}, about...)
 	}
 	if s := e.RunStopped; s != nil {
 		about = append(about, artifact.Field{Key: "exit_reason", Value: s.Reason})
@@ -116,31 +104,37 @@ func (p sessionArtifacts) outcome() artifact.Outcome {
 }
 
 func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
-	now := e.Task + " is completed"
-	if next := p.next(1); len(next) > 0 {
-		now += "; next: " + next[0]
-	}
-	a := p.begin(e, artifact.Checkpoint, now)
+	a := p.begin(e, artifact.Checkpoint, andNext(p, e.Task+" is completed"))
 	a.AgentID = agentOf(started, "").Name
-	a.Done = appendTask(nil, e.Task+": "+p.planned(e.Task).Title, e.Ended.Changes)
-	changed := files{}
-	changed.add(e.Ended.Changes)
-	a.Files = changed.all()
-	receipt := &e.Ended.Receipt
-	addSaid(a, e.Task, receipt.Decisions, receipt.Learning)
-	a.Questions = receipt.Questions
-	if receipt.Summary != "" {
-		a.Worked = []string{e.Task + ": " + line(receipt.Summary)}
-	}
-	a.Test = checksOf(receipt.Checks)
+	p.addDone(a, p.task(e.Task).done)
+	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
 	return p.named(a, e)
 }
 
-func addSaid(a *artifact.Artifact, task string, decisions map[string]string, learned string) {
-	a.Decisions = addDecisions(a.Decisions, task, decisions)
-	if learned != "" && len(a.Findings) < mostItems {
-		a.Findings = append(a.Findings, artifact.Note{Key: task, Text: clip(learned, longText)})
+// andNext adds to a text which task would go next.
+func andNext(p sessionArtifacts, now string) string {
+	if next := p.next(1); len(next) > 0 {
+		return now + "; next: " + next[0]
 	}
+	return now
+}
+
+// addDone adds what has completed tasks.
+func (p sessionArtifacts) addDone(a *artifact.Artifact, list ...*done) {
+	changed := files{}
+	for _, d := range list {
+		summary := line(d.Receipt.Summary)
+		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, summary), d.Changes)
+		changed.add(d.Changes)
+		if summary != "" && len(a.Worked) < mostItems {
+			a.Worked = append(a.Worked, line(d.task+": "+summary))
+		}
+		a.Decisions = addDecisions(a.Decisions, d.task, d.Receipt.Decisions)
+		if d.Receipt.Learning != "" && len(a.Findings) < mostItems {
+			a.Findings = append(a.Findings, artifact.Note{Key: d.task, Text: clip(d.Receipt.Learning, longText)})
+		}
+	}
+	a.Files = changed.all()
 }
 
 // addDecisions adds what the agent of a task has decided, if there is room.

@@ -60,16 +60,13 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		records.Entries = append(records.Entries, entry)
 		t.left = entry
 		const mostHandoffs = 20
-		if t.handoffs = append(t.handoffs, entry.ID); len(t.handoffs) > mostHandoffs {
-			t.handoffs = slices.Clone(t.handoffs[1:])
-		}
-		if ended.Gate != nil && !t.record.Completed {
-			t.record.Gate = ended.Gate
+		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
+		if ended.Gate != nil && !p.record(e.Task).Completed {
 			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
 	}
-	t.record.Completed, t.record.Gate, t.left = true, nil, nil
+	t.left = nil
 	if ended.Landed != "" {
 		p.tip = ended.Landed
 	}
@@ -86,17 +83,11 @@ func (p *Projector) ended(e *attempts.Event) Records {
 func (p *Projector) count(e *attempts.Event) {
 	ended, r := e.Ended, &p.run
 	receipt := &ended.Receipt
-	if r.context == nil {
-		r.context = table{} // events of a run whose start was lost
-	}
 	if ended.Usage != nil {
 		r.usage.Add(*ended.Usage)
 	}
 	if ended.Result == attempts.ResultSuccess {
-		d := &done{
-			task: e.Task, seq: e.Seq, summary: line(receipt.Summary), changes: ended.Changes,
-			decisions: receipt.Decisions, bugfix: receipt.Bugfix, learned: receipt.Learning,
-		}
+		d := &done{ended, e.Task, e.Seq}
 		r.done = append(r.done, d)
 		p.task(e.Task).done = d
 	} else {
@@ -110,9 +101,7 @@ func (p *Projector) count(e *attempts.Event) {
 			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
 		}
 	}
-	for _, what := range sortedKeys(receipt.Decisions) {
-		r.context.set(e.Task+" decided, "+what, receipt.Decisions[what])
-	}
+	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
 	r.context.set(e.Task+" learned", receipt.Learning)
 	r.context.set(e.Task+" kept its work as", receipt.Salvage)
 }
@@ -143,9 +132,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	for _, file := range receipt.Contested {
 		blockers.add("conflicts with what has landed: %s", file)
 	}
-	for _, what := range sortedKeys(receipt.Decisions) {
-		context.set("decided, "+what, receipt.Decisions[what])
-	}
+	context.setAll("decided, ", receipt.Decisions)
 	context.set("learned", receipt.Learning)
 	context.set("base", started.Base)
 	context.set("head", e.Ended.Head)
@@ -176,9 +163,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	}
 	entry.Tags = append(entry.Tags, receipt.PatternTags...)
 	entry.Reasoning.Intent = stated(planned.Title)
-	for _, what := range sortedKeys(receipt.Decisions) {
-		entry.Reasoning.Considerations = append(entry.Reasoning.Considerations, line(what+": "+receipt.Decisions[what]))
-	}
+	entry.Reasoning.Considerations = decided(receipt.Decisions)
 	entry.Reasoning.Uncertainties = append(entry.Reasoning.Uncertainties, receipt.Questions...)
 	if receipt.Review != nil {
 		for _, proof := range receipt.Review.Proofs {

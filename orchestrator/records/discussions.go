@@ -31,10 +31,7 @@ type threads struct {
 }
 
 func (t *threads) add(origin string) {
-	t.origins = append(t.origins, origin)
-	t.origins = slices.Clone(t.origins[max(len(t.origins)-mostThreads, 0):])
-	t.waiting = append(t.waiting, origin)
-	t.waiting = slices.Clone(t.waiting[max(len(t.waiting)-mostThreads, 0):])
+	t.origins, t.waiting = last(append(t.origins, origin), mostThreads), last(append(t.waiting, origin), mostThreads)
 }
 
 func (p *Projector) threadsOf(task string) *threads {

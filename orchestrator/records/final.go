@@ -18,14 +18,14 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 	list := p.allDone()
 	gone := deleted(list)
 	for _, d := range list {
-		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.decisions)
-		fix := d.bugfix
+		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.Receipt.Decisions)
+		fix := d.Receipt.Bugfix
 		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
 			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
 				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),
 			})
 		}
-		for _, c := range d.changes {
+		for _, c := range d.Changes {
 			listed := func(r artifact.FileRef) bool { return r.Path == c.Path }
 			if !gone[c.Path] && len(a.ArtifactsProduced) < mostDone && !slices.ContainsFunc(a.ArtifactsProduced, listed) {
 				a.ArtifactsProduced = append(a.ArtifactsProduced, artifact.FileRef{Path: c.Path, Note: d.task})
@@ -39,7 +39,7 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 func deleted(list []*done) map[string]bool {
 	gone := map[string]bool{}
 	for _, d := range slices.SortedFunc(slices.Values(list), func(x, y *done) int { return cmp.Compare(x.seq, y.seq) }) {
-		for _, c := range d.changes {
+		for _, c := range d.Changes {
 			if c.Kind == attempts.FileDeleted {
 				gone[c.Path] = true
 			} else {
@@ -53,7 +53,7 @@ func deleted(list []*done) map[string]bool {
 // allDone returns what completed the tasks of the epic, in the order of the plan.
 func (p *Projector) allDone() (list []*done) {
 	for _, id := range ids(p) {
-		if t := p.tasks[id]; t != nil && t.record.Completed && t.done != nil {
+		if t := p.tasks[id]; t != nil && t.done != nil && p.record(id).Completed {
 			list = append(list, t.done)
 		}
 	}
@@ -63,7 +63,7 @@ func (p *Projector) allDone() (list []*done) {
 // ids returns the tasks in the order of the plan; without a plan those that events have named.
 func ids(p *Projector) (ids []string) {
 	if p.epic == nil {
-		return sortedKeys(p.tasks)
+		return sortedKeys(p.ledger.Tasks)
 	}
 	for i := range p.epic.Tasks {
 		ids = append(ids, p.epic.Tasks[i].ID)
@@ -75,7 +75,7 @@ func ids(p *Projector) (ids []string) {
 func (p sessionArtifacts) filesToReview() []artifact.FileRef {
 	var refs []artifact.FileRef
 	for _, id := range p.gated() {
-		t := p.tasks[id]
+		t := p.task(id)
 		if t.left == nil || len(refs) >= mostItems {
 			continue
 		}

@@ -32,11 +32,11 @@ func (p *Projector) waiting() []int {
 	}
 	var ready, blocked []int
 	for _, i := range p.graph.Order() {
-		record := p.recordOf(i)
+		record := p.record(p.graph.ID(i))
 		if record.Completed || record.Gate != nil {
 			continue
 		}
-		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.recordOf(d).Completed }) {
+		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.record(p.graph.ID(d)).Completed }) {
 			blocked = append(blocked, i)
 			continue
 		}
@@ -49,20 +49,13 @@ func (p *Projector) waiting() []int {
 	return append(ready, blocked...)
 }
 
-func (p *Projector) recordOf(i int) attempts.TaskRecord {
-	if t := p.tasks[p.graph.ID(i)]; t != nil {
-		return *t.record
-	}
-	return attempts.TaskRecord{}
-}
-
 func (p *Projector) gated() []string {
 	var ids []string
 	if p.graph == nil {
 		return nil
 	}
 	for i := range p.graph.Len() {
-		if p.recordOf(i).Gate != nil {
+		if p.record(p.graph.ID(i)).Gate != nil {
 			ids = append(ids, p.graph.ID(i))
 		}
 	}
@@ -72,16 +65,16 @@ func (p *Projector) gated() []string {
 func (p *Projector) blockers(e *attempts.Event) []string {
 	l := list{}
 	for _, id := range p.gated() {
-		gate := p.tasks[id].record.Gate
+		gate := p.record(id).Gate
 		l.add("%s is gated: %s%s", id, gate.Reason, text.After(gate.Detail))
 	}
 	for i, causes := range p.causes() {
-		if len(causes) > 0 && p.recordOf(i).Gate == nil {
+		if len(causes) > 0 && p.record(p.graph.ID(i)).Gate == nil {
 			l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
 		}
 	}
-	for _, name := range sortedKeys(p.run.cooldowns) {
-		if c := p.run.cooldowns[name]; c.Until.After(e.At) {
+	for _, name := range sortedKeys(p.ledger.Cooldowns) {
+		if c := p.ledger.Cooldowns[name]; c.Until.After(e.At) {
 			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.Because(c.Why))
 		}
 	}
@@ -93,17 +86,14 @@ func (p *Projector) causes() [][]string {
 	if p.graph == nil {
 		return nil
 	}
-	for i := range p.graph.Len() {
-		p.task(p.graph.ID(i)) // a task that nothing was heard of is in the ledger too
-	}
-	return attempts.AllRootCauses(&p.ledger, p.graph)
+	return attempts.AllRootCauses(p.ledger, p.graph)
 }
 
 func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.tasks[id].record.Gate.Reason, id+p.flag(), id+p.flag())
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.record(id).Gate.Reason, id+p.flag(), id+p.flag())
 	}
 	causes := p.causes()
 	if slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
@@ -112,8 +102,8 @@ func (p *Projector) notes() string {
 	if len(p.run.discovered.all()) > 0 {
 		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.flag())
 	}
-	if completed, _ := p.counts(); completed > 0 && p.branch != "" {
-		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.flag(), p.branch)
+	if completed, _ := p.counts(); completed > 0 && p.ledger.Integration.Branch != "" {
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.flag(), p.ledger.Integration.Branch)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -122,8 +112,8 @@ func (p *Projector) notes() string {
 func (p *Projector) openQuestions() []string {
 	l := list{}
 	for _, id := range sortedKeys(p.tasks) {
-		if t := p.tasks[id]; !t.record.Completed {
-			for _, q := range t.questions {
+		if !p.record(id).Completed {
+			for _, q := range p.tasks[id].questions {
 				l.add("%s: %s", id, q)
 			}
 		}

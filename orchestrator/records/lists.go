@@ -62,6 +62,26 @@ func (l *list) all() []string {
 	return l.lines
 }
 
+// listOf returns the lines of all lists, each of its most, and says how many are left out.
+func listOf(lists ...[]string) []string {
+	l := list{}
+	for _, text := range slices.Concat(lists...) {
+		l.add("%s", text)
+	}
+	return l.all()
+}
+
+// decided returns decisions with their reasons, in the order of what they are about.
+func decided(decisions map[string]string) (lines []string) {
+	for _, what := range sortedKeys(decisions) {
+		lines = append(lines, line(what+": "+decisions[what]))
+	}
+	return lines
+}
+
+// last returns the end of a list, with no more items than most.
+func last[T any](list []T, most int) []T { return slices.Clone(list[max(len(list)-most, 0):]) }
+
 // table gathers texts under names, and leaves out those that there is no room for.
 type table map[string]string
 
@@ -70,4 +90,11 @@ func (t table) set(name, value string) {
 		return
 	}
 	t[line(name)] = clip(value, longText)
+}
+
+// setAll sets texts under their names, with something before these.
+func (t table) setAll(before string, texts map[string]string) {
+	for _, name := range sortedKeys(texts) {
+		t.set(before+name, texts[name])
+	}
 }

@@ -7,6 +7,7 @@
 package records
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 
@@ -50,22 +51,22 @@ type Artifact struct {
 	Title string
 }
 
-// Projector holds what is known of an epic after the events it was given. Its memory grows with tasks and sessions, and not with
-// attempts.
+// Projector holds what is known of an epic after the events it was given.
 type Projector struct {
 	o     Options
 	epic  *epic.Epic  // the plan of the run; nil: not known
 	graph *epic.Graph // nil when epic is
 
 	tasks     map[string]*task
-	ledger    attempts.Ledger // only which tasks are completed or gated
+	memory    *attempts.Memory
+	ledger    *attempts.Ledger // of the memory
 	run       run
 	sessions  map[string]session
 	threads   map[string]*threads // by task; "": the whole epic
 	handoff   *ledgersync.Entry   // of the last run that has stopped, until another one answers it
 	finalized bool                // the epic is complete, and an artifact says so
 
-	branch, tip string // that the work is collected on
+	tip         string // of the branch that the work is collected on
 	pullRequest string // URL
 }
 
@@ -75,7 +76,6 @@ type session struct {
 }
 
 type task struct {
-	record    *attempts.TaskRecord
 	started   *attempts.Started // of the attempt under way
 	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
 	handoffs  []string          // ids of earlier ones, the last few
@@ -88,14 +88,17 @@ func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
-	p := &Projector{o: o, tasks: map[string]*task{}, sessions: map[string]session{}, threads: map[string]*threads{}}
-	p.ledger.Tasks = map[string]*attempts.TaskRecord{}
+	p := &Projector{o: o, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
+	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
+	p.memory.View(func(l *attempts.Ledger) { p.ledger = l })
 	return p
 }
 
 // Apply takes the next event in, and returns what is to be recorded of it. Events must come in the order of their numbers, and all of
 // them.
 func (p *Projector) Apply(e *attempts.Event) Records {
+	gated := p.record(e.Task).Gate != nil
+	p.memory.Fold(own(*e))
 	switch {
 	case e.RunStarted != nil:
 		return p.runStarted(e)
@@ -107,13 +110,9 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		p.pullRequest = e.PullRequest.URL
 	case e.TasksAdded != nil:
 		p.finalized = false
-	case e.Cooldown != nil:
-		if p.run.cooldowns == nil {
-			p.run.cooldowns = map[string]attempts.Cooldown{}
-		}
-		p.run.cooldowns[e.Cooldown.Runner] = *e.Cooldown
-	case e.Accepted != nil:
-		p.accept(e)
+	case e.Accepted != nil, e.Type == attempts.TypeReset, e.Type == attempts.TypeUndone:
+		p.finalized = p.finalized && p.complete()
+		return Records{Discussions: p.decided(e, gated)}
 	case e.Task == "":
 	case e.Type == attempts.TypeAttemptStarted:
 		started := e.Started
@@ -126,69 +125,56 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.Ended != nil:
 		return p.ended(e)
 	default:
-		return Records{Discussions: p.decided(e)}
+		return Records{Discussions: p.decided(e, gated)}
 	}
 	return Records{}
 }
 
-// decided takes in what a person or relay decided about a task.
-func (p *Projector) decided(e *attempts.Event) (said []Discussion) {
-	record := p.task(e.Task).record
-	gated := record.Gate != nil
-	switch e.Type {
-	case attempts.TypeGated:
-		if !record.Completed {
-			record.Gate = &attempts.Gate{Reason: attempts.UserBlocked}
-			if e.Gate != nil {
-				record.Gate = e.Gate
-			}
-			if record.Gate.Reason != attempts.UserBlocked {
-				said = []Discussion{p.gateOpened(e, record.Gate, nil)}
-			}
-		}
-	case attempts.TypeUngated:
-		record.Gate = nil
-		said = p.noted(e, e.Task+" was ungated by a person")
-	case attempts.TypeReopened:
-		record.Gate = nil
-		said = p.noted(e, e.Task+" was ungated by relay: the base has changed")
-	case attempts.TypeApproved:
-		said = p.noted(e, e.Task+" was approved by a person")
-	case attempts.TypeReset, attempts.TypeUndone:
-		record.Gate, record.Completed, p.finalized = nil, false, false
-		if gated && e.Type == attempts.TypeReset {
-			said = p.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
-		}
-	default: // it changes nothing that is recorded
+// own returns an event that the memory may keep. It copies an accepted ledger: the run changes its own.
+func own(e attempts.Event) attempts.Event {
+	if e.Accepted != nil {
+		text, _ := json.Marshal(e.Accepted) // it was in a log, or will be
+		e.Accepted = &attempts.Accepted{}
+		_ = json.Unmarshal(text, e.Accepted)
 	}
-	return said
+	return e
 }
 
-// accept takes in what was known of the epic before its log began, or a person has changed.
-func (p *Projector) accept(e *attempts.Event) {
-	for id := range e.Accepted.Tasks {
-		was := e.Accepted.Tasks[id]
-		record := p.task(id).record
-		if record.Completed && !was.Completed {
-			p.finalized = false
+// decided says what a person or relay decided about a task, which was gated before or not.
+func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
+	switch e.Type {
+	case attempts.TypeGated:
+		if gate := p.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
+			return []Discussion{p.gateOpened(e, gate, nil)}
 		}
-		record.Completed, record.Gate = was.Completed, was.Gate
-		if was.Completed {
-			record.Gate = nil
+	case attempts.TypeUngated:
+		return p.noted(e, e.Task+" was ungated by a person")
+	case attempts.TypeReopened:
+		return p.noted(e, e.Task+" was ungated by relay: the base has changed")
+	case attempts.TypeApproved:
+		return p.noted(e, e.Task+" was approved by a person")
+	case attempts.TypeReset:
+		if gated {
+			return p.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
 		}
+	default: // nothing that is recorded
 	}
-	if base := e.Accepted.Base; base != nil {
-		p.branch = base.Integration.Branch
+	return nil
+}
+
+// record is how a task stands.
+func (p *Projector) record(id string) attempts.TaskRecord {
+	if record := p.ledger.Tasks[id]; record != nil {
+		return *record
 	}
+	return attempts.TaskRecord{}
 }
 
 func (p *Projector) task(id string) *task {
-	t := p.tasks[id]
-	if t == nil {
-		t = &task{record: &attempts.TaskRecord{}}
-		p.tasks[id], p.ledger.Tasks[id] = t, t.record
+	if p.tasks[id] == nil {
+		p.tasks[id] = &task{}
 	}
-	return t
+	return p.tasks[id]
 }
 
 // flag returns what names the epic to relay's commands; "" when nothing has to.

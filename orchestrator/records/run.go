@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
@@ -13,37 +12,27 @@ import (
 )
 
 type run struct {
-	version    string // of relay
-	base       string // commit that the work was collected on when it began
-	branch     string // that the work is collected on: the epic's, else the user's
-	remote     string // address of its remote
+	started    *attempts.RunStarted
 	done       []*done
 	failed     list // "T1: why"
 	discovered list
 	deferred   list
 	context    table // decisions, learnings and refs that keep work, by task
 	usage      attempts.Usage
-	cooldowns  map[string]attempts.Cooldown
 }
 
+// done is what has completed a task.
 type done struct {
-	task      string
-	seq       uint64 // of the event that ended it
-	summary   string
-	changes   []attempts.FileChange
-	decisions map[string]string
-	bugfix    *attempts.Bugfix
-	learned   string
+	*attempts.Ended
+
+	task string
+	seq  uint64 // of the event that ended it
 }
 
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
-	p.run = run{version: started.Relay, base: started.Tip, context: table{}}
-	p.run.branch, p.run.remote = cmp.Or(started.Integration, started.Branch), started.Remote
-	if started.Integration != "" {
-		p.branch = started.Integration
-	}
+	p.run = run{started: started, context: table{}}
 	if started.Tip != "" {
 		p.tip = started.Tip
 	}
@@ -85,34 +74,30 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	state := table{}
 	state.set("run", headline)
 	state.set("progress", p.progress())
-	state.set("branch", at(cmp.Or(p.run.branch, p.branch), p.tip))
+	state.set("branch", at(branchOf(p), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
-	for _, name := range sortedKeys(p.run.context) {
-		context.set(name, p.run.context[name])
-	}
-	context.set("base", p.run.base)
+	context.setAll("", p.run.context)
+	context.set("base", p.run.started.Tip)
 	context.set("head", p.tip)
 	completed := list{}
 	for _, d := range p.run.done {
 		completed.add("%s: %s", d.task, p.planned(d.task).Title)
 	}
-	left := list{}
-	for _, step := range p.next(mostItems) {
-		left.add("%s", step)
-	}
-	for _, more := range slices.Concat(p.run.deferred.all(), p.run.discovered.all()) {
-		left.add("%s", more)
-	}
 	entry.SessionSummary = &ledgersync.SessionSummary{
-		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: p.blockers(e), ImportantContext: context,
-		HandoffNotes: p.notes(),
+		Completed: completed.all(), CurrentState: state, Blockers: p.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
+		Deferred: listOf(p.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
 	}
 	return entry
 }
 
+// branchOf is the branch that the work is collected on: the epic's, else the user's.
+func branchOf(p *Projector) string {
+	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.ledger.Integration.Branch)
+}
+
 func (p *Projector) relay() ledgersync.Agent {
-	return ledgersync.Agent{Name: "relay", Version: p.run.version}
+	return ledgersync.Agent{Name: "relay", Version: p.run.started.Relay}
 }
 
 func (p *Projector) title() string {
@@ -130,7 +115,7 @@ func (p *Projector) progress() string {
 func (p *Projector) counts() (completed, total int) {
 	all := ids(p)
 	for _, id := range all {
-		if t := p.tasks[id]; t != nil && t.record.Completed {
+		if p.record(id).Completed {
 			completed++
 		}
 	}
@@ -154,11 +139,6 @@ func checksAtEnd(e *attempts.RunStopped) string {
 		return ""
 	case len(e.Regressed) == 0:
 		return "all pass on " + short(e.Tip)
-	default:
-		l := list{}
-		for _, check := range e.Regressed {
-			l.add("%s", check)
-		}
-		return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(l.all()))
 	}
+	return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(listOf(e.Regressed)))
 }

@@ -33,9 +33,7 @@ func implementation(planned *epic.Task, ended *attempts.Ended) *ledgersync.Imple
 		d.DesignDecisions, d.BreakingChanges = said.Implementation.DesignDecisions, said.Implementation.BreakingChanges
 	}
 	if len(d.DesignDecisions) == 0 {
-		for _, what := range sortedKeys(said.Decisions) {
-			d.DesignDecisions = append(d.DesignDecisions, line(what+": "+said.Decisions[what]))
-		}
+		d.DesignDecisions = decided(said.Decisions)
 	}
 	tests, docs := list{}, list{}
 	for _, c := range ended.Changes {

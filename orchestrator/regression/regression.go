@@ -91,26 +91,30 @@ func (f *Finder) Find(ctx context.Context, whole engine.Attempt, tip string) (re
 	if err := all.Wait(); err != nil {
 		return result, err
 	}
-	slices.Sort(result.Skipped)
-	if result.Tasks, err = f.again(ctx, failed, tip); err == nil {
+	err = f.again(ctx, failed, tip, until, &result)
+	if slices.Sort(result.Skipped); err == nil {
 		result.Epic, err = f.failing(ctx, tip)
 	}
 	return result, err
 }
 
-// again returns those of the tasks whose checks fail again, one task after another: side by side they may share a port or a file.
-func (f *Finder) again(ctx context.Context, tasks []landedTask, tip string) (list []Task, err error) {
+// again keeps those of the tasks whose checks fail again, one task after another: side by side they may share a port or a file.
+func (f *Finder) again(ctx context.Context, tasks []landedTask, tip string, until time.Duration, result *Found) error {
 	slices.SortFunc(tasks, func(a, b landedTask) int { return cmp.Compare(a.at, b.at) })
 	for _, task := range tasks {
+		if f.Ran() >= until {
+			result.Skipped = append(result.Skipped, task.a.Task.ID)
+			continue
+		}
 		found, err := f.regressed(ctx, task, tip)
 		if err != nil {
-			return list, err
+			return err
 		}
 		if found != nil {
-			list = append(list, *found)
+			result.Tasks = append(result.Tasks, *found)
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // regressed runs a task's checks on tip. It returns nil unless one fails.

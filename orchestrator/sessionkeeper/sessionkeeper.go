@@ -1,5 +1,5 @@
-// Package sessionkeeper keeps the agents ledger of an epic: it reads what agents have printed, from the files of attempts that have ended, and
-// writes the rows that [relay/orchestrator/sessionrows] makes of it.
+// Package sessionkeeper keeps the agents ledger of an epic: it reads the transcripts of attempts that have ended, and writes the rows that
+// [relay/orchestrator/sessionrows] makes of them.
 //
 // The files of the attempts are the truth, and the ledger is an index of them: what is missing is made up for by the next run, or by an
 // import. Nothing here is worth a run: a ledger that cannot be written is told once, and the run goes on without.

@@ -2,11 +2,13 @@ package usercheckout
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"unicode"
 
 	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
@@ -15,11 +17,19 @@ import (
 	"relay/runners/kinds"
 )
 
-// writing matches the names of tools that can write a file, or that run commands.
-var writing = lazyregexp.New(`(?i)write|edit|patch|replace|change|create|insert|bash|shell|command|exec`)
+// Names of tools that write files, and of those that run commands.
+var (
+	writes = lazyregexp.New(`(?i)write|edit|patch|replace|change|create|insert`)
+	runs   = lazyregexp.New(`(?i)bash|shell|command|exec`)
+)
 
-// calls returns the parameters of the calls of such tools in the transcripts of an attempt, each with a NUL behind it.
-func calls(folder string) (all []byte) {
+// named are files of a checkout that the tool calls of an attempt name, by their paths in it: true for those that a tool wrote, false
+// for those that only a command names.
+type named map[string]bool
+
+// calls reads the transcripts of an attempt.
+func calls(folder, root string) named {
+	found := make(named)
 	turns, _ := fs.Glob(os.DirFS(folder), "*/"+transcripts.Name) // the pattern is fine
 	for _, turn := range append(turns, transcripts.Name) {
 		text := gitcmd.Plain(filepath.Join(folder, turn), maxCalls)
@@ -27,22 +37,80 @@ func calls(folder string) (all []byte) {
 		reader := kinds.Conversation(kinds.Printed([]byte(first)))
 		for line := range strings.Lines(text) {
 			reader.Line(bytes.TrimSpace([]byte(line)), func(e conversation.Event) {
-				if e.Kind == conversation.Called && writing.MatchString(e.Tool) {
-					all = append(append(all, e.Params...), 0)
+				var params any
+				if e.Kind != conversation.Called || json.Unmarshal(e.Params, &params) != nil {
+					return
+				}
+				switch {
+				case runs.MatchString(e.Tool):
+					found.command(root, texts(params))
+				case writes.MatchString(e.Tool):
+					found.written(root, texts(params))
 				}
 			})
 		}
 	}
-	return all
+	return found
 }
 
 // maxCalls is how much is read of what an agent printed in a turn, in bytes; nothing of more.
 const maxCalls = 256 << 20
 
-// names reports whether a call names a file of a checkout: by its absolute path, or by its path beside that of the checkout.
-func names(calls []byte, root, p string) bool {
-	const before, after = `(?:^|[^\w/.-])`, `(?:$|[^\w/.-])`
-	root, p = regexp.QuoteMeta(filepath.ToSlash(root)), regexp.QuoteMeta(p)
-	place, file := before+root+`/?`+after, before+`(?:\./)?`+p+after
-	return regexp.MustCompile(before + root + "/" + p + after + "|" + place + `[^\x00]*` + file + "|" + file + `[^\x00]*` + place).Match(calls)
+// written adds the files that a tool was to write: a line of its parameters is the path of each, as it is or in a patch.
+func (n named) written(root string, params []string) {
+	for _, text := range params {
+		for line := range strings.Lines(text) {
+			for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Move to: "} {
+				line = strings.TrimPrefix(line, mark)
+			}
+			if p := below(root, strings.TrimSpace(line)); p != "" {
+				n[p] = true
+			}
+		}
+	}
+}
+
+// command adds the files that a command names: by absolute paths, or by paths beside that of the checkout.
+func (n named) command(root string, params []string) {
+	words := strings.FieldsFunc(strings.Join(params, " "), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("\"'`;|&<>(){}=:,*?$\\", r)
+	})
+	beside := false
+	for _, word := range words {
+		beside = beside || path.Clean(word) == root
+	}
+	for _, word := range words {
+		p := below(root, word)
+		if p == "" && beside && !path.IsAbs(word) {
+			p = path.Clean(word)
+		}
+		n[p] = n[p] && p != ""
+	}
+	delete(n, "")
+}
+
+// below returns the path of a file below a folder; "": it is not there.
+func below(root, p string) string {
+	rest, found := strings.CutPrefix(path.Clean(p), root+"/")
+	if !found {
+		return ""
+	}
+	return rest
+}
+
+// texts returns all texts in a value that was read from JSON.
+func texts(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, inner := range v {
+			all = append(all, texts(inner)...)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			all = append(all, texts(inner)...)
+		}
+	}
+	return all
 }

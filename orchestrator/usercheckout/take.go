@@ -3,11 +3,11 @@ package usercheckout
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"relay/internal/lazyregexp"
@@ -21,8 +21,7 @@ import (
 type Attempt struct {
 	Task, Folder, Slot string   // Folder has the transcripts of its agent
 	MaxFile            int64    // bytes of a file above which it is not taken; 0: none
-	Alone              bool     // no other one was under way when it began
-	Doubts             []string // whether what was taken is its own, in words
+	Doubts             []string // whether what was taken is its own, and all of it, in words
 	Began              time.Time
 
 	taken map[string]time.Time // when files were changed that are in the slot
@@ -36,70 +35,96 @@ func (w *Watch) Enter(a *Attempt) {
 }
 
 // Take copies what the agent of an attempt wrote in the user's checkout into its slot: the files that its tool calls name and that changed
-// since it began. silent is for an agent whose runner records no calls: if no other attempt was under way, all that changed is taken, and
-// a person has to look at it. It reports whether it copied anything.
-func (w *Watch) Take(ctx context.Context, a *Attempt, silent bool, note func(kind, text string)) (took bool, err error) {
+// since it began. It returns the paths of all that it has copied so far.
+func (w *Watch) Take(ctx context.Context, a *Attempt, note func(kind, text string)) (took []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if silent && (!a.Alone || w.attempts[len(w.attempts)-1] != a) {
-		return false, nil
-	}
 	added, adding := w.snapshot.Added(ctx)
 	changed, changing := w.snapshot.Changed(ctx)
-	said := sync.OnceValue(func() []byte { return calls(a.Folder) })
-	own := func(p string) bool { return silent || names(said(), w.home.Root(), p) }
+	if err := gitcmd.Unasked(errors.Join(adding, changing)); err != nil || len(added)+len(changed) == 0 {
+		return nil, err
+	}
+	t := taking{w: w, a: a, calls: map[*Attempt]named{a: calls(a.Folder, w.home.Root())}}
 	undo := [][]string{{"clean", "-f", "--"}, {"restore", "--source=" + w.snapshot.Source(), "--worktree", "--"}}
 	for i, paths := range [][]string{added, changed} {
-		paths = slices.DeleteFunc(paths, func(p string) bool { return !w.take(ctx, a, p, own) })
+		paths = slices.DeleteFunc(paths, func(p string) bool { return ctx.Err() != nil || !t.take(ctx, p) })
 		if len(paths) > 0 {
-			took, w.keepCopy = true, w.keepCopy || i > 0
+			w.keepCopy = w.keepCopy || i > 0
 			note("checkout", "the agent wrote "+text.Listed(paths)+" in your checkout: relay copied that into the work of the task; "+
 				"to take back the copy that is left there, before relay finish: "+gitLine(append(undo[i], paths...)...))
 		}
 	}
-	return took, gitcmd.Unasked(errors.Join(adding, changing))
+	return slices.Collect(maps.Keys(a.taken)), nil
 }
 
 // relays matches what relay writes in checkouts: its settings and state, and records of sessions.
 var relays = lazyregexp.New(`^(?:\.agents|\.ledger|thoughts/shared/)`)
 
+// taking is one time at which files of an attempt are taken.
+type taking struct {
+	w     *Watch
+	a     *Attempt
+	calls map[*Attempt]named
+}
+
 // take copies a file into the slot if the attempt's agent wrote it; no link, nothing that is too large and nothing of relay's.
-func (w *Watch) take(ctx context.Context, a *Attempt, p string, own func(p string) bool) bool {
-	full := filepath.Join(w.home.Root(), p)
+func (t *taking) take(ctx context.Context, p string) bool {
+	a := t.a
+	writes, names := t.calls[a][p]
+	if !names || relays.MatchString(p) {
+		return false
+	}
+	full := filepath.Join(t.w.home.Root(), p)
 	info, err := os.Lstat(full)
-	if err != nil || !info.Mode().IsRegular() || !info.ModTime().After(a.Began) || info.ModTime().Equal(a.taken[p]) ||
-		a.MaxFile > 0 && info.Size() > a.MaxFile || relays.MatchString(p) || !own(p) {
+	if err != nil || writes && !info.ModTime().After(a.Began) {
+		t.doubt("it does not take " + p + ", which has changed in your checkout too")
+		return false
+	}
+	fresh := info.ModTime().After(a.Began) && !info.ModTime().Equal(a.taken[p])
+	if !fresh || !info.Mode().IsRegular() || a.MaxFile > 0 && info.Size() > a.MaxFile {
 		return false
 	}
 	content := gitcmd.Plain(full, info.Size())
-	why := w.doubt(ctx, a, p, content)
+	why := t.whose(ctx, p, content)
 	if int64(len(content)) != info.Size() || write(a.Slot, p, content, info.Mode().Perm()) != nil {
 		return false
 	}
-	w.taken.Store(p, true)
-	a.taken[p], w.reported[p] = info.ModTime(), true
-	if doubt := "it takes " + p + " from your checkout, and " + why; why != "" && !slices.Contains(a.Doubts, doubt) {
-		a.Doubts = append(a.Doubts, doubt)
+	t.w.taken.Store(p, true)
+	a.taken[p], t.w.reported[p] = info.ModTime(), true
+	if why != "" {
+		t.doubt("it takes " + p + " from your checkout, and " + why)
 	}
 	return true
 }
 
-// doubt says why a file may not be the attempt's alone; "": it is.
-func (w *Watch) doubt(ctx context.Context, a *Attempt, p, content string) string {
-	if len(calls(a.Folder)) == 0 {
-		return "relay cannot see which files its agent wrote there"
+func (t *taking) doubt(why string) {
+	if !slices.Contains(t.a.Doubts, why) {
+		t.a.Doubts = append(t.a.Doubts, why)
 	}
-	if slices.Contains(w.snapshot.Uncommitted, p) {
+}
+
+// whose says why a file may not be the attempt's alone; "": it is.
+func (t *taking) whose(ctx context.Context, p, content string) string {
+	if !t.calls[t.a][p] {
+		return "only a command of its agent names it"
+	}
+	if slices.Contains(t.w.snapshot.Uncommitted, p) {
 		return "you had changed it before the run"
 	}
-	for _, o := range w.attempts {
+	for _, o := range t.w.attempts {
 		ended, err := os.Stat(filepath.Join(o.Folder, attemptfiles.EndFile))
-		if o.Task != a.Task && (err != nil || ended.ModTime().After(a.Began)) && names(calls(o.Folder), w.home.Root(), p) {
+		if o.Task == t.a.Task || err == nil && !ended.ModTime().After(t.a.Began) {
+			continue
+		}
+		if t.calls[o] == nil {
+			t.calls[o] = calls(o.Folder, t.w.home.Root())
+		}
+		if _, names := t.calls[o][p]; names {
 			return "the agent of " + o.Task + " named it at the same time"
 		}
 	}
-	head, _ := w.home.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: gitcmd.MaxPrinted}) // "": new
-	if has := gitcmd.Plain(filepath.Join(a.Slot, p), gitcmd.MaxPrinted); has != string(head) && has != content {
+	head, _ := t.w.home.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: gitcmd.MaxPrinted}) // "": new
+	if has := gitcmd.Plain(filepath.Join(t.a.Slot, p), gitcmd.MaxPrinted); has != string(head) && has != content {
 		return "it replaces another version, from which the task began"
 	}
 	return ""

@@ -1,7 +1,7 @@
 // Package usercheckout watches the user's own checkout and repository while agents work elsewhere: nothing keeps an agent from a
 // folder whose path it knows. It takes a copy of what is not committed when the run begins, finds out what has changed since, and
-// gives for each change the command that takes it back. The user may be at work there too, so it blames no agent. Files that an attempt's own
-// tool calls wrote there it copies into the attempt's slot: they are its work.
+// gives for each change the command that takes it back. The user may be at work there too, so it blames no agent. It copies files that an
+// attempt's own tool calls wrote there into the attempt's slot: they are its work.
 package usercheckout
 
 import (

@@ -45,10 +45,11 @@ func TestWorkBesideTheSlot(t *testing.T) {
 		"the same in both":              {script: "echo x > ROOT/x; echo x > x; say Write ROOT/x", want: "x", notes: "wrote x in"},
 		"changed by the user, too":      {before: "echo mine >> seed.txt", script: "echo x >> ROOT/seed.txt; say Edit ROOT/seed.txt", want: "seed.txt", looks: "from your checkout: it takes seed.txt from your checkout, and you had changed it before the run"},
 		"changed since by another task": {script: "echo x >> ROOT/tests/a.txt; say Edit ROOT/tests/a.txt; echo y >> tests/a.txt", want: "tests/a.txt", looks: "from your checkout: it takes tests/a.txt from your checkout, and it replaces another version, from which the task began"},
-		"no calls are known":            {script: "echo x > ROOT/x", want: "x", looks: "from your checkout: it takes x from your checkout, and relay cannot see which files its agent wrote there"},
-		"none, and work of its own": {
-			script: "echo x > x; echo y > ROOT/y", want: "x", unsaid: "your checkout",
-		},
+		"no calls are known":            {script: "echo x > x; echo y > ROOT/y", want: "x", unsaid: "your checkout"},
+		"named by a command":            {script: "echo x > ROOT/x; say Bash ROOT/x", want: "x", looks: "from your checkout: it takes x from your checkout, and only a command of its agent names it"},
+		"one that it removed":           {script: "echo x > x; rm ROOT/seed.txt; say Edit ROOT/seed.txt", want: "x", looks: "from your checkout: it does not take seed.txt, which has changed in your checkout too"},
+		"a name that is no text":        {script: `echo x > ROOT/x; printf y > ROOT/$(printf 'caf\351.txt'); say Write ROOT/x`, want: "x", notes: "wrote x in"},
+		"a commit of its own, before":   {script: "echo y > y; git add y; git commit -qm Y; echo x > ROOT/x; say Write ROOT/x", want: "x y", notes: "wrote x in", unsaid: "left uncommitted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

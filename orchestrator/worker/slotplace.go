@@ -173,7 +173,7 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 		}
 		t.c.view.Seen = len(watch.Changes())
 		p.beside = &usercheckout.Attempt{
-			Task: t.a.Task.ID, Folder: t.files.Folder, Slot: t.c.repo.Root(), MaxFile: p.e.run.o.Limits.MaxFile, Alone: p.e.alone(),
+			Task: t.a.Task.ID, Folder: t.files.Folder, Slot: t.c.repo.Root(), MaxFile: p.e.run.o.Limits.MaxFile,
 			Began: p.e.run.now(),
 		}
 		if watch.Enter(p.beside); gitcmd.Unasked(err) != nil {
@@ -196,7 +196,8 @@ func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
 // look takes what the agent wrote in the user's checkout, reports what else has changed there, and puts the integration branch back.
 func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 	if p.beside != nil {
-		_, err := p.e.userCheckout.Take(ctx, p.beside, false, t.f.Note)
+		took, err := p.e.userCheckout.Take(ctx, p.beside, t.f.Note)
+		t.f.ClaimedFiles = append(t.f.ClaimedFiles, took...)
 		if err = errors.Join(err, p.e.userCheckout.Report(ctx, &t.c.view, t.c.did, &t.seen)); err != nil {
 			return err
 		}
@@ -255,9 +256,6 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 	names, err := collect.CommitStrays(ctx, &t.work, &p.strays, t.other)
 	t.other = false
 	if p.beside != nil {
-		if err == nil && len(names) == 0 {
-			names, err = takeSilent(ctx, p, t)
-		}
 		t.ev.Work.Beside = p.beside.Doubts
 	}
 	for _, n := range names {
@@ -274,17 +272,6 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 		t.f.Note("left", note+p.e.run.relative(ignored.To))
 	}
 	return names, err
-}
-
-// takeSilent commits what an agent whose runner records no tool calls wrote in the user's checkout alone.
-func takeSilent(ctx context.Context, p *slotPlace, t *attempt) ([]reanchor.Change, error) {
-	if t.f.Session != "" || !p.e.alone() || t.ev.Task.MayBeNothing {
-		return nil, nil
-	}
-	if took, err := p.e.userCheckout.Take(ctx, p.beside, true, t.f.Note); err != nil || !took {
-		return nil, err
-	}
-	return t.work.Commit(ctx)
 }
 
 // mark puts the attempt's trailers onto its commits, and the task's branch onto them.

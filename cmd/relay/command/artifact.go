@@ -29,7 +29,7 @@ They have the format of Continuous Claude; both can write them.`,
 func newArtifactListCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "list",
-		Short: "Print the artifacts that are there, oldest first",
+		Short: "List artifacts, oldest first",
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return artifacts.List(a, p, asJSON) })(cmd, args)
 	})
@@ -38,7 +38,7 @@ func newArtifactListCommand(a *cli.App) *cobra.Command {
 func newArtifactShowCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "show FILE",
-		Short: "Print what an artifact says",
+		Short: "Print an artifact",
 		Args:  cobra.ExactArgs(1),
 	}, func(_ *cobra.Command, args []string, asJSON bool) error { return artifacts.Show(a, args[0], asJSON) })
 }

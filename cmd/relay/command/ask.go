@@ -25,11 +25,11 @@ func newPauseCommand(a *cli.App) *cobra.Command {
 	opts := askOptions{app: a, request: session.Request{What: attempts.RequestPause}}
 	cmd := &cobra.Command{
 		Use:   "pause [--off]",
-		Short: "Have the run start nothing new for a while",
-		Long: `Have the run that is on start nothing new until relay pause --off. Attempts
-under way come to their end and land; the run waits, at most until its deadline.
-A pause ends with its run, but not with relay reload. To keep one task from
-being tried: relay gate TASK.`,
+		Short: "Pause the current run",
+		Long: `Pause the current run: it starts no new attempts until relay pause --off.
+Running attempts finish and land; the run waits, at most until its deadline.
+A pause ends with its run, but not with relay reload. To hold a single task,
+type relay gate TASK.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.off {
 				opts.request.What = attempts.RequestContinue
@@ -46,14 +46,14 @@ func newStopCommand(a *cli.App) *cobra.Command {
 	opts := askOptions{app: a, request: session.Request{What: attempts.RequestStop}}
 	cmd := &cobra.Command{
 		Use:   "stop [TASK] [--now]",
-		Short: "End a task's running attempt, or the run",
-		Long: `End the running attempt of a task. Its agent is asked to end, what it has done
-is kept, and it does not count against the task. This run does not try the task
-again before relay retry TASK; the next one does. Other tasks go on.
+		Short: "Stop a task's running attempt, or the run",
+		Long: `Stop the running attempt of a task. relay asks its agent to exit, keeps its work
+and does not charge the task. This run does not try the task again until relay
+retry TASK; the next run does. Other tasks continue.
 
-Without a task the run itself ends, as by Ctrl-C where it was started: its
-agents are asked to end, and relay work continues later. With --now they are
-killed, as by the second Ctrl-C.`,
+Without a task the run stops, as with Ctrl-C in its terminal: relay asks its
+agents to exit, and relay work continues later. With --now relay kills them, as
+with a second Ctrl-C.`,
 		Example: `  relay stop T4
   relay stop --now`,
 		Args: cobra.MaximumNArgs(1),

@@ -37,8 +37,8 @@ With --ask it also sends each runner and reviewer one tiny request, all at once,
 with the flags of a run, and says which of them answer: login, model, flags,
 limits. That costs a few tokens.
 
-What it can put right itself it asks about on a terminal, and does with --yes:
-.agents.local.yml is to be ignored by git.
+On a terminal relay offers to fix what it can (git must ignore
+.agents.local.yml); --yes fixes it without asking.
 
 Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
@@ -46,7 +46,7 @@ Exit code 0 when nothing fails; warnings do not count.`,
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, and say what it is worth")
 	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "put right what relay can, without a question")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "fix what relay can without asking")
 	return cmd
 }
 

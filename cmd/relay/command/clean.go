@@ -37,22 +37,20 @@ func newCleanCommand(a *cli.App) *cobra.Command {
 	opts := cleanOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove worktrees and branches that ended runs have left",
-		Long: `List what ended runs have left behind, and remove it after confirmation:
-worktrees, branches of tasks that have landed or whose work is kept elsewhere,
-and copies of .git. Listed too are the worktrees of a relay plan, relay init
---planner or relay sessions fork that was killed; those of one that is at work
-are left alone. What exists nowhere else is kept: relay says what it is, and how
-to look at it. The ledger, the logs and the work itself stay: the branch
-relay/EPIC, which git branch -D removes, and what failed attempts left below
-refs/relay/EPIC, which git for-each-ref lists and git update-ref -d removes.
+		Short: "Remove worktrees and branches left by ended runs",
+		Long: `List what ended runs have left, and remove it after confirmation: worktrees,
+branches of tasks that have landed or whose work is kept elsewhere, copies of
+.git, and worktrees of a killed relay plan, relay init --planner or relay
+sessions fork. relay keeps files that exist nowhere else, and says how to look
+at them. The ledger, the logs and the work stay: the branch relay/EPIC (git
+branch -D removes it) and the work of failed attempts below refs/relay/EPIC
+(git for-each-ref lists it, git update-ref -d removes it).
 
-With --all it lists the worktrees of every repository, with sizes, and removes
-those of repositories that are not there any more.
+With --all it lists the worktrees of every repository with their sizes, and
+removes those of repositories that no longer exist.
 
-With --sessions it is the transcripts that go, what agents printed in runs that
-began long enough ago, and their rows in the agents ledger. The epic's ledger,
-receipts, checks, reviews and patches stay.`,
+With --sessions it removes the transcripts of old runs and their rows in the
+agents ledger. The epic's ledger, receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case opts.all:

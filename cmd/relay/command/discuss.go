@@ -12,7 +12,7 @@ import (
 func newDiscussCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "discuss",
-		Short: "Record what is still open, who holds what, and how it went on",
+		Short: "Record open questions, positions and decisions",
 		Long: `Record discussions below .ledger/entries: what is still open, who takes which
 position and why, and how it went on. Entries are added to and never rewritten.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
@@ -56,7 +56,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 	var relation string
 	cmd := printing(&cobra.Command{
 		Use:     "link ID",
-		Short:   "Say how a discussion relates to earlier ones",
+		Short:   "Link a discussion to earlier ones",
 		Example: "  relay discuss link 2026-01-25_split --to 2026-01-20_skills --relation extends",
 		Args:    cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
@@ -67,7 +67,7 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 		for _, id := range to {
 			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
 		}
-		return discuss.Change(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
 	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
@@ -78,14 +78,14 @@ func newDiscussMarkCommand(a *cli.App) *cobra.Command {
 	var in discussion.Input
 	cmd := printing(&cobra.Command{
 		Use:   "mark ID STATUS",
-		Short: "Say where a discussion stands now",
-		Long: `Say where a discussion stands now: exploring, tentative, accepted, deprecated or
+		Short: "Set the status of a discussion",
+		Long: `Set the status of a discussion: exploring, tentative, accepted, deprecated or
 revived. It is added to its history; the same status again may carry a note.`,
 		Example: `  relay discuss mark split accepted --note "Done in 1.4"`,
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
-		return discuss.Change(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionMark, in, asJSON)
 	})
 	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
@@ -94,16 +94,18 @@ revived. It is added to its history; the same status again may carry a note.`,
 func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "open",
-		Short: "List the discussions that are open, oldest first",
-	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return discuss.Open(cmd.Context(), a, asJSON) })
+		Short: "List open discussions, oldest first",
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return discuss.Do(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
+	})
 }
 
 func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "replay ID",
-		Short: "Tell the history of a discussion as it was recorded",
+		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return discuss.Replay(cmd.Context(), a, args[0], asJSON)
+		return discuss.Do(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
 	})
 }

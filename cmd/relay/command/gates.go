@@ -27,10 +27,10 @@ type gateOptions struct {
 func newGateCommand(a *cli.App) *cobra.Command {
 	cmd, opts := deciding(a, attempts.RequestGate, gateTask, &cobra.Command{
 		Use:   "gate TASK [--reason TEXT]",
-		Short: "Keep a task from being tried",
-		Long: `Keep a task from being tried until relay ungate says otherwise. What depends on
-it is blocked; other tasks go on. During a run its running attempt comes to its
-end, and is the last; relay stop TASK ends that too.`,
+		Short: "Hold a task",
+		Long: `Hold a task until relay ungate TASK. Tasks that depend on it are blocked; others
+continue. A running attempt finishes and is the last one; relay stop TASK stops
+it too.`,
 		Example: `  relay gate T5 --reason "waits for the new API key"`,
 	})
 	cmd.Flags().StringVar(&opts.reason, "reason", "", "`TEXT` to record with the gate")
@@ -40,10 +40,10 @@ end, and is the last; relay stop TASK ends that too.`,
 func newApproveCommand(a *cli.App) *cobra.Command {
 	cmd, opts := deciding(a, attempts.RequestApprove, approveTask, &cobra.Command{
 		Use:   "approve TASK [--note TEXT]",
-		Short: "Take a completed task as it is",
-		Long: `Take a completed task as it is, though relay saw something that it cannot judge,
-such as changed tests: relay status lists these first under "needs you". relay
-retry TASK has the task done again instead.`,
+		Short: "Accept a completed task as it is",
+		Long: `Accept a completed task as it is, though relay saw something that it cannot
+judge, such as changed tests: relay status lists these first under "needs you".
+To have the task done again instead, type relay retry TASK.`,
 		Example: `  relay approve T5 --note "the old test was wrong"`,
 	})
 	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` to record with the approval")
@@ -53,10 +53,10 @@ retry TASK has the task done again instead.`,
 func newUngateCommand(a *cli.App) *cobra.Command {
 	cmd, _ := deciding(a, attempts.RequestUngate, ungateTask, &cobra.Command{
 		Use:   "ungate TASK",
-		Short: "Let a gated task be tried again",
-		Long: `Let a gated task be tried again. Attempts before this no longer count against
-it; the next agent is still told of them. A completed task is approved, as by
-relay approve. A run that is on takes the task up again.`,
+		Short: "Release a gated task",
+		Long: `Let relay try a gated task again. Earlier attempts no longer count against it,
+but the next brief includes them. A completed task is approved, as by relay
+approve. A current run tries the task again.`,
 	})
 	return cmd
 }

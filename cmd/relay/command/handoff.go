@@ -11,7 +11,7 @@ func newHandoffCommand(a *cli.App) *cobra.Command {
 	var opts handover.Options
 	cmd := &cobra.Command{
 		Use:   "handoff",
-		Short: "Record where your session stops, for the next one",
+		Short: "Write a handoff for the next session",
 		Long: `Record where an interactive session stops: a handoff in the ledger of
 LedgerSync, and an artifact below thoughts/shared/handoffs. On a terminal relay
 asks for what is missing. An agent gives it as JSON, in this shape:

@@ -49,9 +49,8 @@ func newInitCommand(a *cli.App) *cobra.Command {
 		Long: `Make an epic from a blueprint: a markdown document with a title and tasks. Or
 from a plan in the form of another tool, given its file or folder: spec-kit,
 OpenSpec, Kiro, Task Master, ralph, beads, BMAD, GSD, Claude Code's plan mode,
-or any checklist; or of issues on GitHub, read with gh. What is done there is
-left out, no check is made of prose, and lines of which nothing is made are
-named.
+or any checklist; or of issues on GitHub, read with gh. relay skips
+completed items, makes no check from prose, and lists lines that it cannot use.
 
 Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.

@@ -11,7 +11,7 @@ func newLearnCommand(a *cli.App) *cobra.Command {
 	var opts learn.Options
 	cmd := &cobra.Command{
 		Use:   "learn",
-		Short: "Show what agents have learned, and propose it for AGENTS.md",
+		Short: "Show what agents learned, and propose it for AGENTS.md",
 		Long: `Show what the agents of the epic have learned, with the tasks that say the same:
 one is skip, two emerging, three recommend, four and more strong. What three and
 more say is proposed as a patch of the nearest AGENTS.md: that of the deepest

@@ -16,10 +16,11 @@ import (
 func newLedgersyncCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledgersync",
-		Short: "Read and add what agents leave for each other",
+		Short: "Read and add entries that agents leave for each other",
 		Long: `Read, check and add entries of .ledgersync/ledger.jsonl, in which agents and
-people record what they did, why, and what the next one has to know. It has the
-format of the program ledgersync (npm metacog-ledgersync); both can write it.`,
+people record what they did, why, and what the next agent has to know. It has
+the format of the program ledgersync (npm metacog-ledgersync); both can write
+it.`,
 	}
 	cmd.AddCommand(newLedgersyncLogCommand(a), newLedgersyncSummaryCommand(a), newLedgersyncValidateCommand(a), newLedgersyncAddCommand(a))
 	return cmd
@@ -71,7 +72,7 @@ func typeNames() string {
 func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
 	return printing(&cobra.Command{
 		Use:   "summary",
-		Short: "Print who wrote how much, and the handoff nobody has taken up",
+		Short: "Count entries per author; show the open handoff",
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Summary(a, p, asJSON) })(cmd, args)
 	})

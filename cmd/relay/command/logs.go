@@ -33,7 +33,7 @@ func newLogsCommand(a *cli.App) *cobra.Command {
 	opts := logsOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "logs [TASK]",
-		Short: "Show what agents do, as they do it",
+		Short: "Show what agents do; --follow shows it live",
 		Long: `Show what the agents of a task's last attempt did: what they said, the commands
 they ran, the files they edited, what came of it, tokens and cost. Reviewers and
 fix rounds are among it. Without TASK: what is at work now, or else the last

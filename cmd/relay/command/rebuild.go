@@ -35,7 +35,7 @@ func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 	opts := rebuildOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "rebuild [--only KIND] [--dry-run]",
-		Short: "Make records and report anew from the event log",
+		Short: "Rebuild records and report from the event log",
 		Long: `Make what follows from the event log anew: entries in .ledgersync, artifacts in
 thoughts/shared/handoffs, discussions in .ledger/entries, and the report of the
 newest run. What is missing is added and what others have changed of it is put

@@ -30,14 +30,14 @@ func newReplayCommand(a *cli.App) *cobra.Command {
 	opts := replayOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "replay [RUN]",
-		Short: "Decide a recorded run anew, or plan it with other settings",
-		Long: `Decide a recorded run anew: which task went next and with which runner, waits,
-charges, gates, landings. It says where this relay would decide otherwise than
-the one that wrote the log, and what the log says too little of; it exits with 1
-when something differs or the log is damaged. RUN may be shortened; without it,
-it is the last one.
-With --what-if the same night is planned with other settings, each task taking
-as long and ending as it did.`,
+		Short: "Replay a run's decisions, or simulate other settings",
+		Long: `Replay the decisions of a recorded run: task order, runners, waits, charges,
+gates, landings. relay lists where this version would decide otherwise than the
+one that wrote the log, and which decisions the log cannot show. It exits with 1
+if something differs or the log is damaged. RUN may be shortened; the default is
+the last run.
+With --what-if relay simulates the same night with other settings: each task
+takes as long and ends as it did.`,
 		Example: `  relay replay
   relay replay 20260111T2210
   relay replay --what-if jobs=4,runners=codex`,

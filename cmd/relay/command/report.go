@@ -28,7 +28,7 @@ func newReportCommand(a *cli.App) *cobra.Command {
 	opts := reportOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Report on a night: what happened, what needs you, what it cost",
+		Short: "Report on a run: what happened, what needs you, cost",
 		Long: `Report on a night: how it ended, what needs you and what to type, and for every
 task that was worked on its attempts, checks and verdicts, the proof of each
 criterion, deferred findings, and what it cost. It writes only the file that -o

@@ -11,7 +11,7 @@ func newResumeCommand(a *cli.App) *cobra.Command {
 	var opts handover.ResumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume",
-		Short: "Print what your session has to know, and answer the last handoff",
+		Short: "Show and acknowledge the last handoff",
 		Long: `Print what an interactive session has to know that goes on: the state of git,
 the epic and its open work, the project's documents, the last handoff, and what
 to do next. A transition in the ledger of LedgerSync answers the handoff, once.`,

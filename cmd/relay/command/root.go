@@ -15,19 +15,15 @@ import (
 
 // Groups of commands in the help.
 const (
+	groupDaily   = cmdline.Daily
 	groupRun     = "night"
 	groupInspect = "look"
 	groupDecide  = "decide"
 	groupSetup   = "setup"
 )
 
-const rootLong = `relay runs AI agent CLIs over an epic's task graph, unattended, and can prove
-in the morning what it did.
-
-  relay init docs/plan.md    make an epic from a blueprint
-  relay check                check what could make a run fail
-  relay work                 run all pending tasks
-  relay status               show how the epic stands`
+const rootLong = `relay runs AI agent CLIs over the tasks of a plan, unattended, and can prove in
+the morning what it did.`
 
 const rootExits = `Exit codes:
   0 all completed   1 error   2 usage
@@ -66,6 +62,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SetVersionTemplate("relay {{.Version}}\n")
 	addCommonFlags(root, a)
 	root.AddGroup(
+		&cobra.Group{ID: groupDaily, Title: "Every day:"},
 		&cobra.Group{ID: groupRun, Title: "Run:"},
 		&cobra.Group{ID: groupInspect, Title: "Inspect:"},
 		&cobra.Group{ID: groupDecide, Title: "Decide:"},
@@ -77,8 +74,8 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupRun, newPlanCommand(a), newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newReloadCommand(a), newStatusCommand(a),
-		newReportCommand(a), newFinishCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
+	add(groupDaily, newInitCommand(a), newCheckCommand(a), newWorkCommand(a), newStatusCommand(a), newFinishCommand(a))
+	add(groupRun, newPlanCommand(a), newReloadCommand(a), newReportCommand(a), newCleanCommand(a), newHandoffCommand(a), newResumeCommand(a))
 	add(groupInspect, newShowCommand(a), newLogsCommand(a), newSessionsCommand(a), newGraphCommand(a), newLedgerCommand(a))
 	add(groupDecide, newGateCommand(a), newUngateCommand(a), newApproveCommand(a), newRetryCommand(a), newStopCommand(a), newPauseCommand(a),
 		newLearnCommand(a))
@@ -91,14 +88,23 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	cmdline.AddHelpers(root, groupSetup)
 	completion.Add(root, a)
+	setHelp(root, a)
+	return root
+}
+
+// setHelp has the root command's help list the commands of every day, and all with help --all.
+func setHelp(root *cobra.Command, a *cli.App) {
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		helpOf(cmd, args)
-		if cmd == root {
+		all := cmd != root || cmdline.All(root)
+		if !all {
+			root.SetUsageTemplate(cmdline.ShortUsage)
+			defer root.SetUsageTemplate(cmdline.UsageTemplate)
+		}
+		if helpOf(cmd, args); cmd == root && all {
 			fmt.Fprintf(a.Out, "\n%s", rootExits)
 		}
 	})
-	return root
 }
 
 // addCommonFlags adds the flags that every command has.

@@ -14,7 +14,7 @@ import (
 func newSessionsCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "Read what was said between relay and its agents",
+		Short: "Read the conversations of agents",
 		Long: `Read every conversation with an agent: agents-ledger.db, in relay's folder, has
 them message by message and tool call by tool call. An id may be shortened while
 no other begins so.`,
@@ -39,7 +39,7 @@ func newSessionsListCommand(a *cli.App) *cobra.Command {
 	var f sessions.Filter
 	cmd := viewing(a, &cobra.Command{
 		Use:     "list",
-		Short:   "Print the sessions that are there, oldest first",
+		Short:   "List sessions, oldest first",
 		Example: "  relay sessions list --task T5 --runner codex",
 		Args:    cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.List(cmd.Context(), f) })
@@ -83,7 +83,7 @@ changes nothing.`,
 func newSessionsTurnsCommand(a *cli.App) *cobra.Command {
 	return viewing(a, &cobra.Command{
 		Use:   "turns SESSION",
-		Short: "Print turns, what they follow and what follows them",
+		Short: "List the turns of a session",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
 		return v.Turns(cmd.Context(), args[0])
@@ -93,7 +93,7 @@ func newSessionsTurnsCommand(a *cli.App) *cobra.Command {
 func newSessionsToolsCommand(a *cli.App) *cobra.Command {
 	return viewing(a, &cobra.Command{
 		Use:   "tools [SESSION]",
-		Short: "Print how often tools were called, and with what success",
+		Short: "Count tool calls and their results",
 		Args:  cobra.MaximumNArgs(1),
 	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
 		return v.Tools(cmd.Context(), append(args, "")[0])
@@ -104,7 +104,7 @@ func newSessionsCostCommand(a *cli.App) *cobra.Command {
 	by := ""
 	cmd := viewing(a, &cobra.Command{
 		Use:   "cost",
-		Short: "Print what sessions have used, by task, model or run",
+		Short: "Print tokens and cost by task, model or run",
 		Args:  cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.Cost(cmd.Context(), by) })
 	cmd.Flags().StringVar(&by, "by", string(sessions.ByTask), "add up by `WHAT`: task, model or run")
@@ -115,8 +115,8 @@ func newSessionsSearchCommand(a *cli.App) *cobra.Command {
 	var most int
 	cmd := viewing(a, &cobra.Command{
 		Use:   "search WORD...",
-		Short: "Find messages and tool results that hold all words",
-		Long: `Find messages and tool results that hold all words, the newest first. A word
+		Short: "Search messages and tool results",
+		Long: `Search messages and tool results, the newest first. A word
 that ends in * stands for all that begin so; words in quotes belong together.`,
 		Example: `  relay sessions search rate limit
   relay sessions search "connection refused" retr*`,
@@ -138,7 +138,7 @@ func newSessionsSQLCommand(a *cli.App) *cobra.Command {
 	var limits sessions.Limits
 	cmd := viewing(a, &cobra.Command{
 		Use:   "sql QUERY",
-		Short: "Run a query of your own on the tables of the agents ledger",
+		Short: "Query the agents ledger with SQL",
 		Long: `Run one SQL query on agent_sessions, agent_messages, agent_turns and
 agent_tool_calls, and print its rows, the values separated by tabs. A statement
 that would change anything is refused.`,

@@ -39,12 +39,11 @@ func newSessionsForkCommand(a *cli.App) *cobra.Command {
 	opts := sessionsForkOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "fork TURN --query TEXT",
-		Short: "Have an agent go on from before a turn in another way",
-		Long: `Have an agent go on from before a turn in another way: it is told what was said
-until then, and your query in the place of what was asked in the turn. It works
-in a repository of its own, at the commit that the attempt had begun from, and
-has the limits of an attempt. The new session is a branch of the old one; its
-work is kept below refs/relay, and never lands by itself.
+		Short: "Branch a session at a turn with a new prompt",
+		Long: `Branch a session at a turn: an agent gets the conversation up to that turn, and
+your query instead of the turn's request. It works in a repository of its own,
+at the commit where the attempt began, within the limits of an attempt. relay
+keeps its work below refs/relay; it never lands by itself.
 
 The agent gets the record of the conversation, as much of it as fits into a
 brief. The old session stays as it is.`,

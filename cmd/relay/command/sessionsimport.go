@@ -29,9 +29,9 @@ func newSessionsImportCommand(a *cli.App) *cobra.Command {
 	opts := sessionsImportOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "import [RUN|PATH] [--from CLI]",
-		Short: "Fill the agents ledger anew from the files",
-		Long: `Fill the agents ledger anew from what agents have printed: all of it, one RUN,
-or the attempts at a PATH below runs/. Rows of them that are there are replaced.
+		Short: "Rebuild the agents ledger from transcripts",
+		Long: `Rebuild the agents ledger from transcripts: of all runs, of one RUN, or of the
+attempts at a PATH below runs/. It replaces the rows of these attempts.
 
 With --from it reads the files in which a CLI itself keeps its sessions, at the
 PATH and below it, and changes nothing there.`,

@@ -2,17 +2,23 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+
+	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/recordfiles"
 )
 
 // withAdditions returns the tree of a merge that failed with the lines of both sides, the tip's first, when all that is in conflict is that
-// both have added different lines at the same place of a file, as to a list; else "". merged is what git merge-tree said of the merge.
+// both have added different lines at the same place of a file, as to a list, or the ledger of LedgerSync, to which both only add; else "".
+// merged is what git merge-tree said of the merge.
 func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tree string, err error) {
 	_, files, words := mergeParts(merged)
+	ledger := len(files) == 1 && files[0] == recordfiles.Ledger
 	other := func(message string) bool { return !strings.HasPrefix(message, "CONFLICT (content): ") }
-	if !b.Additions || len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other) {
+	if !ledger && (!b.Additions || len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other)) {
 		return "", nil
 	}
 	merged, err = mergeTree(ctx, b, "diff3", tip, head) // which tells an addition from a change
@@ -21,20 +27,27 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 	}
 	tree, files, _ = mergeParts(merged)
 	for _, path := range files {
-		text := added(b.file(ctx, tree, path))
+		text := added(b.file(ctx, tree, path), ledger)
 		if text == "" {
 			return "", nil
 		}
-		if tree, err = (ledgerUnion{b}).withText(ctx, tree, path, []byte(text)); err != nil {
+		if ledger {
+			text = string(recordfiles.Once([]byte(text)))
+		}
+		blob, err := b.Git(ctx, strings.NewReader(text), "hash-object", "-w", "-t", "blob", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		if tree, err = withFile(ctx, b, tree, path, blob); err != nil {
 			return "", err
 		}
 	}
 	return tree, nil
 }
 
-// added returns a file in conflict with the lines that both sides have added, "" if one of them has done anything else, or both have added
-// the same line.
-func added(body string) string {
+// added returns a file in conflict with the lines that both sides have added. It returns "" if one of them has done anything else, or both
+// have added the same line, unless all lines are to be kept.
+func added(body string, all bool) string {
 	var text []string
 	mine := map[string]bool{}
 	at, conflicts := outside, 0
@@ -47,7 +60,7 @@ func added(body string) string {
 			}
 			continue
 		}
-		if at == ofBase || at == ofWork && mine[bare] || at != outside && marked(bare, "<") {
+		if !all && (at == ofBase || at == ofWork && mine[bare] || at != outside && marked(bare, "<")) {
 			return ""
 		}
 		if at == ofTip && strings.ContainsFunc(bare, isWord) {
@@ -87,3 +100,33 @@ func (at part) after(line string) part {
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// withFile returns the tree with another blob in place of a file that it has.
+func withFile(ctx context.Context, b *Branch, tree, file, blob string) (string, error) {
+	name, rest, below := strings.Cut(file, "/")
+	if below {
+		sub, err := b.Git(ctx, nil, "rev-parse", "--verify", "--end-of-options", tree+":"+name)
+		if err != nil {
+			return "", err
+		}
+		if blob, err = withFile(ctx, b, sub, rest, blob); err != nil {
+			return "", err
+		}
+	}
+	call := gitcmd.Writing("ls-tree", "-z", tree)
+	call.Limit = gitcmd.MaxPrinted
+	out, err := b.Repo.Run(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	entries := strings.SplitAfter(string(out), "\x00")
+	for i, entry := range entries {
+		about, _, ok := strings.Cut(entry, "\t"+name+"\x00")
+		fields := strings.Fields(about)
+		if ok && len(fields) == 3 {
+			entries[i] = fmt.Sprintf("%s %s %s\t%s\x00", fields[0], fields[1], blob, name)
+			return b.Git(ctx, strings.NewReader(strings.Join(entries, "")), "mktree", "-z", "--missing")
+		}
+	}
+	return "", fmt.Errorf("tree %s has no %s", tree, file)
+}

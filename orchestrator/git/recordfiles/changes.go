@@ -59,13 +59,15 @@ func Adds(now, base []byte) bool {
 	return len(now) > 0
 }
 
-// added returns the lines of a ledger that base lacks.
+// added returns the lines of a ledger that base lacks, each once.
 func added(now, base []byte) []byte {
 	there := lineSet(base)
 	var fresh bytes.Buffer
 	for line := range bytes.Lines(now) {
 		if key := trimmed(line); key != "" && !there[key] {
-			fresh.WriteString(key + "\n")
+			there[key] = true
+			fresh.Write(bytes.TrimSuffix(line, []byte("\n")))
+			fresh.WriteByte('\n')
 		}
 	}
 	return fresh.Bytes()

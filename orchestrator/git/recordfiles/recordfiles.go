@@ -66,32 +66,7 @@ func OwnFile(top, p string) bool {
 	return ofRun
 }
 
-// Union returns a ledger that has the lines of all three, each once: those of base, then what ours has added, then theirs.
-func Union(base, ours, theirs []byte) []byte {
-	var u union
-	u.add(base)
-	u.add(ours)
-	u.add(theirs)
-	return u.text.Bytes()
-}
-
-// union gathers lines.
-type union struct {
-	text bytes.Buffer
-	seen map[string]bool
-}
-
-func (u *union) add(lines []byte) {
-	if u.seen == nil {
-		u.seen = make(map[string]bool)
-	}
-	for line := range bytes.Lines(lines) {
-		if key := trimmed(line); key != "" && !u.seen[key] {
-			u.seen[key] = true
-			u.text.Write(bytes.TrimSuffix(line, []byte("\n")))
-			u.text.WriteByte('\n')
-		}
-	}
-}
+// Once returns the lines of a ledger, each once.
+func Once(lines []byte) []byte { return added(lines, nil) }
 
 func trimmed(line []byte) string { return strings.TrimRight(string(line), "\r\n") }

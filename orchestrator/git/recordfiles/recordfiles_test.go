@@ -18,16 +18,16 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-func TestUnion(t *testing.T) {
+func TestOnce(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][4]string{
-		{"a\n", "a\nb\n", "a\nc\n", "a\nb\nc\n"},
-		{"a", "a\nb", "a\nc", "a\nb\nc\n"},
-		{"", "b\nc\n", "c\n\nd\n", "b\nc\nd\n"},
-		{"a\r\n", "a\n", "a\r\nb\r\n", "a\r\nb\r\n"},
+	for lines, want := range map[string]string{
+		"a\na\nb\n":      "a\nb\n",
+		"a":              "a\n",
+		"b\nc\nc\n\nd\n": "b\nc\nd\n",
+		"a\r\na\nb\r\n":  "a\r\nb\r\n",
 	} {
-		if got := string(Union([]byte(c[0]), []byte(c[1]), []byte(c[2]))); got != c[3] {
-			t.Errorf("%q: got %q", c, got)
+		if got := string(Once([]byte(lines))); got != want {
+			t.Errorf("%q: got %q", lines, got)
 		}
 	}
 }

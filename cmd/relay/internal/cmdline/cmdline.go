@@ -112,6 +112,9 @@ func UnknownCommand(cmd *cobra.Command, name string) error {
 		Message: fmt.Sprintf("%s has no command %s", cmd.CommandPath(), terminal.Quote(name)),
 		Hint:    cmd.CommandPath() + " --help lists the commands",
 	}
+	if cmd == cmd.Root() {
+		e.Hint = cmd.Name() + " help --all lists the commands"
+	}
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
 		e.Hint = fmt.Sprintf("did you mean %s %s?", cmd.CommandPath(), strings.Join(near, " or "))
 	}
@@ -133,10 +136,23 @@ func AddHelpers(root *cobra.Command, group string) {
 				shell.Short, shell.Long = "For "+shell.Name(), narrow(shell.Long)
 			}
 		case "help":
-			c.Short, c.Long = "Explain a command", "Explain a command: relay help work is relay work --help."
+			c.Short, c.Long = "Explain a command, or list all", "Explain a command: relay help work is relay work --help.\n--all lists every command."
 			c.Use, c.RunE = "help [COMMAND]", explain
+			c.Flags().Bool(allFlag, false, "list every command")
 		}
 	}
+}
+
+// Daily is the group of the commands that a user types every day: relay --help lists only these.
+const Daily = "daily"
+
+// allFlag of the help command lists every command.
+const allFlag = "all"
+
+// All reports whether the help command was asked for every command.
+func All(root *cobra.Command) bool {
+	help, _, err := root.Find([]string{"help"})
+	return err == nil && help.Flags().Changed(allFlag)
 }
 
 // explain shows the help of a command that was named in several words, if there is one.
@@ -163,6 +179,17 @@ func narrow(text string) string {
 	}
 	return strings.Join(rows, "\n")
 }
+
+// ShortUsage is the usage of the root command, with the commands of every day.
+const ShortUsage = `Usage: {{.CommandPath}} COMMAND
+{{range .Commands}}{{if eq .GroupID "` + Daily + `"}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+
+All commands: {{.CommandPath}} help --all
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}
+`
 
 // UsageTemplate is that of cobra, in fewer lines and never wider than 80 columns.
 const UsageTemplate = `Usage: {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}{{if .HasExample}}

@@ -34,12 +34,7 @@ func Append(ctx context.Context, a *cli.App, o *AppendOptions) error {
 	if err != nil {
 		return err
 	}
-	made, done, err := answered(ctx, a, question{discussion.ActionAppend, json.RawMessage(input), o.JSON != ""})
-	if done {
-		return err
-	}
-	_, err = fmt.Fprintf(a.Out, "added %s\n", path.Join(discussion.Folder, made.ID+".yaml"))
-	return err
+	return do(ctx, a, discussion.ActionAppend, input, o.JSON != "")
 }
 
 func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
@@ -60,43 +55,42 @@ func (o *AppendOptions) input(a *cli.App) ([]byte, error) {
 	return json.Marshal(o.Input)
 }
 
-// Change does an action on one entry, and says what came of it.
-func Change(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) error {
-	now, done, err := answered(ctx, a, question{action, in, asJSON})
-	if done {
+// Do does an action, and prints what came of it as text or as JSON.
+func Do(ctx context.Context, a *cli.App, action string, in discussion.Input, asJSON bool) error {
+	input, err := json.Marshal(in)
+	if err != nil {
 		return err
 	}
-	if now.Status == "" {
-		_, err = fmt.Fprintf(a.Out, "linked %s\n", plaintext.Line(now.ID))
-		return err
-	}
-	_, err = fmt.Fprintf(a.Out, "%s is %s\n", plaintext.Line(now.ID), plaintext.Line(string(now.Status)))
-	return err
+	return do(ctx, a, action, input, asJSON)
 }
 
-// Open lists the open discussions.
-func Open(ctx context.Context, a *cli.App, asJSON bool) error {
-	open, done, err := answered(ctx, a, question{discussion.ActionOpen, struct{}{}, asJSON})
-	if done {
+func do(ctx context.Context, a *cli.App, action string, input []byte, asJSON bool) error {
+	said, err := Call(ctx, a, action, input)
+	if err != nil {
 		return err
 	}
-	for _, t := range open.Threads {
+	if asJSON {
+		text, err := json.Marshal(said)
+		return errors.Join(err, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(text)))))
+	}
+	id := plaintext.Line(said.ID)
+	switch action {
+	case discussion.ActionAppend:
+		fmt.Fprintf(a.Out, "added %s\n", path.Join(discussion.Folder, said.ID+".yaml"))
+	case discussion.ActionLink:
+		fmt.Fprintf(a.Out, "linked %s\n", id)
+	case discussion.ActionMark:
+		fmt.Fprintf(a.Out, "%s is %s\n", id, plaintext.Line(string(said.Status)))
+	case discussion.ActionReplay:
+		fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(said.Narrative)))
+	}
+	for _, t := range said.Threads {
 		fmt.Fprintf(a.Out, "%-10s  %s\n  %s\n", plaintext.Line(string(t.Status)), plaintext.Line(a.Secrets.Text(t.Topic)), plaintext.Line(t.ID))
 	}
-	if len(open.Threads) == 0 {
+	if action == discussion.ActionOpen && len(said.Threads) == 0 {
 		fmt.Fprintln(a.Err, "no discussion is open")
 	}
-	return nil
-}
-
-// Replay tells the history of one discussion.
-func Replay(ctx context.Context, a *cli.App, id string, asJSON bool) error {
-	told, done, err := answered(ctx, a, question{discussion.ActionReplay, map[string]string{"entry_id": id}, asJSON})
-	if done {
-		return err
-	}
-	_, err = fmt.Fprint(a.Out, plaintext.Clean(a.Secrets.Text(told.Narrative)))
-	return err
+	return a.Out.Failure()
 }
 
 // Schema prints the JSON Schema of what an action takes.
@@ -177,29 +171,6 @@ func explained(err error) error {
 		return &exit.Hinted{Err: errors.New(message), Hint: "write it as relay does: one key or item on each line, and no braces"}
 	}
 	return err
-}
-
-// question is an action, what it is asked, and whether the answer is printed as JSON.
-type question struct {
-	action string
-	in     any
-	json   bool
-}
-
-// answered does an action. It is done when the answer is printed, or there is none.
-func answered(ctx context.Context, a *cli.App, q question) (answer discussion.Answer, done bool, err error) {
-	input, ok := q.in.(json.RawMessage)
-	if !ok {
-		if input, err = json.Marshal(q.in); err != nil {
-			return answer, true, err
-		}
-	}
-	answer, err = Call(ctx, a, q.action, input)
-	if err != nil || !q.json {
-		return answer, err != nil, err
-	}
-	text, err := json.Marshal(answer)
-	return answer, true, errors.Join(err, a.PrintJSON(json.RawMessage(a.Secrets.Text(string(text)))))
 }
 
 // author says who types the command: the agent's runner and attempt, or the name that git knows.

@@ -35,29 +35,27 @@ func Log(a *cli.App, p *project.Project, o LogOptions) error {
 	}
 	path := ledgersync.Path(p.Root)
 	wanted := ledgersync.Filter{Agent: o.Agent, Tag: o.Task, Type: kind}
-	if o.Last > 0 {
-		list, err := ledgersync.Last(path, o.Last, wanted)
-		for _, e := range list {
-			if err := printEntry(a, e, o.JSON); err != nil {
-				return err
-			}
-		}
-		if err == nil && len(list) == 0 {
-			return noEntries(a, p, path)
-		}
-		return err
-	}
 	shown := 0
-	skipped, err := eachEntry(p, path, func(_ int, e *ledgersync.Entry) error {
+	show := func(_ int, e *ledgersync.Entry) error {
 		if !wanted.Match(e) {
 			return nil
 		}
 		shown++
-		if a.Out.Err != nil { // nobody reads any more
+		if a.Out.Err != nil { // its reader has gone
 			return errors.Join(a.Out.Failure(), exit.Code(exit.OK))
 		}
 		return printEntry(a, e, o.JSON)
-	})
+	}
+	var skipped []int
+	if o.Last > 0 {
+		var list []*ledgersync.Entry
+		list, err = ledgersync.Last(path, o.Last, wanted)
+		for i := 0; i < len(list) && err == nil; i++ {
+			err = show(i, list[i])
+		}
+	} else {
+		skipped, err = eachEntry(p, path, show)
+	}
 	if err == nil && shown == 0 {
 		err = noEntries(a, p, path)
 	}
