@@ -23,11 +23,11 @@ func (l *loader) check(c *Config) {
 		}
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
-		key := "relay.backoff_seconds"
-		if s, _ := l.winner(key); s.origin == "default" { // then somebody lowered the maximum
-			key = "relay.backoff_max_seconds"
+		s, _ := l.winner("relay.backoff_seconds")
+		if s.origin == "default" { // then somebody lowered the maximum
+			s, _ = l.winner("relay.backoff_max_seconds")
 		}
-		l.problem(l.positionOf(key), "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
+		l.problem(s.position, "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
 	if c.Relay.Jobs > 1 && c.Relay.Isolation == "none" {
 		l.warnings = append(l.warnings, fmt.Sprintf(
@@ -67,18 +67,10 @@ func (l *loader) checkAgent(name string, a Agent) {
 	case a.Type == "scripted" && a.Script == "":
 		lacks("has no script to play", "add script: FILE")
 	}
-	for key, of := range map[string][]string{
-		"script": {"scripted"}, "prompt": {"command"}, "result": {"command"}, "permission": {"claude", "codex", "gemini", "opencode"},
-		"mcp": {"claude", "codex"},
-	} {
-		s, set := l.winner(section + "." + key)
-		if set && !slices.Contains(of, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
-			l.problem(s.position, fmt.Sprintf("%s.%s is only for type %s", section, key, strings.Join(of, ", ")), "")
+	for _, f := range fields {
+		s, set := l.winner(strings.Replace(f.key, "*", name, 1))
+		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
+			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
 	}
-}
-
-func (l *loader) positionOf(key string) position {
-	s, _ := l.winner(key)
-	return s.position
 }

@@ -33,19 +33,9 @@ func (l *loader) readEnviron(environ []string) {
 // only in what a variable cannot say. Agents have variables once a file has named them.
 func (l *loader) variables() map[string][]string {
 	keys := map[string][]string{}
-	add := func(key string) {
+	for _, key := range l.keys() {
 		if name := variable(key); name != "" {
 			keys[name] = append(keys[name], key)
-		}
-	}
-	names := slices.Sorted(maps.Keys(l.agents))
-	for _, f := range fields {
-		if !strings.Contains(f.key, "*") {
-			add(f.key)
-			continue
-		}
-		for _, name := range names {
-			add(strings.Replace(f.key, "*", name, 1))
 		}
 	}
 	return keys

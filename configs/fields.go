@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,6 +36,7 @@ type field struct {
 	form     *form         // text and the items of a list
 	fallback string        // below an agent: the value of every agent that does not say
 	hidden   bool          // items are NAME=value, and the value is nobody's business
+	only     []string      // types of agents that have it; nil: all
 }
 
 // form restricts the texts that a setting may have.
@@ -48,131 +51,86 @@ const (
 	maxItems = 200  // in a list
 	maxKeys  = 100  // in a map; relay itself has a third of that
 	maxText  = 4096 // bytes of one text
-	week     = 7 * 24 * 60
 	maxUSD   = 1e6
-	maxToken = 1e12
 )
 
-var (
-	nameForm = form{
-		pattern: lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`),
-		want:    "a name: a letter, then up to 31 letters, digits, - or _",
-	}
+// forms are those that settings have, by name.
+var forms = map[string]*form{
+	"name": {lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`), "a name: a letter, then up to 31 letters, digits, - or _", nil},
 	// A leading dash would be read as an option by the CLI that gets the model.
-	modelForm = form{pattern: lazyregexp.New(`^([^\s-]\S*)?$`), want: "a model's name: no spaces, no leading dash"}
-	dirForm   = form{
-		pattern: lazyregexp.New(`^[^/\\~]`), want: "a folder inside the repository, such as .agents-os/relay",
-		check: localFolder,
-	}
-	passForm = form{
-		pattern: lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), want: "NAME, NAME* or NAME=value",
-		check: notOurs,
-	}
-	argumentForm = form{pattern: lazyregexp.New(`^[^\x00]*$`), want: "an argument without NUL"}
-	pathForm     = form{pattern: lazyregexp.New(`^[^\x00-\x1f]*$`), want: "a path without control characters"}
-	shellForm    = form{pattern: lazyregexp.New(`^[^\x00]*[^\s\x00][^\x00]*$`), want: "a shell command"}
-	anywhereForm = form{
-		pattern: lazyregexp.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), want: "a folder, absolute or in the repository, with ~ written out",
-		check: ownFolder,
-	}
-	untrackedForm = form{
-		pattern: lazyregexp.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), want: "a path in the repository, such as .env or config/*.local",
-		check: userFile,
-	}
-	untilForm = form{
-		pattern: lazyregexp.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
-		want:    "a time of day such as 07:00, or how long from now: 8h, 90m",
-	}
-	commitForm = form{
-		pattern: lazyregexp.New(`^[^\x00]*$`), want: "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})",
-		check: commitTemplate,
-	}
-	permissionForm = form{pattern: lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), want: "one word, such as acceptEdits"}
-)
+	"model":    {lazyregexp.New(`^([^\s-]\S*)?$`), "a model's name: no spaces, no leading dash", nil},
+	"dir":      {lazyregexp.New(`^[^/\\~]`), "a folder inside the repository, such as .agents-os/relay", localFolder},
+	"pass":     {lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), "NAME, NAME* or NAME=value", notOurs},
+	"argument": {lazyregexp.New(`^[^\x00]*$`), "an argument without NUL", nil},
+	"path":     {lazyregexp.New(`^[^\x00-\x1f]*$`), "a path without control characters", nil},
+	"shell":    {lazyregexp.New(`^[^\x00]*[^\s\x00][^\x00]*$`), "a shell command", nil},
+	"anywhere": {
+		lazyregexp.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), "a folder, absolute or in the repository, with ~ written out", ownFolder,
+	},
+	"untracked": {
+		lazyregexp.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), "a path in the repository, such as .env or config/*.local", userFile,
+	},
+	"until": {
+		lazyregexp.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
+		"a time of day such as 07:00, or how long from now: 8h, 90m", nil,
+	},
+	"commit": {
+		lazyregexp.New(`^[^\x00]*$`), "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})", commitTemplate,
+	},
+	"permission": {lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), "one word, such as acceptEdits", nil},
+}
 
-// fields are all settings, in the order of the documentation.
-var fields = []field{
-	{key: "relay.dir", kind: text, form: &dirForm},
-	{key: "relay.max_attempts_per_task", kind: integer, min: 1, max: 100},
-	{key: "relay.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.silence_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.first_answer_minutes", kind: span, unit: time.Minute, min: 0, max: week},
-	{key: "relay.linger_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
-	{key: "relay.stop_grace_seconds", kind: span, unit: time.Second, min: 0, max: 3600},
-	{key: "relay.check_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.jobs", kind: integer, min: 1, max: 256},
-	{key: "relay.isolation", kind: text, words: []string{"worktree", "none", "shared"}},
-	{key: "relay.landing", kind: text, words: []string{"merge", "rebase", "squash"}},
-	{key: "relay.commit", kind: text, form: &commitForm},
-	{key: "relay.sign", kind: boolean},
-	{key: "relay.hooks", kind: boolean},
-	{key: "relay.worktree.setup", kind: list, form: &shellForm},
-	{key: "relay.worktree.copy", kind: list, form: &untrackedForm},
-	{key: "relay.worktree.share", kind: list, form: &untrackedForm},
-	{key: "relay.worktree.share_max_mib", kind: integer, min: 0, max: 1e9},
-	{key: "relay.worktree.link", kind: list, form: &untrackedForm},
-	{key: "relay.worktree.dir", kind: text, form: &anywhereForm},
-	{key: "relay.setup_timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.runners", kind: list, form: &nameForm},
-	{key: "relay.model", kind: text, form: &modelForm},
-	{key: "relay.max_uncharged", kind: integer, min: 0, max: 10000},
-	{key: "relay.max_uncharged_run", kind: integer, min: 1, max: 1e6},
-	{key: "relay.max_file_mib", kind: integer, min: 0, max: 1e6},
-	{key: "relay.checks_at_once", kind: integer, min: 0, max: 100},
-	{key: "relay.max_undone", kind: integer, min: 0, max: 100},
-	{key: "relay.recheck_percent", kind: integer, min: 0, max: 100},
-	{key: "relay.max_failed_in_a_row", kind: integer, min: 0, max: 10000},
-	{key: "relay.max_same_error", kind: integer, min: 0, max: 10000},
-	{key: "relay.until", kind: text, form: &untilForm},
-	{key: "relay.disk_floor_mib", kind: integer, min: 0, max: 1e9},
-	{key: "relay.memory_floor_mib", kind: integer, min: 0, max: 1e9},
-	{key: "relay.floor_wait_minutes", kind: span, unit: time.Minute, min: 0, max: week},
-	{key: "relay.backoff_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
-	{key: "relay.backoff_max_seconds", kind: span, unit: time.Second, min: 0, max: 86400},
-	{key: "relay.max_task_faults", kind: integer, min: 0, max: 10000},
-	{key: "relay.out_after_failures", kind: integer, min: 1, max: 10000},
-	{key: "relay.out_after_minutes", kind: span, unit: time.Minute, min: 0, max: week},
-	{key: "relay.give_up_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.budget_usd", kind: decimal, max: maxUSD},
-	{key: "relay.budget_tokens", kind: integer, max: maxToken},
-	{key: "relay.epic_budget_usd", kind: decimal, max: maxUSD},
-	{key: "relay.epic_budget_tokens", kind: integer, max: maxToken},
-	{key: "relay.task_budget_usd", kind: decimal, max: maxUSD},
-	{key: "relay.task_budget_tokens", kind: integer, max: maxToken},
-	{key: "relay.attempt_budget_usd", kind: decimal, max: maxUSD},
-	{key: "relay.attempt_budget_tokens", kind: integer, max: maxToken},
-	{key: "relay.prices", kind: prices},
-	{key: "relay.brief_kib", kind: integer, min: 4, max: 1024},
-	{key: "relay.transcript_mib", kind: integer, min: 1, max: 4096},
-	{key: "relay.env", kind: list, form: &passForm, hidden: true},
-	{key: "relay.push", kind: boolean},
-	{key: "relay.inhibit_sleep", kind: boolean},
-	{key: "relay.records.ledgersync", kind: boolean},
-	{key: "relay.records.artifacts", kind: boolean},
-	{key: "relay.records.discussions", kind: boolean},
-	{key: "relay.records.sessions", kind: boolean},
-	{key: "relay.records.checkpoints", kind: text, words: []string{"stop", "landing", "none"}},
-	{key: "relay.learn", kind: text, words: []string{"propose", "apply", "off"}},
-	{key: "relay.review.enabled", kind: boolean},
-	{key: "relay.review.provider", kind: text, form: &nameForm},
-	{key: "relay.review.rounds", kind: integer, min: 0, max: 20},
-	{key: "relay.review.timeout_minutes", kind: span, unit: time.Minute, min: 0.001, max: week},
-	{key: "relay.agents.*.type", kind: text, words: []string{"claude", "codex", "gemini", "opencode", "command", "scripted"}},
-	{key: "relay.agents.*.argv", kind: list, form: &argumentForm},
-	{key: "relay.agents.*.prompt", kind: text, words: []string{"stdin", "file"}, fallback: "stdin"},
-	{key: "relay.agents.*.result", kind: text, words: []string{"file", "final", "exit"}, fallback: "file"},
-	{key: "relay.agents.*.model", kind: text, form: &modelForm},
-	{key: "relay.agents.*.env", kind: list, form: &passForm, hidden: true},
-	{key: "relay.agents.*.stop_signal", kind: text, words: []string{"TERM", "INT"}, fallback: "TERM"},
-	{key: "relay.agents.*.script", kind: text, form: &pathForm},
-	{key: "relay.agents.*.permission", kind: text, form: &permissionForm},
-	{key: "relay.agents.*.mcp", kind: boolean},
-	{key: "relay.agents.*.focus", kind: text, form: &pathForm},
-	{key: "relay.agents.*.instructions", kind: text, form: &pathForm},
-	{key: "quality_gate.reviewers", kind: list, form: &nameForm},
-	{key: "quality_gate.strictness", kind: text, words: []string{"pedantic", "strict", "standard"}},
-	{key: "quality_gate.epic", kind: boolean},
-	{key: "quality_gate.epic_rounds", kind: integer, min: 0, max: 20},
+// fields are all settings.
+//
+//nolint:gochecknoglobals // a table
+var fields = fieldsOf(reflect.TypeFor[Config](), "")
+
+// fieldsOf returns the settings in a part of Config.
+func fieldsOf(t reflect.Type, prefix string) (list []field) {
+	for in := range t.Fields() {
+		key := prefix + in.Tag.Get("mapstructure")
+		switch kind := in.Type.Kind(); {
+		case in.Type == reflect.TypeFor[Prices]():
+			list = append(list, field{key: pricesKey, kind: prices})
+		case strings.HasSuffix(key, "-"), !in.IsExported():
+		case kind == reflect.Struct:
+			list = append(list, fieldsOf(in.Type, strings.TrimSuffix(key+".", ",squash."))...)
+		case kind == reflect.Map:
+			list = append(list, fieldsOf(in.Type.Elem(), key+".*.")...)
+		default:
+			list = append(list, fieldAs(key, in))
+		}
+	}
+	return list
+}
+
+// fieldAs returns the setting that a field of Config holds.
+func fieldAs(key string, in reflect.StructField) field {
+	f := field{key: key, kind: kinds[in.Type.Kind()], fallback: in.Tag.Get("else")}
+	if only := in.Tag.Get("only"); only != "" {
+		f.only = strings.Split(only, "|")
+	}
+	is := in.Tag.Get("is")
+	switch {
+	case in.Type == reflect.TypeFor[time.Duration]():
+		f.kind, f.unit = span, time.Second
+		if strings.HasSuffix(key, "_minutes") {
+			f.unit = time.Minute
+		}
+	case strings.Contains(is, "|"):
+		f.words = strings.Split(is, "|")
+	default:
+		f.form, f.hidden = forms[is], is == "pass"
+	}
+	if low, high, ok := strings.Cut(is, " "); ok {
+		f.min, _ = strconv.ParseFloat(low, 64)
+		f.max, _ = strconv.ParseFloat(high, 64)
+	}
+	return f
+}
+
+var kinds = map[reflect.Kind]kind{
+	reflect.String: text, reflect.Int: integer, reflect.Int64: integer, reflect.Float64: decimal, reflect.Bool: boolean, reflect.Slice: list,
 }
 
 const agentsKey = "relay.agents"

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 )
 
@@ -32,7 +32,11 @@ func (l *loader) readFile(path string) error {
 	}
 	var src []byte
 	if err == nil {
-		src, err = readSome(path, maxFile+1)
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // it may be a pipe by now
+			src, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+			_ = f.Close() // only read
+		}
 	}
 	if err != nil {
 		l.problem(position{file: path}, "cannot be read: "+err.Error(), "")
@@ -43,16 +47,6 @@ func (l *loader) readFile(path string) error {
 		return nil
 	}
 	return l.read(src, path)
-}
-
-// readSome reads at most limit bytes of a file, and waits for nobody.
-func readSome(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // read takes in one YAML document.
@@ -70,29 +64,14 @@ func (l *loader) read(src []byte, name string) error {
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		at, message := yamlError(err, name)
-		at, hint := syntaxHint(src, at, message)
+		line, message := epic.Mistake(err)
+		at, hint := syntaxHint(src, position{name, line, min(line, 1)}, message)
 		l.problem(at, message, hint)
 		return nil
 	}
 	w := walker{loader: l, file: name}
 	w.top(document.Content[0])
 	return nil
-}
-
-// yamlErrorForm is how yaml.v3 words a syntax error: it has no type for it.
-var yamlErrorForm = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
-
-func yamlError(err error, file string) (position, string) {
-	m := yamlErrorForm.FindStringSubmatch(err.Error())
-	if m == nil {
-		return position{file: file}, err.Error()
-	}
-	line, _ := strconv.Atoi(m[1])
-	if line == 0 {
-		return position{file: file}, m[2]
-	}
-	return position{file, line, 1}, m[2]
 }
 
 // tabbed is a line that is indented with a tab.
@@ -132,7 +111,7 @@ var sections = []string{"relay", "quality_gate"}
 
 // top reads the document itself, where foreign keys are left alone.
 func (w walker) top(root *yaml.Node) {
-	root = resolve(root)
+	root = epic.Follow(root)
 	if root.ShortTag() == "!!null" {
 		return
 	}
@@ -169,7 +148,7 @@ func (w walker) warnLookalike(key *yaml.Node) {
 
 // section reads the map behind a dotted key.
 func (w walker) section(path string, key, value *yaml.Node) {
-	value = resolve(value)
+	value = epic.Follow(value)
 	if value.ShortTag() == "!!null" { // everything below is commented out
 		return
 	}
@@ -190,7 +169,7 @@ func (w walker) section(path string, key, value *yaml.Node) {
 			w.breakAgent(path)
 			continue
 		}
-		w.entry(path+"."+resolve(k).Value, k, v)
+		w.entry(path+"."+epic.Follow(k).Value, k, v)
 	}
 }
 
@@ -212,7 +191,7 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 	case prices:
 		s.items = w.keys(value)
 	case list:
-		for _, item := range resolve(value).Content {
+		for _, item := range epic.Follow(value).Content {
 			s.items = append(s.items, w.near(item, key))
 		}
 	default: // the others have no items
@@ -224,17 +203,17 @@ func (w walker) entry(path string, key, value *yaml.Node) {
 
 // isKnown complains of a key that is none of the words, unless any name will do.
 func (w walker) isKnown(path string, key *yaml.Node, allowed []string) bool {
-	word := resolve(key).Value
+	word := epic.Follow(key).Value
 	switch {
 	case key.ShortTag() == "!!merge":
 		w.loader.problem(w.at(key), "merge keys (<<) are not read here", "write the keys out, or use an alias for the whole value")
-	case resolve(key).Kind != yaml.ScalarNode:
+	case epic.Follow(key).Kind != yaml.ScalarNode:
 		w.loader.problem(w.at(key), "a key must be a word", "")
 	case slices.Equal(allowed, []string{"*"}):
-		if nameForm.pattern.MatchString(word) {
+		if forms["name"].pattern.MatchString(word) {
 			return true
 		}
-		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), nameForm.want), "")
+		w.loader.problem(w.at(key), fmt.Sprintf("%s: %q is not %s", path, shorten(word), forms["name"].want), "")
 	case slices.Contains(allowed, word):
 		return true
 	default:
@@ -258,7 +237,7 @@ func hintFor(word string, allowed []string) string {
 
 // twice complains of a key that its map already has.
 func (w walker) twice(seen map[string]*yaml.Node, key *yaml.Node) bool {
-	word := resolve(key).Value
+	word := epic.Follow(key).Value
 	first, again := seen[word]
 	if again {
 		w.loader.problem(w.at(key), fmt.Sprintf("key %q is already on line %d", shorten(word), first.Line), "keep one of the two")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/viper"
+
+	"relay/epic"
 )
 
 // Names of the two files in a repository.
@@ -38,7 +40,7 @@ func (s Sources) Files() (files []string) {
 	return files
 }
 
-// Load reads, merges and checks all layers. Its error is [Problems] when the content is at fault, and then holds
+// Load reads, merges and checks all layers. Its error is [epic.Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
 	l := &loader{agents: map[string]position{}, broken: map[string]bool{}}
@@ -95,19 +97,19 @@ type loader struct {
 	settings []setting
 	agents   map[string]position // every agent named in any layer, where it was named last
 	broken   map[string]bool     // agents with a mistake: what else they lack is not reported
-	problems []Problem
+	problems epic.Problems
 	warnings []string
 }
 
 func (l *loader) problem(at position, message, hint string) {
 	if len(l.problems) < maxProblems {
-		l.problems = append(l.problems, Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
+		l.problems = append(l.problems, epic.Problem{File: at.file, Line: at.line, Column: at.column, Message: message, Hint: hint})
 	}
 }
 
 // sorted puts the problems in the order of the layers, and of the lines within a file.
-func (l *loader) sorted(files []string) Problems {
-	layer := func(p Problem) int {
+func (l *loader) sorted(files []string) epic.Problems {
+	layer := func(p epic.Problem) int {
 		if i := slices.Index(files, p.File); i >= 0 {
 			return i
 		}
@@ -116,7 +118,7 @@ func (l *loader) sorted(files []string) Problems {
 		}
 		return len(files) // a variable
 	}
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+	slices.SortStableFunc(l.problems, func(a, b epic.Problem) int {
 		return cmp.Or(cmp.Compare(layer(a), layer(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return l.problems
@@ -126,10 +128,10 @@ func (l *loader) sorted(files []string) Problems {
 func (l *loader) set(s setting, bad []complaint) {
 	for _, c := range bad {
 		at, key := s.position, s.key
-		if c.item >= 0 {
-			key = cmp.Or(c.key, fmt.Sprintf("%s[%d]", key, c.item))
-			if c.item < len(s.items) {
-				at = s.items[c.item]
+		if c.item > 0 {
+			key = cmp.Or(c.key, fmt.Sprintf("%s[%d]", key, c.item-1))
+			if c.item <= len(s.items) {
+				at = s.items[c.item-1]
 			}
 		}
 		l.problem(at, key+" "+c.message, c.hint)
@@ -142,15 +144,29 @@ func (l *loader) set(s setting, bad []complaint) {
 	}
 }
 
+// keys lists all settings, in the order of the documentation, those of agents by name.
+func (l *loader) keys() (keys []string) {
+	names := slices.Sorted(maps.Keys(l.agents))
+	for i, f := range fields {
+		if !strings.HasPrefix(f.key, agentsKey+".") {
+			keys = append(keys, f.key)
+		} else if !strings.HasPrefix(fields[i-1].key, agentsKey+".") {
+			for _, name := range names {
+				for _, own := range below(agentsKey + ".*") {
+					keys = append(keys, agentsKey+"."+name+"."+own)
+				}
+			}
+		}
+	}
+	return keys
+}
+
 // fillAgents gives every agent the defaults that all agents share, as the weakest layer.
 func (l *loader) fillAgents() {
 	var defaults []setting
-	for _, name := range slices.Sorted(maps.Keys(l.agents)) {
-		for _, f := range fields {
-			if f.fallback != "" {
-				key := strings.Replace(f.key, "*", name, 1)
-				defaults = append(defaults, setting{key: key, value: f.fallback, origin: "default"})
-			}
+	for _, key := range l.keys() {
+		if f, _ := fieldOf(key); f.fallback != "" {
+			defaults = append(defaults, setting{key: key, value: f.fallback, origin: "default"})
 		}
 	}
 	l.settings = append(defaults, l.settings...)
@@ -182,11 +198,8 @@ func (l *loader) merge() (*Config, error) {
 		if name, ok := agentOf(key); ok {
 			key = agentsKey + "." + number[name] + strings.TrimPrefix(key, agentsKey+"."+name)
 		}
-		if key == pricesKey {
-			continue
-		}
-		if err := v.MergeConfigMap(nested(key, s.decoded())); err != nil {
-			return nil, fmt.Errorf("merge %s: %w", s.key, err)
+		if key != pricesKey {
+			v.Set(key, s.decoded())
 		}
 	}
 	var c Config
@@ -211,69 +224,34 @@ func (s setting) decoded() any {
 	return time.Duration(units * float64(f.unit))
 }
 
-// nested wraps a value in the maps that its dotted key names.
-func nested(key string, value any) map[string]any {
-	head, rest, deeper := strings.Cut(key, ".")
-	if !deeper {
-		return map[string]any{head: value}
-	}
-	return map[string]any{head: nested(rest, value)}
-}
-
-// explain lists the settings that hold, in the order of the fields, agents by name.
-func (l *loader) explain() []Value {
-	var values []Value
-	for i := range fields {
-		if !strings.HasPrefix(fields[i].key, agentsKey+".") {
-			values = l.appendValue(values, fields[i].key)
+// explain lists the settings that hold.
+func (l *loader) explain() (values []Value) {
+	for _, key := range l.keys() {
+		if s, ok := l.winner(key); ok {
+			values = append(values, Value{Key: key, Value: l.shown(s), Origin: s.origin})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.agents)) {
-		for i := range fields {
-			if strings.HasPrefix(fields[i].key, agentsKey+".") {
-				values = l.appendValue(values, strings.Replace(fields[i].key, "*", name, 1))
-			}
-		}
-	}
-	slices.SortStableFunc(values, func(a, b Value) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
 	return values
 }
 
-// rank keeps the agents where the documentation has them.
-func rank(key string) int {
-	switch {
-	case strings.HasPrefix(key, agentsKey+"."):
-		return 1
-	case strings.HasPrefix(key, "relay."):
-		return 0
-	default:
-		return 2
-	}
-}
-
-func (l *loader) appendValue(values []Value, key string) []Value {
-	s, ok := l.winner(key)
-	if !ok {
-		return values
-	}
-	f, _ := fieldOf(key)
-	shown := s.value
-	switch x := shown.(type) {
+// shown returns the value of a setting as a file would have it; secrets are hidden.
+func (l *loader) shown(s setting) any {
+	switch x := s.value.(type) {
 	case float64:
 		if x == float64(int(x)) {
-			shown = int(x)
+			return int(x)
 		}
 	case Prices:
-		shown = l.prices()
+		return l.prices()
 	case []string:
-		items := make([]string, len(x))
+		f, _ := fieldOf(s.key)
+		items := slices.Clone(x)
 		for i, item := range x {
-			items[i] = item
 			if name, _, secret := strings.Cut(item, "="); f.hidden && secret {
 				items[i] = name + "=…"
 			}
 		}
-		shown = items
+		return items
 	}
-	return append(values, Value{Key: key, Value: shown, Origin: s.origin})
+	return s.value
 }

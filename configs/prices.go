@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 )
 
@@ -48,16 +49,16 @@ func pricesFromNode(n *yaml.Node) (any, []complaint) {
 	}
 	const form = `{"gpt-5*": {input: 1.25, cached_input: 0.125, output: 10}}`
 	if n.Kind != yaml.MappingNode {
-		return nil, []complaint{{item: -1, message: "wants prices by model, got " + found(n), hint: "such as " + form}}
+		return nil, wrong("such as "+form, "wants prices by model, got %s", found(n))
 	}
 	if len(n.Content)/2 > maxKeys {
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("has more than %d models", maxKeys)}}
+		return nil, wrong("", "has more than %d models", maxKeys)
 	}
 	var bad []complaint
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+		key, value := epic.Follow(n.Content[i]), epic.Follow(n.Content[i+1])
 		complain := func(message, hint string) {
-			bad = append(bad, complaint{item: i / 2, key: pricesKey + "." + shorten(key.Value), message: message, hint: hint})
+			bad = append(bad, complaint{item: i/2 + 1, key: pricesKey + "." + shorten(key.Value), message: message, hint: hint})
 		}
 		_, twice := out[key.Value]
 		switch {
@@ -87,7 +88,7 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 	part := map[string]*float64{"input": &p.Input, "cached_input": &p.CachedInput, "output": &p.Output}
 	given := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+		key, value := epic.Follow(n.Content[i]), epic.Follow(n.Content[i+1])
 		name := key.Value
 		to, ok := part[name]
 		tag := value.ShortTag()
@@ -117,7 +118,7 @@ func priceFromNode(n *yaml.Node) (p Price, why string) {
 // keys returns the places of the keys of a map.
 func (w walker) keys(n *yaml.Node) []position {
 	var all []position
-	if n = resolve(n); n.Kind == yaml.MappingNode {
+	if n = epic.Follow(n); n.Kind == yaml.MappingNode {
 		for i := 0; i < len(n.Content); i += 2 {
 			all = append(all, w.at(n.Content[i]))
 		}

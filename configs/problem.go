@@ -11,39 +11,6 @@ import (
 // maxProblems bounds how many mistakes are reported: a file that is not a configuration at all has thousands.
 const maxProblems = 100
 
-// Problem is one mistake in the configuration, with its place and, where one is known, what to write instead.
-type Problem struct {
-	File         string // a path, the name of a variable, or "flag"
-	Line, Column int    // from 1; 0 when the place has no lines
-	Message      string
-	Hint         string
-}
-
-// Error returns "file:line:column: message", with the hint in brackets.
-func (p Problem) Error() string {
-	text := p.File
-	if p.Line > 0 {
-		text = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-	}
-	text += ": " + p.Message
-	if p.Hint != "" {
-		text += " (" + p.Hint + ")"
-	}
-	return text
-}
-
-// Problems is every mistake found by one [Load], weakest layer first, in the order of the file.
-type Problems []Problem
-
-// Error returns one line per problem.
-func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
 // nearest returns the candidate that word was probably meant to be, or "".
 func nearest(word string, candidates []string) string {
 	plain := plainly(word)

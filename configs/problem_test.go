@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"relay/epic"
 )
 
 // complaints loads one shared file and returns its problems without the path.
@@ -17,7 +19,7 @@ func complaints(t *testing.T, src string) []string {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[Problems](err); !ok {
+	if _, ok := errors.AsType[epic.Problems](err); !ok {
 		t.Fatalf("got %T %v, want Problems", err, err)
 	}
 	return strings.Split(strings.ReplaceAll(err.Error(), filepath.Join(dir, SharedFile)+":", ""), "\n")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
+
+	"relay/epic"
 )
 
 // compile reads an embedded schema as JSON and as a schema.
@@ -104,9 +106,9 @@ func TestConfigSchemaAgreesWithLoad(t *testing.T) {
 		if valid(schema, src) == nil {
 			t.Errorf("the schema takes %q", src)
 		}
-		var problems Problems
+		var problems epic.Problems
 		if _, err := Load(Sources{Dir: repository(t, src, "")}); !errors.As(err, &problems) {
-			t.Errorf("Load says %v to %q, want Problems", err, src)
+			t.Errorf("Load says %v to %q, want epic.Problems", err, src)
 		}
 	}
 }
@@ -227,7 +229,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, err := Load(Sources{UserFile: path})
-		var problems Problems
+		var problems epic.Problems
 		if err != nil && !errors.As(err, &problems) {
 			t.Fatalf("got %T: %v", err, err)
 		}

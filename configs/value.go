@@ -11,11 +11,12 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
-// complaint records what is wrong with a written value. item is its index in a list or map, or -1 for the whole value;
+// complaint records what is wrong with a written value. item is its place in a list or map, from 1, or 0 for the whole value;
 // key names an item of a map.
 type complaint struct {
 	item          int
@@ -23,12 +24,17 @@ type complaint struct {
 	message, hint string
 }
 
+// wrong complains of a whole value.
+func wrong(hint, format string, args ...any) []complaint {
+	return []complaint{{message: fmt.Sprintf(format, args...), hint: hint}}
+}
+
 // octal matches numbers that some readers of YAML take as octal, and others not.
 var octal = lazyregexp.New(`^\+?0+[1-9][0-9]*$`)
 
 // fromNode reads a value from YAML. The result is string, bool, int, float64 or []string.
 func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
-	n = resolve(n)
+	n = epic.Follow(n)
 	switch f.kind {
 	case boolean:
 		var b bool
@@ -41,7 +47,7 @@ func (f *field) fromNode(n *yaml.Node) (any, []complaint) {
 	case integer, span, decimal:
 		var number float64
 		if octal.MatchString(n.Value) {
-			return nil, []complaint{{item: -1, message: "wants a number that does not begin with 0, got " + shorten(n.Value), hint: "write " + strings.TrimLeft(n.Value, "+0")}}
+			return nil, wrong("write "+strings.TrimLeft(n.Value, "+0"), "wants a number that does not begin with 0, got %s", shorten(n.Value))
 		}
 		if tag := n.ShortTag(); tag != "!!int" && tag != "!!float" || n.Decode(&number) != nil {
 			return nil, f.mistyped(n, "a number")
@@ -63,10 +69,10 @@ func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
 	}
 	items, bad := make([]string, 0, len(n.Content)), []complaint(nil)
 	for i, item := range n.Content {
-		item = resolve(item)
+		item = epic.Follow(item)
 		if item.ShortTag() != "!!str" {
 			c := f.mistyped(item, "text")[0]
-			c.item = i
+			c.item = i + 1
 			bad = append(bad, c)
 			continue
 		}
@@ -80,8 +86,7 @@ func (f *field) listFromNode(n *yaml.Node) (any, []complaint) {
 
 // mistyped complains of a value of another type and says how to write the right one.
 func (f *field) mistyped(n *yaml.Node, want string) []complaint {
-	message := fmt.Sprintf("wants %s, got %s", want, found(n))
-	return []complaint{{item: -1, message: message, hint: f.remedy(n, want)}}
+	return wrong(f.remedy(n, want), "wants %s, got %s", want, found(n))
 }
 
 // found names what stands where something else should.
@@ -136,26 +141,26 @@ func (f *field) fromText(s string) (any, []complaint) {
 	case boolean:
 		b, err := strconv.ParseBool(strings.ToLower(s))
 		if err != nil {
-			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants true or false, got %q", shorten(s))}}
+			return nil, wrong("", "wants true or false, got %q", shorten(s))
 		}
 		return b, nil
 	case prices:
 		var document yaml.Node
 		if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
-			return nil, []complaint{{item: -1, message: "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}"}}
+			return nil, wrong("", "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}")
 		}
-		return pricesFromNode(resolve(document.Content[0]))
+		return pricesFromNode(epic.Follow(document.Content[0]))
 	case integer, span, decimal:
 		number, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return nil, []complaint{{item: -1, message: fmt.Sprintf("wants a number, got %q", shorten(s))}}
+			return nil, wrong("", "wants a number, got %q", shorten(s))
 		}
 		return f.number(number)
 	case list:
 		if strings.HasPrefix(s, "[") {
 			var document yaml.Node
 			if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
-				return nil, []complaint{{item: -1, message: "wants a list, such as [a, b]"}}
+				return nil, wrong("", "wants a list, such as [a, b]")
 			}
 			return f.listFromNode(document.Content[0])
 		}
@@ -171,7 +176,6 @@ func (f *field) fromText(s string) (any, []complaint) {
 
 // fromAny reads a value that a flag holds: text, or a Go value of the setting's type. Durations become units.
 func (f *field) fromAny(v any) (any, []complaint) {
-	numeric := slices.Contains([]kind{integer, span, decimal}, f.kind)
 	switch x := v.(type) {
 	case string:
 		return f.fromText(x)
@@ -179,37 +183,25 @@ func (f *field) fromAny(v any) (any, []complaint) {
 		if f.kind == list {
 			return f.list(slices.Clone(x))
 		}
-	case bool:
-		if f.kind == boolean {
-			return x, nil
-		}
-	case int:
-		if numeric {
-			return f.number(float64(x))
-		}
-	case float64:
-		if numeric {
-			return f.number(x)
-		}
 	case time.Duration:
 		if f.kind == span {
 			return f.number(float64(x) / float64(f.unit))
 		}
+	case bool, int, float64:
+		return f.fromText(fmt.Sprint(x))
 	}
-	return nil, []complaint{{item: -1, message: fmt.Sprintf("cannot be a %T", v)}}
+	return nil, wrong("", "cannot be a %T", v)
 }
 
 func (f *field) number(v float64) (any, []complaint) {
 	if !(v >= f.min && v <= f.max) { // also false for NaN
-		return nil, []complaint{
-			{item: -1, message: fmt.Sprintf("is %v, out of range", v), hint: fmt.Sprintf("from %s to %s", digits(f.min), digits(f.max))},
-		}
+		return nil, wrong(fmt.Sprintf("from %s to %s", digits(f.min), digits(f.max)), "is %v, out of range", v)
 	}
 	if f.kind == span || f.kind == decimal {
 		return v, nil
 	}
 	if v != math.Trunc(v) {
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("is %v, not a whole number", v)}}
+		return nil, wrong("", "is %v, not a whole number", v)
 	}
 	return int(v), nil
 }
@@ -219,22 +211,22 @@ func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func (f *field) text(s string) (any, []complaint) {
 	if f.words != nil && !slices.Contains(f.words, s) {
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("cannot be %q", shorten(s)), hint: didYouMean(s, f.words)}}
+		return nil, wrong(didYouMean(s, f.words), "cannot be %q", shorten(s))
 	}
 	if message := f.form.complain(s, f.hidden); message != "" {
-		return nil, []complaint{{item: -1, message: message}}
+		return nil, wrong("", "%s", message)
 	}
 	return s, nil
 }
 
 func (f *field) list(items []string) (any, []complaint) {
 	if len(items) > maxItems {
-		return nil, []complaint{{item: -1, message: fmt.Sprintf("has %d items, more than %d", len(items), maxItems)}}
+		return nil, wrong("", "has %d items, more than %d", len(items), maxItems)
 	}
 	var bad []complaint
 	for i, item := range items {
 		if message := f.form.complain(item, f.hidden); message != "" {
-			bad = append(bad, complaint{item: i, message: message})
+			bad = append(bad, complaint{item: i + 1, message: message})
 		}
 	}
 	if bad != nil {
@@ -264,14 +256,6 @@ func (fm *form) complain(s string, hidden bool) string {
 		}
 	}
 	return ""
-}
-
-// resolve follows an alias to what it stands for.
-func resolve(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
 }
 
 // shorten keeps a wrong value from filling the screen.

@@ -104,12 +104,8 @@ func insertTasks(src []byte, tasks []Task) ([]byte, error) {
 	if !bytes.HasSuffix(out.Bytes(), []byte("\n")) {
 		out.WriteByte('\n')
 	}
-	more := &mapping{}
-	for i := range tasks {
-		more.put(tasks[i].ID, taskNode(&tasks[i]))
-	}
 	var text bytes.Buffer
-	if err := encode(&text, &more.Node, strings.Repeat(" ", there.Content[0].Column-1)); err != nil {
+	if err := encode(&text, tasksNode(tasks), strings.Repeat(" ", there.Content[0].Column-1)); err != nil {
 		return nil, err
 	}
 	if bytes.HasSuffix(lines[0], []byte("\r\n")) { // else an editor takes the file for one of two kinds
@@ -139,14 +135,6 @@ func encodeTasks(src []byte, tasks []Task) ([]byte, error) {
 		return nil, errPlace
 	}
 	there.Style = 0
-	for i := range tasks {
-		there.Content = append(there.Content, textNode(tasks[i].ID), taskNode(&tasks[i]))
-	}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	there.Content = append(there.Content, tasksNode(tasks).Content...)
+	return EncodeNode(&doc)
 }

@@ -30,7 +30,7 @@ func (v *validator) cycle(g *Graph, nodes []int) {
 		}
 		if gi := n - len(g.ids); gi < len(g.groups) { // the start of a group, then the end of one that blocks it
 			by := nodes[(k+1)%len(nodes)] - len(g.ids) - len(g.groups)
-			hint = fmt.Sprintf("group %s is blocked by group %s", quoted(v.epic.Groups[gi].Name), quoted(v.epic.Groups[by].Name))
+			hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[gi].Name), Quoted(v.epic.Groups[by].Name))
 		}
 	}
 	var path strings.Builder

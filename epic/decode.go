@@ -14,43 +14,40 @@ type reader struct {
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
 	top     places
-	topKeys keySet
 	now     places // of the task being read
+	item    places // of the check or criterion being read
 	nowTask int
-	nowKeys keySet
-	itemKey keySet // of the check, criterion or group being read
 	taskAt  []Place
 	depAt   []Place // of every entry in a depends_on, one task after the other
 	depFrom []int32 // where a task's begin
-	groupAt []groupPlaces
+	groupAt []places
 }
 
-// places remembers where the parts of one task, or the top level, stand.
+// places remembers where the parts of one mapping stand.
 type places struct {
-	whole Place
-	field [fieldCount]Place
-	items [fieldCount][]Place
-}
-
-type groupPlaces struct {
-	whole              Place
-	members, blockedBy []Place
+	whole  Place
+	keys   map[string]Place
+	values map[Field][]Place // of a key: the value itself, then the entries of a list
 }
 
 func (p *places) reset(whole Place) {
-	p.whole = whole
-	clear(p.field[:])
-	for f := range p.items {
-		p.items[f] = p.items[f][:0]
+	if p.whole = whole; p.keys == nil {
+		p.keys, p.values = map[string]Place{}, map[Field][]Place{}
+	}
+	clear(p.keys)
+	for f, list := range p.values {
+		p.values[f] = list[:0]
 	}
 }
 
+func (p *places) add(field Field, at Place) { p.values[field] = append(p.values[field], at) }
+
 func (p *places) at(field Field, item int) Place {
-	if item < len(p.items[field]) {
-		return p.items[field][item]
-	}
-	if p.field[field] != (Place{}) {
-		return p.field[field]
+	switch list := p.values[field]; {
+	case item+1 < len(list):
+		return list[item+1]
+	case len(list) > 0:
+		return list[0]
 	}
 	return p.whole
 }
@@ -58,7 +55,7 @@ func (p *places) at(field Field, item int) Place {
 func newReader(name string) *reader {
 	r := &reader{nowTask: -1}
 	r.validator = validator{problemList: problemList{file: name}, epic: &Epic{}, at: r.where}
-	r.topKeys.known, r.nowKeys.known = epicKeys, taskKeys
+	r.top.reset(Place{})
 	return r
 }
 
@@ -68,14 +65,7 @@ func (r *reader) where(ref Ref) Place {
 	case ref.Part == EpicPart:
 		return r.top.at(ref.Field, ref.Item)
 	case ref.Part == GroupPart:
-		at := &r.groupAt[ref.N]
-		if ref.Field == FieldMembers && ref.Item < len(at.members) {
-			return at.members[ref.Item]
-		}
-		if ref.Field == FieldBlockedBy && ref.Item < len(at.blockedBy) {
-			return at.blockedBy[ref.Item]
-		}
-		return at.whole
+		return r.groupAt[ref.N].at(ref.Field, ref.Item)
 	case ref.N == r.nowTask:
 		return r.now.at(ref.Field, ref.Item)
 	case ref.Field == FieldDependsOn:
@@ -86,7 +76,7 @@ func (r *reader) where(ref Ref) Place {
 	return r.taskAt[ref.N]
 }
 
-func (r *reader) placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
+func placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
 
 // fail reports a mistake that leaves nothing to read.
 func (r *reader) fail(at Place, hint, format string, args ...any) {
@@ -94,22 +84,23 @@ func (r *reader) fail(at Place, hint, format string, args ...any) {
 	r.broken = true
 }
 
-// resolve follows an alias.
-func resolve(n *yaml.Node) *yaml.Node {
+// Follow returns the node that an alias stands for.
+func Follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	return n
 }
 
-func isNull(n *yaml.Node) bool {
-	n = resolve(n)
+// IsNull reports whether a value is not there.
+func IsNull(n *yaml.Node) bool {
+	n = Follow(n)
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
 // text reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
 func (r *reader) text(n *yaml.Node, what string) (string, bool) {
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
 		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
@@ -122,10 +113,10 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 
 // number reads a number; ok is false when there is none, which is an error unless the value is empty.
 func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
-	if isNull(n) {
+	if IsNull(n) {
 		return 0, false
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
 		r.add(at, "write a number without quotes", "%s must be a number, not %s", what, kindOf(n))
@@ -140,10 +131,10 @@ func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
 
 func (r *reader) boolean(n *yaml.Node, what string) bool {
 	var value bool
-	if isNull(n) {
+	if IsNull(n) {
 		return false
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
 		r.add(at, "write true or false", "%s must be true or false, not %s", what, kindOf(n))
 	}
@@ -152,10 +143,10 @@ func (r *reader) boolean(n *yaml.Node, what string) bool {
 
 // list returns the entries of a list; an empty value is an empty list.
 func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
-	if isNull(n) {
+	if IsNull(n) {
 		return nil
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.SequenceNode {
 		hint := "write each entry on a line of its own, after - "
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
@@ -168,16 +159,16 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 }
 
 // texts reads a list of texts and remembers the place of each.
-func (r *reader) texts(n *yaml.Node, what string, at *[]Place) []string {
-	nodes := r.list(n, what)
+func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
+	nodes := r.list(n, key)
 	if len(nodes) == 0 {
 		return nil
 	}
 	texts := make([]string, 0, len(nodes))
 	for _, item := range nodes {
-		if s, ok := r.text(item, "an entry of "+what); ok {
+		if s, ok := r.text(item, "an entry of "+key); ok {
 			texts = append(texts, s)
-			*at = append(*at, r.placeOf(item))
+			at.add(Field(key), placeOf(item))
 		}
 	}
 	return texts
@@ -195,7 +186,7 @@ func kindOf(n *yaml.Node) string {
 	case "!!null":
 		return "empty"
 	case "!!str", "!!timestamp":
-		return "the text " + quoted(n.Value)
+		return "the text " + Quoted(n.Value)
 	case "!!int", "!!float":
 		return "the number " + plain(n.Value)
 	case "!!bool":

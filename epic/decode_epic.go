@@ -1,9 +1,11 @@
 package epic
 
 import (
+	"cmp"
 	"math"
-	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -15,26 +17,16 @@ import (
 //
 //nolint:gochecknoglobals // tables
 var (
-	epicKeys      = keysOf[Epic]()
-	taskKeys      = keysOf[Task]()
-	groupKeys     = keysOf[Group]()
-	checkKeys     = keysOf[Check]()
-	criterionKeys = keysOf[Criterion]()
+	epicKeys      = keysOf[Epic]("", "")
+	taskKeys      = keysOf[Task]("", "")
+	groupKeys     = keysOf[Group]("", "")
+	checkKeys     = keysOf[Check]("checks", "a check")
+	criterionKeys = keysOf[Criterion]("acceptance_criteria", "an acceptance criterion")
 
 	kinds        = []string{string(KindFeature), string(KindBugfix), string(KindReview), string(KindChore), string(KindVerify)}
 	expectations = []string{string(ExpectPass), string(ExpectRedThenGreen)}
 	priorities   = []string{"p0", "p1", "p2", "p3"}
 )
-
-// keysOf returns the keys of the fields of a struct.
-func keysOf[T any]() (keys []string) {
-	for f := range reflect.TypeFor[T]().Fields() {
-		if key := f.Tag.Get("yaml"); key != "" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
 
 // defaultPriority is that of a task whose file does not say.
 const defaultPriority = 2
@@ -43,45 +35,129 @@ const defaultPriority = 2
 const unreadable = "?"
 
 func (r *reader) root(n *yaml.Node) {
-	if resolve(n).Kind != yaml.MappingNode {
-		r.fail(r.placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(resolve(n)))
+	if Follow(n).Kind != yaml.MappingNode {
+		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(Follow(n)))
 		return
 	}
-	r.mapping(n, &r.topKeys, "the epic", func(key string, value *yaml.Node, at Place) {
-		e := r.epic
-		switch key {
-		case "version":
-			r.version(value)
-		case "id":
-			e.ID = r.optional(value, key, "unreadable")
-			r.top.field[FieldID] = r.placeOf(value)
-		case "source":
-			e.Source = r.optional(value, key, "")
-		case "created_at":
-			e.CreatedAt = r.optional(value, key, "")
-		case "title":
-			e.Title = trimmed(r.optional(value, key, unreadable))
-			r.top.field[FieldTitle] = r.placeOf(value)
-		case "description":
-			e.Description = r.optional(value, key, "")
-		case "bead":
-			e.Bead = r.optional(value, key, "")
-		case "parallelization":
-			r.groups(value)
-		case "checks":
-			e.Checks = r.checks(value, &r.top.items[FieldChecks])
-		case "protected":
-			e.Protected = r.paths(value, key, &r.top.items[FieldProtected])
-		case "tasks":
-			r.top.field[fieldTasks] = at
-			r.tasks(value)
+	r.mapping(n, epicKeys, "the epic", &r.top, r.epic)
+}
+
+// standIns are the values of required texts that have been reported, so that validation does not report them again as missing.
+var standIns = map[string]string{"id": "unreadable", "title": unreadable, "run": unreadable, "text": unreadable, "group": unreadable}
+
+// set reads the value of a key into a field.
+func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
+	at.add(Field(key), placeOf(n))
+	switch v := field.(type) {
+	case *string:
+		if *v = r.optional(n, key, standIns[key]); key == "title" {
+			*v = strings.TrimSpace(*v) // of the line break that one written as a block ends in
 		}
-	})
+	case *Kind:
+		*v = knownKind(cmp.Or(r.optional(n, key, ""), string(*v)))
+	case *Expect:
+		*v = Expect(r.optional(n, key, ""))
+	case *bool:
+		*v = r.boolean(n, key)
+	case *time.Duration:
+		*v = r.minutes(n, key)
+	case *float64:
+		if key == "points" {
+			*v, _ = r.number(n, key)
+		} else {
+			*v, _ = r.positive(n, key)
+		}
+	case *int:
+		r.whole(v, key, n)
+	default:
+		r.setList(field, key, n, at)
+	}
+}
+
+// setList reads a list, or the tasks, into a field.
+func (r *reader) setList(field any, key string, n *yaml.Node, at *places) {
+	switch v := field.(type) {
+	case *[]string:
+		*v = r.texts(n, key, at)
+		for k := range *v {
+			if key == "files" || key == "protected" {
+				(*v)[k] = globs.CleanPath((*v)[k])
+			}
+		}
+	case *[]Check:
+		*v = entries(r, n, checkKeys, at, func(c *Check) *string { return &c.Run })
+		for k := range *v {
+			c := &(*v)[k]
+			c.Name, c.Expect = cmp.Or(c.Name, c.Run), cmp.Or(c.Expect, ExpectPass)
+		}
+	case *[]Criterion:
+		*v = entries(r, n, criterionKeys, at, func(c *Criterion) *string { return &c.Text })
+	case *[]Group:
+		*v = r.groups(n)
+	case *[]Task:
+		at.values[FieldTasks][0] = at.keys[key]
+		r.tasks(n)
+	}
+}
+
+// whole reads a number without a fraction.
+func (r *reader) whole(v *int, key string, n *yaml.Node) {
+	switch key {
+	case "version":
+		r.version(n)
+	case "priority":
+		r.priority(v, n)
+	default:
+		value, ok := r.positive(n, key)
+		if ok && (value != math.Trunc(value) || value > 1000) {
+			r.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
+		}
+		*v = int(min(value, 1000))
+	}
+}
+
+// entries reads a list whose entries are mappings, or text that is the value of one of their keys.
+func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*T) *string) []T {
+	nodes := r.list(n, known.list)
+	if len(nodes) == 0 {
+		return nil
+	}
+	list := make([]T, len(nodes))
+	for k, item := range nodes {
+		value, before := text(&list[k]), r.count()
+		if Follow(item).Kind == yaml.MappingNode {
+			r.item.reset(Place{})
+			_, name, _ := strings.Cut(known.entry, " ")
+			r.mapping(item, known, "the "+name, &r.item, &list[k])
+		} else {
+			*value, _ = r.text(item, known.entry)
+		}
+		if *value == "" && r.count() > before {
+			*value = unreadable
+		}
+		at.add(Field(known.list), placeOf(item))
+	}
+	return list
+}
+
+func (r *reader) groups(n *yaml.Node) (groups []Group) {
+	for _, item := range r.list(n, "parallelization") {
+		var at places
+		at.reset(placeOf(item))
+		if Follow(item).Kind != yaml.MappingNode {
+			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(Follow(item)))
+			continue
+		}
+		var g Group
+		r.mapping(item, groupKeys, "the group", &at, &g)
+		groups, r.groupAt = append(groups, g), append(r.groupAt, at)
+	}
+	return groups
 }
 
 // optional reads text that may be empty; it returns other when the value is no text at all.
 func (r *reader) optional(n *yaml.Node, what, other string) string {
-	if isNull(n) {
+	if IsNull(n) {
 		return ""
 	}
 	if s, ok := r.text(n, what); ok {
@@ -91,13 +167,12 @@ func (r *reader) optional(n *yaml.Node, what, other string) string {
 }
 
 func (r *reader) version(n *yaml.Node) {
-	r.top.field[FieldVersion] = r.placeOf(n)
 	value, ok := r.number(n, "version")
 	switch {
-	case !ok && !isNull(n):
+	case !ok && !IsNull(n):
 		r.epic.Version = 2 // reported already
 	case value != math.Trunc(value) || math.Abs(value) > 1e6:
-		r.add(r.placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
+		r.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
 		r.epic.Version = 2
 	default:
 		r.epic.Version = int(value)
@@ -105,10 +180,10 @@ func (r *reader) version(n *yaml.Node) {
 }
 
 func (r *reader) tasks(n *yaml.Node) {
-	if isNull(n) {
+	if IsNull(n) {
 		return
 	}
-	at, n := r.placeOf(n), resolve(n)
+	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.MappingNode {
 		r.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", kindOf(n))
 		r.tasksLost = true
@@ -121,97 +196,37 @@ func (r *reader) tasks(n *yaml.Node) {
 }
 
 func (r *reader) task(key, value *yaml.Node) {
-	at, i := r.placeOf(key), len(r.epic.Tasks)
-	key = resolve(key)
-	t := Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.Line}
+	at, i := placeOf(key), len(r.epic.Tasks)
+	key = Follow(key)
 	if key.Kind != yaml.ScalarNode {
 		r.add(at, "", "a task id must be text, not %s", kindOf(key))
 		return
 	}
+	r.epic.Tasks = append(r.epic.Tasks, Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.Line})
+	r.taskAt = append(r.taskAt, at)
+	t := &r.epic.Tasks[i]
 	r.nowTask = i
 	r.now.reset(at)
-	r.nowKeys.reset(taskKeys)
-	switch what := resolve(value); {
+	switch what := Follow(value); {
 	case what.Kind == yaml.MappingNode:
-		r.mapping(value, &r.nowKeys, "task "+quotedTask(t.ID), func(key string, value *yaml.Node, _ Place) {
-			r.taskKey(&t, key, value)
-		})
-	case !isNull(value):
-		r.add(r.placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
+		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), &r.now, t)
+	case !IsNull(value):
+		r.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
 		t.Title = unreadable
 	}
-	r.epic.Tasks = append(r.epic.Tasks, t)
-	r.taskAt = append(r.taskAt, at)
 	r.depFrom = append(r.depFrom, int32(len(r.depAt)))
-	r.depAt = append(r.depAt, r.now.items[FieldDependsOn]...)
+	if on := r.now.values[FieldDependsOn]; len(on) > 0 {
+		r.depAt = append(r.depAt, on[1:]...)
+	}
 	r.validator.task(i)
 	r.nowTask = -1
-}
-
-func (r *reader) taskKey(t *Task, key string, value *yaml.Node) {
-	at := func(f Field) *[]Place {
-		r.now.field[f] = r.placeOf(value)
-		return &r.now.items[f]
-	}
-	switch key {
-	case "title":
-		at(FieldTitle)
-		t.Title = trimmed(r.optional(value, key, unreadable))
-	case "description":
-		t.Description = r.optional(value, key, "")
-	case "kind":
-		at(FieldKind)
-		if s := r.optional(value, key, ""); s != "" {
-			t.Kind = knownKind(s)
-		}
-	case "priority":
-		r.priority(t, value)
-	case "files":
-		t.Files = r.paths(value, key, at(FieldFiles))
-	case "depends_on":
-		t.DependsOn = r.texts(value, key, at(FieldDependsOn))
-	case "acceptance_criteria":
-		t.Criteria = r.criteria(value, at(FieldCriteria))
-	case "checks":
-		t.Checks = r.checks(value, at(FieldChecks))
-	case "protected":
-		t.Protected = r.paths(value, key, at(FieldProtected))
-	case "runner":
-		t.Runner = r.optional(value, key, "")
-	case "model":
-		t.Model = r.optional(value, key, "")
-	case "allow_no_change":
-		t.AllowNoChange = r.boolean(value, key)
-	case "source":
-		t.Source = r.optional(value, key, "")
-	default:
-		r.taskNumber(t, key, value)
-	}
-}
-
-func (r *reader) taskNumber(t *Task, key string, value *yaml.Node) {
-	switch key {
-	case "points":
-		r.now.field[FieldPoints] = r.placeOf(value)
-		t.Points, _ = r.number(value, key)
-	case "timeout_minutes":
-		t.Timeout = r.minutes(value, key)
-	case "max_attempts":
-		n, ok := r.positive(value, key)
-		if ok && (n != math.Trunc(n) || n > 1000) {
-			r.add(r.placeOf(value), "write a whole number, such as 3", "max_attempts cannot be %v", n)
-		}
-		t.MaxAttempts = int(min(n, 1000))
-	case "budget_usd":
-		t.BudgetUSD, _ = r.positive(value, key)
-	}
 }
 
 // positive reads a number above zero. Zero is refused: one reader takes it for "none", another for "no limit".
 func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
 	value, ok := r.number(n, what)
 	if ok && !(value > 0 && value <= math.MaxFloat64) {
-		r.add(r.placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
+		r.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
 		return 0, false
 	}
 	return value, ok
@@ -228,44 +243,32 @@ func (r *reader) minutes(n *yaml.Node, what string) time.Duration {
 	}
 	ms := math.Round(value * 60_000)
 	if ms < 1 || ms > float64(maxTimeout/time.Millisecond) {
-		r.add(r.placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
+		r.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
 		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
 }
 
-func (r *reader) priority(t *Task, n *yaml.Node) {
+func (r *reader) priority(v *int, n *yaml.Node) {
 	s := r.optional(n, "priority", priorities[defaultPriority])
 	if s == "" {
 		return
 	}
-	for p, name := range priorities {
-		if s == name {
-			t.Priority = p
-			return
-		}
+	if p := slices.Index(priorities, s); p >= 0 {
+		*v = p
+		return
 	}
 	hint := "use p0, p1, p2 or p3"
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
 		hint = "write " + priorities[p]
 	}
-	r.add(r.placeOf(n), hint, "priority %s is not known", quoted(s))
-}
-
-func (r *reader) paths(n *yaml.Node, what string, at *[]Place) []string {
-	paths := r.texts(n, what, at)
-	for k := range paths {
-		paths[k] = globs.CleanPath(paths[k])
-	}
-	return paths
+	r.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
 }
 
 // knownKind avoids a string of its own for each task.
 func knownKind(s string) Kind {
-	for _, k := range kinds {
-		if k == s {
-			return Kind(k)
-		}
+	if i := slices.Index(kinds, s); i >= 0 {
+		s = kinds[i]
 	}
 	return Kind(s)
 }

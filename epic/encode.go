@@ -2,6 +2,8 @@ package epic
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,19 +21,13 @@ func (e *Epic) Encode() ([]byte, error) {
 	var out bytes.Buffer
 	whole := *e
 	whole.Tasks = nil
-	head := &mapping{}
-	head.fields(reflect.ValueOf(whole))
-	if err := encode(&out, &head.Node, ""); err != nil {
+	if err := encode(&out, structNode(reflect.ValueOf(whole)), ""); err != nil {
 		return nil, err
 	}
 	out.WriteString("tasks:\n")
 	for some := range slices.Chunk(e.Tasks, 64) {
 		// A few tasks at a time: the nodes of them all would take many times the memory of the text.
-		tasks := &mapping{}
-		for i := range some {
-			tasks.put(some[i].ID, taskNode(&some[i]))
-		}
-		if err := encode(&out, &tasks.Node, "  "); err != nil {
+		if err := encode(&out, tasksNode(some), "  "); err != nil {
 			return nil, err
 		}
 	}
@@ -42,19 +38,23 @@ func (e *Epic) Encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// encode writes one mapping, each line behind the indent.
-func encode(out *bytes.Buffer, n *yaml.Node, indent string) error {
-	n.Kind = yaml.MappingNode
+// EncodeNode writes a node with the indentation of most files.
+func EncodeNode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	if err := enc.Encode(n); err != nil {
+	err := errors.Join(enc.Encode(n), enc.Close())
+	return b.Bytes(), err
+}
+
+// encode writes one mapping, each line behind the indent.
+func encode(out *bytes.Buffer, n *yaml.Node, indent string) error {
+	n.Kind = yaml.MappingNode
+	text, err := EncodeNode(n)
+	if err != nil {
 		return fmt.Errorf("encode epic: %w", err)
 	}
-	if err := enc.Close(); err != nil {
-		return fmt.Errorf("encode epic: %w", err)
-	}
-	for line := range bytes.Lines(b.Bytes()) {
+	for line := range bytes.Lines(text) {
 		if len(line) > 1 {
 			out.WriteString(indent)
 		}
@@ -63,7 +63,27 @@ func encode(out *bytes.Buffer, n *yaml.Node, indent string) error {
 	return nil
 }
 
-func taskNode(t *Task) *yaml.Node { return nodeOf("", reflect.ValueOf(*t)) }
+// tasksNode returns a mapping of tasks by their ids.
+func tasksNode(tasks []Task) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for i := range tasks {
+		n.Content = append(n.Content, textNode(tasks[i].ID), structNode(reflect.ValueOf(tasks[i])))
+	}
+	return n
+}
+
+// structNode returns the mapping of a struct's fields that have a key and are not empty.
+func structNode(v reflect.Value) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for f, field := range v.Fields() {
+		if key := f.Tag.Get("yaml"); key != "" {
+			if value := nodeOf(key, field); value != nil {
+				n.Content = append(n.Content, textNode(key), value)
+			}
+		}
+	}
+	return n
+}
 
 // nodeOf returns the node of a value below a key; nil when it is left out: it is empty, or what a file means that does not say.
 func nodeOf(key string, v reflect.Value) *yaml.Node {
@@ -85,9 +105,7 @@ func nodeOf(key string, v reflect.Value) *yaml.Node {
 	}
 	switch {
 	case v.Kind() == reflect.Struct:
-		m := &mapping{}
-		m.fields(v)
-		return m.node()
+		return structNode(v)
 	case key == "priority" && v.Int() >= 0 && v.Int() < int64(len(priorities)):
 		return textNode(priorities[v.Int()])
 	case v.IsZero() && key != "version", key == "priority", v.Interface() == KindFeature, v.Interface() == ExpectPass:
@@ -101,52 +119,20 @@ func nodeOf(key string, v reflect.Value) *yaml.Node {
 func plainNode(v reflect.Value) *yaml.Node {
 	switch v.Kind() {
 	case reflect.Slice:
-		return listNode(v)
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for i := range v.Len() {
+			n.Content = append(n.Content, cmp.Or(nodeOf("", v.Index(i)), textNode("")))
+		}
+		if v.Len() > 0 {
+			return n
+		}
+		return nil
 	case reflect.String:
 		return textNode(v.String())
 	case reflect.Float64: // 1e+21 has no dot, which only some readers take for a number
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
 	default:
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(v.Interface())}
-	}
-}
-
-// listNode returns the node of a list, nil for an empty one.
-func listNode(v reflect.Value) *yaml.Node {
-	if v.Len() == 0 {
-		return nil
-	}
-	n := &yaml.Node{Kind: yaml.SequenceNode}
-	for i := range v.Len() {
-		if v.Index(i).Kind() == reflect.String {
-			n.Content = append(n.Content, textNode(v.Index(i).String()))
-		} else {
-			n.Content = append(n.Content, nodeOf("", v.Index(i)))
-		}
-	}
-	return n
-}
-
-// mapping is a YAML mapping under construction. What is empty is left out.
-type mapping struct{ yaml.Node }
-
-func (m *mapping) node() *yaml.Node {
-	m.Kind = yaml.MappingNode
-	return &m.Node
-}
-
-func (m *mapping) put(key string, value *yaml.Node) {
-	m.Content = append(m.Content, textNode(key), value)
-}
-
-// fields puts the fields of a struct that have a key.
-func (m *mapping) fields(v reflect.Value) {
-	for f, value := range v.Fields() {
-		if key := f.Tag.Get("yaml"); key != "" {
-			if n := nodeOf(key, value); n != nil {
-				m.put(key, n)
-			}
-		}
 	}
 }
 

@@ -33,14 +33,14 @@ func (v *validator) indexTasks(g *Graph) {
 		at := Ref{TaskPart, i, FieldID, 0}
 		if first, again := g.index[id]; again {
 			v.add(v.at(at), "give each task an id of its own", "task %s is defined twice, first on line %d",
-				quoted(id), v.at(Ref{TaskPart, first, FieldID, 0}).Line)
+				Quoted(id), v.at(Ref{TaskPart, first, FieldID, 0}).Line)
 			continue
 		}
 		g.index[id] = i
 		lower := strings.ToLower(id)
 		if first, again := folded[lower]; again {
 			v.add(v.at(at), "choose ids that differ by more than case: they become folder names",
-				"task ids %s and %s differ only in upper and lower case", quoted(g.ids[first]), quoted(id))
+				"task ids %s and %s differ only in upper and lower case", Quoted(g.ids[first]), Quoted(id))
 			continue
 		}
 		folded[lower] = i
@@ -90,7 +90,7 @@ func quotedTask(id string) string {
 	if taskID.MatchString(id) {
 		return id
 	}
-	return quoted(id)
+	return Quoted(id)
 }
 
 // reverse fills rev from deps; every list comes out in file order.
@@ -125,7 +125,7 @@ func (v *validator) resolveGroups(g *Graph) {
 			continue
 		}
 		if _, again := byName[group.Name]; again {
-			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "give each group a name of its own", "group %s is defined twice", quoted(group.Name))
+			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "give each group a name of its own", "group %s is defined twice", Quoted(group.Name))
 			continue
 		}
 		byName[group.Name] = k
@@ -151,14 +151,14 @@ func (v *validator) resolveGroups(g *Graph) {
 
 func (v *validator) members(g *Graph, k int) {
 	for item, id := range v.epic.Groups[k].Tasks {
-		at := Ref{GroupPart, k, FieldMembers, item}
+		at := Ref{GroupPart, k, FieldTasks, item}
 		i, ok := g.index[id]
 		switch {
 		case !ok:
 			v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
-				quoted(v.epic.Groups[k].Name), quotedTask(id))
+				Quoted(v.epic.Groups[k].Name), quotedTask(id))
 		case g.groupOf[i] >= 0:
-			v.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), quoted(v.epic.Groups[g.groupOf[i]].Name))
+			v.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), Quoted(v.epic.Groups[g.groupOf[i]].Name))
 		default:
 			g.groupOf[i] = int32(k)
 			g.groups[k].tasks = append(g.groups[k].tasks, i)
@@ -176,9 +176,9 @@ func (v *validator) blockers(g *Graph, k int, byName map[string]int, seen *stamp
 		case !ok:
 			names := slices.Sorted(maps.Keys(byName))
 			v.add(v.at(at), v.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
-				quoted(group), quoted(name))
+				Quoted(group), Quoted(name))
 		case b == k:
-			v.add(v.at(at), "take the entry out", "group %s is blocked by itself", quoted(name))
+			v.add(v.at(at), "take the entry out", "group %s is blocked by itself", Quoted(name))
 		case seen.set(b):
 			g.groups[k].blockedBy = append(g.groups[k].blockedBy, b)
 			g.groups[b].blocks = append(g.groups[b].blocks, k)

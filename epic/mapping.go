@@ -1,100 +1,89 @@
 package epic
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
-// keySet notices keys that are unknown or come twice. One is used again for every mapping of its kind.
-type keySet struct {
-	known []string
-	lines map[string]Place
+// keys are those of a struct: their names, and the indexes of their fields.
+type keys struct {
+	names  []string
+	fields []int
+
+	list, entry string // the key of a list of such structs, and one of them in words
 }
 
-func (s *keySet) reset(known []string) {
-	s.known = known
-	clear(s.lines)
-}
-
-// seen notes a key; it returns where the key was before.
-func (s *keySet) seen(key string, at Place) (before Place, again bool) {
-	if before, again = s.lines[key]; again {
-		return before, true
-	}
-	if s.lines == nil {
-		s.lines = map[string]Place{}
-	}
-	s.lines[key] = at
-	return Place{}, false
-}
-
-// mapping calls set for every key of a mapping that is known and new. Merge keys (<<) come last, as YAML has it: what
-// the mapping says itself stands.
-func (r *reader) mapping(n *yaml.Node, keys *keySet, what string, set func(key string, value *yaml.Node, at Place)) {
-	var merges []*yaml.Node
-	n = resolve(n)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if name, at, ok := r.key(key, keys, what); ok {
-			if name == "<<" {
-				merges = append(merges, value)
-				continue
-			}
-			set(name, value, at)
+// keysOf returns the keys of the fields of a struct.
+func keysOf[T any](list, entry string) keys {
+	k := keys{list: list, entry: entry}
+	t := reflect.TypeFor[T]()
+	for i := range t.NumField() {
+		if key := t.Field(i).Tag.Get("yaml"); key != "" {
+			k.names, k.fields = append(k.names, key), append(k.fields, i)
 		}
 	}
+	return k
+}
+
+// mapping reads a mapping into a struct, key by key. Merge keys (<<) come last, as YAML has it: what the mapping says itself stands.
+func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to any) {
+	fields := reflect.ValueOf(to).Elem()
+	var merges []*yaml.Node
+	read := func(n *yaml.Node, merged bool) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := Follow(n.Content[i]), n.Content[i+1]
+			merge := key.Tag == "!!merge"
+			if _, again := at.keys[key.Value]; merged && !merge && (again || key.Kind != yaml.ScalarNode) {
+				continue
+			}
+			switch ok := merged && merge || r.key(n.Content[i], known.names, what, at); {
+			case ok && merge:
+				merges = append(merges, value)
+			case ok:
+				r.set(fields.Field(known.fields[slices.Index(known.names, key.Value)]).Addr().Interface(), key.Value, value, at)
+			}
+		}
+	}
+	read(Follow(n), false)
 	for len(merges) > 0 {
-		from := resolve(merges[len(merges)-1])
+		from := Follow(merges[len(merges)-1])
 		merges = merges[:len(merges)-1]
-		if from.Kind == yaml.SequenceNode {
+		switch from.Kind {
+		case yaml.SequenceNode:
 			for _, c := range slices.Backward(from.Content) {
 				merges = append(merges, c)
 			}
-			continue
-		}
-		if from.Kind != yaml.MappingNode {
-			r.add(r.placeOf(from), "write <<: *anchor", "only a mapping can be merged")
-			continue
-		}
-		for i := 0; i+1 < len(from.Content); i += 2 {
-			key, value := resolve(from.Content[i]), from.Content[i+1]
-			if key.Tag == "!!merge" {
-				merges = append(merges, value)
-				continue
-			}
-			if _, again := keys.lines[key.Value]; again || key.Kind != yaml.ScalarNode {
-				continue
-			}
-			if name, at, ok := r.key(key, keys, what); ok {
-				set(name, value, at)
-			}
+		case yaml.MappingNode:
+			read(from, true)
+		default:
+			r.add(placeOf(from), "write <<: *anchor", "only a mapping can be merged")
 		}
 	}
 }
 
-// key checks the key of a mapping. It returns "<<" for a merge key.
-func (r *reader) key(n *yaml.Node, keys *keySet, what string) (name string, at Place, ok bool) {
-	at = r.placeOf(n)
-	n = resolve(n)
-	if n.Kind != yaml.ScalarNode {
+// key checks the key of a mapping, which is good when it is known and new, or a merge key.
+func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool {
+	at := placeOf(n)
+	n = Follow(n)
+	name := n.Value
+	before, again := in.keys[name]
+	switch {
+	case n.Kind != yaml.ScalarNode:
 		r.add(at, "", "a key of %s must be a word", what)
-		return "", at, false
-	}
-	name = n.Value
-	if before, again := keys.seen(name, at); again {
+		return false
+	case again:
 		r.add(at, "take one of the two out", "key %s is given twice, first on line %d", plain(name), before.Line)
-		return "", at, false
+		return false
 	}
-	if n.Tag == "!!merge" {
-		return "<<", at, true
+	in.keys[name] = at
+	if n.Tag != "!!merge" && !slices.Contains(known, name) {
+		r.add(at, r.keyHint(name, known), "unknown key %s in %s", plain(name), what)
+		return false
 	}
-	if slices.Contains(keys.known, name) {
-		return name, at, true
-	}
-	r.add(at, r.keyHint(name, keys.known), "unknown key %s in %s", plain(name), what)
-	return "", at, false
+	return true
 }
 
 func (r *reader) keyHint(name string, known []string) string {

@@ -39,7 +39,7 @@ var mistakes = []struct{ name, src, want string }{
 		"unknown keys", "versoin: 2\nversion: 2\nid: 20260111-x\ntitle: X\ntasks:\n  T1:\n    title: a\n    depend_on: []\n    zzz: 1\n",
 		`1:1: unknown key versoin in the epic (did you mean version?)
 8:5: unknown key depend_on in task T1 (did you mean depends_on?)
-9:5: unknown key zzz in task T1 (the keys are ` + strings.Join(taskKeys, ", ") + ")",
+9:5: unknown key zzz in task T1 (the keys are ` + strings.Join(taskKeys.names, ", ") + ")",
 	},
 	{
 		"duplicate keys", "version: 2\nid: 20260111-x\ntitle: X\ntitle: Y\ntasks:\n  T1:\n    title: a\n    title: b\n  T1: {title: c}\n",

@@ -27,7 +27,7 @@ func epicIDFault(id string) (fault, hint string) {
 	case id == "":
 		return "id is missing", "add id: YYYYMMDD-short-name"
 	case len(id) > 64 || !epicID.MatchString(id):
-		return fmt.Sprintf("id %s is not allowed", quoted(id)),
+		return fmt.Sprintf("id %s is not allowed", Quoted(id)),
 			"use YYYYMMDD-short-name: lower case letters, digits and -, at most 64 characters"
 	case device.MatchString(id):
 		return fmt.Sprintf("id %q is a device name on Windows", id), "choose another id: it becomes part of a folder name"
@@ -39,7 +39,7 @@ func epicIDFault(id string) (fault, hint string) {
 func taskIDFault(id string) (fault, hint string) {
 	switch {
 	case !taskID.MatchString(id):
-		return fmt.Sprintf("task id %s is not allowed", quoted(id)),
+		return fmt.Sprintf("task id %s is not allowed", Quoted(id)),
 			"start with a letter, then letters, digits, _ or -, at most 32 characters, as in T1"
 	case device.MatchString(id):
 		return fmt.Sprintf("task id %q is a device name on Windows", id), "choose another id: it becomes a folder name"
@@ -54,15 +54,15 @@ func pathFault(p string) (fault, hint string) {
 	case strings.TrimSpace(p) == "":
 		return "path is empty", "name a file or a glob, or take the entry out"
 	case strings.ContainsFunc(p, unicode.IsControl):
-		return fmt.Sprintf("path %s contains a control character", quoted(p)), "take the character out"
+		return fmt.Sprintf("path %s contains a control character", Quoted(p)), "take the character out"
 	case strings.HasPrefix(slashed, "/") || len(p) >= 2 && p[1] == ':' && isLetter(p[0]):
-		return fmt.Sprintf("path %s is absolute", quoted(p)), "write it relative to the root of the repository"
+		return fmt.Sprintf("path %s is absolute", Quoted(p)), "write it relative to the root of the repository"
 	case hasParent(slashed):
-		return fmt.Sprintf("path %s leaves the repository", quoted(p)), "take the .. out"
+		return fmt.Sprintf("path %s leaves the repository", Quoted(p)), "take the .. out"
 	case strayBackslash(p):
-		return fmt.Sprintf(`path %s contains \`, quoted(p)), "write paths with /"
+		return fmt.Sprintf(`path %s contains \`, Quoted(p)), "write paths with /"
 	case !doublestar.ValidatePattern(p):
-		return fmt.Sprintf("path %s is not a well-formed glob", quoted(p)), `close the bracket, or write \[ or \{ when it belongs to the name`
+		return fmt.Sprintf("path %s is not a well-formed glob", Quoted(p)), `close the bracket, or write \[ or \{ when it belongs to the name`
 	}
 	return "", ""
 }
@@ -92,8 +92,8 @@ func strayBackslash(p string) bool {
 	return false
 }
 
-// quoted shows a value in a message: escaped, so that it cannot drive a terminal, and short.
-func quoted(s string) string {
+// Quoted shows a value in a message: escaped, so that it cannot drive a terminal, and short.
+func Quoted(s string) string {
 	const most = 60
 	if r := []rune(s[:min(len(s), 4*most)]); len(r) > most {
 		return fmt.Sprintf("%q…", string(r[:most]))

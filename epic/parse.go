@@ -84,7 +84,7 @@ func (r *reader) tree(src []byte) *yaml.Node {
 	w := aliasWalk{size: map[*yaml.Node]expanse{}}
 	w.walk(root)
 	if w.fault != "" {
-		r.fail(r.placeOf(w.at), "write the values out", "%s", w.fault)
+		r.fail(placeOf(w.at), "write the values out", "%s", w.fault)
 		return nil
 	}
 	return root
@@ -159,17 +159,22 @@ func (w *aliasWalk) walk(n *yaml.Node) expanse {
 
 var yamlError = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
+// Mistake returns the line that an error of the YAML parser names, or 0, and what it says besides.
+func Mistake(err error) (line int, message string) {
+	if m := yamlError.FindStringSubmatch(err.Error()); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		return line, m[2]
+	}
+	return 0, err.Error()
+}
+
 // syntax reports what the YAML parser said, at the line where it had to say it.
 func (r *reader) syntax(src []byte, err error) {
-	message, line := err.Error(), 1
-	if m := yamlError.FindStringSubmatch(message); m != nil {
-		message = m[2]
-		line, _ = strconv.Atoi(m[1])
-	}
+	line, message := Mistake(err)
 	if name, found := strings.CutPrefix(message, "unknown anchor '"); found {
 		name, _, _ = strings.Cut(name, "'")
 		line, column := position(src, max(bytes.Index(src, []byte("*"+name)), 0))
-		r.fail(Place{line, column}, "define it above with &"+name, "unknown anchor %s", quoted(name))
+		r.fail(Place{line, column}, "define it above with &"+name, "unknown anchor %s", Quoted(name))
 		return
 	}
 	line = exactLine(src, message, max(line, 1))

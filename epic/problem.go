@@ -12,7 +12,7 @@ import (
 // Problem is one mistake in a file that a person wrote.
 type Problem struct {
 	File    string // as it was given to the reader
-	Line    int    // from 1
+	Line    int    // from 1; 0: the place has no lines, as a variable
 	Column  int    // from 1, in characters
 	Message string
 	Hint    string // what to type instead; may be empty
@@ -20,6 +20,9 @@ type Problem struct {
 
 // Error gives the place and the message, without the hint.
 func (p Problem) Error() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Message
+	}
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 }
 
@@ -41,6 +44,17 @@ func (ps Problems) Error() string {
 	return b.String()
 }
 
+// Add notes a problem at a place with lines.
+func (ps *Problems) Add(file string, at Place, hint, format string, args ...any) {
+	*ps = append(*ps, Problem{File: file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// Sorted sorts problems by place, and returns them.
+func (ps Problems) Sorted() Problems {
+	slices.SortStableFunc(ps, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return ps
+}
+
 // Place is a position in a file, from 1.
 type Place struct{ Line, Column int }
 
@@ -60,7 +74,6 @@ type problemList struct {
 }
 
 func (l *problemList) add(at Place, hint, format string, args ...any) {
-	at.Line, at.Column = max(at.Line, 1), max(at.Column, 1)
 	if len(l.found) >= maxProblems {
 		l.left++
 		if at.Line > l.last.Line {
@@ -68,7 +81,7 @@ func (l *problemList) add(at Place, hint, format string, args ...any) {
 		}
 		return
 	}
-	l.found = append(l.found, Problem{File: l.file, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...), Hint: hint})
+	l.found.Add(l.file, at, hint, format, args...)
 }
 
 // count returns how many problems there are so far.
@@ -79,13 +92,10 @@ func (l *problemList) err() error {
 	if len(l.found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(l.found, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	l.found = l.found.Sorted()
 	if l.left > 0 {
-		end := l.found[len(l.found)-1]
-		line := max(end.Line, l.last.Line)
-		l.found = append(l.found, Problem{File: l.file, Line: line, Column: 1, Message: fmt.Sprintf("and %d more problems", l.left)})
+		line := max(l.found[len(l.found)-1].Line, l.last.Line)
+		l.found.Add(l.file, Place{line, 1}, "", "and %d more problems", l.left)
 		l.left = 0
 	}
 	return l.found
@@ -155,5 +165,5 @@ func plain(name string) string {
 	if isWord(name) {
 		return name
 	}
-	return quoted(name)
+	return Quoted(name)
 }

@@ -24,7 +24,7 @@ func (g *Graph) Write(w io.Writer, e *Epic, format string) error {
 	case "dot":
 		g.dot(out, e)
 	default:
-		return fmt.Errorf("graph format %s is not known: use %s", quoted(format), strings.Join(formats, ", "))
+		return fmt.Errorf("graph format %s is not known: use %s", Quoted(format), strings.Join(formats, ", "))
 	}
 	return out.Flush()
 }

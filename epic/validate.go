@@ -25,29 +25,27 @@ const (
 )
 
 // Field is one key of an epic, a task or a group.
-type Field uint8
+type Field string
 
 // The fields that can be at fault. FieldWhole is the thing itself: its name or its first line.
 const (
-	FieldWhole Field = iota
-	FieldVersion
-	FieldID
-	FieldTitle
-	FieldKind
-	FieldPriority
-	FieldPoints
-	FieldFiles
-	FieldDependsOn
-	FieldCriteria
-	FieldChecks
-	FieldProtected
-	FieldTimeout
-	FieldMaxAttempts
-	FieldBudget
-	FieldMembers   // parallelization[].tasks
-	FieldBlockedBy // parallelization[].blocked_by
-	fieldTasks
-	fieldCount
+	FieldWhole       Field = ""
+	FieldVersion     Field = "version"
+	FieldID          Field = "id"
+	FieldTitle       Field = "title"
+	FieldKind        Field = "kind"
+	FieldPriority    Field = "priority"
+	FieldPoints      Field = "points"
+	FieldFiles       Field = "files"
+	FieldDependsOn   Field = "depends_on"
+	FieldCriteria    Field = "acceptance_criteria"
+	FieldChecks      Field = "checks"
+	FieldProtected   Field = "protected"
+	FieldTimeout     Field = "timeout_minutes"
+	FieldMaxAttempts Field = "max_attempts"
+	FieldBudget      Field = "budget_usd"
+	FieldTasks       Field = "tasks" // of the epic, or the members of a group
+	FieldBlockedBy   Field = "blocked_by"
 )
 
 // Validate finds everything wrong with an epic that did not come from YAML. The place of every mistake is asked of at.
@@ -65,7 +63,7 @@ func Validate(file string, e *Epic, at func(Ref) Place) error {
 // links checks what the parts of an epic say of each other.
 func (v *validator) links() {
 	if len(v.epic.Tasks) == 0 {
-		v.add(v.at(Ref{Field: fieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
+		v.add(v.at(Ref{Field: FieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
 	}
 	if g := buildGraph(v); g != nil {
 		v.shareIDs(g)
@@ -123,7 +121,7 @@ func (v *validator) task(i int) {
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
 	if !slices.Contains(kinds, string(t.Kind)) {
-		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", quoted(string(t.Kind)))
+		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", Quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {
 		v.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)
@@ -180,7 +178,7 @@ func (v *validator) checks(part Ref, checks []Check) {
 		}
 		if c.Expect != ExpectPass && c.Expect != ExpectRedThenGreen {
 			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"),
-				"expect %s is not known", quoted(string(c.Expect)))
+				"expect %s is not known", Quoted(string(c.Expect)))
 		}
 	}
 	v.oneName(part, checks)
@@ -195,7 +193,7 @@ func (v *validator) oneName(part Ref, checks []Check) {
 	for k, c := range checks {
 		if seen[c.Name] && strings.TrimSpace(c.Name) != "" {
 			part.Item = k
-			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", quoted(c.Name))
+			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", Quoted(c.Name))
 		}
 		seen[c.Name] = true
 	}
@@ -208,7 +206,7 @@ func (v *validator) criteria(part Ref, t *Task) {
 		if strings.TrimSpace(c.Text) == "" {
 			v.add(v.at(part), "say what has to be true, or take the entry out", "the acceptance criterion is empty")
 		}
-		if c.Check == "" || hasCheck(t.Checks, c.Check) {
+		if c.Check == "" || slices.ContainsFunc(t.Checks, func(check Check) bool { return check.Name == c.Check }) {
 			continue
 		}
 		names := make([]string, len(t.Checks))
@@ -219,17 +217,8 @@ func (v *validator) criteria(part Ref, t *Task) {
 		if len(names) > 0 {
 			fallback = "the task's checks are " + listed(names)
 		}
-		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", quoted(c.Check))
+		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", Quoted(c.Check))
 	}
-}
-
-func hasCheck(checks []Check, name string) bool {
-	for _, c := range checks {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // quotedID keeps an id that is not allowed from reaching a terminal as it is.
@@ -238,5 +227,5 @@ func quotedID(of string) string {
 	if !found || taskID.MatchString(id) {
 		return of
 	}
-	return "task " + quoted(id)
+	return "task " + Quoted(id)
 }

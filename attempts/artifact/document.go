@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/yamltext"
+	"relay/epic"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
@@ -161,8 +161,8 @@ func (r *nodeReader) part(p part) (Map, error) {
 	var n yaml.Node
 	r.offset = p.line - 1
 	if err := yaml.Unmarshal([]byte(p.text), &n); err != nil {
-		line, message := yamltext.Mistake(err)
-		return nil, &SyntaxError{Line: r.offset + line, Message: message}
+		line, message := epic.Mistake(err)
+		return nil, &SyntaxError{Line: r.offset + max(line, 1), Message: message}
 	}
 	if n.Kind == 0 || len(n.Content) == 0 {
 		return nil, nil

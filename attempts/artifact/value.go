@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/schema"
+	"relay/epic"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
@@ -131,10 +132,7 @@ func (r *nodeReader) mapping(n *yaml.Node, path string, depth int) (any, error) 
 	m := make(Map, 0, len(n.Content)/2)
 	at := make(map[string]int)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := n.Content[i]
-		for k.Kind == yaml.AliasNode {
-			k = k.Alias
-		}
+		k := epic.Follow(n.Content[i])
 		if k.Kind != yaml.ScalarNode {
 			return nil, fmt.Errorf("line %d: a key is no text", k.Line+r.offset)
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"relay/attempts/internal/yamltext"
-
 	"gopkg.in/yaml.v3"
+
+	"relay/epic"
 )
 
 // SyntaxError is a file that cannot be read as an entry.
@@ -101,8 +101,8 @@ func (d *document) checkKeys() error {
 }
 
 func syntaxError(err error) error {
-	line, message := yamltext.Mistake(err)
-	return &SyntaxError{line, "it is not YAML: " + message}
+	line, message := epic.Mistake(err)
+	return &SyntaxError{max(line, 1), "it is not YAML: " + message}
 }
 
 func lineOfInvalid(raw []byte) int {

@@ -39,23 +39,35 @@ What is to be done.
 **Acceptance Criteria:**
 - [ ] something that can be checked`
 
-// Plan is what a blueprint says.
+// Plan is what has been made of a plan.
 type Plan struct {
-	Epic    *epic.Epic
-	Unused  []Unused  // lines that mean something to their author, and of which nothing has been made
-	Offered []Command // that may be meant as checks of the epic; only a person can know
+	Epic   *epic.Epic
+	Format string // that of another tool, as openspec
+	Done   int    // tasks that are left out because they are done
+	Told   []Told // lines that mean something to their author, and of which nothing has been made, by place
+	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
+	Offered []Offered
 }
 
-// Unused is a line of which nothing has been made, or less than it may mean.
-type Unused struct {
-	Line int
-	Why  string
+// Offered is a command that only a person can say of whether it is a check of the epic.
+type Offered struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Run  string `json:"run"`
 }
 
-// Command is a command that a blueprint names beside its tasks.
-type Command struct {
-	Line int
-	Run  string
+// Told names a line of a plan of which nothing has been made, or less than it may mean, and why.
+type Told struct {
+	File string `json:"file"`
+	Line int    `json:"line"` // 0: it is no file that has lines
+	Why  string `json:"why"`
+}
+
+func (t Told) String() string {
+	if t.Line == 0 {
+		return t.File + ": " + t.Why
+	}
+	return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why)
 }
 
 // Parse reads a blueprint. The epic's id is made from the day of now and the title, and it has passed the validation of
@@ -76,32 +88,29 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	}
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
-		slices.SortStableFunc(p.unused, func(a, b Unused) int { return cmp.Compare(a.Line, b.Line) })
-		return &Plan{Epic: p.epic, Unused: p.unused, Offered: p.offered}, nil
+		slices.SortStableFunc(p.unused, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
+		return &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered}, nil
 	}
-	slices.SortStableFunc(p.problems, func(a, b epic.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return nil, p.problems
+	return nil, p.problems.Sorted()
 }
 
 // HasTasks reports whether a text has a task that Parse recognises, whatever else is wrong with it.
 func HasTasks(src []byte) bool {
-	p := skimmed(src)
+	p := skimmed("", src)
 	return p != nil && !p.taskless
 }
 
 // Commands returns the commands that a text names under headings such as Verification or Checks.
-func Commands(src []byte) []Command {
-	if p := skimmed(src); p != nil {
+func Commands(name string, src []byte) []Offered {
+	if p := skimmed(name, src); p != nil {
 		return p.offered
 	}
 	return nil
 }
 
 // skimmed reads a text that need not be a blueprint; nil if it is no text.
-func skimmed(src []byte) *parser {
-	p := &parser{whole: newWhole(), epic: &epic.Epic{}}
+func skimmed(name string, src []byte) *parser {
+	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{}}
 	src, ok := p.prepare(src)
 	if !ok {
 		return nil
@@ -197,7 +206,7 @@ func (p *parser) frontMatter(src []byte) []byte {
 		case key == "title" && found:
 			p.epic.Title = strings.Trim(strings.TrimSpace(value), `"'`)
 		case found && frontKey.MatchString(key):
-			p.skip(at, "%s of the front matter is not read", short(key))
+			p.skip(at, "%s of the front matter is not read", epic.Quoted(key))
 		}
 	}
 	end := len("---\n") + len(matter) + len("\n---\n")

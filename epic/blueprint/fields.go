@@ -196,7 +196,7 @@ func (d *draft) scalar(p *parser, name string, f pair) {
 		ok = true
 	}
 	if !ok {
-		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), short(value))
+		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(value))
 	}
 }
 

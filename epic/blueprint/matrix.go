@@ -19,7 +19,7 @@ type groupAt struct {
 }
 
 func (g *groupAt) place(ref epic.Ref) epic.Place {
-	if ref.Field == epic.FieldMembers && ref.Item < len(g.members) {
+	if ref.Field == epic.FieldTasks && ref.Item < len(g.members) {
 		return g.members[ref.Item]
 	}
 	if ref.Field == epic.FieldBlockedBy && ref.Item < len(g.blockedBy) {

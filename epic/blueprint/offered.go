@@ -66,9 +66,9 @@ func (p *parser) offer(b *block) {
 		return
 	}
 	for _, l := range lines {
-		known := slices.ContainsFunc(p.offered, func(c Command) bool { return c.Run == l.text })
+		known := slices.ContainsFunc(p.offered, func(c Offered) bool { return c.Run == l.text })
 		if l.text != "" && !known && len(p.offered) < mostOffered {
-			p.offered = append(p.offered, Command{Line: l.line, Run: l.text})
+			p.offered = append(p.offered, Offered{File: p.file, Line: l.line, Run: l.text})
 		}
 	}
 }

@@ -30,19 +30,17 @@ type parser struct {
 	inProse  bool // the last of prose goes on
 	done     []string
 	taskless bool // there is no task in it
-	unused   []Unused
-	offered  []Command
+	unused   []Told
+	offered  []Offered
 }
 
 // skip takes note of a line of which nothing is made.
 func (p *parser) skip(line int, format string, args ...any) {
-	p.unused = append(p.unused, Unused{Line: line, Why: fmt.Sprintf(format, args...)})
+	p.unused = append(p.unused, Told{File: p.file, Line: line, Why: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) add(at epic.Place, hint, format string, args ...any) {
-	p.problems = append(p.problems, epic.Problem{
-		File: p.file, Line: max(at.Line, 1), Column: max(at.Column, 1), Message: fmt.Sprintf(format, args...), Hint: hint,
-	})
+	p.problems.Add(p.file, at, hint, format, args...)
 }
 
 var (
@@ -241,7 +239,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", short(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }

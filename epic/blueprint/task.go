@@ -125,7 +125,7 @@ func (d *draft) pairs(p *parser, found []pair) {
 		if near, ok := epic.Nearest(f.key, fieldNames); ok {
 			hint = fmt.Sprintf("did you mean **%s:**?", near)
 		}
-		p.add(f.at, hint, "unknown field %s in task %s", short(f.key), d.task.ID)
+		p.add(f.at, hint, "unknown field %s in task %s", epic.Quoted(f.key), d.task.ID)
 	}
 }
 
@@ -236,12 +236,4 @@ func (d *draft) owner() string {
 func (d *draft) finish() epic.Task {
 	d.task.Description = strings.Join(d.desc, "\n\n")
 	return d.task
-}
-
-// short shows a value in a message: quoted, and cut when it is long.
-func short(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return fmt.Sprintf("%q…", string(r[:60]))
-	}
-	return fmt.Sprintf("%q", s)
 }

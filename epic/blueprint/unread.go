@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 )
 
@@ -86,7 +87,7 @@ func (p *parser) unreadLine(d *draft, at int, text string) {
 	if m := plainKey.FindStringSubmatch(text); m != nil {
 		name, known := fieldName(m[1])
 		if known && name != "description" && (name != "depends on" || len(plainPairs(itemText(text, at))) == 0) {
-			p.skip(at, "%s is part of the description of %s; with **%s:** it is a field", short(m[1]+":"), d.task.ID, m[1])
+			p.skip(at, "%s is part of the description of %s; with **%s:** it is a field", epic.Quoted(m[1]+":"), d.task.ID, m[1])
 			return
 		}
 	}

@@ -87,7 +87,7 @@ and more
 	for _, task := range plan.Epic.Tasks {
 		tasks = append(tasks, fmt.Sprintf("%s %s %v %s", task.ID, task.Title, task.DependsOn, strings.ReplaceAll(task.Description, "\n", "|")))
 	}
-	for _, u := range plan.Unused {
+	for _, u := range plan.Told {
 		unused = append(unused, fmt.Sprintf("%d: %s", u.Line, u.Why))
 	}
 	if want := []string{
@@ -109,7 +109,7 @@ and more
 	}; !slices.Equal(unused, want) {
 		t.Errorf("unused lines are\n%s\nwant\n%s", strings.Join(unused, "\n"), strings.Join(want, "\n"))
 	}
-	want := []Command{{43, "go build ./... && go vet ./..."}, {45, "go test ./..."}, {48, "make lint"}, {49, "make e2e"}}
+	want := []Offered{{"plan.md", 43, "go build ./... && go vet ./..."}, {"plan.md", 45, "go test ./..."}, {"plan.md", 48, "make lint"}, {"plan.md", 49, "make e2e"}}
 	if !slices.Equal(plan.Offered, want) {
 		t.Errorf("offered are %+v, want %+v", plan.Offered, want)
 	}

@@ -84,7 +84,7 @@ func (p *parser) epicFields(b *block, first []line) {
 			last.extend(l)
 			continue
 		case len(found) == 0:
-			p.add(l.place(), "put it in a paragraph of its own", "%s stands with fields of the epic, and is none", short(l.text))
+			p.add(l.place(), "put it in a paragraph of its own", "%s stands with fields of the epic, and is none", epic.Quoted(l.text))
 			return
 		}
 		for _, f := range found {
@@ -102,20 +102,20 @@ func (p *parser) epicField(f pair) {
 	near, ok := epic.Nearest(f.key, wholeFields)
 	switch {
 	case ofEpic(f) && !f.strict:
-		p.add(f.at, fmt.Sprintf("write **%s:**; %s", f.key, asWords), "%s above the tasks has its colon behind the stars", short(f.key))
+		p.add(f.at, fmt.Sprintf("write **%s:**; %s", f.key, asWords), "%s above the tasks has its colon behind the stars", epic.Quoted(f.key))
 	case ofEpic(f) && !nothing(f.value.text) && !inCode(f.value):
 		p.notInCode(f.value.place(), f.key)
 	case ofEpic(f):
 	case ok && !f.known:
-		p.add(f.at, fmt.Sprintf("did you mean **%s:**? %s", near, asWords), "%s is no field of the epic", short(f.key))
+		p.add(f.at, fmt.Sprintf("did you mean **%s:**? %s", near, asWords), "%s is no field of the epic", epic.Quoted(f.key))
 	default:
-		p.add(f.at, "put it in a paragraph of its own; the epic has Checks and Protected", "%s is no field of the epic", short(f.key))
+		p.add(f.at, "put it in a paragraph of its own; the epic has Checks and Protected", "%s is no field of the epic", epic.Quoted(f.key))
 	}
 }
 
 func (p *parser) notInCode(at epic.Place, field string) {
 	p.add(at, "write `make test`, with the backticks; or leave out the colon after the field: then it is description",
-		"the value of %s above the tasks is not in backticks", short(field))
+		"the value of %s above the tasks is not in backticks", epic.Quoted(field))
 }
 
 // inCode tells a line with something in backticks.

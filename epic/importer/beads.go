@@ -12,28 +12,11 @@ import (
 	"relay/epic/importer/internal/placed"
 )
 
-// beads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and waits-for
-// order work. An issue that is an epic is the group of its children.
-func beads() Format {
-	return Format{
-		Name: "beads", Tool: "beads",
-		Files:  []string{".beads/issues.jsonl", "issues.jsonl"},
-		claims: claimsBeads, read: readBeads,
-	}
-}
-
 func claimsBeads(s source) bool {
-	if path.Ext(s.name) != ".jsonl" {
-		return false
-	}
-	data, err := s.text(s.name)
-	if err != nil {
-		return false
-	}
-	for text := range bytes.Lines(data) {
+	for text := range bytes.Lines(s.data) {
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			n, err := placed.Parse(text, 1)
-			return err == nil && n.Get("id") != nil && n.Get("title") != nil
+			return path.Ext(s.name) == ".jsonl" && err == nil && n.Get("id") != nil && n.Get("title") != nil
 		}
 	}
 	return false
@@ -45,18 +28,15 @@ const (
 	beadsBlocks = "blocks"
 )
 
-func readBeads(s source, d *draft) error {
-	data, err := s.text(s.name)
-	if err != nil {
-		return err
-	}
-	d.title = firstText(path.Base(path.Dir(path.Dir(s.name))), "Issues")
-	if d.title == "." {
+// readBeads reads .beads/issues.jsonl, or what bd export prints: one issue a line. Only blocks, parent-child, conditional-blocks and
+// waits-for order work. An issue that is an epic is the group of its children.
+func readBeads(s source, d *draft) {
+	if d.title = path.Base(path.Dir(path.Dir(s.name))); d.title == "." {
 		d.title = "Issues"
 	}
 	r := tracker{draft: d, epics: map[string]*item{}, parent: map[string]string{}}
 	number, next := 0, 0
-	for raw := range bytes.Lines(data) {
+	for raw := range bytes.Lines(s.data) {
 		number++
 		text := bytes.TrimSpace(raw)
 		offset := next + bytes.Index(raw, text)
@@ -78,8 +58,7 @@ func readBeads(s source, d *draft) error {
 			objects = append(objects, it.node)
 		}
 	}
-	r.unread(objects...)
-	return nil
+	r.unread(false, objects...)
 }
 
 // issue takes an issue, whose line begins at an offset.

@@ -1,30 +1,19 @@
 package importer
 
 import (
+	"cmp"
+	"errors"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 
 	"relay/internal/lazyregexp"
-)
 
-// bmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an epic
-// are done one after the other, epics in their order. Retrospectives are for people, and left out.
-func bmad() Format {
-	return Format{
-		Name: "bmad", Tool: "BMAD",
-		Files:  []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"},
-		claims: claimsBmad, read: readBmad,
-	}
-}
+	"relay/epic/importer/internal/placed"
+)
 
 var (
 	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadMistake  = lazyregexp.New(`^line ([0-9]{1,9}): (.*)$`)
 	bmadEpic     = lazyregexp.New(`^epic-(\d+)$`)
 	bmadHeading  = lazyregexp.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
 	bmadCriteria = lazyregexp.New(`(?i)^acceptance criteria:?$`)
@@ -34,52 +23,42 @@ var (
 )
 
 func claimsBmad(s source) bool {
-	data, err := s.text(s.name)
-	return err == nil && (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(data), "\ndevelopment_status:")
+	return (path.Ext(s.name) == ".yaml" || path.Ext(s.name) == ".yml") && strings.Contains(string(s.data), "\ndevelopment_status:")
 }
 
-func readBmad(s source, d *draft) error {
-	data, err := s.text(s.name)
-	if err != nil {
-		return err
+// readBmad reads sprint-status.yaml of BMAD with the stories beside it, or with epics.md for those that have no file yet. Stories of an
+// epic are done one after the other, epics in their order. Retrospectives are for people, and left out.
+func readBmad(s source, d *draft) {
+	root, err := placed.YAML(s.data)
+	if wrong, ok := errors.AsType[*placed.Error](err); ok {
+		d.fail(wrong.Line, "%v", wrong.Err)
+		return
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
-		line, why := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-		if m := bmadMistake.FindStringSubmatch(why); m != nil {
-			line, _ = strconv.Atoi(m[1])
-			why = m[2]
-		}
-		d.fail(line, "%s", why)
-		return nil
-	}
-	root := mappingOf(&document)
-	d.title = firstText(scalar(root["project"]), "Stories")
-	states := root["development_status"]
-	if states == nil || states.Kind != yaml.MappingNode {
+	d.title = cmp.Or(root.Get("project").String(), "Stories")
+	states := root.Get("development_status")
+	if states == nil || states.Kind != placed.Object {
 		d.fail(1, "it has no development_status")
-		return nil
+		return
 	}
-	d.bmadUnread(root)
+	d.unread(true, root)
 	planned := d.bmadPlanned(s)
-	starts := lineStarts(data)
 	last := map[string]string{} // the last group that has been
 	before := ""
-	for i := 0; i+1 < len(states.Content); i += 2 {
-		key, value := states.Content[i], states.Content[i+1]
-		m := bmadStory.FindStringSubmatch(key.Value)
+	for i, key := range states.Keys {
+		value := states.Values[i]
+		m := bmadStory.FindStringSubmatch(key)
 		switch {
 		case m != nil:
-		case bmadEpic.MatchString(key.Value), strings.HasSuffix(key.Value, "-retrospective"):
+		case bmadEpic.MatchString(key), strings.HasSuffix(key, "-retrospective"):
 			continue
 		default:
-			d.tell(key.Line, key.Value+" is neither an epic nor a story")
+			d.tell(value.Line, key+" is neither an epic nor a story")
 			continue
 		}
-		it := d.bmadStory(s, m, key.Line, value.Value)
-		it.state = bmadTick(value, data, starts)
+		it := d.bmadStory(s, m, value.Line, value.String())
+		it.state = becomes(value, "done")
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
-			it.title, it.description, it.criteria = firstText(p.title, it.title), p.description, p.criteria
+			it.title, it.description, it.criteria = cmp.Or(p.title, it.title), p.description, p.criteria
 		}
 		it.group = "epic-" + m[1]
 		if last[it.group] == "" {
@@ -92,51 +71,7 @@ func readBmad(s source, d *draft) error {
 		}
 		d.items = append(d.items, it)
 	}
-	d.bmadOrder()
-	return nil
-}
-
-// bmadTick returns what makes a state done, where it is a plain word.
-func bmadTick(value *yaml.Node, data []byte, starts []int) edit {
-	if value.Kind != yaml.ScalarNode || value.Style != 0 || value.Line > len(starts) {
-		return edit{}
-	}
-	from := starts[value.Line-1]
-	for range value.Column - 1 { // in characters
-		_, size := utf8.DecodeRune(data[from:])
-		from += size
-	}
-	return edit{from, from + len(value.Value), "done"}
-}
-
-// bmadUnread names the keys beside the stories of which nothing is made.
-func (d *draft) bmadUnread(root map[string]*yaml.Node) {
-	var names []string
-	line := 0
-	for name, n := range root {
-		if name != "project" && name != "development_status" && (n.Kind != yaml.ScalarNode || n.Value != "") {
-			names = append(names, clip(name, 40))
-			if line == 0 || n.Line < line {
-				line = n.Line
-			}
-		}
-	}
-	if slices.Sort(names); len(names) > 0 {
-		d.tell(line, "agents are not told the fields "+strings.Join(names, ", "))
-	}
-}
-
-// bmadOrder makes each story wait for the one before it in its epic.
-func (d *draft) bmadOrder() {
-	before := map[string]*item{}
-	for _, it := range d.items {
-		if b := before[it.group]; b != nil {
-			it.follow(b)
-		}
-		if it.open() {
-			before[it.group] = it
-		}
-	}
+	d.chain(d.items, true)
 }
 
 // bmadStory reads a story, and its file when it has one.
@@ -161,9 +96,7 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 			it.criteria = clauses(part.body)
 		case bmadOfAgent.MatchString(name):
 			if join(part.body) != "" {
-				d.told = append(d.told, Told{
-					d.at(path.Join(path.Dir(s.name), file)), part.heading.n, "agents are not told " + clip(name, 60) + ", the record of an agent",
-				})
+				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "agents are not told "+clip(name, 60)+", the record of an agent")
 			}
 		case bmadTasks.MatchString(name):
 			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
@@ -217,7 +150,7 @@ func clauses(list []line) (found []string) {
 		now = nil
 	}
 	for _, l := range list {
-		text := unformatted(firstText(l.rest, strings.TrimSpace(l.text)))
+		text := unformatted(cmp.Or(l.rest, strings.TrimSpace(l.text)))
 		switch {
 		case l.kind == headingLine:
 			flush()
@@ -231,25 +164,4 @@ func clauses(list []line) (found []string) {
 	}
 	flush()
 	return found
-}
-
-func mappingOf(n *yaml.Node) map[string]*yaml.Node {
-	found := map[string]*yaml.Node{}
-	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
-		n = n.Content[0]
-	}
-	if n.Kind != yaml.MappingNode {
-		return found
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		found[n.Content[i].Value] = n.Content[i+1]
-	}
-	return found
-}
-
-func scalar(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,52 +10,23 @@ import (
 	"relay/epic/blueprint"
 )
 
-// boxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its criteria.
-// Boxes with numbers are done in their order; others have none.
-func boxes() Format {
-	return Format{Name: "checklist", claims: claimsBoxes, read: readBoxes}
-}
-
 func claimsBoxes(s source) bool {
-	list, ok := s.markdown()
-	return ok && slices.ContainsFunc(list, func(l line) bool { return l.box != 0 })
+	return s.unclaimed() && slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 })
 }
 
-// markdown returns the lines of a text in which no blueprint has a task.
-func (s source) markdown() ([]line, bool) {
-	switch strings.ToLower(path.Ext(s.name)) {
-	case ".md", ".markdown", ".txt", "":
-	default:
-		return nil, false
-	}
-	data, err := s.text(s.name)
-	if err != nil || blueprint.HasTasks(data) {
-		return nil, false
-	}
-	list, err := s.lines()
-	return list, err == nil
+// unclaimed reports whether a file is a text in which no blueprint has a task.
+func (s source) unclaimed() bool {
+	text := slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
+	return text && !blueprint.HasTasks(s.data)
 }
 
-// commands returns what the plan names as commands under headings such as Verification.
-func (s source) commands() []blueprint.Command {
-	data, err := s.text(s.name)
-	if err != nil {
-		return nil
-	}
-	return blueprint.Commands(data)
-}
-
-func readBoxes(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
-	title, list := firstHeading(list)
-	d.title = firstText(unformatted(title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	for _, part := range headed(list) {
+// readBoxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its
+// criteria. Boxes with numbers are done in their order; others have none.
+func readBoxes(s source, d *draft) {
+	d.title = cmp.Or(unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	for _, part := range headed(s.body) {
 		d.boxesOf(part)
 	}
-	return nil
 }
 
 // headed cuts a text at its headings, of whatever level. The first part has none.

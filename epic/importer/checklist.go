@@ -53,15 +53,19 @@ func checklist(list []line) (entries []entry, rest []line) {
 	return entries, rest
 }
 
-// chain makes items wait for the one before, as they stand.
-func (d *draft) chain(from int) {
-	var before *item
-	for _, it := range d.items[from:] {
-		if before != nil {
-			it.follow(before)
+// chain makes items wait for the one before, as they stand; apart: for the one before in their group.
+func (d *draft) chain(items []*item, apart bool) {
+	before := map[string]*item{}
+	for _, it := range items {
+		key := ""
+		if apart {
+			key = it.group
+		}
+		if b := before[key]; b != nil {
+			it.follow(b)
 		}
 		if it.open() {
-			before = it
+			before[key] = it
 		}
 	}
 }

@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -25,7 +24,6 @@ type draft struct {
 	items       []*item
 	groups      []group
 	told        []Told
-	offered     []blueprint.Command
 	problems    epic.Problems
 	edges       int
 }
@@ -77,15 +75,17 @@ type group struct {
 // normal is the priority of a task that says none.
 const normal = 2
 
-// tell notes a line of which nothing is made.
-func (d *draft) tell(line int, why string) { d.told = append(d.told, Told{d.at(d.file), line, why}) }
+// tell notes a line of the plan of which nothing is made, tellOf one of another file.
+func (d *draft) tell(line int, why string) { d.tellOf(d.file, line, why) }
+
+func (d *draft) tellOf(file string, line int, why string) {
+	d.told = append(d.told, Told{File: d.at(file), Line: line, Why: why})
+}
 
 func (d *draft) at(file string) string { return path.Join(d.shown, file) }
 
 func (d *draft) fail(line int, format string, args ...any) {
-	d.problems = append(d.problems, epic.Problem{
-		File: d.at(d.file), Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...),
-	})
+	d.problems.Add(d.at(d.file), epic.Place{Line: line}, "", format, args...)
 }
 
 // plan makes the epic of what has been read.
@@ -123,7 +123,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			case epic.TaskPart:
 				return epic.Place{Line: open[r.N].line, Column: 1}
 			case epic.GroupPart:
-				return epic.Place{Line: max(1, d.groupLine(e.Groups[r.N].Name)), Column: 1}
+				return epic.Place{Line: max(1, groupLine(d.groups, e.Groups[r.N].Name)), Column: 1}
 			default: // the epic itself
 				return epic.Place{Line: 1, Column: 1}
 			}
@@ -133,13 +133,9 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		}
 	}
 	if len(d.problems) > 0 {
-		slices.SortStableFunc(d.problems, func(a, b epic.Problem) int { return cmp.Compare(a.Line, b.Line) })
-		return nil, d.problems
+		return nil, d.problems.Sorted()
 	}
 	p.Told = d.told
-	for _, c := range d.offered {
-		p.Offered = append(p.Offered, Offered{File: d.at(d.file), Line: c.Line, Run: c.Run})
-	}
 	slices.SortStableFunc(p.Told, func(a, b Told) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return p, nil
 }

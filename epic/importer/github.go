@@ -80,7 +80,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.told = append(r.told, Told{i.URL, 0, it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
+			r.told = append(r.told, Told{File: i.URL, Why: it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}

@@ -1,22 +1,13 @@
 package importer
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"relay/internal/lazyregexp"
 )
-
-// gsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task itself.
-// A phase waits for those it depends on.
-func gsd() Format {
-	return Format{
-		Name: "gsd", Tool: "GSD",
-		Files:  []string{".planning/ROADMAP.md", "ROADMAP.md"},
-		claims: claimsGsd, read: readGsd,
-	}
-}
 
 var (
 	gsdPhase    = lazyregexp.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
@@ -30,27 +21,20 @@ var (
 )
 
 func claimsGsd(s source) bool {
-	list, err := s.lines()
-	return err == nil && path.Ext(s.name) == ".md" &&
-		slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
+	return path.Ext(s.name) == ".md" &&
+		slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
 }
 
-func readGsd(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
-	title, list := firstHeading(list)
-	d.title = strings.TrimSpace(strings.TrimPrefix(title, "Roadmap:"))
-	if d.title == "" {
-		d.title = "Roadmap"
-	}
+// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task
+// itself. A phase waits for those it depends on.
+func readGsd(s source, d *draft) {
+	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
-	before, sections := cut(list, 2)
+	before, sections := cut(s.body, 2)
 	for _, part := range append([]section{{body: before}}, sections...) {
 		intro, details := cut(part.body, 3)
 		rest := r.listed(intro)
@@ -68,7 +52,6 @@ func readGsd(s source, d *draft) error {
 		}
 	}
 	r.tasks()
-	return nil
 }
 
 // gsdEntry is a phase.
@@ -173,7 +156,7 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: firstText(m[2], p.title), done: l.done()}
+	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: cmp.Or(m[2], p.title), done: l.done()}
 	if file := r.files[m[1]]; file != "" && !it.done {
 		it.say(join(r.read(s, file)))
 	}
@@ -193,7 +176,7 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.items = append(r.items, it)
 		}
-		r.chain(from)
+		r.chain(r.items[from:], false)
 		for _, it := range r.items[from:] {
 			it.group = name
 		}

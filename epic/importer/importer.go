@@ -14,42 +14,22 @@ import (
 	"strings"
 	"time"
 
-	"relay/epic"
+	"relay/epic/blueprint"
+
+	"relay/epic/importer/internal/placed"
 )
 
 // MaxSize is the size, in bytes, of the largest file that is read.
 const MaxSize = 4 << 20
 
 // Plan is what has been made of a plan.
-type Plan struct {
-	Epic   *epic.Epic
-	Format string // its name, as openspec
-	Done   int    // tasks that are left out because they are done
-	Told   []Told // what could not be carried over, by place
-	// Offered are commands that the plan names beside its tasks, and that may be meant as checks of the epic.
-	Offered []Offered
-}
+type Plan = blueprint.Plan
 
-// Offered is a command that only a person can say of whether it is a check of the epic.
-type Offered struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Run  string `json:"run"`
-}
+// Told names a line of which nothing has been made.
+type Told = blueprint.Told
 
-// Told names a line of a plan of which nothing has been made, and why.
-type Told struct {
-	File string `json:"file"`
-	Line int    `json:"line"` // 0: it is no file that has lines
-	Why  string `json:"why"`
-}
-
-func (t Told) String() string {
-	if t.Line == 0 {
-		return t.File + ": " + t.Why
-	}
-	return fmt.Sprintf("%s:%d: %s", t.File, t.Line, t.Why)
-}
+// Offered is a command that may be meant as a check.
+type Offered = blueprint.Offered
 
 // Format is one form of plans.
 type Format struct {
@@ -58,19 +38,79 @@ type Format struct {
 	// Files are what such a plan is found by: paths below a folder, in which * stands for any name.
 	Files []string
 
-	claims func(s source) bool // whether a file is of this form; it may read it
-	read   func(s source, d *draft) error
+	in     int                 // one of the languages
+	claims func(s source) bool // whether a file is of this form; it may read those beside it
+	read   func(s source, d *draft)
 }
+
+// The languages that plans are written in.
+const (
+	markdown = iota
+	json
+	other // of which the form makes what it needs
+)
 
 // Formats are all there are, in the order in which they are tried.
 func Formats() []Format {
-	return []Format{speckit(), openspec(), kiro(), taskmaster(), ralph(), beads(), bmad(), gsd(), planmode(), boxes()}
+	sprint := []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"}
+	words := strings.Fields
+	return []Format{
+		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), markdown, claimsSpeckit, readSpeckit},
+		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), markdown, claimsOpenspec, readOpenspec},
+		{"kiro", "Kiro", words(".kiro/specs/*/tasks.md specs/*/tasks.md tasks.md"), markdown, claimsKiro, readKiro},
+		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), json, claimsTaskmaster, readTaskmaster},
+		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), json, claimsRalph, readRalph},
+		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), other, claimsBeads, readBeads},
+		{"bmad", "BMAD", sprint, other, claimsBmad, readBmad},
+		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), markdown, claimsGsd, readGsd},
+		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), markdown, claimsPlanmode, readPlanmode},
+		{"checklist", "", nil, markdown, claimsBoxes, readBoxes},
+	}
 }
 
 // source is a file of a plan, with the files beside it.
 type source struct {
 	files fs.FS
 	name  string // slash-separated, below files
+	data  []byte
+
+	list  []line // of a text
+	title string // its first heading of level 1
+	body  []line // all but that
+	root  *placed.Node
+}
+
+// open reads a file as the form has it.
+func (f Format) open(files fs.FS, name string) (s source, err error) {
+	s = source{files: files, name: name}
+	if s.data, err = s.text(name); err != nil {
+		return s, err
+	}
+	switch f.in {
+	case markdown:
+		if slices.Contains(s.data, 0) {
+			return s, fmt.Errorf("%s is no text", name)
+		}
+		s.list = lines(s.data)
+		s.title, s.body = firstHeading(s.list)
+	case json:
+		s.root, err = placed.Parse(s.data, 1)
+	}
+	return s, err
+}
+
+// draft reads a plan.
+func (f Format) draft(files fs.FS, file, shown string) (*draft, source, error) {
+	d := &draft{file: file, shown: shown}
+	s, err := f.open(files, file)
+	if wrong, ok := errors.AsType[*placed.Error](err); ok {
+		d.fail(wrong.Line, "%v", wrong.Err)
+		return nil, s, d.problems
+	}
+	if err == nil {
+		f.read(s, d)
+	}
+	return d, s, err
 }
 
 // Found is a plan of a form.
@@ -89,11 +129,14 @@ func Find(files fs.FS, name string) (list []Found) {
 	for _, f := range Formats() {
 		names := []string{name}
 		if info.IsDir() {
-			names = f.in(files, name)
+			names = f.below(files, name)
 		}
 		for _, file := range names {
 			known := slices.ContainsFunc(list, func(other Found) bool { return other.File == file })
-			if !known && f.claims(source{files, file}) {
+			if known {
+				continue
+			}
+			if s, err := f.open(files, file); err == nil && f.claims(s) {
 				list = append(list, Found{f, file})
 			}
 		}
@@ -101,8 +144,8 @@ func Find(files fs.FS, name string) (list []Found) {
 	return list
 }
 
-// in returns the files in a folder that have a name of the form's.
-func (f Format) in(files fs.FS, folder string) (names []string) {
+// below returns the files in a folder that have a name of the form's.
+func (f Format) below(files fs.FS, folder string) (names []string) {
 	for _, pattern := range f.Files {
 		names = append(names, glob(files, folder, pattern)...)
 	}
@@ -146,18 +189,18 @@ func glob(files fs.FS, folder, pattern string) (names []string) {
 // Read makes an epic of a plan of a form, which has passed the validation of any epic. The plan is a file below files; shown is what
 // problems call the folder. The error is epic.Problems, with the lines of the plan, where the plan is at fault.
 func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, error) {
-	d := &draft{file: file, shown: shown}
-	if err := f.read(source{files, file}, d); err != nil && d.problems == nil {
+	d, s, err := f.draft(files, file, shown)
+	if err != nil {
 		return nil, err
-	}
-	if d.offered == nil && path.Ext(file) == ".md" {
-		d.offered = source{files, file}.commands()
 	}
 	plan, err := d.plan(now)
 	if err != nil {
 		return nil, err
 	}
 	plan.Format = f.Name
+	if path.Ext(file) == ".md" { // commands under headings such as Verification
+		plan.Offered = blueprint.Commands(d.at(file), s.data)
+	}
 	return plan, nil
 }
 
@@ -196,7 +239,7 @@ func (d *draft) read(s source, name string) []line {
 	file := path.Join(path.Dir(s.name), name)
 	data, err := s.text(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		d.told = append(d.told, Told{File: d.at(file), Why: "it cannot be read: " + err.Error()})
+		d.tellOf(file, 0, "it cannot be read: "+err.Error())
 	}
 	return lines(data)
 }
@@ -208,7 +251,7 @@ func (d *draft) companions(s source, partly, part string, wholly ...string) {
 		base := path.Base(name)
 		switch {
 		case base == partly:
-			d.told = append(d.told, Told{File: d.at(name), Why: "agents are told " + part + ", and no more of it"})
+			d.tellOf(name, 0, "agents are told "+part+", and no more of it")
 		case name == s.name || slices.Contains(wholly, base) || strings.EqualFold(base, "readme.md"):
 			continue
 		default:
@@ -225,16 +268,4 @@ func (d *draft) companions(s source, partly, part string, wholly ...string) {
 			d.told = append(d.told, Told{File: folder, Why: "agents are told where these are, and not what they say: " + clip(strings.Join(unread, ", "), 500)})
 		}
 	}
-}
-
-// lines returns the lines of the plan itself.
-func (s source) lines() ([]line, error) {
-	data, err := s.text(s.name)
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.Index(data, 0); i >= 0 {
-		return nil, fmt.Errorf("%s is no text", s.name)
-	}
-	return lines(data), nil
 }

@@ -191,7 +191,7 @@ func TestTick(t *testing.T) {
 func TestTickRenumbered(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{"tasks.md": {Data: []byte("# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [ ] T002 Write tests\n- [ ] T003 Ship\n- [ ] T004 Ship\n")}}
-	got, err := Tick(speckit(), files, "tasks.md", "", []Place{
+	got, err := Tick(Formats()[0], files, "tasks.md", "", []Place{
 		{"T001", "Write tests", 4}, {"T002", "Draw a logo", 5}, {"T004", "Ship", 7}, {"T009", "Send mail", 9}, {"T008", "Ship", 8},
 	})
 	want := "# Tasks: Shop\n\n## Phase 1: Shop\n- [ ] T001 Log in\n- [x] T002 Write tests\n- [ ] T003 Ship\n- [x] T004 Ship\n"
@@ -281,7 +281,7 @@ func TestTooManyEdges(t *testing.T) {
 		fmt.Fprintf(&b, `, {"id": "x%d", "title": "c", "dependencies": ["1"]}`, i)
 	}
 	b.WriteString("]}")
-	_, err := Read(taskmaster(), fstest.MapFS{"tasks.json": {Data: []byte(b.String())}}, "tasks.json", "", now())
+	_, err := Read(Formats()[3], fstest.MapFS{"tasks.json": {Data: []byte(b.String())}}, "tasks.json", "", now())
 	if want := "tasks.json:1:1: its tasks wait for more than 1000000 others"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -1,39 +1,12 @@
 package importer
 
 import (
-	"errors"
 	"fmt"
-	"path"
+	"slices"
 	"strings"
 
 	"relay/epic/importer/internal/placed"
 )
-
-// json reads a file of the plan.
-func (s source) json(d *draft) (*placed.Node, error) {
-	data, err := s.text(s.name)
-	if err != nil {
-		return nil, err
-	}
-	n, err := placed.Parse(data, 1)
-	if wrong, ok := errors.AsType[*placed.Error](err); ok {
-		d.fail(wrong.Line, "%v", wrong.Err)
-	}
-	return n, err
-}
-
-// object reads the plan for a claim on it; nil when it is no JSON.
-func (s source) object() *placed.Node {
-	data, err := s.text(s.name)
-	if path.Ext(s.name) != ".json" || err != nil {
-		return nil
-	}
-	n, err := placed.Parse(data, 1)
-	if err != nil {
-		return nil
-	}
-	return n
-}
 
 // describe takes some fields of the object that an item is into its description.
 func (it *item) describe(keys ...string) {
@@ -61,8 +34,8 @@ func (d *draft) after(it *item, n *placed.Node) {
 // mostNames bounds the fields that are named.
 const mostNames = 20
 
-// unread names the fields of objects that nobody has asked for, once each.
-func (d *draft) unread(objects ...*placed.Node) {
+// unread names the fields of objects that nobody has asked for, once each, in their order or sorted.
+func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 	var names []string
 	line := 0
 	known := map[string]bool{}
@@ -77,6 +50,9 @@ func (d *draft) unread(objects ...*placed.Node) {
 				line = v.Line
 			}
 		}
+	}
+	if sorted {
+		slices.Sort(names)
 	}
 	if len(names) > mostNames {
 		names = append(names[:mostNames], fmt.Sprintf("and %d more", len(names)-mostNames))

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,16 +10,6 @@ import (
 
 	"relay/internal/lazyregexp"
 )
-
-// kiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of its
-// own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
-func kiro() Format {
-	return Format{
-		Name: "kiro", Tool: "Kiro",
-		Files:  []string{".kiro/specs/*/tasks.md", "specs/*/tasks.md", "tasks.md"},
-		claims: claimsKiro, read: readKiro,
-	}
-}
 
 var (
 	kiroWants       = lazyregexp.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
@@ -29,35 +20,25 @@ var (
 )
 
 func claimsKiro(s source) bool {
-	if path.Base(s.name) != "tasks.md" {
-		return false
-	}
-	list, err := s.lines()
-	if err != nil {
-		return false
-	}
-	wants := slices.ContainsFunc(list, func(l line) bool { return l.kind == itemLine && kiroWants.MatchString(strings.Trim(l.rest, "* ")) })
-	return slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && numberedItem.MatchString(l.rest) }) &&
-		(wants || s.beside("requirements.md") != nil)
+	wants := slices.ContainsFunc(s.list, func(l line) bool { return l.kind == itemLine && kiroWants.MatchString(strings.Trim(l.rest, "* ")) })
+	boxed := slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && numberedItem.MatchString(l.rest) })
+	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
 }
 
-func readKiro(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
+// readKiro reads tasks.md of a spec of Kiro, with requirements.md beside it. Tasks are done in the order they stand in; one with parts of
+// its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
+func readKiro(s source, d *draft) {
 	wanted := d.read(s, "requirements.md")
 	criteria := kiroCriteria(wanted)
 	d.companions(s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
-	title, list := firstHeading(list)
-	d.title = title
+	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
-		d.title = firstText(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), title)
+		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
 	d.prose("", kiroIntroduction(wanted))
 	_, design := firstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
-	entries, rest := checklist(list)
+	entries, rest := checklist(s.body)
 	d.prose("", rest)
 	r := kiroReader{draft: d, criteria: criteria, groups: map[string]*kiroGroup{}}
 	for i := range entries {
@@ -74,8 +55,7 @@ func readKiro(s source, d *draft) error {
 			d.tell(g.line, clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
-	d.chain(0)
-	return nil
+	d.chain(d.items, false)
 }
 
 // kiroReader goes through the boxes.
@@ -116,10 +96,10 @@ func (r *kiroReader) entry(e *entry) {
 		}
 		return
 	case e.optional && !e.line.done():
-		r.tell(e.line.n, clip(firstText(e.number, title), 60)+" is optional, and left out")
+		r.tell(e.line.n, clip(cmp.Or(e.number, title), 60)+" is optional, and left out")
 		return
 	}
-	it := &item{id: firstText(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
+	it := &item{id: cmp.Or(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
 	if e.number == "" {
 		it.as = fmt.Sprintf("T%d", len(r.items)+1)
 	}

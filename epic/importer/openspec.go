@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,44 +10,27 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// openspec reads a change folder of OpenSpec: tasks.md with numbered boxes in numbered sections, proposal.md beside it, and what the
-// change wants in specs. Its tasks are done in their order: the form has no other.
-func openspec() Format {
-	return Format{
-		Name: "openspec", Tool: "OpenSpec",
-		Files:  []string{"openspec/changes/*/tasks.md", "changes/*/tasks.md", "tasks.md"},
-		claims: claimsOpenspec, read: readOpenspec,
-	}
-}
-
 var openspecSection = lazyregexp.New(`^\d+\.?\s+\S`)
 
 func claimsOpenspec(s source) bool {
-	if path.Base(s.name) != "tasks.md" {
-		return false
-	}
-	list, err := s.lines()
-	if err != nil || s.beside("requirements.md") != nil {
+	if path.Base(s.name) != "tasks.md" || s.beside("requirements.md") != nil {
 		return false
 	}
 	change := s.beside("proposal.md") != nil
-	numbered := slices.ContainsFunc(list, func(l line) bool {
+	numbered := slices.ContainsFunc(s.list, func(l line) bool {
 		return l.kind == headingLine && l.level == 2 && openspecSection.MatchString(l.rest)
 	})
-	return slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && (change || numbered && numberedItem.MatchString(l.rest)) })
+	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && (change || numbered && numberedItem.MatchString(l.rest)) })
 }
 
-func readOpenspec(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
+// readOpenspec reads a change folder of OpenSpec: tasks.md with numbered boxes in numbered sections, proposal.md beside it, and what the
+// change wants in specs. Its tasks are done in their order: the form has no other.
+func readOpenspec(s source, d *draft) {
 	proposal := d.read(s, "proposal.md")
 	d.companions(s, "", "", "proposal.md", "design.md")
 	title, proposed := firstHeading(proposal)
-	own, list := firstHeading(list)
 	change := path.Base(path.Dir(s.name))
-	d.title = firstText(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(own, "Tasks:")), change)
+	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), change)
 	d.prose("", proposed)
 	_, design := firstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
@@ -54,13 +38,12 @@ func readOpenspec(s source, d *draft) error {
 		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
-	before, sections := cut(list, 2)
+	before, sections := cut(s.body, 2)
 	d.openspecSection(0, section{body: before})
 	for i, part := range sections {
 		d.openspecSection(i+1, part)
 	}
-	d.chain(0)
-	return nil
+	d.chain(d.items, false)
 }
 
 // openspecSection takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
@@ -74,7 +57,7 @@ func (d *draft) openspecSection(place int, part section) {
 	}
 	for i, e := range entries {
 		it := &item{
-			id: firstText(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
+			id: cmp.Or(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
 			done: e.line.done(), title: unformatted(e.title),
 		}
 		it.say(marked(e.title), join(e.below))
@@ -84,14 +67,4 @@ func (d *draft) openspecSection(place int, part section) {
 	if name != "" {
 		d.groups = append(d.groups, group{name: groupName(name)})
 	}
-}
-
-// firstText returns the first text that is not empty.
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,16 +10,6 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// planmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of a
-// section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
-func planmode() Format {
-	return Format{
-		Name: "planmode", Tool: "Claude Code's plan mode",
-		Files:  []string{".claude/plans/*.md", "plans/*.md"},
-		claims: claimsPlanmode, read: readPlanmode,
-	}
-}
-
 var (
 	stepHeading = lazyregexp.New(`^(?i:(?:step|phase|part)[ \t]+)?#?([0-9]{1,3})(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	stepItem    = lazyregexp.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
@@ -26,8 +17,7 @@ var (
 )
 
 func claimsPlanmode(s source) bool {
-	list, ok := s.markdown()
-	return ok && !slices.ContainsFunc(list, func(l line) bool { return l.box != 0 }) && len(steps(list)) > 1
+	return s.unclaimed() && !slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 }) && len(steps(s.list)) > 1
 }
 
 // steps returns the lines at which the steps of a plan begin: the numbered headings of the level that has the most of them, else the
@@ -61,21 +51,17 @@ func steps(list []line) []int {
 	return items
 }
 
-func readPlanmode(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
-	title, list := firstHeading(list)
-	d.title = firstText(unformatted(strings.TrimPrefix(title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	starts := steps(list)
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of
+// a section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
+func readPlanmode(s source, d *draft) {
+	d.title = cmp.Or(unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	starts := steps(s.body)
 	if len(starts) == 0 {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
-		return nil
+		return
 	}
-	d.steps(list, starts)
-	d.chain(0)
-	return nil
+	d.steps(s.body, starts)
+	d.chain(d.items, false)
 }
 
 // steps takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.

@@ -2,30 +2,22 @@ package importer
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 
 	"relay/epic/importer/internal/placed"
 )
 
-// ralph reads prd.json. Stories wait for those they depend on; where no story says, each waits for the one before it by priority.
-func ralph() Format {
-	return Format{
-		Name: "ralph", Tool: "ralph",
-		Files:  []string{"scripts/ralph/prd.json", "ralph/prd.json", "prd.json"},
-		claims: claimsRalph, read: readRalph,
-	}
+func claimsRalph(s source) bool {
+	return path.Ext(s.name) == ".json" && s.root.Get("userStories") != nil
 }
 
-func claimsRalph(s source) bool { return s.object().Get("userStories") != nil }
-
-func readRalph(s source, d *draft) error {
-	root, err := s.json(d)
-	if err != nil {
-		return err
-	}
+// readRalph reads prd.json. Stories wait for those they depend on; where no story says, each waits for the one before it by priority.
+func readRalph(s source, d *draft) {
+	root := s.root
 	description := root.Get("description").Prose()
-	d.title = firstText(root.Get("project", "name", "productName").String(), clip(description, maxTitle), "Stories")
+	d.title = cmp.Or(root.Get("project", "name", "productName").String(), clip(description, maxTitle), "Stories")
 	d.description = slices.DeleteFunc([]string{description, root.Get("context").Prose()}, func(text string) bool { return text == "" })
 	if commands := root.Get("verificationCommands"); commands != nil && commands.Kind == placed.Object {
 		for _, v := range commands.Values {
@@ -51,12 +43,11 @@ func readRalph(s source, d *draft) error {
 		}
 		d.items = append(d.items, it)
 	}
-	d.unread(objects...)
+	d.unread(false, objects...)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
-		d.chain(0)
+		d.chain(d.items, false)
 	}
-	return nil
 }
 
 func (d *draft) story(n *placed.Node) *item {
@@ -67,7 +58,7 @@ func (d *draft) story(n *placed.Node) *item {
 	}
 	it := &item{
 		id: id, node: n, line: n.Line, priority: normal, criteria: n.Get("acceptanceCriteria").Strings(),
-		title: firstText(n.Get("title").String(), clip(n.Get("description").String(), maxTitle)),
+		title: cmp.Or(n.Get("title").String(), clip(n.Get("description").String(), maxTitle)),
 		done:  n.Get("passes") != nil && n.Get("passes").Kind == placed.True, state: becomes(n.Get("passes"), "true"),
 	}
 	it.describe("description", "notes")

@@ -9,16 +9,6 @@ import (
 	"relay/internal/lazyregexp"
 )
 
-// speckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after all
-// phases before the first of them. A task without [P] waits for the one before it in its phase.
-func speckit() Format {
-	return Format{
-		Name: "speckit", Tool: "spec-kit",
-		Files:  []string{"specs/*/tasks.md", "*/tasks.md", "tasks.md"},
-		claims: claimsSpeckit, read: readSpeckit,
-	}
-}
-
 var (
 	speckitTask    = lazyregexp.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
 	speckitDepends = lazyregexp.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
@@ -34,22 +24,15 @@ var (
 )
 
 func claimsSpeckit(s source) bool {
-	list, err := s.lines()
-	return err == nil && slices.ContainsFunc(list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
+	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && speckitTask.MatchString(l.rest) })
 }
 
-func readSpeckit(s source, d *draft) error {
-	list, err := s.lines()
-	if err != nil {
-		return err
-	}
-	title, list := firstHeading(list)
-	d.title = strings.TrimSpace(strings.TrimPrefix(title, "Tasks:"))
-	if d.title == "" {
-		d.title = path.Base(path.Dir(s.name))
-	}
+// readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
+// all phases before the first of them. A task without [P] waits for the one before it in its phase.
+func readSpeckit(s source, d *draft) {
+	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	d.companions(s, "spec.md", "the scenarios of its stories")
-	before, phases := cut(list, 2)
+	before, phases := cut(s.body, 2)
 	r := speckitReader{draft: d, last: map[string]*item{}}
 	r.phase(&section{body: before})
 	for i := range phases {
@@ -57,7 +40,6 @@ func readSpeckit(s source, d *draft) error {
 	}
 	r.order()
 	r.scenarios(d.read(s, "spec.md"))
-	return nil
 }
 
 // speckitReader goes through the phases.
@@ -101,14 +83,14 @@ func (r *speckitReader) phase(s *section) {
 			said = append(said, l)
 			continue
 		}
-		it := r.task(p, &l, m)
-		if !it.parallel && before != nil {
+		it, parallel := r.task(p, &l, m)
+		if !parallel && before != nil {
 			it.follow(before)
 		}
 		if it.open() {
-			before = it.item
+			before = it
 		}
-		r.items = append(r.items, it.item)
+		r.items = append(r.items, it)
 	}
 	if len(r.items) == first {
 		r.prose(s.heading.rest, said)
@@ -123,23 +105,16 @@ func (r *speckitReader) phase(s *section) {
 
 var digits = lazyregexp.New(`\d+`)
 
-// speckitItem is a task, and whether it has [P].
-type speckitItem struct {
-	*item
-
-	parallel bool
-}
-
-// task reads a task, whose parts are m.
-func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
+// task reads a task, whose parts are m, and whether it has [P].
+func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
 	// Which tasks it waits for is no part of what it is: their ids change when the list is numbered anew.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
-	it := speckitItem{item: &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}}
+	it = &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}
 	it.say(marked(what))
 	for _, m := range speckitLabel.FindAllStringSubmatch(m[2], -1) {
-		it.parallel = it.parallel || m[1] == "P"
+		parallel = parallel || m[1] == "P"
 		if number, ok := strings.CutPrefix(m[1], "US"); ok && p.story && it.open() {
-			r.last[number] = it.item
+			r.last[number] = it
 		}
 	}
 	for _, on := range speckitDepends.FindAllStringSubmatch(m[3], -1) {
@@ -147,7 +122,7 @@ func (r *speckitReader) task(p *speckitGroup, l *line, m []string) speckitItem {
 			it.after = append(it.after, reference{id: id, line: l.n})
 		}
 	}
-	return it
+	return it, parallel
 }
 
 // waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.

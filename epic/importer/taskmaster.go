@@ -1,22 +1,14 @@
 package importer
 
 import (
+	"cmp"
+	"path"
 	"strings"
 
 	"relay/epic/importer/internal/placed"
 )
 
-// taskmaster reads tasks.json of Task Master, with tags or, in its old form, without. A task with subtasks is done in these: each waits for
-// what the task waits for, and who waits for the task waits for all of them.
-func taskmaster() Format {
-	return Format{
-		Name: "taskmaster", Tool: "Task Master",
-		Files:  []string{".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json"},
-		claims: claimsTaskmaster, read: readTaskmaster,
-	}
-}
-
-func claimsTaskmaster(s source) bool { return len(tagsOf(s.object())) > 0 }
+func claimsTaskmaster(s source) bool { return path.Ext(s.name) == ".json" && len(tagsOf(s.root)) > 0 }
 
 // tag is a list of tasks.
 type tag struct {
@@ -41,15 +33,13 @@ func tagsOf(root *placed.Node) (tags []tag) {
 	return tags
 }
 
-func readTaskmaster(s source, d *draft) error {
-	root, err := s.json(d)
-	if err != nil {
-		return err
-	}
-	tags := tagsOf(root)
+// readTaskmaster reads tasks.json of Task Master, with tags or, in its old form, without. A task with subtasks is done in these: each waits
+// for what the task waits for, and who waits for the task waits for all of them.
+func readTaskmaster(s source, d *draft) {
+	tags := tagsOf(s.root)
 	if len(tags) == 0 {
 		d.fail(1, "it has no list of tasks")
-		return nil
+		return
 	}
 	chosen := tags[0]
 	for _, t := range tags {
@@ -63,7 +53,7 @@ func readTaskmaster(s source, d *draft) error {
 		}
 		d.tell(t.tasks[0].Line, "the tasks of the tag "+clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
-	d.title = firstText(strings.TrimSpace(root.Get("meta").Get("projectName").String()), "Task Master: "+firstText(chosen.name, "tasks"))
+	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
 	for _, n := range chosen.tasks {
 		d.taskmasterTask(n, parts)
@@ -75,8 +65,7 @@ func readTaskmaster(s source, d *draft) error {
 			objects = append(objects, it.node)
 		}
 	}
-	d.unread(objects...)
-	return nil
+	d.unread(false, objects...)
 }
 
 // taskmasterTask takes a task, or its subtasks.
@@ -130,7 +119,7 @@ func (d *draft) taskmasterItem(n *placed.Node, id string) *item {
 		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
 		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
 	}
-	it.title = firstText(it.title, clip(n.Get("description").String(), maxTitle))
+	it.title = cmp.Or(it.title, clip(n.Get("description").String(), maxTitle))
 	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
 		it.criteria = append(it.criteria, points(more)...)
 	}

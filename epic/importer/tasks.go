@@ -81,8 +81,8 @@ func (d *draft) grouped(open []*item) (list []epic.Group) {
 	return list
 }
 
-func (d *draft) groupLine(name string) int {
-	for _, g := range d.groups {
+func groupLine(groups []group, name string) int {
+	for _, g := range groups {
 		if g.name == name {
 			return g.line
 		}

@@ -36,15 +36,11 @@ type Place struct {
 // Tick returns the text of a plan in which some of its tasks are done: an empty box gets its x, a state its word.
 // All else stays as it is, byte for byte.
 func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, error) {
-	s := source{files, file}
-	data, err := s.text(file)
+	d, s, err := f.draft(files, file, shown)
 	if err != nil {
 		return Ticked{}, err
 	}
-	d := &draft{file: file, shown: shown}
-	if err := f.read(s, d); err != nil {
-		return Ticked{}, cmp.Or(error(d.problems), err)
-	}
+	data := s.data
 	out := Ticked{Data: data}
 	var edits []edit
 	starts := lineStarts(data)
@@ -52,14 +48,14 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 		id := task.ID
 		it, why := d.standing(task)
 		if it == nil {
-			out.Told = append(out.Told, Told{d.at(file), 1, why})
+			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
 		}
 		e, ok := it.tick(data, starts)
 		switch {
 		case it.done:
 		case !ok:
-			out.Told = append(out.Told, Told{d.at(file), it.line, fmt.Sprintf("%s has nothing that could say that it is done", id)})
+			out.Told = append(out.Told, Told{File: d.at(file), Line: it.line, Why: fmt.Sprintf("%s has nothing that could say that it is done", id)})
 		default:
 			edits, out.Done = append(edits, e), append(out.Done, id)
 		}

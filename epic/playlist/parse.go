@@ -1,9 +1,9 @@
 package playlist
 
 import (
-	"cmp"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,27 +15,22 @@ import (
 )
 
 // The keys of a list and of one of its epics, in the order in which relay writes those that are not there yet.
-const (
-	keyVersion   = "version"
-	keyName      = "name"
-	keyCreated   = "created_at"
-	keyStatus    = "status"
-	keyCurrent   = "current"
-	keyStarted   = "started_at"
-	keyEnded     = "ended_at"
-	keyDuration  = "duration_minutes"
-	keyContinue  = "continue_on_failure"
-	keyEpics     = "epics"
-	keyFile      = "file"
-	keyCompleted = "completed_at"
-	keyFailed    = "failed_at"
-)
-
+//
+//nolint:gochecknoglobals // tables
 var (
-	listKeys  = []string{keyVersion, keyName, keyCreated, keyStatus, keyCurrent, keyStarted, keyEnded, keyDuration, keyContinue, keyEpics}
-	entryKeys = []string{keyFile, keyStatus, keyStarted, keyCompleted, keyFailed}
+	listKeys  = append([]string{"version"}, keysOf[List]()...)
+	entryKeys = keysOf[Entry]()
 	states    = []Status{Pending, InProgress, Completed, Failed}
 )
+
+func keysOf[T any]() (keys []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		if key := f.Tag.Get("yaml"); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 // parser reads the nodes of a playlist and collects what is wrong with them.
 type parser struct {
@@ -64,54 +59,71 @@ func parse(name string, src []byte) (*List, *yaml.Node, error) {
 		return nil, nil, err
 	case root == nil:
 		p.add(nil, "start with version: 1 and epics:", "the playlist is empty")
-	case follow(root).Kind != yaml.MappingNode:
+	case epic.Follow(root).Kind != yaml.MappingNode:
 		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", kind(root))
 	default:
-		p.root(follow(root))
-	}
-	byPlace := func(a, b epic.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		p.root(epic.Follow(root))
 	}
 	if len(p.problems) > 0 {
-		slices.SortStableFunc(p.problems, byPlace)
-		return nil, nil, p.problems
+		return nil, nil, p.problems.Sorted()
 	}
-	slices.SortStableFunc(p.list.Warnings, byPlace)
+	p.list.Warnings = p.list.Warnings.Sorted()
 	return p.list, root, nil
 }
 
-func (p *parser) problem(n *yaml.Node, hint, format string, args ...any) epic.Problem {
-	line, column := 1, 1
-	if n != nil {
-		line, column = max(n.Line, 1), max(n.Column, 1)
-	}
-	return epic.Problem{File: p.name, Line: line, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint}
+func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
+	p.problems.Add(p.name, place(n), hint, format, args...)
 }
 
-func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
-	p.problems = append(p.problems, p.problem(n, hint, format, args...))
+func (p *parser) warn(n *yaml.Node, hint, format string, args ...any) {
+	p.list.Warnings.Add(p.name, place(n), hint, format, args...)
+}
+
+func place(n *yaml.Node) (at epic.Place) {
+	if n != nil {
+		at = epic.Place{Line: n.Line, Column: n.Column}
+	}
+	return at
 }
 
 // root reads the list itself.
 func (p *parser) root(n *yaml.Node) {
-	l := p.list
 	values := p.mapping(n, listKeys, "the playlist")
-	p.version(n, values[keyVersion])
-	l.Name = strings.TrimSpace(p.text(values[keyName], keyName))
-	l.CreatedAt = p.time(values[keyCreated], keyCreated)
-	l.Status = p.status(values[keyStatus])
-	l.StartedAt, l.EndedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyEnded], keyEnded)
-	p.decode(values[keyCurrent], &l.Current, keyCurrent, "!!int", "a number of an epic, from 0")
-	p.decode(values[keyDuration], &l.DurationMinutes, keyDuration, "!!float", "a number")
-	p.decode(values[keyContinue], &l.ContinueOnFailure, keyContinue, "!!bool", "true or false")
-	p.epics(n, values[keyEpics])
+	p.version(n, values["version"])
+	p.fields(p.list, values)
+	p.list.Name = strings.TrimSpace(p.list.Name)
+	p.epics(n, values["epics"])
+}
+
+// fields reads values into the fields of a struct that have their keys.
+func (p *parser) fields(to any, values map[string]*yaml.Node) {
+	for f, field := range reflect.ValueOf(to).Elem().Fields() {
+		key := f.Tag.Get("yaml")
+		if key == "" {
+			continue
+		}
+		switch v := field.Addr().Interface().(type) {
+		case *string:
+			*v = p.text(values[key], key)
+		case *Status:
+			*v = p.status(values[key])
+		case *time.Time:
+			*v = p.time(values[key], key)
+		case *int:
+			p.decode(values[key], v, key, "!!int", "a number of an epic, from 0")
+		case *float64:
+			p.decode(values[key], v, key, "!!float", "a number")
+		case *bool:
+			p.decode(values[key], v, key, "!!bool", "true or false")
+		}
+	}
 }
 
 func (p *parser) version(root, n *yaml.Node) {
 	switch {
 	case n == nil:
 		p.add(root, "add version: 1", "version is missing")
-	case follow(n).Kind != yaml.ScalarNode || follow(n).Value != "1":
+	case epic.Follow(n).Kind != yaml.ScalarNode || epic.Follow(n).Value != "1":
 		p.add(n, "relay reads version: 1", "there is no version %s of playlists", kind(n))
 	}
 }
@@ -122,21 +134,21 @@ func (p *parser) epics(root, n *yaml.Node) {
 	case n == nil:
 		p.add(root, "add epics:, and "+hint, "epics is missing")
 		return
-	case null(n) || follow(n).Kind == yaml.SequenceNode && len(follow(n).Content) == 0:
+	case epic.IsNull(n) || epic.Follow(n).Kind == yaml.SequenceNode && len(epic.Follow(n).Content) == 0:
 		p.add(n, hint, "the playlist has no epics")
 		return
-	case follow(n).Kind != yaml.SequenceNode:
+	case epic.Follow(n).Kind != yaml.SequenceNode:
 		p.add(n, hint, "epics must be a list, not %s", kind(n))
 		return
 	}
-	items := follow(n).Content
+	items := epic.Follow(n).Content
 	if len(items) > MaxEpics {
 		p.add(items[MaxEpics], "split the list", "there are %d epics, more than the %d that relay reads", len(items), MaxEpics)
 		return
 	}
 	seen := map[string]int{}
 	for _, item := range items {
-		if follow(item).Kind != yaml.MappingNode {
+		if epic.Follow(item).Kind != yaml.MappingNode {
 			p.add(item, hint, "an epic must be a mapping with file, not %s", kind(item))
 			continue
 		}
@@ -146,18 +158,14 @@ func (p *parser) epics(root, n *yaml.Node) {
 
 // entry reads one epic of the list; seen has the lines of the files before it.
 func (p *parser) entry(item *yaml.Node, seen map[string]int) {
-	values := p.mapping(follow(item), entryKeys, "the epic")
-	e := Entry{Line: item.Line, Status: p.status(values[keyStatus])}
-	e.StartedAt, e.CompletedAt = p.time(values[keyStarted], keyStarted), p.time(values[keyCompleted], keyCompleted)
-	e.FailedAt = p.time(values[keyFailed], keyFailed)
-	at := values[keyFile]
-	if at == nil {
+	values := p.mapping(epic.Follow(item), entryKeys, "the epic")
+	e, at := Entry{}, values["file"]
+	p.fields(&e, values)
+	switch {
+	case at == nil:
 		p.add(item, "add file: epics/NAME.yml", "the epic has no file")
 		return
-	}
-	before := len(p.problems)
-	e.File = p.text(at, keyFile)
-	if len(p.problems) > before {
+	case !isText(at): // as fields has said
 		return
 	}
 	if fault, hint := pathFault(e.File); fault != "" {
@@ -196,7 +204,7 @@ func (p *parser) mapping(n *yaml.Node, known []string, what string) map[string]*
 	values, lines := map[string]*yaml.Node{}, map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at := n.Content[i]
-		key := follow(at)
+		key := epic.Follow(at)
 		switch first := lines[key.Value]; {
 		case key.Kind != yaml.ScalarNode:
 			p.add(at, "", "a key of %s must be a word", what)
@@ -214,25 +222,25 @@ func (p *parser) mapping(n *yaml.Node, known []string, what string) map[string]*
 		if near, ok := epic.Nearest(key.Value, known); ok {
 			hint = "did you mean " + near + "?"
 		}
-		p.list.Warnings = append(p.list.Warnings, p.problem(at, hint, "unknown key %q in %s is kept and not used", key.Value, what))
+		p.warn(at, hint, "unknown key %q in %s is kept and not used", key.Value, what)
 	}
 	return values
 }
 
 // text reads a text; one that is not there, or empty, is "".
 func (p *parser) text(n *yaml.Node, key string) string {
-	if n == nil || null(n) {
+	if n == nil || epic.IsNull(n) {
 		return ""
 	}
-	if follow(n).Kind != yaml.ScalarNode || follow(n).ShortTag() == "!!binary" {
+	if !isText(n) {
 		p.add(n, "", "%s must be text, not %s", key, kind(n))
 		return ""
 	}
-	return follow(n).Value
+	return epic.Follow(n).Value
 }
 
 func (p *parser) status(n *yaml.Node) Status {
-	text := p.text(n, keyStatus)
+	text := p.text(n, "status")
 	if text != "" && !slices.Contains(states, Status(text)) {
 		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "there is no status %q", text)
 		return ""
@@ -248,7 +256,7 @@ func (p *parser) time(n *yaml.Node, key string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.list.Warnings = append(p.list.Warnings, p.problem(n, "write it as 2026-01-31T07:30:00Z", "%s %q is no time that relay reads", key, text))
+		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is no time that relay reads", key, text)
 		return time.Time{}
 	}
 	return t
@@ -256,41 +264,29 @@ func (p *parser) time(n *yaml.Node, key string) time.Time {
 
 // decode reads a number or a boolean into value, which stays as it is when there is none.
 func (p *parser) decode(n *yaml.Node, value any, key, tag, want string) {
-	if n == nil || null(n) {
+	if n == nil || epic.IsNull(n) {
 		return
 	}
-	f := follow(n)
+	f := epic.Follow(n)
 	fits := f.ShortTag() == tag || tag == "!!float" && f.ShortTag() == "!!int"
 	if current, ok := value.(*int); f.Kind != yaml.ScalarNode || !fits || f.Decode(value) != nil || ok && *current < 0 {
 		p.add(n, "", "%s must be %s, not %s", key, want, kind(n))
 	}
 }
 
-// follow returns the node that an alias stands for.
-func follow(n *yaml.Node) *yaml.Node {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
-}
-
-func null(n *yaml.Node) bool {
-	return follow(n).Kind == yaml.ScalarNode && follow(n).ShortTag() == "!!null"
+func isText(n *yaml.Node) bool {
+	return epic.Follow(n).Kind == yaml.ScalarNode && epic.Follow(n).ShortTag() != "!!binary"
 }
 
 // kind says in words what a value is.
 func kind(n *yaml.Node) string {
-	switch n = follow(n); {
+	switch n = epic.Follow(n); {
 	case n.Kind == yaml.MappingNode:
 		return "a mapping"
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
-	case null(n):
+	case epic.IsNull(n):
 		return "empty"
 	}
-	const most = 60
-	if r := []rune(n.Value[:min(len(n.Value), 4*most)]); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
-	}
-	return fmt.Sprintf("%q", n.Value)
+	return epic.Quoted(n.Value)
 }

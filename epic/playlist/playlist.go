@@ -34,16 +34,16 @@ const (
 
 // List is a playlist. A text or number that the file does not have is empty, and so is a time that it has in another form.
 type List struct {
-	Path              string // of the file, as it was given
-	Name              string // the file's own name, when it has no name: of its own
-	CreatedAt         time.Time
-	Status            Status
-	Current           int // index of the epic in Epics, from 0
-	StartedAt         time.Time
-	EndedAt           time.Time
-	DurationMinutes   float64
-	ContinueOnFailure bool // the next epic begins also when one does not complete
-	Epics             []Entry
+	Path              string    // of the file, as it was given
+	Name              string    `yaml:"name"` // the file's own name, when it has no name: of its own
+	CreatedAt         time.Time `yaml:"created_at"`
+	Status            Status    `yaml:"status"`
+	Current           int       `yaml:"current"` // index of the epic in Epics, from 0
+	StartedAt         time.Time `yaml:"started_at"`
+	EndedAt           time.Time `yaml:"ended_at"`
+	DurationMinutes   float64   `yaml:"duration_minutes"`
+	ContinueOnFailure bool      `yaml:"continue_on_failure"` // the next epic begins also when one does not complete
+	Epics             []Entry   `yaml:"epics"`
 
 	Warnings epic.Problems // what the file has and relay does not use
 
@@ -52,13 +52,13 @@ type List struct {
 
 // Entry is one epic of a list.
 type Entry struct {
-	File        string // as it stands in the list: a path from the folder of the playlist
-	Path        string // of the file, joined with that folder
-	Status      Status
-	StartedAt   time.Time
-	CompletedAt time.Time
-	FailedAt    time.Time
-	Line        int // in the playlist, from 1
+	File        string    `yaml:"file"` // as it stands in the list: a path from the folder of the playlist
+	Path        string    // of the file, joined with that folder
+	Status      Status    `yaml:"status"`
+	StartedAt   time.Time `yaml:"started_at"`
+	CompletedAt time.Time `yaml:"completed_at"`
+	FailedAt    time.Time `yaml:"failed_at"`
+	Line        int       // in the playlist, from 1
 }
 
 // Read reads the playlist at path, in the repository whose folder is root. It fails with epic.Problems, all at once, when the

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"relay/epic"
 )
 
 // errPlace means that a state cannot be written into a playlist without changing something else in it.
@@ -45,7 +48,7 @@ func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
 	}
 	want, _, _ := parse(name, src) // it has just been read
 	change(want)
-	sets := want.differences(before, follow(root))
+	sets := want.differences(before, epic.Follow(root))
 	if len(sets) == 0 {
 		return src, nil
 	}
@@ -64,18 +67,8 @@ func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
 // reads reports whether a text is a playlist with the states that are wanted.
 func reads(name string, text []byte, want *List) bool {
 	now, root, err := parse(name, text)
-	if err != nil || now.Name != want.Name || now.ContinueOnFailure != want.ContinueOnFailure || !now.CreatedAt.Equal(want.CreatedAt) {
-		return false
-	}
-	if len(now.Epics) != len(want.Epics) {
-		return false
-	}
-	for i := range now.Epics {
-		if now.Epics[i].File != want.Epics[i].File {
-			return false
-		}
-	}
-	return len(now.Warnings) == len(want.Warnings) && len(want.differences(now, follow(root))) == 0
+	return err == nil && len(now.Epics) == len(want.Epics) && len(now.Warnings) == len(want.Warnings) &&
+		len(want.differences(now, epic.Follow(root))) == 0
 }
 
 // set is a value that a mapping is to have under one of its keys.
@@ -87,31 +80,23 @@ type set struct {
 }
 
 // differences lists what has to be set in the tree of a list as it was for it to be this one.
-func (l *List) differences(old *List, root *yaml.Node) []set {
-	var sets []set
-	differ := func(in *yaml.Node, order []string, key, old, now string) {
-		if old != now {
-			sets = append(sets, set{in, key, now, order})
+func (l *List) differences(old *List, root *yaml.Node) (sets []set) {
+	differ := func(in *yaml.Node, order []string, was, is reflect.Value) {
+		for f, v := range was.Fields() {
+			key := f.Tag.Get("yaml")
+			old, now := written(v), written(is.FieldByIndex(f.Index))
+			if key == "current" && lookup(root, key) < 0 && l.Status != "" { // whoever reads how far the list is wants to know where
+				old = none
+			}
+			if key != "" && old != now {
+				sets = append(sets, set{in, key, now, order})
+			}
 		}
 	}
-	top := func(key, old, now string) { differ(root, listKeys, key, old, now) }
-	top(keyStatus, word(old.Status), word(l.Status))
-	current := strconv.Itoa(old.Current)
-	if lookup(root, keyCurrent) < 0 && l.Status != "" { // whoever reads how far the list is wants to know where
-		current = none
-	}
-	top(keyCurrent, current, strconv.Itoa(l.Current))
-	top(keyStarted, instant(old.StartedAt), instant(l.StartedAt))
-	top(keyEnded, instant(old.EndedAt), instant(l.EndedAt))
-	top(keyDuration, minutes(old.DurationMinutes), minutes(l.DurationMinutes))
+	differ(root, listKeys, reflect.ValueOf(*old), reflect.ValueOf(*l))
 	items := entryNodes(root)
 	for i := range min(len(l.Epics), len(old.Epics), len(items)) {
-		was, is := &old.Epics[i], &l.Epics[i]
-		entry := func(key, old, now string) { differ(follow(items[i]), entryKeys, key, old, now) }
-		entry(keyStatus, word(was.Status), word(is.Status))
-		entry(keyStarted, instant(was.StartedAt), instant(is.StartedAt))
-		entry(keyCompleted, instant(was.CompletedAt), instant(is.CompletedAt))
-		entry(keyFailed, instant(was.FailedAt), instant(is.FailedAt))
+		differ(epic.Follow(items[i]), entryKeys, reflect.ValueOf(old.Epics[i]), reflect.ValueOf(l.Epics[i]))
 	}
 	return sets
 }
@@ -128,8 +113,8 @@ func before(mapping *yaml.Node, order []string, key string) string {
 
 // entryNodes returns the nodes of the epics of a list that has been read.
 func entryNodes(root *yaml.Node) []*yaml.Node {
-	if at := lookup(root, keyEpics); at >= 0 {
-		return follow(root.Content[at+1]).Content
+	if at := lookup(root, "epics"); at >= 0 {
+		return epic.Follow(root.Content[at+1]).Content
 	}
 	return nil
 }
@@ -137,7 +122,7 @@ func entryNodes(root *yaml.Node) []*yaml.Node {
 // lookup returns the index of a key among the nodes of a mapping, or -1.
 func lookup(mapping *yaml.Node, key string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if follow(mapping.Content[i]).Value == key {
+		if epic.Follow(mapping.Content[i]).Value == key {
 			return i
 		}
 	}
@@ -146,25 +131,23 @@ func lookup(mapping *yaml.Node, key string) int {
 
 const none = "null"
 
-func word(s Status) string {
-	if s == "" {
+// written returns the value of a field as YAML.
+func written(v reflect.Value) string {
+	switch {
+	case v.Kind() == reflect.Int:
+		return strconv.FormatInt(v.Int(), 10)
+	case v.IsZero() || v.Kind() == reflect.Slice || !v.CanInterface():
 		return none
+	case v.Kind() == reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'f', -1, 64)
+	case v.Type() == reflect.TypeFor[time.Time]():
+		return instant(v.Interface().(time.Time))
 	}
-	return string(s)
+	return fmt.Sprint(v.Interface())
 }
 
 func instant(t time.Time) string {
-	if t.IsZero() {
-		return none
-	}
 	return strconv.Quote(t.UTC().Truncate(time.Second).Format(time.RFC3339))
-}
-
-func minutes(m float64) string {
-	if m == 0 {
-		return none
-	}
-	return strconv.FormatFloat(m, 'f', -1, 64)
 }
 
 // encodeNodes sets the values in the tree, and writes it out with the indentation of most files.
@@ -188,11 +171,7 @@ func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
 		rest := append([]*yaml.Node{{Kind: yaml.ScalarNode, Value: s.key}, scalar}, s.in.Content[at:]...)
 		s.in.Content = append(s.in.Content[:at:at], rest...)
 	}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	err := errors.Join(enc.Encode(root), enc.Close())
-	return out.Bytes(), err
+	return epic.EncodeNode(root)
 }
 
 // editLines sets the values in the text, where each stands on one line or can be put on a line of its own. What comes of it has to be

@@ -7,34 +7,10 @@ import (
 	"relay/epic"
 )
 
-// field is one that a plan can give: its key in epic.yml and its name in the program.
-type field struct{ key, name string }
-
-// taskFields are those of a task, without its source, which is no change that anybody wants to hear of.
-func taskFields() []field {
-	return []field{
-		{"title", "Title"},
-		{"description", "Description"},
-		{"kind", "Kind"},
-		{"priority", "Priority"},
-		{"points", "Points"},
-		{"files", "Files"},
-		{"acceptance_criteria", "Criteria"},
-		{"checks", "Checks"},
-		{"protected", "Protected"},
-		{"runner", "Runner"},
-		{"model", "Model"},
-		{"timeout_minutes", "Timeout"},
-		{"max_attempts", "MaxAttempts"},
-		{"budget_usd", "BudgetUSD"},
-		{"allow_no_change", "AllowNoChange"},
-	}
-}
-
 // mergeTask brings a task up to date. It returns the keys of what was changed, which of these had been edited here too, and what stays
 // although the plan gives it no more.
 func mergeTask(was, have, want *epic.Task) (changed, over, left []string) {
-	changed, over, left = mergeFields(taskFields(), reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+	changed, over, left = mergeFields(was, have, want, "depends_on", "source")
 	if on := mergeLists(was.DependsOn, have.DependsOn, want.DependsOn); !slices.Equal(on, have.DependsOn) {
 		have.DependsOn = on
 		changed = append(changed, "depends_on")
@@ -46,10 +22,7 @@ func mergeTask(was, have, want *epic.Task) (changed, over, left []string) {
 // mergeWhole brings what an epic has beside its tasks up to date, and returns the keys of what was changed, and of what stays although the
 // plan gives it no more. Its checks become more, and never fewer: some were given with --checks, and are in no plan.
 func mergeWhole(was, have, want *epic.Epic) (changed, left []string) {
-	fields := []field{
-		{"title", "Title"}, {"description", "Description"}, {"parallelization", "Groups"}, {"protected", "Protected"}, {"bead", "Bead"},
-	}
-	changed, _, left = mergeFields(fields, reflect.ValueOf(*was), reflect.ValueOf(have).Elem(), reflect.ValueOf(*want))
+	changed, _, left = mergeFields(was, have, want, "version", "id", "source", "created_at", "checks", "tasks")
 	have.Checks = slices.Clone(have.Checks)
 	before := len(have.Checks)
 	for _, c := range want.Checks {
@@ -75,21 +48,26 @@ func mergeWhole(was, have, want *epic.Epic) (changed, left []string) {
 	return changed, left
 }
 
-// mergeFields takes over what the plan gives, and gives otherwise than before. What it gives no more stays, except groups.
-func mergeFields(fields []field, was, have, want reflect.Value) (changed, over, left []string) {
-	for _, f := range fields {
-		before, now, next := was.FieldByName(f.name), have.FieldByName(f.name), want.FieldByName(f.name)
+// mergeFields takes over what the plan gives, and gives otherwise than before, but for some keys. Fields that it no longer gives stay,
+// except groups.
+func mergeFields[T any](was, have, want *T, but ...string) (changed, over, left []string) {
+	for f, now := range reflect.ValueOf(have).Elem().Fields() {
+		key := f.Tag.Get("yaml")
+		if key == "" || slices.Contains(but, key) {
+			continue
+		}
+		before, next := reflect.ValueOf(was).Elem().FieldByIndex(f.Index), reflect.ValueOf(want).Elem().FieldByIndex(f.Index)
 		switch {
 		case same(before, next), same(now, next):
 			continue
-		case empty(next) && f.name != "Groups":
-			left = append(left, f.key)
+		case empty(next) && key != "parallelization":
+			left = append(left, key)
 			continue
 		case !same(before, now):
-			over = append(over, f.key)
+			over = append(over, key)
 		}
 		now.Set(next)
-		changed = append(changed, f.key)
+		changed = append(changed, key)
 	}
 	return changed, over, left
 }

@@ -70,7 +70,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 		return atMost(wrong), nil
 	}
 	s.result.Epic, s.result.Graph, s.result.Tried, s.result.Added, s.result.Wrong = plan, graph, tried.Checks, added, nil
-	s.result.Told = read.Unused
+	s.result.Told = read.Told
 	return nil, nil
 }
 

@@ -45,9 +45,9 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic         // nil: there is no plan that can be used
-	Graph  *epic.Graph        // of it
-	Told   []blueprint.Unused // lines of the answer of which nothing was made
+	Epic   *epic.Epic       // nil: there is no plan that can be used
+	Graph  *epic.Graph      // of it
+	Told   []blueprint.Told // lines of the answer of which nothing was made
 	Tried  []bench.TriedCheck
 	Added  []Added  // with Fill
 	Wrong  []string // with the last answer, when there is no plan

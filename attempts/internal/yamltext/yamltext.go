@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"relay/internal/lazyregexp"
 )
 
 // Writer writes YAML. Its methods remember the first error for Flush.
@@ -29,18 +27,6 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 3
 
 // Flush writes what is buffered and returns the first error there was.
 func (y *Writer) Flush() error { return y.w.Flush() }
-
-// line is the line that an error of the YAML parser names.
-var line = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
-
-// Mistake returns the line that an error of the YAML parser names, from 1, and what it says besides.
-func Mistake(err error) (at int, message string) {
-	said := line.FindStringSubmatch(err.Error())
-	if at = 1; len(said) > 1 && said[1] != "" {
-		at, _ = strconv.Atoi(said[1]) // digits
-	}
-	return at, line.ReplaceAllString(err.Error(), "")
-}
 
 const spaces = "                                "
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/configs"
 	"relay/epic"
 	"relay/internal/plaintext"
 	"relay/orchestrator"
@@ -112,8 +111,7 @@ func Diagnose(err error) Diagnosis {
 // badInput diagnoses what the user wrote: command line, configuration, epic, blueprint.
 func badInput(err error) (Diagnosis, bool) {
 	var usage *UsageError
-	var inEpic epic.Problems
-	var inConfig configs.Problems
+	var mistakes epic.Problems
 	better := ""
 	if outer, ok := errors.AsType[*Hinted](err); ok {
 		better = outer.Hint
@@ -121,11 +119,8 @@ func badInput(err error) (Diagnosis, bool) {
 	switch {
 	case errors.As(err, &usage):
 		return Diagnosis{Usage, []string{usage.Message}, usage.Hint}, true
-	case errors.As(err, &inEpic):
-		return problems(inEpic, epic.Problem.Error, func(p epic.Problem) string { return p.Hint }, better), true
-	case errors.As(err, &inConfig):
-		bare := func(p configs.Problem) string { p.Hint = ""; return p.Error() }
-		return problems(inConfig, bare, func(p configs.Problem) string { return p.Hint }, better), true
+	case errors.As(err, &mistakes):
+		return problems(mistakes, better), true
 	}
 	return Diagnosis{}, false
 }
@@ -135,14 +130,14 @@ const maxProblemsShown = 20
 
 // problems returns the diagnosis of the mistakes in one file. The hint of the only one stands alone, unless there is a
 // better one.
-func problems[P any](list []P, text, hint func(P) string, better string) Diagnosis {
+func problems(list epic.Problems, better string) Diagnosis {
 	d := Diagnosis{Code: Invalid, Hint: better}
 	for i, p := range list {
 		if i == maxProblemsShown {
 			d.Messages = append(d.Messages, fmt.Sprintf("and %d more", len(list)-i))
 			break
 		}
-		m, h := text(p), hint(p)
+		m, h := p.Error(), p.Hint
 		switch {
 		case strings.Contains(h, "\n"): // an example
 			d.Hint = h
@@ -152,7 +147,7 @@ func problems[P any](list []P, text, hint func(P) string, better string) Diagnos
 		d.Messages = append(d.Messages, m)
 	}
 	if len(list) == 1 && better == "" {
-		d.Hint = hint(list[0])
+		d.Hint = list[0].Hint
 	}
 	return d
 }

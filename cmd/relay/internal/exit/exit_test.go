@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/configs"
 	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
@@ -37,7 +36,7 @@ func TestDiagnose(t *testing.T) {
 		"usage":         {&UsageError{Message: "no such flag", Hint: "relay --help"}, 2, "no such flag", "relay --help"},
 		"epic":          {epic.Problems{{File: "epic.yml", Line: 3, Column: 5, Message: "wrong", Hint: "right"}}, 10, "epic.yml:3:5: wrong", "right"},
 		"many":          {many, 10, "and 10 more", ""},
-		"configuration": {configs.Problems{{File: ".agents.yml", Line: 1, Column: 2, Message: "wrong", Hint: "right"}}, 10, ".agents.yml:1:2: wrong", "right"},
+		"configuration": {epic.Problems{{File: ".agents.yml", Line: 1, Column: 2, Message: "wrong", Hint: "right"}}, 10, ".agents.yml:1:2: wrong", "right"},
 		"held":          {&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}}, 11, "relay is already at work on this epic: process 42 on den since 2026-01-02T03:04:05Z", "relay status --watch follows it\nCtrl-C or TERM stops it cleanly"},
 		"held elsewhere": {
 			&attempts.HeldError{Holder: attempts.Holder{PID: 42, Host: "den", Since: since}, Foreign: true}, 11,

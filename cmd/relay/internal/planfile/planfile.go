@@ -99,18 +99,7 @@ func read(p *project.Project, r Request, absolute string) (*importer.Plan, error
 		return nil, err
 	}
 	plan.Epic.Source = p.Rel(absolute)
-	return asPlan(plan, r.Written), nil
-}
-
-func asPlan(b *blueprint.Plan, file string) *importer.Plan {
-	plan := &importer.Plan{Epic: b.Epic}
-	for _, u := range b.Unused {
-		plan.Told = append(plan.Told, importer.Told{File: file, Line: u.Line, Why: u.Why})
-	}
-	for _, c := range b.Offered {
-		plan.Offered = append(plan.Offered, importer.Offered{File: file, Line: c.Line, Run: c.Run})
-	}
-	return plan
+	return plan, nil
 }
 
 // readOther reads a plan in the form of another tool; nil for a file that is in none, a blueprint.

@@ -20,6 +20,7 @@ import (
 
 	"relay/cmd/relay/internal/exit"
 	"relay/configs"
+	"relay/epic"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/text"
@@ -94,7 +95,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 
 // relativeProblems returns err with the paths of its files as a person would type them.
 func relativeProblems(root string, err error) error {
-	if problems, ok := errors.AsType[configs.Problems](err); ok {
+	if problems, ok := errors.AsType[epic.Problems](err); ok {
 		for i := range problems {
 			problems[i].File = Rel(root, problems[i].File)
 		}

@@ -1,4 +1,4 @@
-// Package placed reads JSON with the places of its values: their lines, and where in the file a scalar stands.
+// Package placed reads JSON and YAML with the places of its values: their lines, and where in the file a scalar stands.
 package placed
 
 import (
@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
+	"gopkg.in/yaml.v3"
+
+	"relay/epic"
 	"relay/internal/plaintext"
 )
 
-// Node is a JSON value with the line it begins in.
+// Node is a value with the line it begins in.
 type Node struct {
 	Line   int    // from 1
 	Text   string // of a string or number
@@ -62,7 +66,47 @@ func Parse(data []byte, first int) (*Node, error) {
 	return n, nil
 }
 
-// Error is a mistake in a JSON file.
+// YAML reads the first document of a YAML file. Its scalars are texts, of which the plain ones have a place.
+func YAML(data []byte) (*Node, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		line, why := epic.Mistake(err)
+		return nil, &Error{max(line, 1), errors.New(why)}
+	}
+	if len(document.Content) == 0 {
+		return &Node{}, nil
+	}
+	starts := []int{0, 0} // of lines, by their numbers
+	for line := range bytes.Lines(data) {
+		starts = append(starts, starts[len(starts)-1]+len(line))
+	}
+	return ofYAML(document.Content[0], data, starts), nil
+}
+
+func ofYAML(n *yaml.Node, data []byte, starts []int) *Node {
+	out := &Node{Line: n.Line, Kind: map[yaml.Kind]Kind{yaml.ScalarNode: String, yaml.SequenceNode: Array, yaml.MappingNode: Object}[n.Kind]}
+	if n.Kind == yaml.ScalarNode {
+		out.Text = n.Value
+	}
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Line < len(starts) {
+		out.From = starts[n.Line]
+		for range n.Column - 1 { // in characters
+			_, size := utf8.DecodeRune(data[out.From:])
+			out.From += size
+		}
+		out.To = out.From + len(n.Value)
+	}
+	for i, c := range n.Content {
+		if out.Kind == Object && i%2 == 0 {
+			out.Keys = append(out.Keys, c.Value)
+		} else {
+			out.Values = append(out.Values, ofYAML(c, data, starts))
+		}
+	}
+	return out
+}
+
+// Error is a mistake in a file.
 type Error struct {
 	Line int
 	Err  error
