@@ -104,7 +104,7 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	if used != (attempts.Usage{}) {
 		r.Usage = &used
 	}
-	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)})
+	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)})
 }
 
 // edits returns what stands in a checkout beside its commit, to be compared.

@@ -43,17 +43,14 @@ func Make(in Input) *Report {
 	m := &builder{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
 	integration := in.Ledger.Integration
 	m.r = &Report{
-		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
-		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
-		Runs: []Run{}, Needs: []Need{}, Refused: slices.Clone(in.Refused), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
-		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
-		Tasks: make([]Task, len(in.Epic.Tasks)),
-	}
-	for i := range m.r.Refused {
-		f := &m.r.Refused[i]
-		f.Why, f.What, f.Type = m.line(f.Why), m.line(f.What), m.line(f.Type)
+		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
+		Branch: integration.Branch, From: integration.From, Finished: integration.Finished,
+		Runs: []Run{}, Needs: []Need{}, Refused: in.Refused, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: append([]string{}, in.Warnings...),
 	}
 	m.collectRuns()
+	*m.r = clean(m, *m.r)
+	m.r.Tasks = make([]Task, len(in.Epic.Tasks))
 	for i := range in.Epic.Tasks {
 		m.addTask(i)
 	}
@@ -89,10 +86,8 @@ func (m *builder) collectRuns() {
 	for i := range r.Runs {
 		m.setRunEnd(i)
 	}
-	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.sanitize(j.switches), m.sanitize(j.notes), j.left
-	for i := range r.Waits {
-		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
-	}
+	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
+	r.Notes, r.LeftOut = append(r.Notes, j.notes...), j.left
 	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
@@ -113,15 +108,6 @@ func (m *builder) setRunEnd(i int) {
 		run.Reason = string(Crashed)
 	}
 	run.Seconds = secondsBetween(run.StartedAt, end)
-	run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
-}
-
-func (m *builder) sanitize(notes []Note) []Note {
-	list := append([]Note{}, notes...)
-	for i := range list {
-		list[i].Kind, list[i].Text = m.line(list[i].Kind), m.text(list[i].Text)
-	}
-	return list
 }
 
 // setHeadline records how it ended; superseded means that another run came after these.

@@ -1,0 +1,76 @@
+package plaintext
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Cleaner cleans the texts in a value. A field with the tag text:"block" holds texts of several lines, one with the tag text:"own" words
+// of relay, of the plan or of git; nil leaves such texts as they are.
+type Cleaner struct {
+	Line, Block, Own func(string) string
+
+	Most int // entries kept of a list of texts or of a map
+}
+
+// CleanAll returns a deep copy of a value with every text cleaned. Texts with a type of their own, such as outcomes, are kept.
+func CleanAll[T any](c Cleaner, value T) T {
+	c.walk(reflect.ValueOf(&value).Elem(), c.Line)
+	return value
+}
+
+func (c *Cleaner) walk(v reflect.Value, f func(string) string) {
+	switch v.Kind() { //nolint:exhaustive // values of other kinds have no texts
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[string]() {
+			v.SetString(f(v.String()))
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			item := v.Elem()
+			copied := reflect.New(item.Type())
+			copied.Elem().Set(item)
+			c.walk(copied.Elem(), f)
+			if v.Kind() == reflect.Interface {
+				copied = copied.Elem()
+			}
+			v.Set(copied)
+		}
+	case reflect.Slice:
+		if texts, ok := reflect.TypeAssert[[]string](v); ok {
+			v.SetLen(min(len(texts), c.Most))
+		}
+		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+			for i := range v.Len() {
+				c.walk(v.Index(i), f)
+			}
+		}
+	case reflect.Map:
+		if texts, ok := reflect.TypeAssert[map[string]string](v); ok && texts != nil {
+			out := map[string]string{}
+			for _, key := range slices.Sorted(maps.Keys(texts))[:min(len(texts), c.Most)] {
+				out[c.Line(key)] = f(texts[key])
+			}
+			v.Set(reflect.ValueOf(out))
+		}
+	case reflect.Struct:
+		c.fields(v, f)
+	}
+}
+
+func (c *Cleaner) fields(v reflect.Value, f func(string) string) {
+	for kind, field := range v.Fields() {
+		of := f
+		switch kind.Tag.Get("text") {
+		case "block":
+			of = c.Block
+		case "own":
+			of = c.Own
+		}
+		if of != nil && field.CanSet() {
+			c.walk(field, of)
+		}
+	}
+}
