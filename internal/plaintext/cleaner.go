@@ -2,6 +2,7 @@ package plaintext
 
 import (
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 )
@@ -11,16 +12,16 @@ import (
 type Cleaner struct {
 	Line, Block, Own func(string) string
 
-	Most int // entries kept of a list of texts or of a map
+	Most int // entries kept of each list and map, but for lists in fields with a tag most
 }
 
 // CleanAll returns a deep copy of a value with every text cleaned. Texts with a type of their own, such as outcomes, are kept.
 func CleanAll[T any](c Cleaner, value T) T {
-	c.walk(reflect.ValueOf(&value).Elem(), c.Line)
+	c.walk(reflect.ValueOf(&value).Elem(), c.Line, c.Most)
 	return value
 }
 
-func (c *Cleaner) walk(v reflect.Value, f func(string) string) {
+func (c *Cleaner) walk(v reflect.Value, f func(string) string, most int) {
 	switch v.Kind() { //nolint:exhaustive // values of other kinds have no texts
 	case reflect.String:
 		if v.Type() == reflect.TypeFor[string]() {
@@ -31,26 +32,24 @@ func (c *Cleaner) walk(v reflect.Value, f func(string) string) {
 			item := v.Elem()
 			copied := reflect.New(item.Type())
 			copied.Elem().Set(item)
-			c.walk(copied.Elem(), f)
+			c.walk(copied.Elem(), f, most)
 			if v.Kind() == reflect.Interface {
 				copied = copied.Elem()
 			}
 			v.Set(copied)
 		}
 	case reflect.Slice:
-		if texts, ok := reflect.TypeAssert[[]string](v); ok {
-			v.SetLen(min(len(texts), c.Most))
-		}
 		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
-			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
-			for i := range v.Len() {
-				c.walk(v.Index(i), f)
+			kept := min(v.Len(), most)
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, kept), v.Slice(0, kept)))
+			for i := range kept {
+				c.walk(v.Index(i), f, c.Most)
 			}
 		}
 	case reflect.Map:
 		if texts, ok := reflect.TypeAssert[map[string]string](v); ok && texts != nil {
 			out := map[string]string{}
-			for _, key := range slices.Sorted(maps.Keys(texts))[:min(len(texts), c.Most)] {
+			for _, key := range slices.Sorted(maps.Keys(texts))[:min(len(texts), most)] {
 				out[c.Line(key)] = f(texts[key])
 			}
 			v.Set(reflect.ValueOf(out))
@@ -62,15 +61,18 @@ func (c *Cleaner) walk(v reflect.Value, f func(string) string) {
 
 func (c *Cleaner) fields(v reflect.Value, f func(string) string) {
 	for kind, field := range v.Fields() {
-		of := f
+		of, most := f, c.Most
 		switch kind.Tag.Get("text") {
 		case "block":
 			of = c.Block
 		case "own":
 			of = c.Own
 		}
+		if kind.Tag.Get("most") != "" {
+			most = math.MaxInt
+		}
 		if of != nil && field.CanSet() {
-			c.walk(field, of)
+			c.walk(field, of, most)
 		}
 	}
 }
