@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/secrets"
 )
 
 // Input holds everything that a report is made from.
@@ -23,9 +23,9 @@ type Input struct {
 	Budget      budget.Caps
 	Warnings    []string
 	Now         time.Time
-	Flag        string              // that names the epic to other commands, as in " --epic ID"; "" : none is needed
-	Refused     []Refused           // runners that would not work when they were last asked
-	Redact      func(string) string // takes secrets out of a text; nil: nobody does
+	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
+	Refused     []Refused         // runners that would not work when they were last asked
+	Redact      *secrets.Redactor // nil: it takes out only what has the shape of a secret
 }
 
 // builder holds the state while a report is made.
@@ -33,7 +33,8 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	shares attempts.Spenders
+	agents attempts.Spenders
+	models attempts.Spenders // by the name of the model
 	causes [][]string
 	blocks map[string]int // tasks that wait for a gated one
 }
@@ -135,8 +136,7 @@ func (m *builder) setHeadline(superseded bool) {
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
 	r := m.r
-	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
-	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
+	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
 	for _, c := range []*Cap{
 		capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried),
@@ -148,23 +148,13 @@ func (m *builder) sumUsage() {
 	}
 }
 
-// shares sums up by a name, the dearest first.
-func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
+// shares returns what each has used, the dearest first.
+func shares(all attempts.Spenders) []Share {
+	all.Rank()
 	list := []Share{}
 	for _, s := range all {
-		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
-		if at < 0 {
-			at = len(list)
-			list = append(list, Share{Name: name(s)})
-		}
-		one := &list[at]
-		one.Attempts += s.Attempts
-		one.Unpriced += s.Unpriced
-		one.Add(s.Usage)
+		list = append(list, Share{s.Runner, s.Attempts, s.Unpriced, s.Usage})
 	}
-	slices.SortStableFunc(list, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
-	})
 	return list
 }
 

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
 	"relay/internal/plaintext"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/redact"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
 	"relay/review"
 )
@@ -126,7 +127,8 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 		one.Usage = &attempts.Usage{}
 	}
 	one.Usage.Add(*a.Usage)
-	m.shares.Add(&attempts.Attempt{Runner: m.line(a.Runner), Model: m.line(a.Model), Usage: a.Usage})
+	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
+	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
 }
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
@@ -162,33 +164,10 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	return out
 }
 
-// Texts are cut to these lengths, in bytes.
-const (
-	lineCap = 500
-	textCap = 4 << 10
-	readCap = 256 << 10 // is looked at of one text
-)
-
-// text cleans what an agent, or anybody else, may have written. It is cleaned first: what is no part of a text may stand
-// in the middle of a secret.
-func (m *builder) text(s string) string {
-	if s == "" {
-		return ""
-	}
-	s = attempts.Clean(s, readCap)
-	if m.Redact != nil {
-		s = m.Redact(s)
-	}
-	return attempts.Clean(s, textCap)
-}
-
-func (m *builder) line(s string) string {
-	return attempts.Clean(strings.Join(strings.Fields(m.text(s)), " "), lineCap)
-}
-
 // clean returns a copy of a part of the report with all that it quotes cleaned.
 func clean[T any](m *builder, part T) T {
-	return plaintext.CleanAll(plaintext.Cleaner{Line: m.line, Block: m.text, Own: m.line, Most: math.MaxInt}, part)
+	r := redact.Redactor{Redactor: cmp.Or(m.Redact, secrets.New(nil))}
+	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)
 }
 
 // reviewOf returns what reviewers said of an attempt; nil when nobody was asked.
@@ -231,7 +210,8 @@ func (m *builder) epicReviews() {
 		m.r.EpicUsage.Add(*r.Usage)
 		if slices.Contains(m.runs, r.Run) {
 			m.r.Usage.Add(*r.Usage)
-			m.shares.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+			m.agents.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+			m.models.Add(&attempts.Attempt{Usage: r.Usage})
 		}
 	}
 	last := m.Ledger.LastEpicReview()
