@@ -235,7 +235,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	if !yes {
 		return nil
 	}
-	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))
+	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.After(c.Why))
 	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Outcome, c.Named), detail: detail}
 }
 

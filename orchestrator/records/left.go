@@ -82,7 +82,7 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 	}
 	for _, name := range sortedKeys(p.run.cooldowns) {
 		if c := p.run.cooldowns[name]; c.Until.After(e.At) {
-			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.Because(c.Why))
+			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.After(c.Why))
 		}
 	}
 	return l.all()

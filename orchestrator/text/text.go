@@ -149,14 +149,6 @@ func ShellWord(text string) string {
 // Stamp returns a time as the ledger writes it.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Because puts a reason behind what has happened, if there is one.
-func Because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return ": " + why
-}
-
 // Processes returns text that says how many processes there are.
 func Processes(n int) string {
 	if n == 1 {
