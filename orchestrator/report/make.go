@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -72,15 +73,9 @@ func (m *builder) collectRuns() {
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
-		run := Run{ID: m.Ledger.Folded.Run, StartedAt: status.StartedAt}
-		if run.StartedAt.IsZero() { // older ledgers do not say
-			run.StartedAt = m.Ledger.StartedAt
-		}
+		run := Run{ID: m.Ledger.Folded.Run, StartedAt: cmp.Or(status.StartedAt, m.Ledger.StartedAt)} // older ledgers say the second alone
 		if status.State != string(Running) {
-			if !status.StoppedAt.IsZero() {
-				run.StoppedAt = &status.StoppedAt
-			}
-			run.ExitCode, run.Reason, run.Why = &status.LastExitCode, status.LastExitReason, m.Ledger.Why
+			run.StoppedAt, run.ExitCode, run.Reason, run.Why = status.StoppedAt, &status.LastExitCode, status.LastExitReason, m.Ledger.Why
 		}
 		r.Runs = append(r.Runs, run)
 	}
@@ -98,14 +93,14 @@ func (m *builder) setRunEnd(i int) {
 	m.runs = append(m.runs, run.ID)
 	end := m.Now
 	switch {
-	case run.ExitCode != nil && run.StoppedAt == nil: // a foreign ledger does not say when
+	case run.ExitCode != nil && run.StoppedAt.IsZero(): // a foreign ledger does not say when
 		end = time.Time{}
-	case run.StoppedAt != nil:
-		end = *run.StoppedAt
+	case !run.StoppedAt.IsZero():
+		end = run.StoppedAt
 	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
 		end = m.Journal.session[i].seen
 	}
-	if run.StoppedAt == nil && !last {
+	if run.StoppedAt.IsZero() && !last {
 		run.Reason = string(Crashed)
 	}
 	run.Seconds = secondsBetween(run.StartedAt, end)

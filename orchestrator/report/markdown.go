@@ -92,8 +92,8 @@ func (p *page) run(r *Run) string {
 		shown = code(r.ID, 60)
 	}
 	shown += ", " + p.day(r.StartedAt)
-	if r.StoppedAt != nil {
-		shown += " to " + p.timeText(*r.StoppedAt)
+	if !r.StoppedAt.IsZero() {
+		shown += " to " + p.timeText(r.StoppedAt)
 	}
 	if r.Seconds > 0 {
 		shown += ", " + lasting(r.Seconds)
@@ -101,8 +101,8 @@ func (p *page) run(r *Run) string {
 	if r.Jobs > 0 {
 		shown += ", " + text.Count(r.Jobs, "job")
 	}
-	if r.Until != nil {
-		shown += ", until " + p.timeText(*r.Until)
+	if !r.Until.IsZero() {
+		shown += ", until " + p.timeText(r.Until)
 	}
 	if r.Reason != "" {
 		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))

@@ -62,15 +62,15 @@ type Epic struct {
 
 // Run is one run.
 type Run struct {
-	ID        string     `json:"id,omitempty"`        // empty: a program that told none
-	StartedAt time.Time  `json:"started_at,omitzero"` // zero when a foreign ledger does not say
-	StoppedAt *time.Time `json:"stopped_at,omitempty"`
-	Seconds   float64    `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
-	Jobs      int        `json:"jobs,omitempty"`
-	ExitCode  *int       `json:"exit_code,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	Why       string     `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
-	Until     *time.Time `json:"until,omitempty"`
+	ID        string    `json:"id,omitempty"`        // empty: a program that told none
+	StartedAt time.Time `json:"started_at,omitzero"` // zero when a foreign ledger does not say
+	StoppedAt time.Time `json:"stopped_at,omitzero"`
+	Seconds   float64   `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
+	Jobs      int       `json:"jobs,omitempty"`
+	ExitCode  *int      `json:"exit_code,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Why       string    `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
+	Until     time.Time `json:"until,omitzero"`
 }
 
 // Tries counts attempts.
@@ -205,7 +205,7 @@ type Attempt struct {
 	Run        string            `json:"run,omitempty"`
 	Elsewhere  bool              `json:"other_run,omitempty"` // of another night than this one
 	StartedAt  time.Time         `json:"started_at,omitzero"` // as of a run
-	EndedAt    *time.Time        `json:"ended_at,omitempty"`
+	EndedAt    time.Time         `json:"ended_at,omitzero"`
 	Seconds    float64           `json:"seconds"`
 	Agent      string            `json:"agent,omitempty"`
 	Model      string            `json:"model,omitempty"`

@@ -268,7 +268,7 @@ func TestRunsOfOneNight(t *testing.T) {
 	}
 	in := night(t, "x")
 	in.Journal = crashed
-	if r := Make(in); len(r.Runs) != 2 || r.Runs[0].Reason != "crashed" || r.Runs[0].StoppedAt != nil || r.Runs[1].Reason == "crashed" {
+	if r := Make(in); len(r.Runs) != 2 || r.Runs[0].Reason != "crashed" || !r.Runs[0].StoppedAt.IsZero() || r.Runs[1].Reason == "crashed" {
 		t.Errorf("got %+v", r.Runs)
 	}
 }

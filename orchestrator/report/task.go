@@ -142,7 +142,7 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	in := &a.Receipt
 	out := Attempt{
-		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt,
+		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt, EndedAt: a.EndedAt,
 		Seconds: m.attemptSeconds(a), Agent: a.Runner, Model: a.Model,
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
 		Error: in.ErrorSummary, Summary: in.Summary, Suggestion: in.Suggestion, Learning: in.Learning, Statement: in.Statement,
@@ -151,9 +151,6 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	}
 	if out.Review != nil {
 		out.Review.MustChange = in.Findings
-	}
-	if !a.EndedAt.IsZero() {
-		out.EndedAt = &a.EndedAt
 	}
 	for i := range out.Checks {
 		out.Checks[i].Tail = ""

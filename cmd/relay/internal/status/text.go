@@ -134,8 +134,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
 	switch {
 	case cut:
-	case t.StartedAt != nil:
-		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
+	case !t.StartedAt.IsZero():
+		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(t.StartedAt)))
 	case t.holds > 0:
 		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), text.Verb(t.holds, "waits", "wait"))
 	case t.Already:
@@ -195,8 +195,8 @@ func (l Printer) why(t *Task, room int) string {
 
 func (l Printer) whyOpen(t *Task) string {
 	switch {
-	case t.Stopped != nil && t.Status == attempts.Pending:
-		return "stopped by you at " + FormatTime(*t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
+	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
+		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
 	case t.Status == attempts.Gated && t.Detail != "":
 		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
 	case t.Status == attempts.Gated:
@@ -217,11 +217,11 @@ func runText(r Run, now time.Time) string {
 		return "none yet"
 	case Running:
 		shown := "running"
-		if r.StartedAt != nil {
-			shown += fmt.Sprintf(" since %s (%s)", FormatTime(*r.StartedAt, now), text.Span(now.Sub(*r.StartedAt)))
+		if !r.StartedAt.IsZero() {
+			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), text.Span(now.Sub(r.StartedAt)))
 		}
-		if r.Until != nil {
-			shown += ", until " + FormatTime(*r.Until, now)
+		if !r.Until.IsZero() {
+			shown += ", until " + FormatTime(r.Until, now)
 		}
 		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
@@ -240,8 +240,8 @@ func runText(r Run, now time.Time) string {
 		}
 	}
 	shown := "stopped"
-	if r.StoppedAt != nil {
-		shown += " " + FormatTime(*r.StoppedAt, now)
+	if !r.StoppedAt.IsZero() {
+		shown += " " + FormatTime(r.StoppedAt, now)
 	}
 	shown += text.After(why)
 	if *r.ExitCode != 0 {
