@@ -60,6 +60,14 @@ func Ago(d time.Duration) string {
 	return Count(int(d/(24*time.Hour)), "day") + " ago"
 }
 
+// Widest returns the length of the longest text of a list.
+func Widest[E any](list []E, shown func(E) string) (width int) {
+	for _, e := range list {
+		width = max(width, len(shown(e)))
+	}
+	return width
+}
+
 // Amount shows a number of tokens: 950, 12k, 1.2M.
 func Amount(n int64) string {
 	switch {

@@ -213,19 +213,15 @@ func (s *Report) addRequests(l *attempts.Ledger) {
 
 // cooldowns prints what keeps tasks from starting.
 func (l Printer) cooldowns(w io.Writer, s *Report) {
-	printLine := func(word, text string) {
-		head := l.Paint.Wait(word) + strings.Repeat(" ", max(6-len(word), 0))
-		fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
-	}
 	if !s.Paused.IsZero() {
-		printLine("wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
+		l.line(w, "wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
 	if wait := s.Waiting; wait != nil {
-		printLine("wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
+		l.line(w, "wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			printLine("limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
+			l.line(w, "limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {
@@ -233,6 +229,6 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		if s.Run.State == Running {
 			hint += "; stop this run first, with Ctrl-C"
 		}
-		printLine("", hint)
+		l.line(w, "", hint)
 	}
 }

@@ -75,10 +75,15 @@ func Write(w io.Writer, s *Report, l Printer) {
 
 // note prints a note for the user, if there is one.
 func (l Printer) note(w io.Writer, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		l.line(w, "note", text)
 	}
-	fmt.Fprintf(w, "%s   %s\n", l.Paint.Wait("note"), strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+}
+
+// line prints a text behind a label.
+func (l Printer) line(w io.Writer, label, text string) {
+	head := l.Paint.Wait(label) + strings.Repeat(" ", max(6-len(label), 0))
+	fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 }
 
 // tasks lists the tasks, of a long epic most in groups.
@@ -92,10 +97,7 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 
 // rows writes the tasks one by one, their states below each other.
 func (l Printer) rows(w io.Writer, tasks []*Task) {
-	widest := 0
-	for _, t := range tasks {
-		widest = max(widest, len(t.ID))
-	}
+	widest := text.Widest(tasks, func(t *Task) string { return t.ID })
 	for _, t := range tasks {
 		l.task(w, t, widest)
 	}
@@ -309,19 +311,16 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	if l.long(s) {
 		most = mostGated
 	}
-	shown, widest := tasks[:min(len(tasks), most)], 0
-	for _, t := range shown {
-		show, _ := l.show(t)
-		widest = max(widest, len(show))
-	}
+	shown := tasks[:min(len(tasks), most)]
+	widest := text.Widest(shown, func(t *Task) string { return l.show(t).Type })
 	looks := s.pick((*Task).needsLook)
 	if len(shown)+len(s.Refused)+len(looks) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
 	l.looks(w, looks)
 	for _, t := range shown {
-		show, what := l.show(t)
-		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
+		show := l.show(t)
+		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show.Type, widest), show.For, t.ID+l.Flag)
 	}
 	if more := len(tasks) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
@@ -334,13 +333,14 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	return first
 }
 
-// show returns the command that shows the whole of what a gated task failed by, and what that is.
-func (l Printer) show(t *Task) (command, what string) {
+// show returns the command that shows the whole of what a gated task failed by.
+func (l Printer) show(t *Task) report.Command {
 	whole := report.Untried(t.ID)
 	if t.last != nil {
 		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}
-	return whole.Type + l.Flag, whole.For
+	whole.Type += l.Flag
+	return whole
 }
 
 // looks names the completed tasks that a person has to look at, and what to type for each.
