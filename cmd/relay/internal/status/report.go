@@ -309,11 +309,8 @@ func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
 
 // Refusal is a runner that would not work when it was last asked.
 type Refusal struct {
-	Runner  string           `json:"runner"`
-	Outcome attempts.Outcome `json:"outcome"`
-	Why     string           `json:"why,omitempty"`
-	Since   time.Time        `json:"since"`
-	Fix     string           `json:"fix"` // what to type
+	attempts.Refusal
+	Fix string `json:"fix"` // what to type
 
 	what string // what is wrong, in words
 }
@@ -386,8 +383,7 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 	var list []Refusal
 	for _, r := range l.Refusing() {
 		if slices.Contains(used, r.Runner) {
-			fix := Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why)
-			list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, fix, wrong(r.Runner, r.Outcome)})
+			list = append(list, Refusal{r, Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why), wrong(r.Runner, r.Outcome)})
 		}
 	}
 	return list
