@@ -250,7 +250,7 @@ type CheckRun struct {
 	ExitCode int     `json:"exit_code" yaml:"exit_code"`
 	Seconds  float64 `json:"seconds" yaml:"seconds"`
 	Log      string  `json:"log,omitempty" yaml:"log,omitempty" text:"own"` // path below the relay folder
-	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"own"`
+	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"`
 	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096" text:"block"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty" text:"own"`
 	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.

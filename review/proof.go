@@ -31,9 +31,9 @@ type Proof struct {
 	Met       bool     `json:"met" yaml:"met"`
 	Check     string   `json:"check,omitempty" yaml:"check,omitempty" text:"own"` // its name
 	ExitCode  int      `json:"exit_code,omitempty" yaml:"exit_code,omitempty"`
-	Log       string   `json:"log,omitempty" yaml:"log,omitempty" text:"own"`               // path below the relay folder
-	LogSHA256 string   `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"own"` // in hex
-	Commit    string   `json:"commit,omitempty" yaml:"commit,omitempty" text:"own"`         // that was checked or read
+	Log       string   `json:"log,omitempty" yaml:"log,omitempty" text:"own"`             // path below the relay folder
+	LogSHA256 string   `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"` // in hex
+	Commit    string   `json:"commit,omitempty" yaml:"commit,omitempty" text:"-"`         // that was checked or read
 	Reviewers []string `json:"reviewers,omitempty" yaml:"reviewers,omitempty" text:"own"`
 	Evidence  string   `json:"evidence,omitempty" yaml:"evidence,omitempty" text:"block"` // a reviewer's words
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Cleaner cleans the texts in a value. A field with the tag text:"block" holds texts of several lines, one with the tag text:"own" words
-// of relay, of the plan or of git; nil leaves such texts as they are.
+// of relay, of the plan or of git; nil leaves such texts as they are. One with the tag text:"-" is always kept.
 type Cleaner struct {
 	Line, Block, Own func(string) string
 
@@ -60,18 +60,22 @@ func (c *Cleaner) walk(v reflect.Value, f func(string) string, most int) {
 }
 
 func (c *Cleaner) fields(v reflect.Value, f func(string) string) {
-	for kind, field := range v.Fields() {
-		of, most := f, c.Most
-		switch kind.Tag.Get("text") {
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if !field.CanSet() || field.IsZero() {
+			continue
+		}
+		of, most, tag := f, c.Most, v.Type().Field(i).Tag
+		switch tag.Get("text") {
 		case "block":
 			of = c.Block
 		case "own":
 			of = c.Own
 		}
-		if kind.Tag.Get("most") != "" {
+		if tag.Get("most") != "" {
 			most = math.MaxInt
 		}
-		if of != nil && field.CanSet() {
+		if of != nil && tag.Get("text") != "-" {
 			c.walk(field, of, most)
 		}
 	}
