@@ -31,12 +31,14 @@ func TestParseResult(t *testing.T) {
 			"review":{"scope":["a"],"findings":[{"severity":"low","location":"a:1","issue":"i","recommendation":"r"}],"overall_assessment":"o"}}`,
 			Result{
 				Status: "failure", Summary: "s", FilesChanged: []string{"a", "b"}, ErrorCategory: "the disk is full", ErrorSummary: "e",
-				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Statement: statement.Statement{Discovered: []statement.Discovery{{Title: "t", Why: "w"}},
-					Decisions: map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
+				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Statement: statement.Statement{
+					Discovered: []statement.Discovery{{Title: "t", Why: "w"}},
+					Decisions:  map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
 					Implementation: &statement.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
 					Bugfix:         &statement.Bugfix{Symptom: "s", RootCause: "r", Fix: "f", RegressionRisk: "g"},
 					Inspection:     &statement.Inspection{Scope: []string{"a"}, Findings: []statement.InspectionFinding{{Severity: "low", Location: "a:1", Issue: "i", Recommendation: "r"}}, Assessment: "o"},
-				}},
+				},
+			},
 			"",
 		},
 		{
@@ -56,7 +58,8 @@ func TestParseResult(t *testing.T) {
 					Implementation: &statement.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
 					Bugfix:         &statement.Bugfix{RootCause: "x", RegressionRisk: "g"},
 					Inspection:     &statement.Inspection{Findings: []statement.InspectionFinding{{Severity: "high", Issue: "i"}}, Assessment: "o"},
-				}},
+				},
+			},
 			"",
 		},
 		{

@@ -104,7 +104,8 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	if used != (attempts.Usage{}) {
 		r.Usage = &used
 	}
-	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)})
+	r = redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)
+	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
 }
 
 // edits returns what stands in a checkout beside its commit, to be compared.

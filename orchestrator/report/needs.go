@@ -28,7 +28,8 @@ func (m *builder) collectNeeds() {
 		t := &r.Tasks[i]
 		if t.Status == attempts.Gated {
 			r.Needs = append(r.Needs, Need{
-				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t, m.Ledger.Tasks[t.ID].Attempts),
+				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID],
+				Type: remedy(t, m.Ledger.Tasks[t.ID].Attempts),
 			})
 		}
 	}

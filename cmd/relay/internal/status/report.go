@@ -170,10 +170,8 @@ func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
-		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Looks: rec.Looks(), Usage: rec.Used(),
-	}
-	if t.MaxAttempts > 0 {
-		state.MaxAttempts = t.MaxAttempts
+		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
+		Tries: len(rec.Attempts), Looks: rec.Looks(), Usage: rec.Used(),
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++
