@@ -153,8 +153,11 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	state := l.stateColour(t.Status, cut)(status) + strings.Repeat(" ", max(11-len(status), 0))
 	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(text.Line(t.Title, room)), l.Paint.Dim(tail))
 	indent := strings.Repeat(" ", widest+4)
-	why := l.why(t, max(l.Width-len(indent), 20))
-	if why != "" {
+	most := maxWhy
+	if l.brief {
+		most = 2 * max(l.Width-len(indent), 20)
+	}
+	if why := text.Line(l.why(t), most); why != "" {
 		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
 	}
 	if l.Verbose {
@@ -186,16 +189,8 @@ func unmarked(s string) string { return s }
 // maxWhy bounds what is said of one task, in columns.
 const maxWhy = 300
 
-// why returns text that says why a task is not done, if there is anything to say; of a long epic about two lines.
-func (l Printer) why(t *Task, room int) string {
-	most := maxWhy
-	if l.brief {
-		most = 2 * room
-	}
-	return text.Line(l.whyOpen(t), most)
-}
-
-func (l Printer) whyOpen(t *Task) string {
+// why returns text that says why a task is not done, if there is anything to say.
+func (l Printer) why(t *Task) string {
 	switch {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
