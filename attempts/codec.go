@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/eventlog"
+	"relay/internal/plaintext"
 )
 
 // bigEvent is where an event's texts are cut, so that what an agent says cannot fill the disk or the memory.
@@ -125,6 +126,9 @@ func (e *Event) bound() {
 	}
 }
 
+// short returns a function that cuts a text to so many bytes.
+func short(most int) func(string) string { return func(s string) string { return Clean(s, most) } }
+
 // bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
 // lists) of a field say of it and of all that is in it.
 func bound(v reflect.Value, text, list int) {
@@ -152,13 +156,12 @@ func bound(v reflect.Value, text, list int) {
 	case reflect.Struct:
 		switch s := v.Addr().Interface().(type) {
 		case *time.Time:
+			return
 		case *Statement:
-			*s = s.bounded()
-		default:
-			for i := range v.NumField() {
-				tag := v.Type().Field(i).Tag
-				bound(v.Field(i), limit(tag.Get("max"), text), limit(tag.Get("most"), list))
-			}
+			*s = plaintext.CleanAll(plaintext.Cleaner{Line: short(500), Block: short(4 << 10), Most: bigList}, *s)
+		}
+		for kind, field := range v.Fields() {
+			bound(field, limit(kind.Tag.Get("max"), text), limit(kind.Tag.Get("most"), list))
 		}
 	}
 }

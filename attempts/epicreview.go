@@ -11,15 +11,15 @@ import (
 type EpicReview struct {
 	Decision review.Decision `json:"decision,omitempty" yaml:"decision"` // "" : there is none, for what Why says
 	At       time.Time       `json:"at,omitzero" yaml:"at"`              // when it ended
-	Run      string          `json:"run,omitempty" yaml:"run"`
-	Base     string          `json:"base" yaml:"base"` // commits; judged was base..head
-	Head     string          `json:"head" yaml:"head"`
-	Why      string          `json:"why,omitempty" yaml:"why" max:"1000"`
-	Summary  string          `json:"summary,omitempty" yaml:"summary" max:"1000"` // of the reviewer whose decision it is
+	Run      string          `json:"run,omitempty" yaml:"run" text:"own"`
+	Base     string          `json:"base" yaml:"base" text:"own"` // commits; judged was base..head
+	Head     string          `json:"head" yaml:"head" text:"own"`
+	Why      string          `json:"why,omitempty" yaml:"why" max:"1000" text:"block"`
+	Summary  string          `json:"summary,omitempty" yaml:"summary" max:"1000" text:"block"` // of the reviewer whose decision it is
 	Reviewed `yaml:",inline"`
 	Findings []review.Raised `json:"findings,omitempty" yaml:"findings" max:"1000" most:"50"` // that count; each is proposed as a task
 	Usage    *Usage          `json:"usage,omitempty" yaml:"usage"`
-	Added    []string        `json:"added,omitempty" yaml:"added"` // tasks that were made of the findings
+	Added    []string        `json:"added,omitempty" yaml:"added" text:"own"` // tasks that were made of the findings
 }
 
 // TasksAdded records that the findings of the last epic review became tasks of the epic.

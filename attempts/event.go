@@ -123,13 +123,13 @@ type Ended struct {
 	Result  Result  `json:"result"`
 	Outcome Outcome `json:"outcome"`
 	Charged bool    `json:"charged"`
-	Head    string  `json:"head,omitempty"`
-	Landed  string  `json:"landed,omitempty"` // commit of the integration branch that holds the work
+	Head    string  `json:"head,omitempty" text:"own"`
+	Landed  string  `json:"landed,omitempty" text:"own"` // commit of the integration branch that holds the work
 	Model   string  `json:"model,omitempty"`
-	Session string  `json:"session_id,omitempty"`
+	Session string  `json:"session_id,omitempty" text:"own"`
 	Usage   *Usage  `json:"usage,omitempty"`
 	Receipt Receipt `json:"receipt"`
-	Gate    *Gate   `json:"gate,omitempty"`
+	Gate    *Gate   `json:"gate,omitempty" text:"own"`
 
 	Changes []FileChange `json:"changes,omitempty" most:"500"` // from the attempt's base to its head, as git tells them; see MoreChanges
 	Tools   []ToolUse    `json:"tools,omitempty" most:"50"`    // of the agent, the most used first
@@ -195,29 +195,29 @@ type Base struct {
 
 // Receipt is the structured memory of one attempt, in the seed's fields and relay's (attempt ledger, "Receipt Structure").
 type Receipt struct {
-	Summary       string          `json:"summary,omitempty" yaml:"summary,omitempty"`
+	Summary       string          `json:"summary,omitempty" yaml:"summary,omitempty" text:"block"`
 	FilesChanged  []string        `json:"files_changed,omitempty" yaml:"files_changed,omitempty"`
 	ErrorCategory Category        `json:"error_category,omitempty" yaml:"error_category,omitempty"`
-	ErrorSummary  string          `json:"error_summary,omitempty" yaml:"error_summary,omitempty"`
+	ErrorSummary  string          `json:"error_summary,omitempty" yaml:"error_summary,omitempty" text:"block"`
 	Verdict       review.Decision `json:"quality_gate_verdict,omitempty" yaml:"quality_gate_verdict,omitempty"`
-	Findings      string          `json:"quality_gate_findings,omitempty" yaml:"quality_gate_findings,omitempty"` // markdown
-	Suggestion    string          `json:"suggestion,omitempty" yaml:"suggestion,omitempty"`
-	Learning      string          `json:"learning,omitempty" yaml:"learning,omitempty"`
+	Findings      string          `json:"quality_gate_findings,omitempty" yaml:"quality_gate_findings,omitempty" text:"block"` // markdown
+	Suggestion    string          `json:"suggestion,omitempty" yaml:"suggestion,omitempty" text:"block"`
+	Learning      string          `json:"learning,omitempty" yaml:"learning,omitempty" text:"block"`
 	PatternTags   []string        `json:"pattern_tags,omitempty" yaml:"pattern_tags,omitempty"`
 	Checks        []CheckRun      `json:"checks,omitempty" yaml:"checks,omitempty"`
 	Claimed       string          `json:"claimed,omitempty" yaml:"claimed,omitempty"` // what the agent said of itself: success or failure
 	ResultFrom    ResultSource    `json:"result_from,omitempty" yaml:"result_from,omitempty"`
 	AlreadyDone   bool            `json:"already_done,omitempty" yaml:"already_done,omitempty"` // nothing had to change: its checks pass on the base
-	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty"`
+	DiffStat      string          `json:"diff_stat,omitempty" yaml:"diff_stat,omitempty" text:"block"`
 	Statement     `yaml:",inline"`
-	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty"`           // ref that keeps the work of an attempt that did not land
-	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty"`       // further refs: what its agent left elsewhere
-	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`       // files over which it could not land
-	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"` // tests that prove less than before, or something else, in words
-	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`         // of older relays: the weaker tests are looks
-	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`               // of work that lands
+	Salvage       string    `json:"salvage,omitempty" yaml:"salvage,omitempty" text:"own"`     // ref with work that did not land
+	Kept          []string  `json:"also_kept,omitempty" yaml:"also_kept,omitempty" text:"own"` // further refs: what its agent left elsewhere
+	Contested     []string  `json:"contested,omitempty" yaml:"contested,omitempty"`            // files over which it could not land
+	WeakerTests   []string  `json:"weaker_tests,omitempty" yaml:"weaker_tests,omitempty"`      // tests that prove less, or something else
+	Doubtful      bool      `json:"doubtful,omitempty" yaml:"doubtful,omitempty"`              // of older relays: the weaker tests are looks
+	Looks         []Look    `json:"looks,omitempty" yaml:"looks,omitempty"`                    // of work that lands
 	Review        *Reviewed `json:"review,omitempty" yaml:"review,omitempty"`
-	Extra         string    `json:"extra,omitempty" yaml:"-"` // as in Attempt
+	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"` // as in Attempt
 }
 
 // Look is something that relay saw of work that lands and that it cannot judge: a person has to.
@@ -249,10 +249,10 @@ type CheckRun struct {
 	Name     string  `json:"name" yaml:"name" max:"200"`
 	ExitCode int     `json:"exit_code" yaml:"exit_code"`
 	Seconds  float64 `json:"seconds" yaml:"seconds"`
-	Log      string  `json:"log,omitempty" yaml:"log,omitempty"` // path below the relay folder
-	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"`
-	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096"` // end of a failed check's output, at most 4 KiB
-	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
+	Log      string  `json:"log,omitempty" yaml:"log,omitempty" text:"own"` // path below the relay folder
+	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"`
+	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096" text:"block"` // end of a failed check's output, at most 4 KiB
+	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty" text:"own"`
 	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.
 	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`
 	RanTests    int `json:"ran_tests,omitempty" yaml:"ran_tests,omitempty"`

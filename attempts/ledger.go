@@ -110,7 +110,7 @@ type Attempt struct {
 // Gate keeps a task from being tried until a person says so.
 type Gate struct {
 	Reason Reason    `json:"reason"`
-	Detail string    `json:"detail,omitempty"`
+	Detail string    `json:"detail,omitempty" text:"block"`
 	At     time.Time `json:"gated_at,omitzero"`
 	Extra  string    `json:"extra,omitempty"` // as in Attempt
 }

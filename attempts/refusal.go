@@ -8,10 +8,10 @@ import (
 
 // Refusal records that a runner would not work when it was last asked, for a reason that a person can put right.
 type Refusal struct {
-	Runner  string
-	Outcome Outcome // Auth, Model or Start
-	Why     string
-	Since   time.Time // the first such end without another one between
+	Runner  string    `json:"runner"`
+	Outcome Outcome   `json:"outcome"` // Auth, Model or Start
+	Why     string    `json:"why,omitempty"`
+	Since   time.Time `json:"since"` // the first such end without another one between
 }
 
 // Refusing returns the runners that would not work when they were last asked, by name.

@@ -14,8 +14,8 @@ type Reviewed struct {
 	Missing  []Missing `json:"missing,omitempty" yaml:"missing,omitempty" max:"1000" most:"20"`
 	// Earlier and Answer are what prompts quoted of the round before; kept only while some are missing, who must be
 	// asked the same.
-	Earlier  string          `json:"earlier,omitempty" yaml:"earlier,omitempty"`
-	Answer   string          `json:"answer,omitempty" yaml:"answer,omitempty"`
+	Earlier  string          `json:"earlier,omitempty" yaml:"earlier,omitempty" text:"block"`
+	Answer   string          `json:"answer,omitempty" yaml:"answer,omitempty" text:"block"`
 	Deferred []review.Raised `json:"deferred,omitempty" yaml:"deferred,omitempty" max:"1000" most:"50"`
 	Noted    []review.Raised `json:"noted,omitempty" yaml:"noted,omitempty" max:"1000" most:"50"` // about something else than the change
 	Proofs   []review.Proof  `json:"proofs,omitempty" yaml:"proofs,omitempty" max:"1000" most:"100"`
@@ -23,11 +23,11 @@ type Reviewed struct {
 
 // Opinion is one reviewer's verdict, with a hash of what it was asked: the same question is not paid for twice.
 type Opinion struct {
-	Reviewer string          `json:"reviewer" yaml:"reviewer"`
+	Reviewer string          `json:"reviewer" yaml:"reviewer" text:"own"`
 	Model    string          `json:"model,omitempty" yaml:"model,omitempty"`
-	Decision review.Decision `json:"decision" yaml:"decision"` // what its findings come to, by relay's rules
-	Head     string          `json:"head" yaml:"head"`         // commit it judged
-	Question string          `json:"question" yaml:"question"` // SHA-256, in hex, of the prompt with trees in place of commits
+	Decision review.Decision `json:"decision" yaml:"decision"`            // what its findings come to, by relay's rules
+	Head     string          `json:"head" yaml:"head" text:"own"`         // commit it judged
+	Question string          `json:"question" yaml:"question" text:"own"` // SHA-256, in hex, of the prompt with trees in place of commits
 	Verdict  review.Verdict  `json:"verdict" yaml:"verdict"`
 }
 
@@ -39,8 +39,8 @@ type ReviewProgress struct {
 
 // Round is one more turn of an attempt's agent, for what its reviewers want.
 type Round struct {
-	Number  int             `json:"number"` // from 1
-	Head    string          `json:"head"`   // commit that the findings are about
+	Number  int             `json:"number"`          // from 1
+	Head    string          `json:"head" text:"own"` // commit that the findings are about
 	Verdict review.Decision `json:"verdict"`
 	Wanted  []review.Raised `json:"wanted" max:"1000" most:"50"`
 }
@@ -59,8 +59,8 @@ func (a *Attempt) addReviewProgress(more *ReviewProgress) {
 
 // Missing is a reviewer without an opinion, through no fault of the agent.
 type Missing struct {
-	Reviewer string `json:"reviewer" yaml:"reviewer"`
-	Why      string `json:"why" yaml:"why"`
+	Reviewer string `json:"reviewer" yaml:"reviewer" text:"own"`
+	Why      string `json:"why" yaml:"why" text:"block"`
 }
 
 // AwaitsReview reports whether nothing but a reviewer's opinion was missing.

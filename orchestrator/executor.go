@@ -218,7 +218,7 @@ func (x *executor) awaitsRunner(ctx context.Context, a engine.Attempt) (why stri
 		case wait.Rest <= 0:
 			return ""
 		case wait.Rest > 2*x.state.o.Limits.Backoff:
-			return a.Runner + " has failed others before this agent began" + text.Because(why)
+			return a.Runner + " has failed others before this agent began" + text.After(why)
 		}
 		wait.Wait(ctx, x.state.o.Drain)
 	}

@@ -8,6 +8,7 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/redact"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/updates"
 	"relay/runners"
@@ -52,7 +53,7 @@ func (r *run) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
-	briefed := r.state.Redact.Briefed(*e.Briefed)
+	briefed := redact.Clean(r.state.Redact, e.Briefed)
 	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
 }

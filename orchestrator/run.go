@@ -79,7 +79,7 @@ func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
 	now := r.state.Instant()
 	for _, c := range r.state.Pool.Cooldowns(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
-			c.Runner, text.Clock(c.Until), text.Because(c.Why)))
+			c.Runner, text.Clock(c.Until), text.After(c.Why)))
 	}
 	return events, notes
 }

@@ -111,7 +111,7 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 	}
 	for _, r := range a.Closed {
 		if c, yes := a.NotBefore(r.Runner, s.now()); yes && st.outcome == attempts.Success {
-			f.Outcome, st.limited, st.why = attempts.Provider, r.Runner, "not asked before "+text.Stamp(c.Until)+text.Because(c.Why)
+			f.Outcome, st.limited, st.why = attempts.Provider, r.Runner, "not asked before "+text.Stamp(c.Until)+text.After(c.Why)
 			if c.Named {
 				f.Outcome = attempts.Quota
 			}

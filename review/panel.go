@@ -25,7 +25,7 @@ type Scope struct {
 // Raised is a finding with the reviewers who raised it.
 type Raised struct {
 	Finding `yaml:",inline"`
-	By      []string `json:"by,omitempty" yaml:"by,omitempty"`
+	By      []string `json:"by,omitempty" yaml:"by,omitempty" text:"own"`
 }
 
 // Judgement holds a panel's decision and the findings behind it.

@@ -11,7 +11,7 @@ import (
 type Mark struct {
 	Criterion string `json:"criterion" yaml:"criterion"` // its number in the list, or its text
 	Met       bool   `json:"met" yaml:"met"`
-	Evidence  string `json:"evidence,omitempty" yaml:"evidence,omitempty"`
+	Evidence  string `json:"evidence,omitempty" yaml:"evidence,omitempty" text:"block"`
 }
 
 // Means says by what a criterion was proved.
@@ -26,16 +26,16 @@ const (
 
 // Proof records how an acceptance criterion was shown to hold, or not.
 type Proof struct {
-	Criterion string   `json:"criterion" yaml:"criterion"`
+	Criterion string   `json:"criterion" yaml:"criterion" text:"own"`
 	By        Means    `json:"by" yaml:"by"`
 	Met       bool     `json:"met" yaml:"met"`
-	Check     string   `json:"check,omitempty" yaml:"check,omitempty"` // its name
+	Check     string   `json:"check,omitempty" yaml:"check,omitempty" text:"own"` // its name
 	ExitCode  int      `json:"exit_code,omitempty" yaml:"exit_code,omitempty"`
-	Log       string   `json:"log,omitempty" yaml:"log,omitempty"`               // path below the relay folder
-	LogSHA256 string   `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty"` // in hex
-	Commit    string   `json:"commit,omitempty" yaml:"commit,omitempty"`         // that was checked or read
-	Reviewers []string `json:"reviewers,omitempty" yaml:"reviewers,omitempty"`
-	Evidence  string   `json:"evidence,omitempty" yaml:"evidence,omitempty"` // a reviewer's words
+	Log       string   `json:"log,omitempty" yaml:"log,omitempty" text:"own"`             // path below the relay folder
+	LogSHA256 string   `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"` // in hex
+	Commit    string   `json:"commit,omitempty" yaml:"commit,omitempty" text:"-"`         // that was checked or read
+	Reviewers []string `json:"reviewers,omitempty" yaml:"reviewers,omitempty" text:"own"`
+	Evidence  string   `json:"evidence,omitempty" yaml:"evidence,omitempty" text:"block"` // a reviewer's words
 }
 
 // Criterion is one acceptance criterion; Check names the check that proves it, or is empty.

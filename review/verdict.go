@@ -37,8 +37,8 @@ type Finding struct {
 	Severity  Severity `json:"severity" yaml:"severity"`
 	File      string   `json:"file,omitempty" yaml:"file,omitempty"`
 	Line      int      `json:"line,omitempty" yaml:"line,omitempty"`
-	Issue     string   `json:"issue" yaml:"issue"`
-	Fix       string   `json:"fix,omitempty" yaml:"fix,omitempty"`
+	Issue     string   `json:"issue" yaml:"issue" text:"block"`
+	Fix       string   `json:"fix,omitempty" yaml:"fix,omitempty" text:"block"`
 	Criterion string   `json:"criterion,omitempty" yaml:"criterion,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func (f Finding) InShort() string {
 // Verdict is a reviewer's answer after parsing.
 type Verdict struct {
 	Decision Decision  `json:"verdict" yaml:"verdict"`
-	Summary  string    `json:"summary,omitempty" yaml:"summary,omitempty"`
+	Summary  string    `json:"summary,omitempty" yaml:"summary,omitempty" text:"block"`
 	Findings []Finding `json:"findings,omitempty" yaml:"findings,omitempty"`
 	Criteria []Mark    `json:"criteria,omitempty" yaml:"criteria,omitempty"`
 }

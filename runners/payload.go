@@ -9,37 +9,9 @@ import (
 	"strings"
 	"unicode"
 
+	"relay/internal/statement"
 	"relay/runners/internal/cleantext"
 )
-
-// Implementation is what an agent says of something it has built.
-type Implementation struct {
-	DesignDecisions []string `json:"design_decisions,omitempty"`
-	BreakingChanges []string `json:"breaking_changes,omitempty"`
-}
-
-// Bugfix is what an agent says of a fault it has mended.
-type Bugfix struct {
-	Symptom        string `json:"symptom,omitempty"`
-	RootCause      string `json:"root_cause,omitempty"`
-	Fix            string `json:"fix,omitempty"`
-	RegressionRisk string `json:"regression_risk,omitempty"`
-}
-
-// Inspection is what an agent says of code that it was to judge.
-type Inspection struct {
-	Scope      []string            `json:"scope,omitempty"` // files or areas
-	Findings   []InspectionFinding `json:"findings,omitempty"`
-	Assessment string              `json:"overall_assessment,omitempty"`
-}
-
-// InspectionFinding is one thing that was found.
-type InspectionFinding struct {
-	Severity       string `json:"severity"` // critical, high, medium, low or info
-	Location       string `json:"location,omitempty"`
-	Issue          string `json:"issue"`
-	Recommendation string `json:"recommendation,omitempty"`
-}
 
 // Kinds of tasks that have a payload of their own; every other kind has that of an implementation.
 const (
@@ -56,7 +28,7 @@ func (r Result) OfKind(kind string) Result {
 		r.Bugfix = nil
 	}
 	if kind != kindReview {
-		r.Review = nil
+		r.Inspection = nil
 	}
 	return r
 }
@@ -65,37 +37,37 @@ func (r Result) OfKind(kind string) Result {
 // their names is taken though nothing in it is known.
 func (r *Result) payloads(fields map[string]json.RawMessage) {
 	o := objectOf(takeShaped(fields, "implementation", "{"))
-	built := Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
+	built := statement.Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
 	if len(built.DesignDecisions)+len(built.BreakingChanges) > 0 {
 		r.Implementation = &built
 	}
 	o = objectOf(takeShaped(fields, "bugfix", "{"))
-	mended := Bugfix{
+	mended := statement.Bugfix{
 		Symptom: o.text("symptom"), RootCause: o.text("root_cause"), Fix: o.text("fix"), RegressionRisk: o.text("regression_risk"),
 	}
-	if mended != (Bugfix{}) {
+	if mended != (statement.Bugfix{}) {
 		r.Bugfix = &mended
 	}
 	o = objectOf(takeShaped(fields, "review", "{"))
-	judged := Inspection{
+	judged := statement.Inspection{
 		Scope: o.texts("scope"), Findings: findings(o["findings"]),
 		Assessment: cmp.Or(o.text("overall_assessment"), o.text("assessment")),
 	}
 	if len(judged.Scope)+len(judged.Findings) > 0 || judged.Assessment != "" {
-		r.Review = &judged
+		r.Inspection = &judged
 	}
 }
 
 // findings reads a list of them; what names no issue is none.
-func findings(raw json.RawMessage) []InspectionFinding {
+func findings(raw json.RawMessage) []statement.InspectionFinding {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
-	var out []InspectionFinding
+	var out []statement.InspectionFinding
 	for _, item := range list[:min(len(list), maxList)] {
 		o := objectOf(item)
-		f := InspectionFinding{
+		f := statement.InspectionFinding{
 			Severity: severity(o.text("severity")), Location: o.text("location"), Issue: o.text("issue"), Recommendation: o.text("recommendation"),
 		}
 		if f.Issue != "" {

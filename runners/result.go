@@ -8,28 +8,22 @@ import (
 	"io"
 	"strings"
 
+	"relay/internal/statement"
 	"relay/runners/internal/cleantext"
 )
 
 // Result is what an agent says of its own work. Unknown fields are kept in Extra; strings are capped and clean.
 type Result struct {
-	Status        string            `json:"status"` // "success" or "failure"
-	Summary       string            `json:"summary"`
-	FilesChanged  []string          `json:"files_changed,omitempty"`
-	ErrorCategory string            `json:"error_category,omitempty"` // free text: it names nothing relay acts on
-	ErrorSummary  string            `json:"error_summary,omitempty"`
-	Suggestion    string            `json:"suggestion,omitempty"`
-	Learning      string            `json:"learning,omitempty"`
-	PatternTags   []string          `json:"pattern_tags,omitempty"`
-	Discovered    []Discovery       `json:"discovered,omitempty"`
-	Decisions     map[string]string `json:"decisions,omitempty"`
-	Questions     []string          `json:"questions,omitempty"`
-	Confident     *bool             `json:"confident,omitempty"`
+	Status        string   `json:"status"` // "success" or "failure"
+	Summary       string   `json:"summary"`
+	FilesChanged  []string `json:"files_changed,omitempty"`
+	ErrorCategory string   `json:"error_category,omitempty"` // free text: it names nothing relay acts on
+	ErrorSummary  string   `json:"error_summary,omitempty"`
+	Suggestion    string   `json:"suggestion,omitempty"`
+	Learning      string   `json:"learning,omitempty"`
+	PatternTags   []string `json:"pattern_tags,omitempty"`
 
-	// By the kind of the task.
-	Implementation *Implementation `json:"implementation,omitempty"`
-	Bugfix         *Bugfix         `json:"bugfix,omitempty"`
-	Review         *Inspection     `json:"review,omitempty"`
+	statement.Statement
 
 	// Extra holds the fields relay does not know, and known optional ones of a wrong type, cleaned like the rest and
 	// at most 64 KiB together.
@@ -37,12 +31,6 @@ type Result struct {
 
 	// Loose means that it stood in the final message without relay's mark.
 	Loose bool `json:"-"`
-}
-
-// Discovery is work the agent found and did not do.
-type Discovery struct {
-	Title string `json:"title"`
-	Why   string `json:"why,omitempty"`
 }
 
 // The two words of Result.Status.
@@ -124,15 +112,15 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 }
 
 // discovered reads a list of objects with a title, or of titles.
-func discovered(raw json.RawMessage) []Discovery {
+func discovered(raw json.RawMessage) []statement.Discovery {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
-	var found []Discovery
+	var found []statement.Discovery
 	for _, item := range list[:min(len(list), maxList)] {
 		o := objectOf(item)
-		d := Discovery{Title: o.text("title"), Why: o.text("why")}
+		d := statement.Discovery{Title: o.text("title"), Why: o.text("why")}
 		if d.Title == "" {
 			d.Title = cleantext.Clean(textOf(item), cleantext.MaxString)
 		}

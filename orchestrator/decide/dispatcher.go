@@ -221,7 +221,7 @@ func (e *NoRunnerError) Error() string {
 	if e.Runner == "" {
 		return "no usable runner: none is configured"
 	}
-	return "no usable runner: " + e.Runner + text.Because(e.Why)
+	return "no usable runner: " + e.Runner + text.After(e.Why)
 }
 
 // idle returns what a worker waits for when tasks are ready and no runner may be asked for any of them; nothing when the worker
@@ -241,7 +241,7 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 		return none, wait, nil
 	}
 	if name != "" && d.limits.pointless(at, now) {
-		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, text.Clock(at.Day), text.Because(d.State.Pool.Why(name)), text.Clock(d.limits.Deadline.Day))
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, text.Clock(at.Day), text.After(d.State.Pool.Why(name)), text.Clock(d.limits.Deadline.Day))
 		return none, nil, d.limits.stop(now, ending.Deadline, why)
 	}
 	if name != "" {
@@ -288,7 +288,7 @@ func (d *Dispatcher) Unable(task *epic.Task) string {
 		why, _ := d.State.Pool.Spent(task.ID, task.Runner)
 		return why
 	}
-	return name + text.Because(d.State.Pool.Why(name))
+	return name + text.After(d.State.Pool.Why(name))
 }
 
 // WaitForPanel returns what to wait for until every reviewer of the whole epic may be asked; open means that they may be asked now.

@@ -12,22 +12,8 @@ import (
 
 // Statement returns what an agent says of its work besides its summary, as it goes into a receipt.
 func Statement(r *runners.Result) attempts.Statement {
-	s := attempts.Statement{Decisions: maps.Clone(r.Decisions), Questions: r.Questions, Confident: r.Confident}
-	for _, d := range r.Discovered {
-		s.Discovered = append(s.Discovered, attempts.Discovery(d))
-	}
-	if i := r.Implementation; i != nil {
-		s.Implementation = &attempts.Implementation{DesignDecisions: i.DesignDecisions, BreakingChanges: i.BreakingChanges}
-	}
-	if b := r.Bugfix; b != nil {
-		s.Bugfix = &attempts.Bugfix{Symptom: b.Symptom, RootCause: b.RootCause, Fix: b.Fix, RegressionRisk: b.RegressionRisk}
-	}
-	if i := r.Review; i != nil {
-		s.Inspection = &attempts.Inspection{Scope: i.Scope, Assessment: i.Assessment}
-		for _, f := range i.Findings {
-			s.Inspection.Findings = append(s.Inspection.Findings, attempts.InspectionFinding(f))
-		}
-	}
+	s := r.Statement
+	s.Decisions = maps.Clone(s.Decisions)
 	return fitted(s)
 }
 

@@ -16,14 +16,16 @@ func TestStatementIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 800)
 	r := &runners.Result{
-		Status: runners.StatusSuccess, Summary: "sum", Decisions: map[string]string{}, Bugfix: &runners.Bugfix{Symptom: long, RootCause: long, Fix: long, RegressionRisk: long},
-		Implementation: &runners.Implementation{}, Review: &runners.Inspection{Assessment: long},
+		Status: runners.StatusSuccess, Summary: "sum", Statement: attempts.Statement{
+			Decisions: map[string]string{}, Bugfix: &attempts.Bugfix{Symptom: long, RootCause: long, Fix: long, RegressionRisk: long},
+			Implementation: &attempts.Implementation{}, Inspection: &attempts.Inspection{Assessment: long},
+		},
 	}
 	for i := range 200 {
 		r.Decisions[fmt.Sprint(i)] = long
-		r.Questions, r.Discovered = append(r.Questions, long), append(r.Discovered, runners.Discovery{Title: long, Why: long})
+		r.Questions, r.Discovered = append(r.Questions, long), append(r.Discovered, attempts.Discovery{Title: long, Why: long})
 		r.Implementation.DesignDecisions = append(r.Implementation.DesignDecisions, long)
-		r.Review.Findings = append(r.Review.Findings, runners.InspectionFinding{Severity: "low", Issue: long, Recommendation: long})
+		r.Inspection.Findings = append(r.Inspection.Findings, attempts.InspectionFinding{Severity: "low", Issue: long, Recommendation: long})
 	}
 	s := Statement(r)
 	said, err := json.Marshal(s)

@@ -116,7 +116,7 @@ func reviewOpinions(opinions []attempts.Opinion) []review.Opinion {
 // Record makes durable what reviewers have said of an attempt under way.
 func (p *Panel) Record(a engine.Attempt, h attempts.ReviewProgress) error {
 	return p.Append(attempts.Event{
-		Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Redactor{Redactor: p.Options.Secrets}.ReviewProgress(h),
+		Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Clean(redact.Redactor{Redactor: p.Options.Secrets}, &h),
 	})
 }
 
@@ -187,7 +187,7 @@ func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Ans
 		f.Rule(nil, verdict.NotReviewed(answers.Absent()))
 		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
 	}
-	return *redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)
+	return redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, *r)
 }
 
 // question names what a reviewer is asked about a subject: the same for the same trees, whatever the commits are called.

@@ -104,7 +104,8 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	if used != (attempts.Usage{}) {
 		r.Usage = &used
 	}
-	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: redact.Redactor{Redactor: s.Options.Secrets}.EpicReview(r)})
+	r = redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)
+	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
 }
 
 // edits returns what stands in a checkout beside its commit, to be compared.
@@ -235,7 +236,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	if !yes {
 		return nil
 	}
-	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.Because(c.Why))
+	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.After(c.Why))
 	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Outcome, c.Named), detail: detail}
 }
 

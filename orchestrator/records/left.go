@@ -75,7 +75,7 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 	}
 	for _, name := range sortedKeys(p.ledger.Cooldowns) {
 		if c := p.ledger.Cooldowns[name]; c.Until.After(e.At) {
-			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.Because(c.Why))
+			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.After(c.Why))
 		}
 	}
 	return l.all()

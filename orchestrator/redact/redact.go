@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/internal/plaintext"
 	"relay/orchestrator/secrets"
 )
 
@@ -30,31 +31,15 @@ func (r Redactor) Line(s string) string {
 	return attempts.Clean(strings.Join(strings.Fields(r.plain(s)), " "), lineCap)
 }
 
-func (r Redactor) list(in []string) []string {
-	out := slices.Clone(in[:min(len(in), listCap)])
-	for i := range out {
-		out[i] = r.Line(out[i])
-	}
-	return out
+// Clean returns a copy of a value without secrets in what an agent or a reviewer had a hand in; that may quote anything.
+func Clean[T any](r Redactor, value T) T {
+	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Most: listCap}, value)
 }
 
 // Receipt cleans every string of a receipt before it is recorded.
 func (r Redactor) Receipt(in attempts.Receipt) attempts.Receipt {
-	in.Summary, in.ErrorSummary = r.Block(in.Summary), r.Block(in.ErrorSummary)
-	in.Findings, in.Suggestion, in.Learning = r.Block(in.Findings), r.Block(in.Suggestion), r.Block(in.Learning)
-	in.Claimed, in.DiffStat = r.Line(in.Claimed), r.Block(r.Stat(in.DiffStat, in.FilesChanged))
-	in.FilesChanged, in.PatternTags, in.Contested = r.list(in.FilesChanged), r.list(in.PatternTags), r.list(in.Contested)
-	in.WeakerTests, in.Extra = r.list(in.WeakerTests), r.Block(in.Extra)
-	in.Review, in.Statement = r.Reviewed(in.Review), in.Statement.Map(r.Line, r.Block)
-	in.Looks = slices.Clone(in.Looks[:min(len(in.Looks), listCap)])
-	for i := range in.Looks {
-		in.Looks[i].Cause, in.Looks[i].Text = r.Line(in.Looks[i].Cause), r.Line(in.Looks[i].Text)
-	}
-	in.Checks = slices.Clone(in.Checks)
-	for i := range in.Checks {
-		in.Checks[i].Name, in.Checks[i].Tail = r.Line(in.Checks[i].Name), r.Block(in.Checks[i].Tail)
-	}
-	return in
+	in.DiffStat = r.Stat(in.DiffStat, in.FilesChanged)
+	return Clean(r, in)
 }
 
 // Stat takes names out of a summary of changes that git has shortened, when a file is named by a secret: half of one is
@@ -75,25 +60,11 @@ func (r Redactor) Stat(stat string, files []string) string {
 // Ended cleans what else an agent had a hand in. The evidence must be clean: see verdict.Evidence.Record. A session that looks like a
 // secret cannot be resumed.
 func (r Redactor) Ended(e attempts.Ended) attempts.Ended {
-	e.Receipt, e.Model, e.Cause = r.Receipt(e.Receipt), r.Line(e.Model), r.Line(e.Cause)
-	e.Changes, e.Tools = slices.Clone(e.Changes), slices.Clone(e.Tools)
-	for i := range e.Changes {
-		e.Changes[i].Path, e.Changes[i].From = r.Line(e.Changes[i].Path), r.Line(e.Changes[i].From)
-	}
-	for i := range e.Tools {
-		e.Tools[i].Name = r.Line(e.Tools[i].Name)
-	}
+	e.Receipt.DiffStat = r.Stat(e.Receipt.DiffStat, e.Receipt.FilesChanged)
 	if r.Text(e.Session) != e.Session {
 		e.Session = ""
 	}
-	return e
-}
-
-// Briefed cleans what is recorded of a brief.
-func (r Redactor) Briefed(b attempts.Briefed) *attempts.Briefed {
-	b.Dir, b.Handoff, b.Documents, b.Files = r.Line(b.Dir), r.Line(b.Handoff), r.list(b.Documents), r.list(b.Files)
-	b.Unclear, b.Cut = r.list(b.Unclear), r.list(b.Cut)
-	return &b
+	return Clean(r, e)
 }
 
 // Long blanks secrets in a line that a brief may cut: half a secret is not known for one.

@@ -47,13 +47,12 @@ func (j *Journal) Add(e attempts.Event) {
 // addToNight adds an event of the night.
 func (j *Journal) addToNight(e attempts.Event) {
 	run := &j.session[len(j.session)-1]
-	if run.StoppedAt == nil {
+	if run.StoppedAt.IsZero() {
 		run.seen = e.At
 	}
 	switch {
 	case e.RunStopped != nil && e.Run == run.ID:
-		at, code := e.At, e.RunStopped.ExitCode
-		run.StoppedAt, run.ExitCode, run.Reason, run.Why = &at, &code, e.RunStopped.Reason, e.RunStopped.Why
+		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
 		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
 	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
@@ -124,22 +123,17 @@ func (j *Journal) begin(e attempts.Event) {
 			*j = Journal{wanted: j.wanted, runs: j.runs}
 		}
 	}
-	run := logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs}, pid: rs.PID}
-	if !rs.Until.IsZero() {
-		until := rs.Until
-		run.Until = &until
-	}
-	j.session = append(j.session, run)
+	j.session = append(j.session, logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
 }
 
 // goesOn reports whether the run that begins now, in the process pid, goes on with the same night: after a crash, or when a relay
 // work begins another run itself, with a new plan or with tasks that the review of the whole epic wants.
 func (l *logged) goesOn(pid int, now time.Time) bool {
-	if l.StoppedAt == nil {
+	if l.StoppedAt.IsZero() {
 		return true
 	}
 	reason := ending.Reason(l.Reason)
-	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(*l.StoppedAt) < time.Minute
+	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(l.StoppedAt) < time.Minute
 }
 
 // kept adds an entry to a list of the journal, or counts it as left out.

@@ -9,6 +9,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/secrets"
 )
 
 // Input holds everything that a report is made from.
@@ -23,9 +24,9 @@ type Input struct {
 	Budget      budget.Caps
 	Warnings    []string
 	Now         time.Time
-	Flag        string              // that names the epic to other commands, as in " --epic ID"; "" : none is needed
-	Refused     []Refused           // runners that would not work when they were last asked
-	Redact      func(string) string // takes secrets out of a text; nil: nobody does
+	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
+	Refused     []Refused         // runners that would not work when they were last asked
+	Redact      *secrets.Redactor // nil: it takes out only what has the shape of a secret
 }
 
 // builder holds the state while a report is made.
@@ -33,7 +34,8 @@ type builder struct {
 	Input
 	r      *Report
 	runs   []string // ids
-	shares attempts.Spenders
+	agents attempts.Spenders
+	models attempts.Spenders // by the name of the model
 	causes [][]string
 	blocks map[string]int // tasks that wait for a gated one
 }
@@ -43,17 +45,14 @@ func Make(in Input) *Report {
 	m := &builder{Input: in, blocks: map[string]int{}, causes: attempts.AllRootCauses(in.Ledger, in.Graph)}
 	integration := in.Ledger.Integration
 	m.r = &Report{
-		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, m.line(in.Epic.Title), m.line(in.Epic.Source)},
-		Branch: m.line(integration.Branch), From: m.line(integration.From), Finished: m.line(integration.Finished),
-		Runs: []Run{}, Needs: []Need{}, Refused: slices.Clone(in.Refused), Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
-		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: m.lines(append([]string{}, in.Warnings...)),
-		Tasks: make([]Task, len(in.Epic.Tasks)),
-	}
-	for i := range m.r.Refused {
-		f := &m.r.Refused[i]
-		f.Why, f.What, f.Type = m.line(f.Why), m.line(f.What), m.line(f.Type)
+		Version: 1, MadeAt: in.Now.UTC(), Epic: Epic{in.Epic.ID, in.Epic.Title, in.Epic.Source},
+		Branch: integration.Branch, From: integration.From, Finished: integration.Finished,
+		Runs: []Run{}, Needs: []Need{}, Refused: in.Refused, Next: []Command{}, Caps: []Cap{}, Agents: []Share{}, Models: []Share{},
+		Waits: []Wait{}, Switches: []Note{}, Notes: []Note{}, Warnings: append([]string{}, in.Warnings...),
 	}
 	m.collectRuns()
+	*m.r = clean(m, *m.r)
+	m.r.Tasks = make([]Task, len(in.Epic.Tasks))
 	for i := range in.Epic.Tasks {
 		m.addTask(i)
 	}
@@ -74,25 +73,17 @@ func (m *builder) collectRuns() {
 	}
 	status := m.Ledger.Status
 	if len(r.Runs) == 0 && status.State != "" { // it is known from the ledger only
-		run := Run{ID: m.Ledger.Folded.Run, StartedAt: status.StartedAt}
-		if run.StartedAt.IsZero() { // older ledgers do not say
-			run.StartedAt = m.Ledger.StartedAt
-		}
+		run := Run{ID: m.Ledger.Folded.Run, StartedAt: cmp.Or(status.StartedAt, m.Ledger.StartedAt)} // older ledgers say the second alone
 		if status.State != string(Running) {
-			if !status.StoppedAt.IsZero() {
-				run.StoppedAt = &status.StoppedAt
-			}
-			run.ExitCode, run.Reason, run.Why = &status.LastExitCode, status.LastExitReason, m.Ledger.Why
+			run.StoppedAt, run.ExitCode, run.Reason, run.Why = status.StoppedAt, &status.LastExitCode, status.LastExitReason, m.Ledger.Why
 		}
 		r.Runs = append(r.Runs, run)
 	}
 	for i := range r.Runs {
 		m.setRunEnd(i)
 	}
-	r.Waits, r.Switches, r.Notes, r.LeftOut = append(r.Waits, j.waits...), m.sanitize(j.switches), m.sanitize(j.notes), j.left
-	for i := range r.Waits {
-		r.Waits[i].For, r.Waits[i].Why = m.line(r.Waits[i].For), m.text(r.Waits[i].Why)
-	}
+	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
+	r.Notes, r.LeftOut = append(r.Notes, j.notes...), j.left
 	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
@@ -102,26 +93,17 @@ func (m *builder) setRunEnd(i int) {
 	m.runs = append(m.runs, run.ID)
 	end := m.Now
 	switch {
-	case run.ExitCode != nil && run.StoppedAt == nil: // a foreign ledger does not say when
+	case run.ExitCode != nil && run.StoppedAt.IsZero(): // a foreign ledger does not say when
 		end = time.Time{}
-	case run.StoppedAt != nil:
-		end = *run.StoppedAt
+	case !run.StoppedAt.IsZero():
+		end = run.StoppedAt
 	case m.Journal != nil && i < len(m.Journal.session) && !(last && m.Running):
 		end = m.Journal.session[i].seen
 	}
-	if run.StoppedAt == nil && !last {
+	if run.StoppedAt.IsZero() && !last {
 		run.Reason = string(Crashed)
 	}
 	run.Seconds = secondsBetween(run.StartedAt, end)
-	run.Reason, run.Why = m.line(run.Reason), m.text(run.Why)
-}
-
-func (m *builder) sanitize(notes []Note) []Note {
-	list := append([]Note{}, notes...)
-	for i := range list {
-		list[i].Kind, list[i].Text = m.line(list[i].Kind), m.text(list[i].Text)
-	}
-	return list
 }
 
 // setHeadline records how it ended; superseded means that another run came after these.
@@ -149,8 +131,7 @@ func (m *builder) setHeadline(superseded bool) {
 // sumUsage records what was used by whom, and what is left of the caps.
 func (m *builder) sumUsage() {
 	r := m.r
-	r.Agents = shares(m.shares, func(s attempts.Spender) string { return s.Runner })
-	r.Models = shares(m.shares, func(s attempts.Spender) string { return s.Model })
+	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
 	for _, c := range []*Cap{
 		capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried),
@@ -162,23 +143,13 @@ func (m *builder) sumUsage() {
 	}
 }
 
-// shares sums up by a name, the dearest first.
-func shares(all attempts.Spenders, name func(attempts.Spender) string) []Share {
+// shares returns what each has used, the dearest first.
+func shares(all attempts.Spenders) []Share {
+	all.Rank()
 	list := []Share{}
 	for _, s := range all {
-		at := slices.IndexFunc(list, func(o Share) bool { return o.Name == name(s) })
-		if at < 0 {
-			at = len(list)
-			list = append(list, Share{Name: name(s)})
-		}
-		one := &list[at]
-		one.Attempts += s.Attempts
-		one.Unpriced += s.Unpriced
-		one.Add(s.Usage)
+		list = append(list, Share{s.Runner, s.Attempts, s.Unpriced, s.Usage})
 	}
-	slices.SortStableFunc(list, func(a, b Share) int {
-		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens), cmp.Compare(a.Name, b.Name))
-	})
 	return list
 }
 

@@ -92,8 +92,8 @@ func (p *page) run(r *Run) string {
 		shown = code(r.ID, 60)
 	}
 	shown += ", " + p.day(r.StartedAt)
-	if r.StoppedAt != nil {
-		shown += " to " + p.timeText(*r.StoppedAt)
+	if !r.StoppedAt.IsZero() {
+		shown += " to " + p.timeText(r.StoppedAt)
 	}
 	if r.Seconds > 0 {
 		shown += ", " + lasting(r.Seconds)
@@ -101,8 +101,8 @@ func (p *page) run(r *Run) string {
 	if r.Jobs > 0 {
 		shown += ", " + text.Count(r.Jobs, "job")
 	}
-	if r.Until != nil {
-		shown += ", until " + p.timeText(*r.Until)
+	if !r.Until.IsZero() {
+		shown += ", until " + p.timeText(r.Until)
 	}
 	if r.Reason != "" {
 		shown += ": " + name(strings.ReplaceAll(r.Reason, "_", " "))
@@ -165,15 +165,12 @@ func (p *page) needs(r *Report) {
 
 // commands writes commands to copy.
 func (p *page) commands(list []Command) {
-	widest := 0
+	widest := text.Widest(list, func(c Command) string { return c.Type })
+	p.say("\n```sh\n")
 	for _, c := range list {
-		widest = max(widest, len(c.Type))
+		p.say("%-*s   # %s\n", widest, c.Type, c.For)
 	}
-	var text strings.Builder
-	for _, c := range list {
-		fmt.Fprintf(&text, "%-*s   # %s\n", widest, c.Type, c.For)
-	}
-	p.say("\n```sh\n%s```\n", text.String())
+	p.say("```\n")
 }
 
 // table writes a row for each task or, for a long plan, for those with something to report.

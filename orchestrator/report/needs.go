@@ -28,7 +28,8 @@ func (m *builder) collectNeeds() {
 		t := &r.Tasks[i]
 		if t.Status == attempts.Gated {
 			r.Needs = append(r.Needs, Need{
-				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID], Type: remedy(t),
+				Task: t.ID, Title: t.Title, Reason: t.Gate.Reason, Detail: t.Gate.Detail, Blocks: m.blocks[t.ID],
+				Type: remedy(t, m.Ledger.Tasks[t.ID].Attempts),
 			})
 		}
 	}
@@ -101,15 +102,10 @@ func Finish(from string) Command {
 }
 
 // remedy returns what to type for a gated task.
-func remedy(t *Task) []Command {
+func remedy(t *Task, tried []attempts.Attempt) []Command {
 	command := Untried(t.ID)
-	if n := len(t.Attempts); n > 0 {
-		last := &t.Attempts[n-1]
-		var in *attempts.Reviewed
-		if r := last.Review; r != nil {
-			in = &attempts.Reviewed{Missing: make([]attempts.Missing, len(r.Missing))}
-		}
-		command = Whole(t.ID, last.Outcome, &attempts.Receipt{ErrorCategory: last.Category, Checks: last.Checks, Review: in})
+	if n := len(tried); n > 0 {
+		command = Whole(t.ID, tried[n-1].Outcome, &tried[n-1].Receipt)
 	}
 	again := Command{"relay ungate " + t.ID, "have it tried again; then relay work"}
 	switch t.Gate.Reason {
@@ -125,7 +121,7 @@ func remedy(t *Task) []Command {
 		return []Command{command, {"relay check --run", "what is wrong with the machine, its set-up or its checks"}, again}
 	default: // the others are looked at and tried again
 	}
-	if len(t.Attempts) == 0 {
+	if len(tried) == 0 {
 		return []Command{again}
 	}
 	return []Command{command, again}

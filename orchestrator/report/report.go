@@ -62,15 +62,15 @@ type Epic struct {
 
 // Run is one run.
 type Run struct {
-	ID        string     `json:"id,omitempty"`        // empty: a program that told none
-	StartedAt time.Time  `json:"started_at,omitzero"` // zero when a foreign ledger does not say
-	StoppedAt *time.Time `json:"stopped_at,omitempty"`
-	Seconds   float64    `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
-	Jobs      int        `json:"jobs,omitempty"`
-	ExitCode  *int       `json:"exit_code,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	Why       string     `json:"why,omitempty"` // in words, of a reason that is a limit of the run
-	Until     *time.Time `json:"until,omitempty"`
+	ID        string    `json:"id,omitempty"`        // empty: a program that told none
+	StartedAt time.Time `json:"started_at,omitzero"` // zero when a foreign ledger does not say
+	StoppedAt time.Time `json:"stopped_at,omitzero"`
+	Seconds   float64   `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
+	Jobs      int       `json:"jobs,omitempty"`
+	ExitCode  *int      `json:"exit_code,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Why       string    `json:"why,omitempty" text:"block"` // in words, of a reason that is a limit of the run
+	Until     time.Time `json:"until,omitzero"`
 }
 
 // Tries counts attempts.
@@ -149,7 +149,7 @@ type Wait struct {
 	Kind  WaitKind  `json:"kind"`
 	For   string    `json:"for"` // an agent, or what the machine lacks
 	Until time.Time `json:"until,omitzero"`
-	Why   string    `json:"why,omitempty"`
+	Why   string    `json:"why,omitempty" text:"block"`
 }
 
 // WaitKind says who waited.
@@ -168,7 +168,7 @@ type Note struct {
 	Kind    string    `json:"kind"` // tamper, stray, tests, salvage, sleep, limit, gated, …
 	Task    string    `json:"task,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
-	Text    string    `json:"text"`
+	Text    string    `json:"text" text:"block"`
 }
 
 // Task is one task. Of a task that had no attempt in these runs and is not gated there is no more than its state.
@@ -205,7 +205,7 @@ type Attempt struct {
 	Run        string            `json:"run,omitempty"`
 	Elsewhere  bool              `json:"other_run,omitempty"` // of another night than this one
 	StartedAt  time.Time         `json:"started_at,omitzero"` // as of a run
-	EndedAt    *time.Time        `json:"ended_at,omitempty"`
+	EndedAt    time.Time         `json:"ended_at,omitzero"`
 	Seconds    float64           `json:"seconds"`
 	Agent      string            `json:"agent,omitempty"`
 	Model      string            `json:"model,omitempty"`
@@ -213,10 +213,10 @@ type Attempt struct {
 	Outcome    attempts.Outcome  `json:"outcome,omitempty"`
 	Charged    bool              `json:"charged"`
 	Category   attempts.Category `json:"error_category,omitempty"`
-	Error      string            `json:"error,omitempty"`
-	Summary    string            `json:"summary,omitempty"` // in the agent's words
-	Suggestion string            `json:"suggestion,omitempty"`
-	Learning   string            `json:"learning,omitempty"`
+	Error      string            `json:"error,omitempty" text:"block"`
+	Summary    string            `json:"summary,omitempty" text:"block"` // in the agent's words
+	Suggestion string            `json:"suggestion,omitempty" text:"block"`
+	Learning   string            `json:"learning,omitempty" text:"block"`
 	attempts.Statement
 	ResultFrom attempts.ResultSource `json:"result_from,omitempty"` // what stood in for the agent's result
 	Files      []string              `json:"files_changed,omitempty"`
@@ -236,8 +236,8 @@ type Review struct {
 	Rounds     int               `json:"rounds,omitempty"` // in which the agent mended what they found
 	Split      bool              `json:"split,omitempty"`
 	Reviewers  []Reviewer        `json:"reviewers,omitempty"`
-	Missing    []Missing         `json:"missing,omitempty"`     // reviewers without an opinion, through no fault of the agent
-	MustChange string            `json:"must_change,omitempty"` // what held the change up, as markdown
+	Missing    []Missing         `json:"missing,omitempty"`                  // reviewers without an opinion, through no fault of the agent
+	MustChange string            `json:"must_change,omitempty" text:"block"` // what held the change up, as markdown
 	Deferred   []DeferredFinding `json:"put_off,omitempty"`
 }
 
@@ -247,7 +247,7 @@ type EpicReview struct {
 	Run      string          `json:"run,omitempty"`
 	Base     string          `json:"base"` // judged was base..head
 	Head     string          `json:"head"`
-	Text     string          `json:"text"` // what it came to, in words
+	Text     string          `json:"text" text:"block"` // what it came to, in words
 	Findings []review.Raised `json:"findings,omitempty"`
 	Added    []string        `json:"added,omitempty"` // tasks made of them
 	Usage    *attempts.Usage `json:"usage,omitempty"`
@@ -257,7 +257,7 @@ type EpicReview struct {
 // Missing is a reviewer who said nothing.
 type Missing struct {
 	Name string `json:"name"`
-	Why  string `json:"why"`
+	Why  string `json:"why" text:"block"`
 }
 
 // Reviewer is one of them.
@@ -265,7 +265,7 @@ type Reviewer struct {
 	Name     string                  `json:"name"`
 	Model    string                  `json:"model,omitempty"`
 	Verdict  review.Decision         `json:"verdict"`
-	Summary  string                  `json:"summary,omitempty"`
+	Summary  string                  `json:"summary,omitempty" text:"block"`
 	Findings map[review.Severity]int `json:"findings,omitempty"`
 }
 

@@ -2,13 +2,16 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/internal/plaintext"
 	"relay/orchestrator/budget"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/redact"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
 	"relay/review"
 )
@@ -19,18 +22,12 @@ func (m *builder) addTask(i int) {
 	rec := cmp.Or(m.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
 	one := &r.Tasks[i]
 	*one = Task{
-		ID: t.ID, Title: m.line(t.Title), Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: m.MaxAttempts,
-		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec),
-	}
-	if t.MaxAttempts > 0 {
-		one.Max = t.MaxAttempts
-	}
-	for _, look := range rec.Looks() {
-		one.Looks = append(one.Looks, attempts.Look{Cause: look.Cause, Text: m.line(look.Text)})
+		ID: t.ID, Title: t.Title, Status: m.Ledger.StatusOf(m.Graph, t.ID), Max: cmp.Or(max(t.MaxAttempts, 0), m.MaxAttempts),
+		Tries: len(rec.Attempts), Charged: rec.Charges(), Uncharged: verdict.Uncharged(*rec), Looks: rec.Looks(),
 	}
 	r.Counts.Add(one.Status)
 	if rec.Gate != nil && one.Status == attempts.Gated {
-		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: m.text(rec.Gate.Detail), At: rec.Gate.At}
+		one.Gate = &attempts.Gate{Reason: rec.Gate.Reason, Detail: rec.Gate.Detail, At: rec.Gate.At}
 	}
 	if one.Status == attempts.BlockedOn {
 		at, _ := m.Graph.Index(t.ID)
@@ -43,6 +40,7 @@ func (m *builder) addTask(i int) {
 		r.EpicUsage.Add(used)
 	}
 	m.addAttempts(one, t, rec)
+	*one = clean(m, *one)
 }
 
 // addAttempts records a task's attempts, if it has been touched in these runs or needs a person.
@@ -50,7 +48,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	for k := range rec.Attempts {
 		a := &rec.Attempts[k]
 		if a.Result == attempts.ResultSuccess && rec.Completed {
-			one.Base, one.Head, one.Landed = m.line(a.Base), m.line(a.Head), m.line(a.Landed)
+			one.Base, one.Head, one.Landed = a.Base, a.Head, a.Landed
 			one.Already = a.Receipt.AlreadyDone
 			one.Unverified = len(a.Receipt.Checks) == 0 && a.Receipt.Verdict == ""
 		}
@@ -68,14 +66,14 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])
 	}
 	if len(t.Criteria) > 0 {
-		one.CoveredBy = m.lines(CheckNames(t.Checks))
+		one.CoveredBy = CheckNames(t.Checks)
 	}
 	if last := judged(one); last != nil && len(last.Proofs) > 0 {
 		m.r.Criteria.add(last.Proofs)
 		return
 	}
 	for _, c := range t.Criteria {
-		one.Unproven = append(one.Unproven, m.line(c.Text))
+		one.Unproven = append(one.Unproven, c.Text)
 	}
 	m.r.Criteria.Unproven += len(one.Unproven)
 }
@@ -129,7 +127,8 @@ func (m *builder) countAttempt(one *Task, a *attempts.Attempt) {
 		one.Usage = &attempts.Usage{}
 	}
 	one.Usage.Add(*a.Usage)
-	m.shares.Add(&attempts.Attempt{Runner: m.line(a.Runner), Model: m.line(a.Model), Usage: a.Usage})
+	m.agents.Add(&attempts.Attempt{Runner: a.Runner, Usage: a.Usage})
+	m.models.Add(&attempts.Attempt{Runner: a.Model, Usage: a.Usage})
 }
 
 // attemptSeconds returns how many seconds an attempt took, or has taken so far.
@@ -143,70 +142,33 @@ func (m *builder) attemptSeconds(a *attempts.Attempt) float64 {
 func (m *builder) attempt(a *attempts.Attempt) Attempt {
 	in := &a.Receipt
 	out := Attempt{
-		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt,
-		Seconds: m.attemptSeconds(a), Agent: m.line(a.Runner), Model: m.line(a.Model),
+		ID: a.ID, Run: a.Run, Elsewhere: !m.inTheseRuns(a), StartedAt: a.StartedAt, EndedAt: a.EndedAt,
+		Seconds: m.attemptSeconds(a), Agent: a.Runner, Model: a.Model,
 		Result: a.Result, Outcome: a.Outcome, Charged: a.Charged, Category: in.ErrorCategory,
-		Error: m.text(in.ErrorSummary), Summary: m.text(in.Summary),
-		Suggestion: m.text(in.Suggestion), Learning: m.text(in.Learning), Statement: in.Statement.Map(m.line, m.text),
-		ResultFrom: in.ResultFrom, Files: m.lines(slices.Clone(in.FilesChanged)),
-		Base: m.line(a.Base), Head: m.line(a.Head), Landed: m.line(a.Landed), Kept: m.line(in.Salvage), Usage: a.Usage,
-		Checks: slices.Clone(in.Checks), Review: m.reviewOf(in.Verdict, in.Review),
+		Error: in.ErrorSummary, Summary: in.Summary, Suggestion: in.Suggestion, Learning: in.Learning, Statement: in.Statement,
+		ResultFrom: in.ResultFrom, Files: in.FilesChanged, Base: a.Base, Head: a.Head, Landed: a.Landed, Kept: in.Salvage, Usage: a.Usage,
+		Checks: slices.Clone(in.Checks), Review: reviewOf(in.Verdict, in.Review),
 	}
 	if out.Review != nil {
-		out.Review.MustChange = m.text(in.Findings)
-	}
-	if !a.EndedAt.IsZero() {
-		out.EndedAt = &a.EndedAt
+		out.Review.MustChange = in.Findings
 	}
 	for i := range out.Checks {
-		c := &out.Checks[i]
-		c.Name, c.Log, c.Phase, c.Tail = m.line(c.Name), m.line(c.Log), m.line(c.Phase), ""
+		out.Checks[i].Tail = ""
 	}
-	if in.Review == nil {
-		return out
-	}
-	out.Proofs = slices.Clone(in.Review.Proofs)
-	for i := range out.Proofs {
-		p := &out.Proofs[i]
-		p.Criterion, p.Evidence, p.Reviewers = m.line(p.Criterion), m.text(p.Evidence), m.lines(slices.Clone(p.Reviewers))
-		p.Check, p.Log = m.line(p.Check), m.line(p.Log)
+	if in.Review != nil {
+		out.Proofs = in.Review.Proofs
 	}
 	return out
 }
 
-// Texts are cut to these lengths, in bytes.
-const (
-	lineCap = 500
-	textCap = 4 << 10
-	readCap = 256 << 10 // is looked at of one text
-)
-
-// text cleans what an agent, or anybody else, may have written. It is cleaned first: what is no part of a text may stand
-// in the middle of a secret.
-func (m *builder) text(s string) string {
-	if s == "" {
-		return ""
-	}
-	s = attempts.Clean(s, readCap)
-	if m.Redact != nil {
-		s = m.Redact(s)
-	}
-	return attempts.Clean(s, textCap)
-}
-
-func (m *builder) line(s string) string {
-	return attempts.Clean(strings.Join(strings.Fields(m.text(s)), " "), lineCap)
-}
-
-func (m *builder) lines(list []string) []string {
-	for i := range list {
-		list[i] = m.line(list[i])
-	}
-	return list
+// clean returns a copy of a part of the report with all that it quotes cleaned.
+func clean[T any](m *builder, part T) T {
+	r := redact.Redactor{Redactor: cmp.Or(m.Redact, secrets.New(nil))}
+	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)
 }
 
 // reviewOf returns what reviewers said of an attempt; nil when nobody was asked.
-func (m *builder) reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
+func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
 	if in == nil {
 		in = &attempts.Reviewed{}
 	}
@@ -215,7 +177,7 @@ func (m *builder) reviewOf(verdict review.Decision, in *attempts.Reviewed) *Revi
 	}
 	out := &Review{Verdict: verdict, Rounds: in.Rounds, Split: in.Split}
 	for _, s := range in.Opinions {
-		one := Reviewer{Name: m.line(s.Reviewer), Model: m.line(s.Model), Verdict: s.Decision, Summary: m.text(s.Verdict.Summary)}
+		one := Reviewer{Name: s.Reviewer, Model: s.Model, Verdict: s.Decision, Summary: s.Verdict.Summary}
 		for _, f := range s.Verdict.Findings {
 			if one.Findings == nil {
 				one.Findings = map[review.Severity]int{}
@@ -225,22 +187,12 @@ func (m *builder) reviewOf(verdict review.Decision, in *attempts.Reviewed) *Revi
 		out.Reviewers = append(out.Reviewers, one)
 	}
 	for _, s := range in.Missing {
-		out.Missing = append(out.Missing, Missing{m.line(s.Reviewer), m.text(s.Why)})
+		out.Missing = append(out.Missing, Missing{s.Reviewer, s.Why})
 	}
 	for i, list := range [][]review.Raised{in.Deferred, in.Noted} {
-		for _, f := range m.cleanFindings(list) {
+		for _, f := range list {
 			out.Deferred = append(out.Deferred, DeferredFinding{[]string{"minor", "outside"}[i], f})
 		}
-	}
-	return out
-}
-
-func (m *builder) cleanFindings(list []review.Raised) []review.Raised {
-	out := slices.Clone(list)
-	for i := range out {
-		f := &out[i]
-		f.File, f.Issue, f.Fix = m.line(f.File), m.text(f.Issue), m.text(f.Fix)
-		f.Criterion, f.By = m.line(f.Criterion), m.lines(slices.Clone(f.By))
 	}
 	return out
 }
@@ -255,18 +207,20 @@ func (m *builder) epicReviews() {
 		m.r.EpicUsage.Add(*r.Usage)
 		if slices.Contains(m.runs, r.Run) {
 			m.r.Usage.Add(*r.Usage)
-			m.shares.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+			m.agents.Add(&attempts.Attempt{Runner: "review of the epic", Usage: r.Usage})
+			m.models.Add(&attempts.Attempt{Usage: r.Usage})
 		}
 	}
 	last := m.Ledger.LastEpicReview()
 	if last == nil {
 		return
 	}
-	m.r.Judged = &EpicReview{
-		At: last.At, Run: last.Run, Base: m.line(last.Base), Head: m.line(last.Head), Text: m.text(ending.EpicVerdict(last)),
-		Findings: m.cleanFindings(last.Findings), Added: m.lines(slices.Clone(last.Added)), Usage: last.Usage,
+	judged := EpicReview{
+		At: last.At, Run: last.Run, Base: last.Base, Head: last.Head, Text: ending.EpicVerdict(last),
+		Findings: last.Findings, Added: last.Added, Usage: last.Usage,
 	}
-	if judgement := m.reviewOf(last.Decision, &last.Reviewed); judgement != nil {
-		m.r.Judged.Review = *judgement
+	if all := reviewOf(last.Decision, &last.Reviewed); all != nil {
+		judged.Review = *all
 	}
+	m.r.Judged = clean(m, &judged)
 }

@@ -60,6 +60,14 @@ func Ago(d time.Duration) string {
 	return Count(int(d/(24*time.Hour)), "day") + " ago"
 }
 
+// Widest returns the length of the longest text of a list.
+func Widest[E any](list []E, shown func(E) string) (width int) {
+	for _, e := range list {
+		width = max(width, len(shown(e)))
+	}
+	return width
+}
+
 // Amount shows a number of tokens: 950, 12k, 1.2M.
 func Amount(n int64) string {
 	switch {
@@ -148,14 +156,6 @@ func ShellWord(text string) string {
 
 // Stamp returns a time as the ledger writes it.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// Because puts a reason behind what has happened, if there is one.
-func Because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return ": " + why
-}
 
 // Processes returns text that says how many processes there are.
 func Processes(n int) string {

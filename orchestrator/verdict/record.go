@@ -2,10 +2,11 @@ package verdict
 
 import (
 	"encoding/json"
-	"reflect"
+	"math"
 	"slices"
 
 	"relay/attempts"
+	"relay/internal/plaintext"
 )
 
 // Bounds of a record of evidence.
@@ -21,17 +22,12 @@ func (e *Evidence) Record(clean func(string) string) json.RawMessage {
 	if e == nil {
 		return nil
 	}
-	text, err := json.Marshal(e)
-	if err != nil {
-		return nil
-	}
-	own, err := ReadRecord(text) // e stays as it is
-	if err != nil {
-		return nil
-	}
+	f := func(s string) string { return cutText(s, clean) }
+	texts := plaintext.Cleaner{Line: f, Block: f, Own: f, Most: math.MaxInt}
+	own := plaintext.CleanAll(texts, *e) // e stays as it is
 	own.cutLists()
-	cut(reflect.ValueOf(own).Elem(), clean)
-	text, err = json.Marshal(own)
+	texts.Most = recordList
+	text, err := json.Marshal(plaintext.CleanAll(texts, own))
 	if err != nil || len(text) > recordSize {
 		return nil
 	}
@@ -69,30 +65,6 @@ func (p *Panel) worst() int {
 		faults[i] = m.Fault
 	}
 	return Worst(faults)
-}
-
-// cut cleans and shortens every text in v, and shortens every list. The words of a type of their own, such as outcomes, are relay's.
-func cut(v reflect.Value, clean func(string) string) {
-	switch v.Kind() {
-	case reflect.String:
-		if v.Type() == reflect.TypeFor[string]() {
-			v.SetString(cutText(v.String(), clean))
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			cut(v.Elem(), clean)
-		}
-	case reflect.Slice:
-		v.Set(v.Slice(0, min(v.Len(), recordList)))
-		for i := range v.Len() {
-			cut(v.Index(i), clean)
-		}
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			cut(field, clean)
-		}
-	default: // no text in it
-	}
 }
 
 // cutText never empties a text, as an empty one means that nothing was seen.

@@ -85,7 +85,9 @@ func TestJudgeRecordsStatement(t *testing.T) {
 	t.Parallel()
 	f := judged(runners.Report{Outcome: runners.Claimed, Result: &runners.Result{
 		Status: runners.StatusSuccess, Summary: "sum",
-		Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []runners.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},
+		Statement: attempts.Statement{
+			Decisions: map[string]string{"b": "2", "a": "1"}, Discovered: []attempts.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},
+		},
 	}})
 	want := attempts.Statement{
 		Decisions: map[string]string{"a": "1", "b": "2"}, Discovered: []attempts.Discovery{{Title: "mend x", Why: "it leaks"}, {Title: "y"}},

@@ -137,11 +137,8 @@ func (c *checkup) all(ctx context.Context) {
 
 // Write prints the points and checks for people, and whether relay work can begin.
 func Write(w *terminal.Writer, points []Point, checks []Check) {
-	counts, widest := map[string]int{}, 0
+	counts, widest := map[string]int{}, text.Widest(points, func(p Point) string { return p.Name })
 	paint := map[string]func(string) string{OK: w.Palette.Good, Warn: w.Palette.Wait, Fail: w.Palette.Bad}
-	for _, p := range points {
-		widest = max(widest, len(p.Name))
-	}
 	for i, p := range points {
 		counts[p.State]++
 		if p.Name == "checks" && len(checks) > 0 {

@@ -28,7 +28,7 @@ type display interface {
 // stopped pager): what the display does not take in time is dropped, and the display is told how many messages were.
 type Watcher struct {
 	display display
-	queue   chan any // updates.Update, string or func() *status.Forecast
+	queue   chan func(display)
 	leaving chan struct{}
 	done    chan struct{}
 
@@ -52,7 +52,7 @@ func New(a *cli.App) *Watcher {
 }
 
 func watching(d display) *Watcher {
-	w := &Watcher{display: d, queue: make(chan any, maxQueue), leaving: make(chan struct{}), done: make(chan struct{})}
+	w := &Watcher{display: d, queue: make(chan func(display), maxQueue), leaving: make(chan struct{}), done: make(chan struct{})}
 	go w.serve()
 	return w
 }
@@ -92,7 +92,7 @@ func (w *Watcher) serve() {
 }
 
 // pass hands one item to the display, after telling what had to be dropped before it.
-func (w *Watcher) pass(item any) {
+func (w *Watcher) pass(item func(display)) {
 	w.mu.Lock()
 	dropped := w.dropped
 	w.dropped = 0
@@ -100,26 +100,21 @@ func (w *Watcher) pass(item any) {
 	if dropped > 0 {
 		w.display.say(fmt.Sprintf("%s not shown: the terminal was too slow", text.Count(dropped, "message")))
 	}
-	switch item := item.(type) {
-	case updates.Update:
-		w.display.show(item)
-	case string:
-		w.display.say(item)
-	case func() *status.Forecast:
-		w.display.expect(item)
-	}
+	item(w.display)
 }
 
 // Update shows a change of state.
-func (w *Watcher) Update(u updates.Update) { w.put(u) }
+func (w *Watcher) Update(u updates.Update) { w.put(func(d display) { d.show(u) }) }
 
 // Say shows a message of relay itself.
-func (w *Watcher) Say(text string) { w.put(text) }
+func (w *Watcher) Say(text string) { w.put(func(d display) { d.say(text) }) }
 
 // Expect has the end of the run shown as it is estimated, in a goroutine of its own, from time to time; nil: it cannot be told.
-func (w *Watcher) Expect(estimate func() *status.Forecast) { w.put(estimate) }
+func (w *Watcher) Expect(estimate func() *status.Forecast) {
+	w.put(func(d display) { d.expect(estimate) })
+}
 
-func (w *Watcher) put(item any) {
+func (w *Watcher) put(item func(display)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {

@@ -44,7 +44,7 @@ func Make(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View,
 	}
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: p.Budget(), Warnings: warnings, Now: a.Now(), Redact: p.Redactor().Text,
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: p.Budget(), Warnings: warnings, Now: a.Now(), Redact: p.Redactor(),
 		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
 	})
 }

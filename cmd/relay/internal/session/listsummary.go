@@ -76,10 +76,7 @@ func (l *listRun) print() {
 
 // writeListed writes a line for each epic.
 func writeListed(l *listRun, w *terminal.Writer) {
-	widest := 0
-	for i := range l.epics {
-		widest = max(widest, len(l.epics[i].ID))
-	}
+	widest := text.Widest(l.epics, func(e ListedSummary) string { return e.ID })
 	for i := range l.epics {
 		e := &l.epics[i]
 		head := fmt.Sprintf("  %s  %s  ", terminal.Pad(e.ID, widest), terminal.Pad(e.stateText(), len("completed before")))

@@ -28,7 +28,7 @@ type Forecast struct {
 	Of      []string  `json:"of,omitempty"` // it is about these tasks only, and what they depend on
 
 	rest, long time.Duration // the same from now on
-	until      *time.Time    // the run's deadline; nil: none
+	until      time.Time     // the run's deadline; zero: none
 }
 
 // AddForecast adds an estimate of the end, if tasks are left and completed tasks say how long one takes.
@@ -101,14 +101,14 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 	f, word, until := s.Forecast, "finish", s.Run.Until
 	var shown string
 	switch {
-	case s.Run.State != Running || s.Paused != nil:
+	case s.Run.State != Running || !s.Paused.IsZero():
 		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), text.Count(f.Jobs, "job"), formatEstimate(f.long))
-	case until != nil && f.P50.After(*until):
-		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(*until), formatEstimate(f.P50.Sub(*until)), formatEstimate(f.P90.Sub(*until)))
+	case !until.IsZero() && f.P50.After(until):
+		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(until), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
 	default:
 		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", l.nearTime(f.P50), l.nearTime(f.P90))
-		if until != nil && f.P90.After(*until) {
-			shown += ", but the run ends at " + l.nearTime(*until)
+		if !until.IsZero() && f.P90.After(until) {
+			shown += ", but the run ends at " + l.nearTime(until)
 		}
 	}
 	shown += fmt.Sprintf(" (estimated from %s done)", text.Count(f.BasedOn, "task"))
@@ -130,8 +130,8 @@ func (f *Forecast) Remaining(now time.Time) string {
 		return ""
 	}
 	left := f.P50.Sub(now)
-	if f.until != nil && f.P50.After(*f.until) {
-		return "not all by " + Printer{Now: now}.nearTime(*f.until) + ", about " + formatEstimate(f.P50.Sub(*f.until)) + " more"
+	if !f.until.IsZero() && f.P50.After(f.until) {
+		return "not all by " + Printer{Now: now}.nearTime(f.until) + ", about " + formatEstimate(f.P50.Sub(f.until)) + " more"
 	}
 	if left < time.Second {
 		return ""
@@ -203,31 +203,25 @@ func (s *Report) addRequests(l *attempts.Ledger) {
 	if s.Run.State != Running {
 		return
 	}
-	if paused := l.Paused; !paused.IsZero() {
-		s.Paused = &paused
-	}
+	s.Paused = l.Paused
 	for i := range s.Tasks {
 		if at, yes := l.Held[s.Tasks[i].ID]; yes && s.Tasks[i].Status != attempts.Completed {
-			s.Tasks[i].Stopped = &at
+			s.Tasks[i].Stopped = at
 		}
 	}
 }
 
 // cooldowns prints what keeps tasks from starting.
 func (l Printer) cooldowns(w io.Writer, s *Report) {
-	printLine := func(word, text string) {
-		head := l.Paint.Wait(word) + strings.Repeat(" ", max(6-len(word), 0))
-		fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
-	}
-	if s.Paused != nil {
-		printLine("wait", "paused by you since "+FormatTime(*s.Paused, l.Now)+": relay pause --off"+l.Flag)
+	if !s.Paused.IsZero() {
+		l.line(w, "wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
 	if wait := s.Waiting; wait != nil {
-		printLine("wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
+		l.line(w, "wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			printLine("limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
+			l.line(w, "limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {
@@ -235,6 +229,6 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		if s.Run.State == Running {
 			hint += "; stop this run first, with Ctrl-C"
 		}
-		printLine("", hint)
+		l.line(w, "", hint)
 	}
 }

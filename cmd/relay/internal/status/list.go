@@ -156,10 +156,7 @@ func WriteList(w io.Writer, s *List, l Printer) {
 
 // rows writes a line for each epic.
 func (s *List) rows(w io.Writer, l Printer) {
-	widest := 0
-	for i := range s.Epics {
-		widest = max(widest, len(s.Epics[i].ID))
-	}
+	widest := text.Widest(s.Epics, func(e Listed) string { return e.ID })
 	for i := range s.Epics {
 		e := &s.Epics[i]
 		c := e.Status.Counts

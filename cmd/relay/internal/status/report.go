@@ -41,7 +41,7 @@ type Report struct {
 	From        string            `json:"from,omitempty"`     // the branch that the epic began from; "" : none, HEAD was detached
 	Finished    string            `json:"finished,omitempty"` // the branch that relay finish put all of that on
 	Waiting     *Wait             `json:"waiting,omitempty"`  // the run starts nothing for a while
-	Paused      *time.Time        `json:"paused,omitempty"`   // since when a person has the run start nothing new
+	Paused      time.Time         `json:"paused,omitzero"`    // since when a person has the run start nothing new
 	Cooldowns   []Cooldown        `json:"cooling,omitempty"`  // runners that are not to be asked yet
 	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
 	Counts      ending.Counts     `json:"counts"`
@@ -62,16 +62,16 @@ type Report struct {
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
 // saying so.
 type Run struct {
-	ID        string     `json:"id,omitempty"`
-	State     string     `json:"state"`
-	PID       int        `json:"pid,omitempty"`
-	Host      string     `json:"host,omitempty"`
-	StartedAt *time.Time `json:"started_at,omitempty"`
-	StoppedAt *time.Time `json:"stopped_at,omitempty"`
-	ExitCode  *int       `json:"exit_code,omitempty"`
-	Reason    string     `json:"reason,omitempty"`
-	Why       string     `json:"why,omitempty"`   // in words, of a reason that is a limit of the run
-	Until     *time.Time `json:"until,omitempty"` // the deadline of a run that is on
+	ID        string    `json:"id,omitempty"`
+	State     string    `json:"state"`
+	PID       int       `json:"pid,omitempty"`
+	Host      string    `json:"host,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	StoppedAt time.Time `json:"stopped_at,omitzero"`
+	ExitCode  *int      `json:"exit_code,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	Why       string    `json:"why,omitempty"`  // in words, of a reason that is a limit of the run
+	Until     time.Time `json:"until,omitzero"` // the deadline of a run that is on
 }
 
 // The words of runState.State.
@@ -91,11 +91,11 @@ type Task struct {
 	MaxAttempts int                `json:"max_attempts"`
 	Tries       int                `json:"tries"` // every attempt there ever was
 	Runner      string             `json:"runner,omitempty"`
-	StartedAt   *time.Time         `json:"started_at,omitempty"` // of the running attempt
-	Reason      attempts.Reason    `json:"reason,omitempty"`     // why it is gated
+	StartedAt   time.Time          `json:"started_at,omitzero"` // of the running attempt
+	Reason      attempts.Reason    `json:"reason,omitempty"`    // why it is gated
 	Detail      string             `json:"detail,omitempty"`
 	LastError   string             `json:"last_error,omitempty"`
-	Stopped     *time.Time         `json:"stopped,omitempty"` // when a person stopped it: the run does not try it again
+	Stopped     time.Time          `json:"stopped,omitzero"` // when a person stopped it: the run does not try it again
 	last        *attempts.Attempt  // that ended, unless it succeeded
 	holds       int                // how many tasks wait for it, where it was counted
 	WaitsFor    []string           `json:"waits_for,omitempty"`    // dependencies that are not completed
@@ -103,7 +103,7 @@ type Task struct {
 	Already     bool               `json:"already_done,omitempty"` // completed without a change: its checks passed before
 	Unverified  bool               `json:"unverified,omitempty"`   // completed, but neither check nor reviewer proved it
 	Looks       []attempts.Look    `json:"looks,omitempty"`        // completed, and a person has to look at this
-	Usage       *attempts.Usage    `json:"usage,omitempty"`        // of all its attempts
+	Usage       attempts.Usage     `json:"usage,omitzero"`         // of all its attempts
 	Attempts    []attempts.Attempt `json:"attempts,omitempty"`     // with --verbose
 }
 
@@ -134,9 +134,6 @@ func New(p *project.Plan, v *attempts.View, maxAttempts int, verbose bool) *Repo
 		s.Tasks[i] = state
 		s.Counts.Add(state.Status)
 		s.addUsage(rec)
-		if used := rec.Used(); used != (attempts.Usage{}) {
-			s.Tasks[i].Usage = &used
-		}
 	}
 	s.addEpicReview(v.Ledger)
 	s.Spenders.Rank()
@@ -173,14 +170,12 @@ func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 
 func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 	state := Task{
-		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: maxAttempts, Tries: len(rec.Attempts), Looks: rec.Looks(),
-	}
-	if t.MaxAttempts > 0 {
-		state.MaxAttempts = t.MaxAttempts
+		ID: t.ID, Title: t.Title, Attempt: rec.Charges(), MaxAttempts: cmp.Or(max(t.MaxAttempts, 0), maxAttempts),
+		Tries: len(rec.Attempts), Looks: rec.Looks(), Usage: rec.Used(),
 	}
 	if running := rec.Running(); running != nil {
 		state.Attempt++
-		state.Runner, state.StartedAt = running.Runner, known(running.StartedAt)
+		state.Runner, state.StartedAt = running.Runner, running.StartedAt
 	}
 	if rec.Gate != nil {
 		state.Reason, state.Detail = rec.Gate.Reason, rec.Gate.Detail
@@ -203,16 +198,15 @@ func taskOf(t *epic.Task, rec *attempts.TaskRecord, maxAttempts int) Task {
 
 func runOf(v *attempts.View) Run {
 	status := v.Ledger.Status
-	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, Reason: status.LastExitReason}
-	r.StartedAt = known(status.StartedAt)
+	r := Run{ID: v.Ledger.Folded.Run, State: stopped, PID: status.PID, StartedAt: status.StartedAt, Reason: status.LastExitReason}
 	switch {
 	case v.Running:
 		r.State, r.Reason = Running, ""
-		if !v.Ledger.Until.IsZero() && status.State == Running {
-			r.Until = &v.Ledger.Until
+		if status.State == Running {
+			r.Until = v.Ledger.Until
 		}
 		if h := v.Holder; h != nil {
-			r.PID, r.Host, r.StartedAt = h.PID, h.Host, &h.Since
+			r.PID, r.Host, r.StartedAt = h.PID, h.Host, h.Since
 		}
 	case status.State == "":
 		return Run{State: neverRan}
@@ -221,22 +215,14 @@ func runOf(v *attempts.View) Run {
 			r.PID, r.Host = v.Holder.PID, v.Holder.Host
 		}
 	default:
-		r.StoppedAt, r.ExitCode, r.Why = known(status.StoppedAt), &status.LastExitCode, v.Ledger.Why
+		r.StoppedAt, r.ExitCode, r.Why = status.StoppedAt, &status.LastExitCode, v.Ledger.Why
 	}
 	return r
 }
 
-// known returns a time, or nil for one that a foreign ledger does not tell.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 // GoesOn reports whether another run will follow this one in a moment.
 func (r *Run) GoesOn(now time.Time) bool {
-	return r.State == stopped && r.Reason == project.Reloading && r.StoppedAt != nil && now.Sub(*r.StoppedAt) < project.ReloadWait
+	return r.State == stopped && r.Reason == project.Reloading && !r.StoppedAt.IsZero() && now.Sub(r.StoppedAt) < project.ReloadWait
 }
 
 // CountTasks counts the tasks of an epic by state.
@@ -321,11 +307,8 @@ func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
 
 // Refusal is a runner that would not work when it was last asked.
 type Refusal struct {
-	Runner  string           `json:"runner"`
-	Outcome attempts.Outcome `json:"outcome"`
-	Why     string           `json:"why,omitempty"`
-	Since   time.Time        `json:"since"`
-	Fix     string           `json:"fix"` // what to type
+	attempts.Refusal
+	Fix string `json:"fix"` // what to type
 
 	what string // what is wrong, in words
 }
@@ -398,8 +381,7 @@ func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusa
 	var list []Refusal
 	for _, r := range l.Refusing() {
 		if slices.Contains(used, r.Runner) {
-			fix := Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why)
-			list = append(list, Refusal{r.Runner, r.Outcome, r.Why, r.Since, fix, wrong(r.Runner, r.Outcome)})
+			list = append(list, Refusal{r, Fix(p, pl.Epic.Tasks, r.Runner, r.Outcome, r.Why), wrong(r.Runner, r.Outcome)})
 		}
 	}
 	return list

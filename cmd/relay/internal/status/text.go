@@ -75,10 +75,15 @@ func Write(w io.Writer, s *Report, l Printer) {
 
 // note prints a note for the user, if there is one.
 func (l Printer) note(w io.Writer, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		l.line(w, "note", text)
 	}
-	fmt.Fprintf(w, "%s   %s\n", l.Paint.Wait("note"), strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+}
+
+// line prints a text behind a label.
+func (l Printer) line(w io.Writer, label, text string) {
+	head := l.Paint.Wait(label) + strings.Repeat(" ", max(6-len(label), 0))
+	fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
 }
 
 // tasks lists the tasks, of a long epic most in groups.
@@ -92,10 +97,7 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 
 // rows writes the tasks one by one, their states below each other.
 func (l Printer) rows(w io.Writer, tasks []*Task) {
-	widest := 0
-	for _, t := range tasks {
-		widest = max(widest, len(t.ID))
-	}
+	widest := text.Widest(tasks, func(t *Task) string { return t.ID })
 	for _, t := range tasks {
 		l.task(w, t, widest)
 	}
@@ -134,8 +136,8 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	head := fmt.Sprintf("  %s  %-11s %4s  ", terminal.Pad(t.ID, widest), status, tries)
 	switch {
 	case cut:
-	case t.StartedAt != nil:
-		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(*t.StartedAt)))
+	case !t.StartedAt.IsZero():
+		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(t.StartedAt)))
 	case t.holds > 0:
 		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), text.Verb(t.holds, "waits", "wait"))
 	case t.Already:
@@ -151,8 +153,11 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	state := l.stateColour(t.Status, cut)(status) + strings.Repeat(" ", max(11-len(status), 0))
 	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(text.Line(t.Title, room)), l.Paint.Dim(tail))
 	indent := strings.Repeat(" ", widest+4)
-	why := l.why(t, max(l.Width-len(indent), 20))
-	if why != "" {
+	most := maxWhy
+	if l.brief {
+		most = 2 * max(l.Width-len(indent), 20)
+	}
+	if why := text.Line(l.why(t), most); why != "" {
 		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
 	}
 	if l.Verbose {
@@ -184,19 +189,11 @@ func unmarked(s string) string { return s }
 // maxWhy bounds what is said of one task, in columns.
 const maxWhy = 300
 
-// why returns text that says why a task is not done, if there is anything to say; of a long epic about two lines.
-func (l Printer) why(t *Task, room int) string {
-	most := maxWhy
-	if l.brief {
-		most = 2 * room
-	}
-	return text.Line(l.whyOpen(t), most)
-}
-
-func (l Printer) whyOpen(t *Task) string {
+// why returns text that says why a task is not done, if there is anything to say.
+func (l Printer) why(t *Task) string {
 	switch {
-	case t.Stopped != nil && t.Status == attempts.Pending:
-		return "stopped by you at " + FormatTime(*t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
+	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
+		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
 	case t.Status == attempts.Gated && t.Detail != "":
 		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
 	case t.Status == attempts.Gated:
@@ -217,11 +214,11 @@ func runText(r Run, now time.Time) string {
 		return "none yet"
 	case Running:
 		shown := "running"
-		if r.StartedAt != nil {
-			shown += fmt.Sprintf(" since %s (%s)", FormatTime(*r.StartedAt, now), text.Span(now.Sub(*r.StartedAt)))
+		if !r.StartedAt.IsZero() {
+			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), text.Span(now.Sub(r.StartedAt)))
 		}
-		if r.Until != nil {
-			shown += ", until " + FormatTime(*r.Until, now)
+		if !r.Until.IsZero() {
+			shown += ", until " + FormatTime(r.Until, now)
 		}
 		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
 	case crashed:
@@ -240,8 +237,8 @@ func runText(r Run, now time.Time) string {
 		}
 	}
 	shown := "stopped"
-	if r.StoppedAt != nil {
-		shown += " " + FormatTime(*r.StoppedAt, now)
+	if !r.StoppedAt.IsZero() {
+		shown += " " + FormatTime(r.StoppedAt, now)
 	}
 	shown += text.After(why)
 	if *r.ExitCode != 0 {
@@ -309,19 +306,16 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	if l.long(s) {
 		most = mostGated
 	}
-	shown, widest := tasks[:min(len(tasks), most)], 0
-	for _, t := range shown {
-		show, _ := l.show(t)
-		widest = max(widest, len(show))
-	}
+	shown := tasks[:min(len(tasks), most)]
+	widest := text.Widest(shown, func(t *Task) string { return l.show(t).Type })
 	looks := s.pick((*Task).needsLook)
 	if len(shown)+len(s.Refused)+len(looks) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
 	}
 	l.looks(w, looks)
 	for _, t := range shown {
-		show, what := l.show(t)
-		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show, widest), what, t.ID+l.Flag)
+		show := l.show(t)
+		fmt.Fprintf(w, "  %s      %s;  relay ungate %s to try again\n", terminal.Pad(show.Type, widest), show.For, t.ID+l.Flag)
 	}
 	if more := len(tasks) - len(shown); more > 0 {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
@@ -334,13 +328,14 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	return first
 }
 
-// show returns the command that shows the whole of what a gated task failed by, and what that is.
-func (l Printer) show(t *Task) (command, what string) {
+// show returns the command that shows the whole of what a gated task failed by.
+func (l Printer) show(t *Task) report.Command {
 	whole := report.Untried(t.ID)
 	if t.last != nil {
 		whole = report.Whole(t.ID, t.last.Outcome, &t.last.Receipt)
 	}
-	return whole.Type + l.Flag, whole.For
+	whole.Type += l.Flag
+	return whole
 }
 
 // looks names the completed tasks that a person has to look at, and what to type for each.
