@@ -119,7 +119,7 @@ func provedNothing(e *Evidence) []string {
 	switch {
 	case len(e.Old.Blind) > 0:
 		return []string{"its checks pass too with " + text.Listed(e.Old.Blind) + " emptied: they prove nothing of this work"}
-	case e.Work.Documents && !red:
+	case e.Work.Documents && len(e.Checks.Runs) > 0 && !red:
 		return []string{"it changes only documents, which the task does not ask for: the checks prove nothing of it"}
 	}
 	if e.Task.Verify && e.Work.Empty && len(runs) == 0 {

@@ -90,7 +90,9 @@ func TestLooks(t *testing.T) {
 			"",
 		},
 		{
-			func(e *Evidence) { e.Work.Documents = true },
+			func(e *Evidence) {
+				e.Work.Documents, e.Checks.Runs = true, []Run{{Name: "make", Is: Passed, Before: Passed}}
+			},
 			attempts.Look{Cause: "proved nothing", Text: "it changes only documents, which the task does not ask for: the checks prove nothing of it"},
 			"",
 		},
