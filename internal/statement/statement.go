@@ -1,7 +1,7 @@
 // Package statement holds what an agent says of its work besides its summary. It is one leaf for those who read it and those who keep it.
 package statement
 
-// Statement is what an agent says of its work besides its summary. Nobody has verified it.
+// Statement is what an agent says of its work besides its summary. relay has not verified it.
 type Statement struct {
 	Decisions  map[string]string `json:"decisions,omitempty" yaml:"decisions,omitempty" text:"block"` // by question, with reasons
 	Questions  []string          `json:"questions,omitempty" yaml:"questions,omitempty"`              // for a person

@@ -84,9 +84,10 @@ func (n named) command(root string, params []string) {
 		if p == "" && beside && !path.IsAbs(word) {
 			p = path.Clean(word)
 		}
-		n[p] = n[p] && p != ""
+		if p != "" && !n[p] { // a tool that wrote it says more
+			n[p] = false
+		}
 	}
-	delete(n, "")
 }
 
 // below returns the path of a file below a folder; "": it is not there.

@@ -9,7 +9,7 @@ import (
 	"relay/runners/runnertest/modelserver"
 )
 
-// TestRealAgentsFork has each CLI go on from before its session was asked for the result: it is told the record.
+// TestRealAgentsFork branches a session of each CLI before relay asked it for the result: the agent gets the record.
 func TestRealAgentsFork(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
