@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -259,6 +260,11 @@ type CheckRun struct {
 	// Attribution says what the check did before the work and after it; empty: it did not run before.
 	Attribution Attribution `json:"attribution,omitempty" yaml:"attribution,omitempty"`
 }
+
+var phaseWords = map[string]string{PhaseBaseline: "before the work", PhaseTask: "check of the task", PhaseMerged: "check of the epic"}
+
+// PhaseText returns the phase as people read it.
+func (c *CheckRun) PhaseText() string { return cmp.Or(phaseWords[c.Phase], "check") }
 
 // Attribution says whose doing a check's outcome is.
 type Attribution string

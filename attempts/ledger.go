@@ -10,7 +10,10 @@
 // started, and no fsync is tried twice.
 package attempts
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Ledger is the fold of all events of an epic: what attempt-ledger.yml says.
 type Ledger struct {
@@ -128,6 +131,30 @@ const (
 	BudgetExhausted    Reason = "budget_exhausted"
 	Infrastructure     Reason = "infrastructure"
 )
+
+var reasonWords = map[Reason]string{
+	MaxAttempts: "all attempts used", RepeatedFailure: "the same failure again", QualityGateBlocked: "refused by review",
+	UserBlocked: "held by a person", TamperedWith: "tampering", BudgetExhausted: "budget used up", Infrastructure: "not the agent's failure",
+}
+
+// Words returns the reason as people read it; a reason that relay does not know is returned with spaces for underscores.
+func (r Reason) Words() string {
+	if words := reasonWords[r]; words != "" {
+		return words
+	}
+	return strings.ReplaceAll(string(r), "_", " ")
+}
+
+// Text returns why the task is gated, in one sentence. The detail of used attempts and of repeated failures says so itself.
+func (g *Gate) Text() string {
+	switch {
+	case g.Detail == "":
+		return g.Reason.Words()
+	case g.Reason == MaxAttempts || g.Reason == RepeatedFailure:
+		return g.Detail
+	}
+	return g.Reason.Words() + ": " + g.Detail
+}
 
 // Settings are the limits in force, recorded for readers of the ledger.
 type Settings struct {

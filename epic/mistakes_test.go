@@ -224,7 +224,7 @@ func TestValidate(t *testing.T) {
 	e := &Epic{Version: 2, ID: "20260111-x", Title: "X", Tasks: []Task{
 		{
 			ID: "T1", Title: "a", Kind: "bug", Priority: 7, MaxAttempts: -1, Timeout: -time.Minute, BudgetUSD: -1,
-			Checks: []Check{{Name: "c", Run: "a\x00b", Timeout: -time.Minute, Expect: ExpectPass}},
+			Checks: []Check{{Name: "c", Run: "a\x00b", Timeout: -time.Minute, Expect: ExpectPass}, {Name: "d", Run: "PW=[redacted A] b", Expect: ExpectPass}},
 		},
 	}}
 	err := Validate("plan.md", e, func(Ref) Place { return Place{Line: 1, Column: 1} })
@@ -234,7 +234,8 @@ plan.md:1:1: max_attempts cannot be -1 (use 1 or more)
 plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)
 plan.md:1:1: budget_usd cannot be -1 (use a number of dollars above 0)
 plan.md:1:1: the check's command contains NUL (take the character out)
-plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)`
+plan.md:1:1: timeout cannot be -1m0s (use a number of minutes above 0)
+plan.md:1:1: the check's command contains a redacted secret (put the value back, or a variable that has it)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -172,6 +172,8 @@ func (v *validator) checks(part Ref, checks []Check) {
 			continue
 		case strings.ContainsRune(c.Run, 0):
 			v.add(v.at(part), "take the character out", "the check's command contains NUL")
+		case strings.Contains(c.Run, "[redacted "):
+			v.add(v.at(part), "put the value back, or a variable that has it", "the check's command contains a redacted secret")
 		}
 		if c.Timeout < 0 {
 			v.add(v.at(part), "use a number of minutes above 0", "timeout cannot be %v", c.Timeout)

@@ -196,7 +196,7 @@ func (x *executor) gateIfExhausted(j decide.Job, task *epic.Task, record attempt
 	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	x.state.WithLock(func() {
 		x.recorder.judge.Refuse(j.Index)
-		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Gated, Text: string(gate.Reason) + ": " + gate.Detail}))
+		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Gated, Text: gate.Text()}))
 		x.state.Announce()
 	})
 	return true, err

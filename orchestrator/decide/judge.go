@@ -79,7 +79,8 @@ func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, 
 		if failed := ended.Receipt.ErrorSummary; f.Short != "" && failed != "" {
 			detail = strings.Replace(detail, failed, f.Short, 1)
 		}
-		u.Kind, u.Text = updates.Gated, string(ended.Gate.Reason)+": "+text.FirstOf(detail, u.Text)
+		gate := attempts.Gate{Reason: ended.Gate.Reason, Detail: text.FirstOf(detail, u.Text)}
+		u.Kind, u.Text = updates.Gated, gate.Text()
 	case ended.Charged:
 		u.Kind = updates.Failed
 	case after.Task == verdict.TaskPutOff:

@@ -97,7 +97,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 	case r.status == attempts.Completed:
 		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "after this run, relay retry " + id + " makes it pending again; then it can be gated"}
 	case r.status == attempts.Gated:
-		return nil, id + " is gated already: " + string(r.record.Gate.Reason), nil
+		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
 	case r.State.Plan.IsRunning(r.index):

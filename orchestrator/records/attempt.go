@@ -127,7 +127,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 		left.add("found, and left: %s%s", d.Title, text.After(d.Why))
 	}
 	if gate := e.Ended.Gate; gate != nil {
-		blockers.add("%s is gated: %s%s", e.Task, gate.Reason, text.After(gate.Detail))
+		blockers.add("%s is gated: %s", e.Task, gate.Text())
 	}
 	for _, file := range receipt.Contested {
 		blockers.add("conflicts with what has landed: %s", file)

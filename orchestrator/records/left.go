@@ -66,7 +66,7 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 	l := list{}
 	for _, id := range p.gated() {
 		gate := p.record(id).Gate
-		l.add("%s is gated: %s%s", id, gate.Reason, text.After(gate.Detail))
+		l.add("%s is gated: %s", id, gate.Text())
 	}
 	for i, causes := range p.causes() {
 		if len(causes) > 0 && p.record(p.graph.ID(i)).Gate == nil {
@@ -93,7 +93,7 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.record(id).Gate.Reason, id+p.flag(), id+p.flag())
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.record(id).Gate.Reason.Words(), id+p.flag(), id+p.flag())
 	}
 	causes := p.causes()
 	if slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running

@@ -37,7 +37,7 @@ func (p *page) task(t *Task) {
 	}
 	p.say("\n")
 	if t.Gate != nil {
-		p.say("\nGated %s: %s\n%s", p.timeText(t.Gate.At), name(string(t.Gate.Reason)), block(t.Gate.Detail))
+		p.say("\nGated %s: %s\n%s", p.timeText(t.Gate.At), t.Gate.Reason.Words(), block(t.Gate.Detail))
 	}
 	if t.Cap != nil {
 		p.say("\nIts cap: %s\n", capText(t.Cap))

@@ -80,7 +80,7 @@ func noted(e attempts.Event) (kind, text string) {
 	case e.Note != nil:
 		return e.Note.Kind, e.Note.Text
 	case e.Gate != nil && e.Type == attempts.TypeGated:
-		return "gated", strings.TrimSuffix(string(e.Gate.Reason)+": "+e.Gate.Detail, ": ")
+		return "gated", e.Gate.Text()
 	case e.Type == attempts.TypeUngated:
 		return "ungated", "may be tried again: decided by a person"
 	case e.Type == attempts.TypeReset:

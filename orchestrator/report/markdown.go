@@ -146,11 +146,11 @@ func (p *page) needs(r *Report) {
 			p.say("\nand %d more tasks: `relay status --verbose`\n", len(r.Needs)-i)
 			break
 		}
-		is := "is gated: " + name(string(n.Reason))
+		is := "is gated: " + code((&attempts.Gate{Reason: n.Reason, Detail: n.Detail}).Text(), columnsWide)
 		if n.Reason == LookAt {
-			is = "is completed, and needs a look"
+			is = "is completed, and needs a look" + text.After(code(n.Detail, columnsWide))
 		}
-		p.say("\n%s %s %s%s", n.Task, code(n.Title, 120), is, text.After(code(n.Detail, columnsWide)))
+		p.say("\n%s %s %s", n.Task, code(n.Title, 120), is)
 		if n.Blocks > 0 {
 			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
 		}

@@ -95,7 +95,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 	why := "Not begun.\n"
 	switch status := l.StatusOf(g, t.ID); {
 	case status == attempts.Gated:
-		why = "Gated: " + code(string(rec.Gate.Reason), 60) + "\n" + block(rec.Gate.Detail)
+		why = "Gated: " + rec.Gate.Reason.Words() + "\n" + block(rec.Gate.Detail)
 	case status == attempts.BlockedOn:
 		why = "Waits for " + text.Some(l.WaitsFor(g, t.ID), 8) + ".\n"
 	case rec != nil && len(rec.Attempts) > 0:
@@ -106,7 +106,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 
 // checkRow returns one acceptance command as relay ran it, in a list.
 func checkRow(c *attempts.CheckRun) string {
-	text := fmt.Sprintf("- %s: exit code %d (%s, %.1f s)", code(c.Name, 200), c.ExitCode, code(c.Phase, 20), c.Seconds)
+	text := fmt.Sprintf("- %s: exit code %d (%s, %.1f s)", code(c.Name, 200), c.ExitCode, c.PhaseText(), c.Seconds)
 	if c.Attribution != "" {
 		text += ", " + AttributionWords[c.Attribution]
 	}

@@ -138,7 +138,7 @@ func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) 
 	case attempts.Completed:
 		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + o.flag + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
-		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason), nil
+		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason.Words()), nil
 	default: // the others can be gated
 	}
 	message := t.ID + " is gated"

@@ -122,7 +122,7 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 		return nil, nil
 	}
 	if g := rec.Gate; g != nil {
-		gated := fmt.Sprintf("%s is gated: %s: %s", opts.task, g.Reason, g.Detail)
+		gated := fmt.Sprintf("%s is gated: %s", opts.task, g.Text())
 		if len(rec.Attempts) == 0 {
 			return nil, &exit.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
 		}

@@ -73,7 +73,7 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 		t := &s.Tasks[i]
 		line := fmt.Sprintf("%s %s: %s", t.ID, t.Status, t.Title)
 		if t.Reason != "" {
-			line += fmt.Sprintf(" (%s)", t.Reason)
+			line += fmt.Sprintf(" (%s)", t.Reason.Words())
 		}
 		if t.Status != attempts.Completed {
 			about.Open = append(about.Open, line)

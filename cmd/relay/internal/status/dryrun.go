@@ -158,7 +158,7 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 		switch status := l.StatusOf(pl.Graph, t.ID); {
 		case status == attempts.Completed || wanted != nil && !wanted[i]:
 		case status == attempts.Gated:
-			why = "gated: " + string(l.Tasks[t.ID].Gate.Reason)
+			why = "gated: " + l.Tasks[t.ID].Gate.Reason.Words()
 		case len(causes[i]) > 0:
 			why = "blocked by " + text.Some(causes[i], attempts.MaxCauses)
 		}

@@ -64,10 +64,11 @@ func TestLongEpicIsGrouped(t *testing.T) {
 	Write(&out, s, Printer{Width: 80, Now: at.Add(time.Minute)})
 	_, got, _ := strings.Cut(out.String(), "\n\n")
 	want := `  T7  gated             Something  (18 tasks wait)
-      user_blocked: long long long long long long long long long long long long
-      long long long long long long long long long long long long long long lon…
+      held by a person: long long long long long long long long long long long
+      long long long long long long long long long long long long long long
+      long…
   T9  gated             Something
-      user_blocked
+      held by a person
   T3  in progress  1/3  Something  (claude, 1m00s)
 
   completed      6  T0-T2, T4, T5, T10

@@ -79,7 +79,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 		say("look at this: ", look.Text)
 	}
 	for _, c := range r.Checks {
-		of := c.Phase
+		of := c.PhaseText()
 		if c.Attribution != "" {
 			of += ", " + report.AttributionWords[c.Attribution]
 		}
@@ -131,11 +131,11 @@ func EventText(e attempts.Event) string {
 	case e.Ended != nil:
 		msg := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, report.ChargeText(e.Ended.Charged))
 		if e.Ended.Gate != nil {
-			msg += ", gated: " + string(e.Ended.Gate.Reason)
+			msg += ", gated: " + e.Ended.Gate.Reason.Words()
 		}
 		return text.Line(msg+text.After(e.Ended.Receipt.ErrorSummary), maxLine)
 	case e.Gate != nil:
-		return text.Line(fmt.Sprintf("%s: %s%s", who, e.Gate.Reason, text.After(e.Gate.Detail)), maxLine)
+		return text.Line(who+": "+e.Gate.Text(), maxLine)
 	case e.Type == attempts.TypeWritten:
 		return "attempt-ledger.yml written"
 	case e.Finished != nil:

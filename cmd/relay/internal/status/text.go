@@ -194,10 +194,8 @@ func (l Printer) why(t *Task) string {
 	switch {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
-	case t.Status == attempts.Gated && t.Detail != "":
-		return text.Line(string(t.Reason)+": "+t.Detail, maxWhy)
 	case t.Status == attempts.Gated:
-		return string(t.Reason)
+		return text.Line((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
 		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
 	case t.Status == attempts.BlockedOn:

@@ -75,7 +75,7 @@ func (a *Attempt) text(out io.Writer, part Part) error {
 	default: // checks
 	}
 	for _, c := range a.Receipt.Checks {
-		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, text.Exit(c.ExitCode), c.Seconds, c.Phase)
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, text.Exit(c.ExitCode), c.Seconds, c.PhaseText())
 		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
 			continue
 		}

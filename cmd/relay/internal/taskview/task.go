@@ -102,7 +102,7 @@ func (s *Task) Write(w io.Writer, l status.Printer) {
 	}
 	fmt.Fprintf(w, "%s  %s  %s\n", s.ID, state, text.Line(s.Title, 200))
 	if s.Gate != nil {
-		gate := fmt.Sprintf("gated %s: %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Reason, s.Gate.Detail)
+		gate := fmt.Sprintf("gated %s: %s", status.FormatTime(s.Gate.At, l.Now), s.Gate.Text())
 		fmt.Fprintln(w, terminal.Wrap(gate, l.Width, "  "))
 		fmt.Fprintf(w, "  relay ungate %s to try again\n", s.ID+l.Flag)
 	}
