@@ -69,6 +69,11 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { ruled.collect(env.WorkDir) })
+			env.Defer(func() {
+				if err := typeAdvice(env); err != nil {
+					t.Errorf("%s: %v", filepath.Base(env.WorkDir), err)
+				}
+			})
 			return setUp(env)
 		},
 		UpdateScripts:       *update,

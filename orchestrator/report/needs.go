@@ -113,8 +113,6 @@ func remedy(t *Task, tried []attempts.Attempt) []Command {
 		return []Command{again}
 	case attempts.QualityGateBlocked:
 		command = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
-	case attempts.TamperedWith:
-		command = Command{"relay show " + t.ID + " --diff", "what it changed"}
 	case attempts.BudgetExhausted:
 		return []Command{{"relay config relay.task_budget_usd", "its cap, unless the task has a budget_usd of its own: raise it"}, again}
 	case attempts.Infrastructure:
@@ -135,7 +133,7 @@ func Whole(task string, o attempts.Outcome, r *attempts.Receipt) Command {
 	})
 	switch {
 	case o == attempts.Tamper:
-		return Command{show + " --diff", "what it changed"}
+		return Command{show, "what it changed"}
 	case r.Review != nil && (o == attempts.Review || len(r.Review.Missing) > 0):
 		return Command{show + " --review", "what the reviewers said"}
 	case failed:
