@@ -44,6 +44,9 @@ func Own(line []byte) bool {
 func OwnFile(top, p string) bool {
 	full := filepath.Join(top, filepath.FromSlash(p))
 	switch {
+	case strings.Contains(p, discussion.TempSuffix): // what relay is about to rename
+		first, _, _ := strings.Cut(p, "/")
+		return slices.Contains([]string{ledgersync.Folder, discussion.TopFolder, artifact.TopFolder}, strings.TrimSuffix(first, discussion.TempSuffix))
 	case p == Ledger:
 		info, err := os.Lstat(full)
 		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart

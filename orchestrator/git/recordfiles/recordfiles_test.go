@@ -31,3 +31,16 @@ func TestOnce(t *testing.T) {
 		}
 	}
 }
+
+// A file that relay is about to rename is its own; one with such a name elsewhere is not.
+func TestTemporary(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]bool{
+		".ledgersync.relay-tmp/.gitignore.relay-tmp": true, ".ledgersync/ledger.jsonl.relay-tmp": true,
+		"thoughts/shared/handoffs/a/b.yaml.relay-tmp": true, "src/x.relay-tmp": false, ".ledgersync2/x.relay-tmp": false,
+	} {
+		if got := OwnFile(t.TempDir(), p); got != want {
+			t.Errorf("%s: %v, want %v", p, got, want)
+		}
+	}
+}
