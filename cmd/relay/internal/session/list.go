@@ -12,7 +12,6 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/epic/playlist"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 )
@@ -33,7 +32,6 @@ type listRun struct {
 	spent    attempts.Usage
 	epics    []ListedSummary // as the list
 	code     int             // exit code of what ended the list, or of the first epic that did not complete
-	unmarked bool            // nothing is written into the playlist
 	failure  error           // that main tells, of the epic that ended the list
 }
 
@@ -76,7 +74,6 @@ func (l *listRun) work(ctx context.Context) {
 	for i, e := range l.list.Listed {
 		l.epics[i] = ListedSummary{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: e.Project.Rel(e.Source), State: epicPending}
 	}
-	l.markBegun(ctx)
 	over := false
 	for i, e := range l.list.Listed {
 		done, looks, err := e.Completed()
@@ -89,28 +86,17 @@ func (l *listRun) work(ctx context.Context) {
 			if looks {
 				l.needsLook(i)
 			}
-			if l.list.Epics[i].Status != playlist.Completed {
-				l.markEpic(i, playlist.Completed)
-			}
 			continue
 		case ctx.Err() != nil: // between two epics
 			l.code, over, l.epics[i].State = exit.OfSignal(l.stop.signal()), true, epicStopped
 			continue
 		}
 		l.say(l.title(i))
-		l.markEpic(i, playlist.InProgress)
 		if err == nil {
 			err = l.epic(ctx, i)
 		}
 		over = l.ended(ctx, i, err)
-		switch l.epics[i].State {
-		case epicCompleted:
-			l.markEpic(i, playlist.Completed)
-		case epicFailed:
-			l.markEpic(i, playlist.Failed)
-		}
 	}
-	l.markEnded()
 }
 
 // title names an epic by its place in the list.
