@@ -25,14 +25,14 @@ type ListTarget struct {
 // listRun is one relay work on a playlist.
 type listRun struct {
 	*command
-	o        *Options
-	project  *project.Project
-	list     *project.List
-	began    time.Time
-	spent    attempts.Usage
-	epics    []ListedSummary // as the list
-	code     int             // exit code of what ended the list, or of the first epic that did not complete
-	failure  error           // that main tells, of the epic that ended the list
+	o       *Options
+	project *project.Project
+	list    *project.List
+	began   time.Time
+	spent   attempts.Usage
+	epics   []ListedSummary // as the list
+	code    int             // exit code of what ended the list, or of the first epic that did not complete
+	failure error           // that main tells, of the epic that ended the list
 }
 
 // RunList runs the epics of a playlist one after the other, and prints the summary. Each begins from where the one before ended. One
