@@ -17,7 +17,7 @@ import (
 )
 
 type checkOptions struct {
-	app                 *cli.App
+	app            *cli.App
 	json, run, ask bool
 }
 

@@ -1,12 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -33,6 +35,7 @@ type listRun struct {
 	epics   []ListedSummary // as the list
 	code    int             // exit code of what ended the list, or of the first epic that did not complete
 	failure error           // that main tells, of the epic that ended the list
+	said    bytes.Buffer    // the summaries of the epics: no epic waits for a terminal
 }
 
 // RunList runs the epics of a playlist one after the other, and prints the summary. Each begins from where the one before ended. One
@@ -54,11 +57,8 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	}
 	defer c.release()
 	l := &listRun{command: c, o: o, project: t.Project, list: t.List, began: time.Now(), epics: make([]ListedSummary, len(t.List.Listed))}
-	attachOut, attachErr := o.App.Out.Detach(), o.App.Err.Detach() // no epic waits for a terminal
 	l.work(ctx)
 	c.end()
-	attachOut()
-	attachErr()
 	l.print()
 	switch {
 	case l.failure != nil:
@@ -125,11 +125,11 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	if end.began() {
 		summary := s.summary(end)
 		l.epics[i].Run = &summary
-		l.app.Out.Optional = true // the exit code tells of the night, not of the output
 		if !l.o.JSON {
-			s.printText(end, "\n"+text.Line(l.title(i), 200)+"\n")
+			fmt.Fprintf(&l.said, "\n%s\n", text.Line(l.title(i), 200))
+			s.printText(&l.said, end)
 		}
-		s.learn(&end.sum, end.view)
+		s.learn(&l.said, end)
 	}
 	if err == nil && sum.Reason == ending.EpicLooks { // what follows begins all the same
 		l.needsLook(i)
@@ -175,7 +175,13 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 	default:
 		l.code = cmp.Or(l.code, code)
 		if !told {
-			l.app.ReportError(err)
+			d := exit.Diagnose(err)
+			for _, m := range d.Messages {
+				l.say("error: " + m)
+			}
+			for line := range strings.Lines(d.Hint) {
+				l.say("hint: " + strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
 	if !told {
