@@ -154,7 +154,6 @@ func BenchmarkLongSession(b *testing.B) {
 		measure("prefix-ms", search("pars* 1234*"))
 		measure("list-ms", func() (int, error) { list, err := r.List(b.Context(), Filter{Task: "T1"}); return len(list), err })
 		measure("tools-ms", func() (int, error) { list, err := r.Tools(b.Context(), "long"); return len(list), err })
-		measure("cost-ms", func() (int, error) { list, err := r.Costs(b.Context(), ByTask); return len(list), err })
 	}
 	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/(1<<20), "heap-growth-MiB")
 }

@@ -14,7 +14,7 @@ import (
 	"relay/epic"
 )
 
-// The keys of a list and of one of its epics, in the order in which relay writes those that are not there yet.
+// The keys of a list and of one of its epics, as hints list them.
 //
 //nolint:gochecknoglobals // tables
 var (
@@ -42,21 +42,15 @@ type parser struct {
 // Parse reads the text of a playlist without looking at the files it names; name is what its problems call it. The error is
 // epic.Problems, all at once.
 func Parse(name string, src []byte) (*List, error) {
-	l, _, err := parse(name, src)
-	return l, err
-}
-
-// parse is Parse, and returns the tree of nodes too.
-func parse(name string, src []byte) (*List, *yaml.Node, error) {
-	p := &parser{name: name, list: &List{Path: name, name: name}}
+	p := &parser{name: name, list: &List{Path: name}}
 	if len(src) > MaxSize {
 		p.add(nil, "split the list", "the file is larger than %d MiB", MaxSize>>20)
-		return nil, nil, p.problems
+		return nil, p.problems
 	}
 	root, err := epic.Document(name, src)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case root == nil:
 		p.add(nil, "start with version: 1 and epics:", "the playlist is empty")
 	case epic.Follow(root).Kind != yaml.MappingNode:
@@ -65,10 +59,10 @@ func parse(name string, src []byte) (*List, *yaml.Node, error) {
 		p.root(epic.Follow(root))
 	}
 	if len(p.problems) > 0 {
-		return nil, nil, p.problems.Sorted()
+		return nil, p.problems.Sorted()
 	}
 	p.list.Warnings = p.list.Warnings.Sorted()
-	return p.list, root, nil
+	return p.list, nil
 }
 
 func (p *parser) add(n *yaml.Node, hint, format string, args ...any) {
@@ -242,7 +236,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 func (p *parser) status(n *yaml.Node) Status {
 	text := p.text(n, "status")
 	if text != "" && !slices.Contains(states, Status(text)) {
-		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "there is no status %q", text)
+		p.add(n, "use pending, in_progress, completed or failed", "there is no status %q", text)
 		return ""
 	}
 	return Status(text)

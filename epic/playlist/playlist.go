@@ -1,5 +1,5 @@
-// Package playlist reads playlist.yml, a list of epics that are worked on one after the other, and writes into it how far they are.
-// The ledgers of the epics are the truth; what is written here is for people and programs that read the file.
+// Package playlist reads playlist.yml, a list of epics that run one after the other. It checks the states and times that other programs
+// write into the file, and uses none of them: the ledgers of the epics decide.
 package playlist
 
 import (
@@ -46,8 +46,6 @@ type List struct {
 	Epics             []Entry   `yaml:"epics"`
 
 	Warnings epic.Problems // what the file has and relay does not use
-
-	name string // what problems call the file
 }
 
 // Entry is one epic of a list.
@@ -74,7 +72,7 @@ func Read(root, path string) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Path, l.name = path, name
+	l.Path = path
 	if l.Name == "" {
 		l.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}

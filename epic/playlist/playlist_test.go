@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 		"twice":       {head + "- file: a.yml\n- file: ./a.yml\n", `4:9: epic "./a.yml" is already on line 3 (name each file once)`},
 		"key twice":   {head + "- file: a.yml\n  file: b.yml\n", `4:3: key "file" is given twice, first on line 3 (take one of the two out)`},
 		"key map":     {"{a: b}: 1\n" + head + "- file: a.yml\n", "1:1: a key of the playlist must be a word"},
-		"status":      {head + "- file: a.yml\n  status: done\n", `4:11: there is no status "done" (use pending, in_progress, completed or failed; relay work writes it itself)`},
+		"status":      {head + "- file: a.yml\n  status: done\n", `4:11: there is no status "done" (use pending, in_progress, completed or failed)`},
 		"current":     {"current: -1\n" + head + "- file: a.yml\n", `1:10: current must be a number of an epic, from 0, not "-1"`},
 		"duration":    {"duration_minutes: long\n" + head + "- file: a.yml\n", `1:19: duration_minutes must be a number, not "long"`},
 		"continue":    {"continue_on_failure: maybe\n" + head + "- file: a.yml\n", `1:22: continue_on_failure must be true or false, not "maybe"`},
@@ -81,7 +81,7 @@ func TestMistakes(t *testing.T) {
 		"no yaml":     {head + "- file: [\n", "3:1: YAML: did not find expected node content (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
 		"documents":   {head + "- file: a.yml\n---\nb: c\n", "4:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
 		"no text":     {"\x00", "1:1: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
-		"several":     {"version: 3\nepics:\n- file: /a\n- status: x\n", "1:10: there is no version \"3\" of playlists (relay reads version: 1)\nplaylist.yml:3:9: file \"/a\" is absolute (write it relative to the folder of the playlist)\nplaylist.yml:4:3: the epic has no file (add file: epics/NAME.yml)\nplaylist.yml:4:11: there is no status \"x\" (use pending, in_progress, completed or failed; relay work writes it itself)"},
+		"several":     {"version: 3\nepics:\n- file: /a\n- status: x\n", "1:10: there is no version \"3\" of playlists (relay reads version: 1)\nplaylist.yml:3:9: file \"/a\" is absolute (write it relative to the folder of the playlist)\nplaylist.yml:4:3: the epic has no file (add file: epics/NAME.yml)\nplaylist.yml:4:11: there is no status \"x\" (use pending, in_progress, completed or failed)"},
 	} {
 		_, err := Parse("playlist.yml", []byte(c.src))
 		var problems epic.Problems

@@ -17,8 +17,8 @@ import (
 )
 
 type checkOptions struct {
-	app                 *cli.App
-	json, run, ask, yes bool
+	app            *cli.App
+	json, run, ask bool
 }
 
 func newCheckCommand(a *cli.App) *cobra.Command {
@@ -37,16 +37,12 @@ With --ask it also sends each runner and reviewer one tiny request, all at once,
 with the flags of a run, and says which of them answer: login, model, flags,
 limits. That costs a few tokens.
 
-On a terminal relay offers to fix what it can (git must ignore
-.agents.local.yml); --yes fixes it without asking.
-
 Exit code 0 when nothing fails; warnings do not count.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&opts.run, "run", false, "also run every check once, and say what it is worth")
 	cmd.Flags().BoolVar(&opts.ask, "ask", false, "also send each runner and reviewer one tiny request")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "fix what relay can without asking")
 	return cmd
 }
 
@@ -59,11 +55,6 @@ type checkAnswer struct {
 
 func runCheck(ctx context.Context, opts checkOptions) error {
 	points, tried := checkup.Run(ctx, opts.host())
-	if opts.yes {
-		if err := checkup.MendAll(ctx, points); err != nil {
-			return err
-		}
-	}
 	code := exit.OK
 	for _, p := range points {
 		if p.State == checkup.Fail && code == exit.OK {
@@ -76,11 +67,6 @@ func runCheck(ctx context.Context, opts checkOptions) error {
 		}
 	} else {
 		checkup.Write(opts.app.Out, points, tried)
-		if opts.app.CanAsk() {
-			if err := checkup.Offer(ctx, opts.app.Out, points, opts.app.Confirm); err != nil {
-				return err
-			}
-		}
 	}
 	if code != exit.OK {
 		return exit.Code(code)

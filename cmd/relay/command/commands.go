@@ -14,11 +14,9 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/mcpserver"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
-	"relay/orchestrator/text"
 )
 
 type installOptions struct {
@@ -27,7 +25,6 @@ type installOptions struct {
 	user   bool
 	force  bool
 	dryRun bool
-	mcp    bool
 }
 
 func newCommandsCommand(a *cli.App) *cobra.Command {
@@ -45,7 +42,7 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "install AGENT",
 		Short:     "Write slash commands for an agent CLI",
-		Long:      "Write the slash commands init, work, status, handoff, resume, checkpoint and\nfinalize for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept\nunless --force is given. With --mcp the CLI also adds relay mcp to\nthe servers that you have configured (claude, codex, gemini).",
+		Long:      "Write the slash commands init, work, status, handoff, resume, checkpoint and\nfinalize for an agent CLI:\n" + strings.Join(agents, ", ") + ". A file that is there and differs is kept\nunless --force is given.",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: agents,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +53,6 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 	cmd.Flags().BoolVar(&opts.user, "user", false, "install for your user, in every repository")
 	cmd.Flags().Bool("project", false, "install in this repository (default)")
 	cmd.Flags().BoolVar(&opts.force, "force", false, "replace files that differ")
-	cmd.Flags().BoolVar(&opts.mcp, "mcp", false, "have the CLI add relay mcp to its servers, too")
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the names of the files, and write nothing")
 	cmd.MarkFlagsMutuallyExclusive("user", "project")
 	return cmd
@@ -65,13 +61,6 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 func runInstall(ctx context.Context, opts installOptions) error {
 	if !slices.Contains(configs.CommandAgents(), opts.agent) {
 		return &exit.UsageError{Message: "there are no slash commands for " + terminal.Quote(opts.agent), Hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
-	}
-	var add []string
-	if opts.mcp {
-		var err error
-		if add, err = mcpserver.AddCommand(opts.agent, opts.user); err != nil {
-			return err
-		}
 	}
 	scope := configs.ScopeProject
 	var base string
@@ -102,26 +91,6 @@ func runInstall(ctx context.Context, opts installOptions) error {
 		}
 	}
 	fmt.Fprintf(opts.app.Out, "in %s: %s\n", opts.agent, strings.Join(names, ", "))
-	return opts.addServer(ctx, base, add)
-}
-
-// addServer has the CLI add relay to its servers, where that was asked for.
-func (opts installOptions) addServer(ctx context.Context, base string, add []string) error {
-	switch {
-	case add == nil:
-		return nil
-	case opts.dryRun:
-		fmt.Fprintf(opts.app.Out, "would run  %s\n", strings.Join(add, " "))
-		return nil
-	}
-	printed, err := mcpserver.Add(ctx, add, base, opts.app.Environ)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(opts.app.Out, "run  %s\n", strings.Join(add, " "))
-	if printed != "" {
-		fmt.Fprintf(opts.app.Out, "     %s\n", text.Line(printed, 300))
-	}
 	return nil
 }
 

@@ -25,7 +25,6 @@ type logsOptions struct {
 	tail    int
 	all     bool
 	follow  bool
-	raw     bool
 	json    bool
 }
 
@@ -41,8 +40,7 @@ attempt of the last run; each line then begins with the task's id.
 --follow goes on until the run is over, with later attempts.`,
 		Example: `  relay logs T5
   relay logs T5 --follow
-  relay logs T5 --attempt 1 --all | less
-  relay logs T5 --raw > transcript.jsonl`,
+  relay logs T5 --attempt 1 --all | less`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.task = append(args, "")[0]
@@ -54,11 +52,7 @@ attempt of the last run; each line then begins with the task's id.
 	f.BoolVarP(&opts.follow, "follow", "f", false, "go on with what is done, until the run is over")
 	f.IntVar(&opts.tail, "tail", 200, "print the last `N` events")
 	f.BoolVar(&opts.all, "all", false, "print all events")
-	f.BoolVar(&opts.raw, "raw", false, "print the output of the agents as it is; into a file or pipe with secrets")
 	f.BoolVar(&opts.json, "json", false, "print JSON, one event a line")
-	cmd.MarkFlagsMutuallyExclusive("raw", "json")
-	cmd.MarkFlagsMutuallyExclusive("raw", "follow")
-	cmd.MarkFlagsMutuallyExclusive("raw", "tail", "all")
 	cmd.MarkFlagsMutuallyExclusive("attempt", "follow")
 	return cmd
 }
@@ -101,16 +95,8 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 		o.Tail = 0
 	}
 	v := agentlog.New(opts.app, p, o)
-	switch {
-	case opts.follow:
+	if opts.follow {
 		return v.Follow(ctx, opts.task, list)
-	case opts.raw:
-		for _, at := range list {
-			if err := v.Raw(at, opts.app.Raw()); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	return v.Show(list)
 }

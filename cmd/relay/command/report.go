@@ -21,7 +21,6 @@ type reportOptions struct {
 	format string
 	output string
 	schema bool
-	list   string
 }
 
 func newReportCommand(a *cli.App) *cobra.Command {
@@ -35,8 +34,7 @@ criterion, deferred findings, and what it cost. It writes only the file that -o
 names, and works during a run.
 
 relay work writes the same to report.md and report.json in runs/RUN at its end.
-For an older run it shows that run's attempts, and the tasks as they are now.
-With --playlist it is about a list: how it stands, and the report of each epic.`,
+For an older run it shows that run's attempts, and the tasks as they are now.`,
 		Example: `  relay report | less
   relay report --format html -o night.html
   relay report --format json | jq .needs_you`,
@@ -46,7 +44,6 @@ With --playlist it is about a list: how it stands, and the report of each epic.`
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
 	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runreport.Formats, ", "))
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
-	f.StringVar(&opts.list, "playlist", "", "report on the epics of the list `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
 }
@@ -66,24 +63,14 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return err
 	}
 	if opts.output == "" {
-		return runreport.Print(a.Out, r, opts.format)
+		return runreport.Write(a.Out, r, opts.format)
 	}
 	return runreport.Replace(a, a.Path(opts.output), 0o644, r, opts.format)
 }
 
 // make makes the report that was asked for.
-func (o *reportOptions) make(ctx context.Context) (runreport.Report, error) {
+func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 	a := o.app
-	if o.list != "" {
-		if o.run != "" {
-			return nil, &exit.UsageError{Message: "--run names a run of one epic, and a playlist has several", Hint: "relay report --epic ID --run RUN"}
-		}
-		p, list, err := a.Playlist(ctx, o.list)
-		if err != nil {
-			return nil, err
-		}
-		return runreport.ForList(ctx, a, p, list)
-	}
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ them message by message and tool call by tool call. An id may be shortened while
 no other begins so.`,
 	}
 	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsTurnsCommand(a), newSessionsToolsCommand(a),
-		newSessionsCostCommand(a), newSessionsSearchCommand(a), newSessionsSQLCommand(a), newSessionsImportCommand(a), newSessionsForkCommand(a))
+		newSessionsSearchCommand(a), newSessionsSQLCommand(a), newSessionsImportCommand(a), newSessionsForkCommand(a))
 	return cmd
 }
 
@@ -98,17 +98,6 @@ func newSessionsToolsCommand(a *cli.App) *cobra.Command {
 	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
 		return v.Tools(cmd.Context(), append(args, "")[0])
 	})
-}
-
-func newSessionsCostCommand(a *cli.App) *cobra.Command {
-	by := ""
-	cmd := viewing(a, &cobra.Command{
-		Use:   "cost",
-		Short: "Print tokens and cost by task, model or run",
-		Args:  cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.Cost(cmd.Context(), by) })
-	cmd.Flags().StringVar(&by, "by", string(sessions.ByTask), "add up by `WHAT`: task, model or run")
-	return cmd
 }
 
 func newSessionsSearchCommand(a *cli.App) *cobra.Command {

@@ -3,14 +3,12 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/guardian"
@@ -189,11 +187,12 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	}
 	o.App.Warn(p.Config.Warnings...)
 	refused := o.Refusal(ctx, p, pl, view)
-	r, err := o.dryRunOf(ctx, p, pl, view, refused)
+	r, err := status.NewDryRun(ctx, p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
 	if err != nil {
 		return err
 	}
 	if refused != nil {
+		r.Refused = exit.Diagnose(refused).Messages[0]
 		refused = &exit.WouldRefuse{Err: refused}
 	}
 	if o.JSON {
@@ -201,17 +200,6 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	}
 	r.Write(o.App.Out, terminal.Columns(o.App.Out.Dest))
 	return refused
-}
-
-// dryRunOf returns what a run would do; refused is the error with which it would refuse to begin, or nil.
-func (o *workOptions) dryRunOf(
-	ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, refused error,
-) (*status.DryRun, error) {
-	r, err := status.NewDryRun(ctx, p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
-	if err == nil && refused != nil {
-		r.Refused = exit.Diagnose(refused).Messages[0]
-	}
-	return r, err
 }
 
 // runWorkList runs the epics of a playlist.
@@ -222,19 +210,14 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 			Message: "--playlist runs all tasks of its epics, and takes no TASK",
 			Hint:    "relay work " + text.ShellWord(opts.Tasks[0]) + " --epic ID runs a task of one of them",
 		}
+	case opts.dryRun:
+		return &exit.UsageError{Message: "--dry-run is about one epic, and a playlist has several", Hint: "relay status --playlist " + text.ShellWord(opts.playlist) + " shows them"}
 	case opts.App.Epic != "":
 		return &exit.UsageError{Message: "--playlist and --epic do not go together", Hint: "relay work --epic ID runs one epic of the list"}
 	}
 	flags, err := opts.settings(given)
 	if err != nil {
 		return err
-	}
-	if opts.dryRun {
-		p, list, err := opts.listed(ctx, flags)
-		if err != nil {
-			return err
-		}
-		return opts.dryRunList(ctx, p, list)
 	}
 	session.CatchPipe()
 	t := session.ListTarget{}
@@ -259,78 +242,4 @@ func (o *workOptions) listed(ctx context.Context, flags map[string]any) (*projec
 	o.App.Warn(p.Config.Warnings...)
 	list, err := o.App.ReadList(p, o.playlist)
 	return p, list, err
-}
-
-// listDryRun is what relay work --playlist --dry-run --json prints.
-type listDryRun struct {
-	Playlist string         `json:"playlist"`
-	Name     string         `json:"name"`
-	Epics    []listedDryRun `json:"epics"`
-}
-
-// listedDryRun is one epic of it.
-type listedDryRun struct {
-	ID        string         `json:"id"`
-	Title     string         `json:"title"`
-	File      string         `json:"file"`
-	Completed bool           `json:"completed"` // before: it would be passed over
-	Plan      *status.DryRun `json:"plan,omitempty"`
-}
-
-// dryRunList prints what a run of the list would do, epic by epic, and runs nothing. What would keep one of its epics from beginning is
-// looked for as the repository is now.
-func (o *workOptions) dryRunList(ctx context.Context, p *project.Project, list *project.List) error {
-	answer := listDryRun{Playlist: p.Rel(list.Path), Name: list.Name, Epics: []listedDryRun{}}
-	var first error
-	for i, e := range list.Listed {
-		shown := listedDryRun{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: p.Rel(e.Source)}
-		done, _, err := e.Completed()
-		if err != nil {
-			return err
-		}
-		if shown.Completed = done; !done {
-			refused, err := o.dryRunListed(ctx, list, i, &shown)
-			if err != nil {
-				return err
-			}
-			if first == nil && refused != nil {
-				first = &exit.WouldRefuse{Err: refused}
-			}
-		}
-		answer.Epics = append(answer.Epics, shown)
-		if !o.JSON {
-			o.printListed(i, len(list.Listed), &shown)
-		}
-	}
-	if o.JSON {
-		return errors.Join(o.App.PrintJSON(answer), first)
-	}
-	return first
-}
-
-// dryRunListed fills in what a run of one epic would do, and returns the error with which it would refuse to begin.
-func (o *workOptions) dryRunListed(ctx context.Context, list *project.List, i int, shown *listedDryRun) (refused, err error) {
-	e, one := list.Listed[i], *o
-	if one.Begin, _, refused = list.Base(ctx, i); refused != nil {
-		return refused, nil
-	}
-	view, err := e.Project.View(e.Plan)
-	if err != nil {
-		return nil, err
-	}
-	refused = one.Refusal(ctx, e.Project, e.Plan, view)
-	shown.Plan, err = one.dryRunOf(ctx, e.Project, e.Plan, view, refused)
-	return refused, err
-}
-
-func (o *workOptions) printListed(i, of int, shown *listedDryRun) {
-	if i > 0 {
-		fmt.Fprintln(o.App.Out)
-	}
-	fmt.Fprintf(o.App.Out, "epic %d of %d: %s\n", i+1, of, shown.Title)
-	if shown.Completed {
-		fmt.Fprintln(o.App.Out, "completed before")
-	} else if shown.Plan != nil {
-		shown.Plan.Write(o.App.Out, terminal.Columns(o.App.Out.Dest))
-	}
 }

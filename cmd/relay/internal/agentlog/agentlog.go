@@ -1,5 +1,5 @@
 // Package agentlog shows what agents do, as a person reads it: what they say, the commands they run, the files they edit, what comes of
-// it, and what that costs. It reads the transcripts of attempts, from their ends backwards unless all is wanted, and as they grow.
+// it, and what that costs. It reads the transcripts of attempts, also as they grow.
 package agentlog
 
 import (
@@ -108,21 +108,6 @@ func (v *Viewer) show(streams []*stream, ended bool) error {
 		for _, e := range part {
 			v.print(e)
 		}
-	}
-	return nil
-}
-
-// Raw writes out what the agents of an attempt have printed, unchanged, one run after the other. It fails for an attempt that has none.
-func (v *Viewer) Raw(at Attempt, out io.Writer) error {
-	streams := v.streams(at)
-	defer closeAll(streams)
-	for _, s := range streams {
-		if _, err := io.Copy(out, s.file); err != nil {
-			return err
-		}
-	}
-	if len(streams) == 0 {
-		return v.Show([]Attempt{at})
 	}
 	return nil
 }

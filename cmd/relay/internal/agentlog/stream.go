@@ -16,13 +16,9 @@ import (
 )
 
 const (
-	firstWindow = 256 << 10 // bytes of the end of a transcript that are read first
-	mostWindow  = 16 << 20  // that are read at most
-	widen       = 4
-
 	buffer    = 64 << 10
-	timesTail = 256 << 10 // bytes of the end of a file of times
-	mostOpen  = 1000      // calls that have not ended
+	timesTail = 4 << 20 // bytes of the end of a file of times
+	mostOpen  = 1000    // calls that have not ended
 )
 
 type stream struct {
@@ -75,45 +71,21 @@ func (s *stream) fileSize() int64 {
 	return 0
 }
 
-// tail returns the last entries, at most so many, and whether there are more before them. It reads from the end of the file, a larger part
-// each time, until there are enough. A compressed transcript is read from its beginning.
+// tail returns the last entries, at most so many, and whether there are more before them.
 func (s *stream) tail(most int, ended bool) (list []Entry, more bool, err error) {
 	take := func(e Entry) {
 		if list = append(list, e); len(list) >= 2*most {
 			list, more = append(list[:0], list[len(list)-most:]...), true
 		}
 	}
-	size := s.fileSize()
-	if s.at != nil && s.kind == "" { // the first line says whose it is
-		line, _, whole, err := transcripts.NextLine(bufio.NewReader(io.NewSectionReader(s.at, 0, firstWindow)), nil)
-		if err == nil && whole {
-			s.kind = kinds.Printed(line)
-		}
+	if err := s.readOn(ended, take); err != nil {
+		return nil, false, err
 	}
-	for window := int64(firstWindow); ; window *= widen {
-		from := max(size-min(window, mostWindow), 0)
-		list, more, s.reader, s.pending, s.shift = nil, from > 0, nil, nil, 0
-		clear(s.open)
-		if s.offset = from; from > 0 {
-			s.seeTimes()
-			s.shift = max(s.times.Size()-size, 0)
-			lines := bufio.NewReaderSize(io.NewSectionReader(s.at, from, size-from), buffer)
-			_, skipped, _, err := transcripts.NextLine(lines, nil)
-			if s.offset += skipped; err != nil {
-				return nil, false, err
-			}
-		}
-		if err := s.readOn(ended, take); err != nil {
-			return nil, false, err
-		}
-		s.flush(take)
-		if len(list) > most {
-			list, more = list[len(list)-most:], true
-		}
-		if len(list) == most || from == 0 || window >= mostWindow {
-			return list, more, nil
-		}
+	s.flush(take)
+	if len(list) > most {
+		list, more = list[len(list)-most:], true
 	}
+	return list, more, nil
 }
 
 // readOn reads what has come since the last time, as far as it is whole lines; when the stream has ended, the last one as well.

@@ -40,7 +40,7 @@ func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner
 
 // runner adds a point about a runner: its program, its version, and what it will do unasked. It returns false when the
 // program was not found.
-func (c *checkup) runner(ctx context.Context, label, name string) bool {
+func checkRunner(ctx context.Context, c *checkup, label, name string) bool {
 	program, runner, err := c.find(ctx, name)
 	if err != nil {
 		d := exit.Diagnose(err)
@@ -49,7 +49,7 @@ func (c *checkup) runner(ctx context.Context, label, name string) bool {
 	}
 	state, what, fix := OK, program, ""
 	if adapter, ok := runner.(interface{ Tested() version.Range }); ok {
-		state, what, fix = c.versioned(ctx, program, name, adapter.Tested())
+		state, what, fix = versioned(ctx, c, program, name, adapter.Tested())
 	}
 	if mode := modeOf(runner, strings.HasPrefix(label, reviewLabel)); mode != "" {
 		what += "; " + mode
@@ -73,7 +73,7 @@ func modeOf(runner runners.Runner, asked bool) string {
 }
 
 // versioned reports whether a program is one that its adapter was tested on.
-func (c *checkup) versioned(ctx context.Context, program, name string, tested version.Range) (state, what, fix string) {
+func versioned(ctx context.Context, c *checkup, program, name string, tested version.Range) (state, what, fix string) {
 	agent, _ := c.project.Agent(name) // its program was found
 	env := append(project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env), agent.Env...)
 	argv := []string{program}
@@ -95,7 +95,7 @@ func (c *checkup) versioned(ctx context.Context, program, name string, tested ve
 }
 
 // runners checks the program of every runner that would be asked. Of those to choose from one is enough.
-func (c *checkup) runners(ctx context.Context) {
+func checkRunners(ctx context.Context, c *checkup) {
 	names := c.project.Config.Relay.Runners
 	if len(names) == 0 {
 		c.points = append(c.points, Point{
@@ -108,7 +108,7 @@ func (c *checkup) runners(ctx context.Context) {
 		return err == nil
 	})
 	for _, name := range names {
-		if !c.runner(ctx, "runner "+name, name) && usable {
+		if !checkRunner(ctx, c, "runner "+name, name) && usable {
 			c.points[len(c.points)-1].State = Warn
 		}
 	}
@@ -119,13 +119,13 @@ func (c *checkup) runners(ctx context.Context) {
 	for i := range c.plan.Epic.Tasks {
 		name := c.plan.Epic.Tasks[i].Runner
 		if name != "" && !wanted[name] && !slices.Contains(names, name) {
-			c.runner(ctx, "runner "+name, name)
+			checkRunner(ctx, c, "runner "+name, name)
 		}
 		wanted[name] = true
 	}
 }
 
-func (c *checkup) reviewers(ctx context.Context) {
+func checkReviewers(ctx context.Context, c *checkup) {
 	names := c.project.Reviewers()
 	if len(names) == 0 && c.project.Config.Relay.Review.Enabled && c.project.Config.Relay.Review.Provider == project.AutoReviewer {
 		c.add(Warn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(project.ReviewVendors(), ", ")+", or name a reviewer")
@@ -140,7 +140,7 @@ func (c *checkup) reviewers(ctx context.Context) {
 		return
 	}
 	for _, name := range names {
-		if !c.runner(ctx, reviewLabel+name, name) {
+		if !checkRunner(ctx, c, reviewLabel+name, name) {
 			continue
 		}
 		if _, err := c.project.Reviewer(name); err != nil {
@@ -150,7 +150,7 @@ func (c *checkup) reviewers(ctx context.Context) {
 }
 
 // shell reports a missing sh, which acceptance commands run in.
-func (c *checkup) shell() {
+func checkShell(c *checkup) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		c.add(Fail, "shell", "there is no sh to run acceptance commands", "put sh on the PATH")
 	}
@@ -193,8 +193,8 @@ func (a asked) label() string {
 
 // ask sends every agent that a run would use one tiny request, all at the same time, each in an empty folder of its own. It is no
 // attempt: nothing is recorded, and nothing in the checkout is read or written.
-func (c *checkup) ask(ctx context.Context) {
-	agents := c.agentsToAsk()
+func askAgents(ctx context.Context, c *checkup) {
+	agents := agentsToAsk(c)
 	if len(agents) == 0 {
 		return
 	}
@@ -205,12 +205,12 @@ func (c *checkup) ask(ctx context.Context) {
 	var wait sync.WaitGroup
 	for i := range agents {
 		a := &agents[i]
-		wait.Go(func() { a.err = c.askOne(ctx, a, filepath.Join(c.programs.dir, "ask-"+strconv.Itoa(i))) })
+		wait.Go(func() { a.err = askOne(ctx, c, a, filepath.Join(c.programs.dir, "ask-"+strconv.Itoa(i))) })
 	}
 	wait.Wait()
 	able := slices.ContainsFunc(agents, func(a asked) bool { return !a.reviewer && a.answers() })
 	for _, a := range agents {
-		p := c.answered(a)
+		p := answered(c, a)
 		if p.State == Fail && able && !a.reviewer && slices.Contains(c.project.Config.Relay.Runners, a.name) {
 			p.State = Warn // of those to choose from one is enough
 		}
@@ -227,9 +227,9 @@ func tasksOf(pl *project.Plan) []epic.Task {
 
 // agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
 // whose program is missing are told already.
-func (c *checkup) agentsToAsk() (agents []asked) {
+func agentsToAsk(c *checkup) (agents []asked) {
 	add := func(name, model string, reviewer bool) {
-		own, ok := c.askable(name)
+		own, ok := askable(c, name)
 		if !ok {
 			return
 		}
@@ -261,7 +261,7 @@ func (c *checkup) agentsToAsk() (agents []asked) {
 }
 
 // askable returns an agent that can be asked something: its program is there, and it does not do what it does whatever it is asked.
-func (c *checkup) askable(name string) (configs.Agent, bool) {
+func askable(c *checkup, name string) (configs.Agent, bool) {
 	agent, err := c.project.Agent(name)
 	if err != nil || agent.Type == kinds.Scripted || agent.Type == kinds.Command && agent.Result != "final" {
 		return agent, false
@@ -271,7 +271,7 @@ func (c *checkup) askable(name string) (configs.Agent, bool) {
 }
 
 // askOne asks one agent. The error is a fault of this machine.
-func (c *checkup) askOne(ctx context.Context, a *asked, dir string) error {
+func askOne(ctx context.Context, c *checkup, a *asked, dir string) error {
 	work := filepath.Join(dir, "work")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
@@ -305,7 +305,7 @@ func (a asked) answers() bool {
 }
 
 // answered returns the point about an agent that was asked.
-func (c *checkup) answered(a asked) Point {
+func answered(c *checkup, a asked) Point {
 	p := Point{Name: a.label(), State: Fail, Code: exit.NoRunner}
 	who := ""
 	if a.model != "" {

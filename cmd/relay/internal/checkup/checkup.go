@@ -30,7 +30,6 @@ type Point struct {
 	Fix     string `json:"fix,omitempty"`
 	Place   string `json:"place,omitempty"` // FILE:LINE of what it is about, if known
 	Code    int    `json:"-"`               // exit code of relay check, when it fails
-	Mend    *Mend  `json:"-"`               // what relay check can do about it, if anything
 }
 
 // Host is what an examination needs of the program that it is part of.
@@ -56,8 +55,8 @@ type checkup struct {
 // Run checks everything that could fail in a run, in the order that a user should put it right. With Host.RunChecks it returns as well
 // what each check came to, those of the epic first and then those of its open tasks.
 func Run(ctx context.Context, h Host) ([]Point, []Check) {
-	c := checkup{host: h, programs: programs{guard: h.Guardian}}
-	c.all(ctx)
+	c := &checkup{host: h, programs: programs{guard: h.Guardian}}
+	checkAll(ctx, c)
 	return c.points, c.checks
 }
 
@@ -78,7 +77,7 @@ func (c *checkup) fail(name string, err error) {
 	c.points[len(c.points)-1].Fix = d.Hint
 }
 
-func (c *checkup) all(ctx context.Context) {
+func checkAll(ctx context.Context, c *checkup) {
 	session, err := c.host.Session()
 	if err != nil {
 		c.fail("repository", err)
@@ -92,46 +91,45 @@ func (c *checkup) all(ctx context.Context) {
 	located, err := project.Locate(ctx, session, nil)
 	if err != nil {
 		c.project = p
-		c.repository(ctx)
+		checkRepository(ctx, c)
 		c.fail("configuration", err)
-		c.unread()
+		checkUnread(c)
 		return
 	}
 	c.project = located
-	c.repository(ctx)
+	checkRepository(ctx, c)
 	c.add(OK, "configuration", "read", "")
 	for _, w := range located.Config.Warnings {
 		c.add(Warn, "configuration", w, "")
 	}
-	c.unread()
-	c.localFile(ctx)
-	c.folder()
-	c.space()
-	c.backup()
-	c.transcripts()
-	c.worktrees(ctx)
-	c.rules(ctx)
-	if c.epic() {
-		c.ledger(ctx)
+	checkUnread(c)
+	checkLocalFile(ctx, c)
+	checkFolder(c)
+	checkSpace(c)
+	checkBackup(c)
+	checkWorktrees(ctx, c)
+	checkRules(ctx, c)
+	if checkEpic(c) {
+		checkLedger(ctx, c)
 	}
 	defer c.programs.close()
-	c.runners(ctx)
-	c.reviewers(ctx)
+	checkRunners(ctx, c)
+	checkReviewers(ctx, c)
 	if c.plan != nil {
-		c.protected(ctx)
-		c.budget()
+		checkProtected(ctx, c)
+		checkBudget(c)
 	}
 	if c.host.Ask {
-		c.ask(ctx)
+		askAgents(ctx, c)
 	}
-	c.shell()
-	c.sleep(ctx)
+	checkShell(c)
+	checkSleep(ctx, c)
 	switch {
 	case c.plan == nil:
 	case c.host.RunChecks:
-		c.runChecks(ctx)
+		runChecks(ctx, c)
 	default:
-		c.ignored(ctx)
+		checkIgnored(ctx, c)
 	}
 }
 

@@ -9,10 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/text"
-	"relay/orchestrator/transcripts"
 )
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -30,7 +28,7 @@ func roomFor(what string, need, free uint64, unknown error) (state, words, fix s
 }
 
 // backup checks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
-func (c *checkup) backup() {
+func checkBackup(c *checkup) {
 	git, store := c.project.Git.GitDir(), c.project.BackupDir()
 	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
 		return
@@ -47,22 +45,6 @@ func (c *checkup) backup() {
 		fix += ", or choose another disk with XDG_STATE_HOME"
 	}
 	c.add(state, "disk", words, fix)
-}
-
-// transcripts says what the recorded sessions of agents take.
-func (c *checkup) transcripts() {
-	runs, err := transcripts.Runs(c.project.File(attempts.RunsDir))
-	if err != nil {
-		c.add(Warn, "disk", "what the sessions of agents take is unknown: "+err.Error(), "")
-		return
-	}
-	var size int64
-	for _, r := range runs {
-		size += r.Bytes
-	}
-	if size >= 1<<20 { // less is not worth a line
-		c.add(OK, "disk", fmt.Sprintf("%s of agents' sessions in %s", text.Bytes(uint64(size)), text.Count(len(runs), "run")), "")
-	}
 }
 
 // linkable reports whether a file can be linked into a folder, which it can on the same disk alone.
@@ -101,17 +83,17 @@ const (
 	noSpace     = 100 << 20
 )
 
-func (c *checkup) space() {
+func checkSpace(c *checkup) {
 	free, err := project.FreeSpace(c.project.Root)
 	if err != nil {
 		c.add(Warn, "disk", "the free space is unknown: "+err.Error(), "")
 		return
 	}
-	c.freeSpace(free)
+	checkFreeSpace(c, free)
 }
 
 // freeSpace reports whether that many bytes are enough for a run.
-func (c *checkup) freeSpace(free uint64) {
+func checkFreeSpace(c *checkup, free uint64) {
 	words := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
 	const hint = "make room: a night writes transcripts, logs and commits"
 	switch {
@@ -127,7 +109,7 @@ func (c *checkup) freeSpace(free uint64) {
 var errNotWritable = errors.New("cannot be written to")
 
 // folder tries to write where the ledger goes, and where git keeps commits and relay its locks.
-func (c *checkup) folder() {
+func checkFolder(c *checkup) {
 	dir := c.project.Dir
 	for !project.Exists(dir) && dir != c.project.Root {
 		dir = filepath.Dir(dir)
@@ -155,9 +137,9 @@ func writable(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// sleep reports whether the machine will be kept awake. Where it will not, that is no fault of a server, which never
+// checkSleep reports whether the machine will be kept awake. Where it will not, that is no fault of a server, which never
 // sleeps.
-func (c *checkup) sleep(ctx context.Context) {
+func checkSleep(ctx context.Context, c *checkup) {
 	if !c.project.Config.Relay.InhibitSleep {
 		return
 	}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +19,7 @@ import (
 )
 
 // epic reads the plan and says what in it nothing would prove.
-func (c *checkup) epic() bool {
+func checkEpic(c *checkup) bool {
 	plan, err := c.project.Plan()
 	if err != nil {
 		c.fail("epic", err)
@@ -45,7 +42,7 @@ func (c *checkup) epic() bool {
 }
 
 // budget checks what a run may cost, and whether the caps can be kept.
-func (c *checkup) budget() {
+func checkBudget(c *checkup) {
 	p, caps := c.project, c.project.Caps(c.plan)
 	if err := caps.Check(); err != nil {
 		c.fail("budget", err)
@@ -70,7 +67,7 @@ func (c *checkup) budget() {
 var bash = lazyregexp.New(`\[\[ |<\(|\bpipefail\b|<<<|^\s*source `)
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
-func (c *checkup) runChecks(ctx context.Context) {
+func runChecks(ctx context.Context, c *checkup) {
 	view, err := c.project.View(c.plan)
 	if err != nil {
 		return // that is told already
@@ -113,7 +110,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 }
 
 // ignored warns of what git ignores and checks name: task checkouts lack it. Only running them proves that.
-func (c *checkup) ignored(ctx context.Context) {
+func checkIgnored(ctx context.Context, c *checkup) {
 	view, err := c.project.View(c.plan)
 	if err != nil {
 		return // that is told already
@@ -130,8 +127,8 @@ func (c *checkup) ignored(ctx context.Context) {
 	}
 }
 
-// protected reports globs that protect nothing of what is in the repository, and links of which only the link is.
-func (c *checkup) protected(ctx context.Context) {
+// checkProtected reports globs that protect nothing of what is in the repository.
+func checkProtected(ctx context.Context, c *checkup) {
 	patterns := slices.Clone(c.plan.Epic.Protected)
 	for i := range c.plan.Epic.Tasks {
 		patterns = append(patterns, c.plan.Epic.Tasks[i].Protected...)
@@ -140,20 +137,12 @@ func (c *checkup) protected(ctx context.Context) {
 	if patterns = slices.Compact(patterns); len(patterns) == 0 {
 		return
 	}
-	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-s", "-z"}, Limit: 256 << 20})
+	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
 	if err != nil {
 		c.fail("protected", err)
 		return
 	}
-	var files, links []string
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		if mode, name, ok := strings.Cut(entry, "\t"); ok {
-			files = append(files, name)
-			if strings.HasPrefix(mode, "120000 ") {
-				links = append(links, name)
-			}
-		}
-	}
+	files := strings.Split(string(out), "\x00")
 	covered := func(glob string) bool {
 		return slices.ContainsFunc(files, func(p string) bool { return globs.Covers(glob, p) })
 	}
@@ -166,30 +155,5 @@ func (c *checkup) protected(ctx context.Context) {
 			fix = "write " + deep + ": without a slash it is about the root only"
 		}
 		c.add(Warn, "protected", glob+" covers no file that git has", fix)
-	}
-	c.protectedLinks(patterns, links)
-}
-
-// protectedLinks warns of links whose target anybody may change.
-func (c *checkup) protectedLinks(patterns, links []string) {
-	safe := func(p string) bool {
-		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
-	}
-	for _, link := range slices.DeleteFunc(links, func(p string) bool { return !safe(p) }) {
-		target, err := os.Readlink(filepath.Join(c.project.Root, filepath.FromSlash(link)))
-		if err != nil {
-			continue
-		}
-		to := path.Join(path.Dir(link), filepath.ToSlash(target))
-		var fix string
-		switch {
-		case filepath.IsAbs(target) || !filepath.IsLocal(filepath.FromSlash(to)):
-			fix = "put a file in its place: what is outside the repository cannot be protected"
-		case !safe(to):
-			fix = "protect " + to + " as well"
-		default:
-			continue
-		}
-		c.add(Warn, "protected", link+" is a link: what it leads to may be changed", fix)
 	}
 }

@@ -28,10 +28,10 @@ func addBehind(ctx context.Context, c *checkup) {
 	}
 }
 
-func (c *checkup) repository(ctx context.Context) {
+func checkRepository(ctx context.Context, c *checkup) {
 	facts, err := c.project.Git.Facts(ctx, 1)
 	if err != nil {
-		c.gitFailed(err)
+		gitFailed(c, err)
 		return
 	}
 	listed := c.project.Config != nil
@@ -68,14 +68,14 @@ func (c *checkup) repository(ctx context.Context) {
 
 // gitFailed reports that git could not read the repository's state. A filter's program that is missing stops it even
 // there.
-func (c *checkup) gitFailed(err error) {
+func gitFailed(c *checkup, err error) {
 	c.fail("repository", err)
 	if answer := err.Error(); strings.Contains(answer, "hung up unexpectedly") || strings.Contains(answer, " filter '") {
 		c.points[len(c.points)-1].Fix = "install what git config --get-regexp ^filter names, with which this repository keeps some of its files"
 	}
 }
 
-func (c *checkup) ledger(ctx context.Context) {
+func checkLedger(ctx context.Context, c *checkup) {
 	view, err := c.project.View(c.plan)
 	if err != nil {
 		c.fail("ledger", err)
@@ -95,10 +95,7 @@ func (c *checkup) ledger(ctx context.Context) {
 		c.add(Warn, "ledger", "a run is active: "+exit.HolderText(view.Holder), "relay status --watch")
 		return
 	}
-	if news := project.NewSince(c.project, view.Ledger.Run); len(news) > 0 {
-		c.add(OK, "new", "since the last night here: "+text.Some(news, 6), "")
-	}
-	c.otherCheckouts(ctx, view.Ledger)
+	checkOthers(ctx, c, view.Ledger)
 	addBase(ctx, c, view.Ledger)
 	counts := status.CountTasks(view.Ledger, c.plan.Graph)
 	words := fmt.Sprintf("%d of %d completed", counts.Completed, counts.Total)
@@ -110,7 +107,7 @@ func (c *checkup) ledger(ctx context.Context) {
 }
 
 // otherCheckouts reports a run of this epic in another checkout of the repository, and for what one has made.
-func (c *checkup) otherCheckouts(ctx context.Context, l *attempts.Ledger) {
+func checkOthers(ctx context.Context, c *checkup, l *attempts.Ledger) {
 	err := runlock.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
 	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
 		err = epicbranch.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, epicbranch.ViewOf(l, c.project.Dir))
@@ -154,7 +151,7 @@ var hookPrograms = []struct{ file, name, run string }{
 
 // rules reports what a repository asks of commits and what relay's own do not have: its hooks, and signatures. What they should hold
 // belongs into the checks, which all work has to pass.
-func (c *checkup) rules(ctx context.Context) {
+func checkRules(ctx context.Context, c *checkup) {
 	state, err := c.project.Git.State(ctx)
 	if err != nil {
 		return // that is told already
@@ -165,7 +162,7 @@ func (c *checkup) rules(ctx context.Context) {
 		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
 		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
 	} else if c.project.Config.Relay.Hooks {
-		c.hookless(ctx, state.Hooks)
+		hookless(ctx, c, state.Hooks)
 	}
 	fix := "put what they check among the checks of the epic, which all work has to pass"
 	if slices.Contains(found, "pre-commit") && !c.project.Config.Relay.Hooks {
@@ -183,11 +180,11 @@ func (c *checkup) rules(ctx context.Context) {
 	if len(found) > 0 {
 		c.add(Warn, "hooks", "no hook runs for what relay commits: "+text.Some(found, 5), fix)
 	}
-	c.signing(ctx)
+	checkSigning(ctx, c)
 }
 
 // hookless says why relay.hooks has no hook run.
-func (c *checkup) hookless(ctx context.Context, hooks []string) {
+func hookless(ctx context.Context, c *checkup, hooks []string) {
 	if slices.Contains(hooks, "pre-commit") {
 		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation, "")
 		return
@@ -203,8 +200,8 @@ func (c *checkup) hookless(ctx context.Context, hooks []string) {
 	c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+why, fix)
 }
 
-// signing reports a signature that commits should have by the git of the user or by relay.sign, and will not have.
-func (c *checkup) signing(ctx context.Context) {
+// checkSigning reports a signature that commits should have by the git of the user or by relay.sign, and will not have.
+func checkSigning(ctx context.Context, c *checkup) {
 	relay := &c.project.Config.Relay
 	byGit, _ := c.setting(ctx, "--type=bool", "commit.gpgSign")
 	worktree := engine.Isolation(relay.Isolation) == engine.IsolationWorktree

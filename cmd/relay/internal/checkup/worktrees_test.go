@@ -2,30 +2,10 @@ package checkup
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"relay/cmd/relay/internal/project"
 )
-
-func TestSizeOfACheckout(t *testing.T) {
-	t.Parallel()
-	s := sizeCounter{root: t.TempDir()}
-	for name, size := range map[string]int{"a name 9 with 5 numbers": 40, "b": 5000} {
-		if err := os.WriteFile(filepath.Join(s.root, name), make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []byte("a name 9 with 5 numbers\x00deleted\x00.\x00b\x00") { // as it may come through a pipe
-		if n, err := s.Write([]byte{c}); n != 1 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if s.bytes != 3*block {
-		t.Errorf("%d bytes", s.bytes)
-	}
-}
 
 func TestRoom(t *testing.T) {
 	t.Parallel()

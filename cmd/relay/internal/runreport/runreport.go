@@ -2,14 +2,11 @@
 package runreport
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -49,15 +46,8 @@ func Make(a *cli.App, p *project.Project, pl *project.Plan, view *attempts.View,
 	})
 }
 
-// Report is a report on an epic, or on the epics of a playlist.
-type Report interface {
-	Markdown(w io.Writer, zone *time.Location) error
-	HTML(w io.Writer, zone *time.Location) error
-	JSON(w io.Writer) error
-}
-
 // Write writes a report in one of Formats.
-func Write(w io.Writer, r Report, format string) error {
+func Write(w io.Writer, r *report.Report, format string) error {
 	switch format {
 	case "json":
 		return r.JSON(w)
@@ -67,28 +57,8 @@ func Write(w io.Writer, r Report, format string) error {
 	return r.Markdown(w, time.Local)
 }
 
-// Print writes a report in a format for a person to read at once: the headings of markdown are coloured.
-func Print(w *terminal.Writer, r Report, format string) error {
-	if format != "md" || w.Palette == (terminal.Palette{}) {
-		return Write(w, r, format)
-	}
-	var page bytes.Buffer
-	err := Write(&page, r, format)
-	for line := range strings.Lines(page.String()) {
-		text := strings.TrimSuffix(line, "\n")
-		switch {
-		case text == "## Needs you":
-			text = w.Palette.Bad(text)
-		case strings.HasPrefix(text, "#"), strings.HasPrefix(text, "**"):
-			text = w.Palette.Strong(text)
-		}
-		fmt.Fprintln(w, text)
-	}
-	return err
-}
-
 // Replace writes a report into a file, as harmless as on a terminal.
-func Replace(a *cli.App, path string, mode fs.FileMode, r Report, format string) error {
+func Replace(a *cli.App, path string, mode fs.FileMode, r *report.Report, format string) error {
 	return project.ReplaceWith(path, mode, func(w io.Writer) error {
 		out := terminal.NewWriter(w)
 		out.Redact = a.Secrets.Values
@@ -117,45 +87,4 @@ func Keep(a *cli.App, p *project.Project, pl *project.Plan, ended Ended) {
 	if err != nil {
 		fmt.Fprintf(a.Err, "relay: warning: there is no report of this run: %v; relay report makes one\n", err)
 	}
-}
-
-// ForList makes the report on a playlist: how the list stands, and of each epic its last night. It fails when a ledger cannot be read.
-func ForList(ctx context.Context, a *cli.App, p *project.Project, list *project.List) (*report.List, error) {
-	s, err := status.ReadList(ctx, p, list, a.Now())
-	if err != nil {
-		return nil, err
-	}
-	l := &report.List{
-		Version: 1, MadeAt: a.Now().UTC(), Playlist: s.Playlist, Name: s.Name, Current: s.Current, Completed: s.Counts.Completed, Usage: s.Usage,
-		Epics: []report.Listed{},
-	}
-	for i := range s.Epics {
-		e := &s.Epics[i]
-		one := report.Listed{
-			ID: e.ID, Title: e.Title, File: e.File, State: string(e.State), Words: e.State.Text(), Finished: e.Status.Finished,
-			Done: e.Status.Counts.Completed, Total: e.Status.Counts.Total,
-		}
-		if one.Report, err = ofListed(ctx, a, list.Listed[i].Project); err != nil {
-			return nil, fmt.Errorf("epic %s: %w", e.ID, err)
-		}
-		l.Epics = append(l.Epics, one)
-	}
-	return l, nil
-}
-
-// ofListed makes the report on one epic; nil when it has had no run.
-func ofListed(ctx context.Context, a *cli.App, p *project.Project) (*report.Report, error) {
-	journal, err := Journal(p, "")
-	if err != nil || len(journal.Runs()) == 0 {
-		return nil, err
-	}
-	pl, view, warning, err := p.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r := Make(a, p, pl, view, journal)
-	if warning != "" {
-		r.Warnings = append(r.Warnings, warning)
-	}
-	return r, nil
 }

@@ -2,7 +2,7 @@ package session
 
 import (
 	"errors"
-	"fmt"
+	"io"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
@@ -67,13 +67,17 @@ func (s *session) print(e *end) {
 	if s.o.JSON {
 		_ = s.app.PrintJSON(s.summary(e))
 	} else {
-		s.printText(e, "")
+		s.printText(s.app.Out, e)
 	}
-	s.learn(&e.sum, e.view)
+	w := s.app.Out
+	if s.o.JSON {
+		w = s.app.Err
+	}
+	s.learn(w, e)
 }
 
-// printText prints it for a person, under a heading.
-func (s *session) printText(e *end, heading string) {
+// printText prints it for a person.
+func (s *session) printText(w io.Writer, e *end) {
 	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*text.RefusedError)) { // the error says what to do first
 		return
 	}
@@ -81,8 +85,7 @@ func (s *session) printText(e *end, heading string) {
 	l.Paint = s.app.Out.Palette
 	l.Flag = s.project.EpicFlag()
 	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
-	fmt.Fprint(s.app.Out, heading)
-	l.RunSummary(s.app.Out, e.sum, e.now)
+	l.RunSummary(w, e.sum, e.now)
 }
 
 // failure returns the exit code of the session as an error; nil when all went well.

@@ -1,18 +1,19 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/epic/playlist"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/text"
 )
@@ -26,15 +27,15 @@ type ListTarget struct {
 // listRun is one relay work on a playlist.
 type listRun struct {
 	*command
-	o        *Options
-	project  *project.Project
-	list     *project.List
-	began    time.Time
-	spent    attempts.Usage
-	epics    []ListedSummary // as the list
-	code     int             // exit code of what ended the list, or of the first epic that did not complete
-	unmarked bool            // nothing is written into the playlist
-	failure  error           // that main tells, of the epic that ended the list
+	o       *Options
+	project *project.Project
+	list    *project.List
+	began   time.Time
+	spent   attempts.Usage
+	epics   []ListedSummary // as the list
+	code    int             // exit code of what ended the list, or of the first epic that did not complete
+	failure error           // that main tells, of the epic that ended the list
+	said    bytes.Buffer    // the summaries of the epics: no epic waits for a terminal
 }
 
 // RunList runs the epics of a playlist one after the other, and prints the summary. Each begins from where the one before ended. One
@@ -56,11 +57,8 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	}
 	defer c.release()
 	l := &listRun{command: c, o: o, project: t.Project, list: t.List, began: time.Now(), epics: make([]ListedSummary, len(t.List.Listed))}
-	attachOut, attachErr := o.App.Out.Detach(), o.App.Err.Detach() // no epic waits for a terminal
 	l.work(ctx)
 	c.end()
-	attachOut()
-	attachErr()
 	l.print()
 	switch {
 	case l.failure != nil:
@@ -76,7 +74,6 @@ func (l *listRun) work(ctx context.Context) {
 	for i, e := range l.list.Listed {
 		l.epics[i] = ListedSummary{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: e.Project.Rel(e.Source), State: epicPending}
 	}
-	l.markBegun(ctx)
 	over := false
 	for i, e := range l.list.Listed {
 		done, looks, err := e.Completed()
@@ -89,28 +86,17 @@ func (l *listRun) work(ctx context.Context) {
 			if looks {
 				l.needsLook(i)
 			}
-			if l.list.Epics[i].Status != playlist.Completed {
-				l.markEpic(i, playlist.Completed)
-			}
 			continue
 		case ctx.Err() != nil: // between two epics
 			l.code, over, l.epics[i].State = exit.OfSignal(l.stop.signal()), true, epicStopped
 			continue
 		}
 		l.say(l.title(i))
-		l.markEpic(i, playlist.InProgress)
 		if err == nil {
 			err = l.epic(ctx, i)
 		}
 		over = l.ended(ctx, i, err)
-		switch l.epics[i].State {
-		case epicCompleted:
-			l.markEpic(i, playlist.Completed)
-		case epicFailed:
-			l.markEpic(i, playlist.Failed)
-		}
 	}
-	l.markEnded()
 }
 
 // title names an epic by its place in the list.
@@ -139,11 +125,11 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	if end.began() {
 		summary := s.summary(end)
 		l.epics[i].Run = &summary
-		l.app.Out.Optional = true // the exit code tells of the night, not of the output
 		if !l.o.JSON {
-			s.printText(end, "\n"+text.Line(l.title(i), 200)+"\n")
+			fmt.Fprintf(&l.said, "\n%s\n", text.Line(l.title(i), 200))
+			s.printText(&l.said, end)
 		}
-		s.learn(&end.sum, end.view)
+		s.learn(&l.said, end)
 	}
 	if err == nil && sum.Reason == ending.EpicLooks { // what follows begins all the same
 		l.needsLook(i)
@@ -189,7 +175,13 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 	default:
 		l.code = cmp.Or(l.code, code)
 		if !told {
-			l.app.ReportError(err)
+			d := exit.Diagnose(err)
+			for _, m := range d.Messages {
+				l.say("error: " + m)
+			}
+			for line := range strings.Lines(d.Hint) {
+				l.say("hint: " + strings.TrimSuffix(line, "\n"))
+			}
 		}
 	}
 	if !told {

@@ -47,12 +47,14 @@ func (l *listRun) print() {
 	l.app.Out.Optional = true // the exit code tells of the night, not of the output
 	took := time.Since(l.began)
 	if l.o.JSON {
+		_, _ = l.said.WriteTo(l.app.Err)
 		_ = l.app.PrintJSON(ListSummary{
 			Version: 1, Playlist: l.project.Rel(l.list.Path), Name: l.list.Name, ExitCode: l.code,
 			Seconds: float64(took.Milliseconds()) / 1000, Usage: l.spent, Epics: l.epics,
 		})
 		return
 	}
+	_, _ = l.said.WriteTo(l.app.Out)
 	w, done, ended := l.app.Out, 0, 0
 	for i := range l.epics {
 		if s := l.epics[i].State; s == epicCompleted || s == epicCompletedBefore {

@@ -36,27 +36,6 @@ func (v *View) Tools(ctx context.Context, session string) error {
 	return nil
 }
 
-// Cost prints what sessions have used, by task, model or run.
-func (v *View) Cost(ctx context.Context, by string) error {
-	g := sessions.Grouping(by)
-	if g != sessions.ByTask && g != sessions.ByModel && g != sessions.ByRun {
-		return &exit.UsageError{Message: fmt.Sprintf("--by %s is nothing that costs are added up by", by), Hint: "write --by task, model or run"}
-	}
-	list, err := v.ledger.Costs(ctx, g)
-	if done, err := shown(v, list, err, ""); done {
-		return err
-	}
-	rows := [][]string{{by, "sessions", "messages", "tokens in", "tokens out", "USD"}}
-	for _, c := range list {
-		rows = append(rows, []string{
-			text.FirstOf(v.line(c.Of), "-"), fmt.Sprint(c.Sessions), fmt.Sprint(c.Messages), text.Amount(c.InputTokens), text.Amount(c.OutputTokens),
-			fmt.Sprintf("%.4f", c.USD),
-		})
-	}
-	v.table(rows)
-	return nil
-}
-
 func (v *View) table(rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

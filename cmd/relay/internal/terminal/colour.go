@@ -1,19 +1,18 @@
 package terminal
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Palette marks text by what it means, for the Writer it belongs to, which colours it. The zero Palette leaves text as it is.
+// Palette marks text by what it means, for the Writer that colours it. False leaves text as it is.
 //
-// A mark is made of code points that stand for no character, and of some that nobody can guess: what an agent prints is never one. It
-// has no width of its own only once it is written, so text is cut and padded before it is marked.
-type Palette struct{ key string }
+// A mark is a code point that stands for no character. The Writer replaces it after it has escaped the text, so only these colours reach
+// the terminal. Marks take up width: cut and pad text before you mark it.
+type Palette bool
 
-// Noncharacters of Unicode, of which marks are made. Those from firstKey on make up the key.
+// Noncharacters of Unicode.
 const (
 	markPlain  = '\ufdd0'
 	markGood   = '\ufdd1'
@@ -21,10 +20,6 @@ const (
 	markWait   = '\ufdd3'
 	markDim    = '\ufdd4'
 	markStrong = '\ufdd5'
-	firstKey   = '\ufde0'
-
-	keyRunes  = 12 // of 4 bits each
-	markBytes = 3 * (1 + keyRunes)
 )
 
 // Good marks what has come to a good end.
@@ -43,48 +38,23 @@ func (p Palette) Dim(s string) string { return p.mark(markDim, s) }
 func (p Palette) Strong(s string) string { return p.mark(markStrong, s) }
 
 func (p Palette) mark(as rune, s string) string {
-	if p.key == "" || s == "" {
+	if !p || s == "" {
 		return s
 	}
-	return string(as) + p.key + s + string(markPlain) + p.key
+	return string(as) + s + string(markPlain)
 }
 
-// newPalette returns a palette with a key of its own.
-func newPalette() Palette {
-	random := make([]byte, keyRunes)
-	_, _ = rand.Read(random) // it never fails
-	var key strings.Builder
-	for _, b := range random {
-		key.WriteRune(firstKey + rune(b&0xf))
-	}
-	return Palette{key.String()}
-}
+var colours = strings.NewReplacer(
+	string(markPlain), "\x1b[0m", string(markGood), "\x1b[32m", string(markBad), "\x1b[31m",
+	string(markWait), "\x1b[33m", string(markDim), "\x1b[2m", string(markStrong), "\x1b[1m",
+)
 
 // Render replaces the marks of text by what a terminal obeys.
 func (p Palette) Render(s string) string {
-	if p.key == "" || !strings.Contains(s, p.key) {
+	if !p {
 		return s
 	}
-	return strings.NewReplacer(
-		string(markPlain)+p.key, "\x1b[0m", string(markGood)+p.key, "\x1b[32m", string(markBad)+p.key, "\x1b[31m",
-		string(markWait)+p.key, "\x1b[33m", string(markDim)+p.key, "\x1b[2m", string(markStrong)+p.key, "\x1b[1m",
-	).Replace(s)
-}
-
-// cutMark returns the length of p without what may be the beginning of a mark at its end.
-func (p Palette) cutMark(text []byte) int {
-	if p.key == "" {
-		return len(text)
-	}
-	tail := text[max(0, len(text)-markBytes+1):]
-	for i := range tail {
-		for _, as := range []rune{markPlain, markGood, markBad, markWait, markDim, markStrong} {
-			if strings.HasPrefix(string(as)+p.key, string(tail[i:])) {
-				return len(text) - len(tail) + i
-			}
-		}
-	}
-	return len(text)
+	return colours.Replace(s)
 }
 
 // ColourChoices are the values of --color.
@@ -96,10 +66,7 @@ func (s *Writer) Colour(choice string, lookup func(name string) string) error {
 	if !slices.Contains(ColourChoices(), choice) {
 		return fmt.Errorf("--color is %s, not %s", strings.Join(ColourChoices(), ", "), Quote(choice))
 	}
-	s.Palette = Palette{}
-	if choice == "always" || choice == "auto" && s.coloured(lookup) {
-		s.Palette = newPalette()
-	}
+	s.Palette = Palette(choice == "always" || choice == "auto" && s.coloured(lookup))
 	return nil
 }
 

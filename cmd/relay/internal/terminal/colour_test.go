@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/clipperhouse/displaywidth"
@@ -46,45 +45,17 @@ func TestColourIsAsTheUserWantsIt(t *testing.T) {
 	}
 }
 
-// What comes from outside never drives the terminal, marked or not, and marks are whole however the text is cut.
-func FuzzMarks(f *testing.F) {
-	f.Add("a\x1b[31m b\ufdd1", 3)
-	f.Add(string(markBad)+string(firstKey)+"x", 1)
-	f.Fuzz(func(t *testing.T, foreign string, cut int) {
-		var out, plain bytes.Buffer
-		w := NewWriter(&out)
-		if err := w.Colour("always", nil); err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(foreign, w.Palette.key) {
-			t.Skip()
-		}
-		_, _ = NewWriter(&plain).Write([]byte("<" + foreign + ">"))
-		_, _ = w.Write([]byte("head "))
-		for rest := []byte(w.Palette.Bad("<" + foreign + ">")); len(rest) > 0; {
-			n := min(max(1, cut%9), len(rest))
-			_, _ = w.Write(rest[:n])
-			rest = rest[n:]
-		}
-		if got, want := out.String(), "head \x1b[31m"+plain.String()+"\x1b[0m"; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
-// Two writers do not understand each other's marks, so nobody can bring any along; and unmarked text stays as it is.
-func TestMarksAreSecret(t *testing.T) {
+// Text without a palette stays as it is, and text from outside gets no more than colours.
+func TestMarks(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	mine, other := NewWriter(&out), NewWriter(&out)
-	for _, w := range []*Writer{mine, other} {
-		if err := w.Colour("always", nil); err != nil {
-			t.Fatal(err)
-		}
+	mine := NewWriter(&out)
+	if err := mine.Colour("always", nil); err != nil {
+		t.Fatal(err)
 	}
-	_, _ = mine.Write([]byte(other.Palette.Good("x") + "\n"))
-	if strings.Contains(out.String(), "\x1b") {
-		t.Errorf("it was taken for a mark: %q", out.String())
+	_, _ = mine.Write([]byte("a\x1b[31m" + mine.Palette.Bad("b\x1b[35m") + "\n"))
+	if got, want := out.String(), "a\\u001b[31m\x1b[31mb\\u001b[35m\x1b[0m\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	var none Palette
 	for _, mark := range []func(string) string{none.Good, none.Bad, none.Wait, none.Dim, none.Strong} {

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,53 +79,5 @@ func TestScrubberNeverStopsItsWriter(t *testing.T) {
 		if err := s.Failure(); (err != nil) != c.fails || (err != nil && !errors.Is(err, c.err)) {
 			t.Errorf("%s: failure %v", name, err)
 		}
-	}
-}
-
-// still is a terminal that stands still until it is let go.
-type still struct {
-	shown bytes.Buffer
-	goes  chan struct{}
-}
-
-func (s *still) Write(p []byte) (int, error) {
-	<-s.goes
-	return s.shown.Write(p)
-}
-
-// A detached writer waits seconds for a terminal that stands still, and writes all in order later; what it cannot keep is counted.
-func TestDetachedWriter(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		lines int
-		more  string
-	}{"some": {100, ""}, "too many": {1003, "relay: 2 pieces of output are not shown: the terminal was too slow\n"}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				dest := &still{goes: make(chan struct{})}
-				w := NewWriter(dest)
-				attach := w.Detach()
-				began, want := time.Now(), ""
-				for i := range c.lines {
-					fmt.Fprintf(w, "%d\n", i)
-					if i < 1001 {
-						want += fmt.Sprintf("%d\n", i)
-					}
-				}
-				if took := time.Since(began); took > 15*time.Second {
-					t.Errorf("it took %s", took)
-				}
-				close(dest.goes)
-				attach()
-				if got := dest.shown.String(); got != want+c.more {
-					t.Errorf("got %d bytes, want %d: it ends with %q", len(got), len(want+c.more), got[max(0, len(got)-100):])
-				}
-				began = time.Now()
-				if fmt.Fprint(w, "after"); !strings.HasSuffix(dest.shown.String(), "after") || time.Since(began) > 0 {
-					t.Error("it is not attached again")
-				}
-			})
-		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -25,76 +24,6 @@ type Writer struct {
 	tail     []byte              // begin of a character or mark whose end has not been written yet
 	Err      error
 	Optional bool // nobody minds when what is written gets lost
-
-	queue   chan *piece // of a Writer that is detached
-	late    bool        // its destination stands still
-	dropped int
-}
-
-// piece is a text that a detached Writer has passed on.
-type piece struct {
-	text    string
-	err     error
-	last    bool
-	written chan struct{}
-}
-
-// Limits of a detached Writer.
-const (
-	patience   = 2 * time.Second       // how long it waits for its destination, …
-	impatience = 10 * time.Millisecond // … and once that stands still
-	mostPieces = 1000
-)
-
-// Detach has the Writer wait only seconds for its destination, such as a terminal that stands still (Ctrl-S). Text written meanwhile is
-// kept, up to a bound, and written later. attach ends that: it waits until all is written.
-func (s *Writer) Detach() (attach func()) {
-	queue := make(chan *piece, mostPieces)
-	s.queue = queue
-	go func() {
-		for p := range queue {
-			_, p.err = io.WriteString(s.Dest, p.text)
-			close(p.written)
-			if p.last {
-				return
-			}
-		}
-	}()
-	return func() {
-		end := &piece{last: true, written: make(chan struct{})}
-		queue <- end // the queue stays open: a signal may have something written meanwhile
-		<-end.written
-		if s.queue = nil; s.dropped > 0 {
-			fmt.Fprintf(s, "relay: %d pieces of output are not shown: the terminal was too slow\n", s.dropped)
-		}
-	}
-}
-
-// pass writes a text, or passes it on.
-func (s *Writer) pass(text string) error {
-	if s.queue == nil {
-		_, err := io.WriteString(s.Dest, text)
-		return err
-	}
-	p := &piece{text: text, written: make(chan struct{})}
-	select {
-	case s.queue <- p:
-	default:
-		s.dropped++
-		return nil
-	}
-	wait := patience
-	if s.late {
-		wait = impatience
-	}
-	select {
-	case <-p.written:
-		s.late = false
-		return p.err
-	case <-time.After(wait):
-		s.late = true
-		return nil
-	}
 }
 
 // NewWriter returns a Writer that writes to w and removes no secrets.
@@ -110,7 +39,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 		p = append(s.tail, p...)
 		s.tail = nil
 	}
-	if whole := s.Palette.cutMark(p[:completeRunes(p)]); whole < len(p) {
+	if whole := completeRunes(p); whole < len(p) {
 		s.tail = append([]byte(nil), p[whole:]...)
 		p = p[:whole]
 	}
@@ -118,7 +47,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 	if s.Redact != nil {
 		out = s.Redact(out)
 	}
-	s.Err = s.pass(s.Palette.Render(plaintext.Escape(out)))
+	_, s.Err = io.WriteString(s.Dest, s.Palette.Render(plaintext.Escape(out)))
 	return n, nil
 }
 
