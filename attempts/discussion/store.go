@@ -249,18 +249,12 @@ func (l *Ledger) claim(name string) error {
 	return f.Close()
 }
 
-// errChanged means that somebody who knows nothing of locks has written to a file.
-var errChanged = errors.New("it was changed at the same moment")
-
-// update writes a file anew that was read, unless it was changed since then.
-func (l *Ledger) update(from Listed, next *document) error {
-	if err := checkSize(len(next.raw)); err != nil {
-		return err
-	}
-	return l.replace(from.Path, next.raw, func() error {
+// update replaces a file that was read, unless a program that does not know the lock has changed it meanwhile.
+func (l *Ledger) update(from Listed, text []byte) error {
+	return l.replace(from.Path, text, func() error {
 		info, err := l.fsys.Lstat(from.Path)
 		if err == nil && !from.stamp.Same(durable.StampOf(info)) {
-			err = errChanged
+			err = fmt.Errorf("%s was changed at the same moment", from.Path)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -239,7 +240,8 @@ func TestSearch(t *testing.T) {
 func TestSnippet(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("äbc ", 100) + "needle" + strings.Repeat(" xyz", 100)
-	got := snippet(long, []string{"NEEDLE"})
+	needle := []*regexp.Regexp{wordPattern("NEEDLE", false)}
+	got := snippet(long, first(long, needle))
 	if !strings.HasPrefix(got, "…") || !strings.HasSuffix(got, "…") || !strings.Contains(got, "äbc needle xyz") || len(got) > 260 {
 		t.Errorf("got %q", got)
 	}
@@ -253,7 +255,7 @@ func TestSnippet(t *testing.T) {
 			t.Errorf("%d bytes of %d, want %d", len(got), len(text), len(want))
 		}
 	}
-	if got := snippet("nothing of it", []string{"needle"}); got != "nothing of it" {
+	if got := snippet("nothing of it", 0); got != "nothing of it" {
 		t.Errorf("got %q", got)
 	}
 }

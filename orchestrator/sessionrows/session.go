@@ -97,8 +97,7 @@ func (a *Assembler) ownID(id string) string {
 
 func (a *Assembler) ask(s *session, at int64) {
 	a.closeTurn(s)
-	m := a.newMessage(s, fmt.Sprintf("%s:%d:prompt", s.row.ID, a.index), sessions.User, conversation.Event{At: at}, Place{})
-	m.row.Titled = a.about.Branch == "" // a fork's holds what a person has asked
+	m := a.newMessage(s, fmt.Sprintf("%s:%d%s", s.row.ID, a.index, sessions.PromptSuffix), sessions.User, conversation.Event{At: at}, Place{})
 	m.content.WriteString(a.prompt)
 	a.bytes += len(a.prompt)
 	s.queries = append(s.queries, m.row.ID)
