@@ -3,10 +3,8 @@ package recordkeeper
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"time"
 
 	"relay/attempts/artifact"
@@ -55,7 +53,6 @@ type ledgerSink struct {
 	pending []*ledgersync.Entry
 	w       *ledgersync.Writer  // nil: nothing was written yet
 	there   map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
-	mine    bool                // some were written
 }
 
 func (s *ledgerSink) take(found *records.Records) { s.pending = append(s.pending, found.Entries...) }
@@ -116,7 +113,6 @@ func (s *ledgerSink) add(missing [][]byte, changed map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	s.mine = true
 	s.at.Offset, err = s.w.Size()
 	return err
 }
@@ -136,35 +132,11 @@ func (s *ledgerSink) open() (err error) {
 	if s.at.Offset > size { // git may have taken what stood before the entries
 		s.at.Offset = 0
 	}
-	damage, err := s.w.Lines(s.at.Offset, func(id string, line []byte) {
+	return s.w.Lines(s.at.Offset, func(id string, line []byte) {
 		if records.IsID(id) {
 			s.there[id] = sha256.Sum256(line)
 		}
 	})
-	if damage.Lines == 0 || s.o.whole { // relay names each once: the next run begins to look behind it
-		return err
-	}
-	more := ""
-	if damage.Lines > 1 {
-		more = fmt.Sprintf(", nor are %d more lines", damage.Lines-1)
-	}
-	s.o.Warn(fmt.Sprintf("%s:%d is not an entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
-		path.Join(ledgersync.Folder, ledgersync.LedgerFile), damage.First, more))
-	return err
-}
-
-// intact reports whether all that is known of the ledger is still there as it was.
-func (s *ledgerSink) intact() bool {
-	if !s.mine {
-		return true
-	}
-	found := 0
-	_, err := s.w.Lines(0, func(id string, line []byte) {
-		if sum, ok := s.there[id]; ok && sum == sha256.Sum256(line) {
-			found++
-		}
-	})
-	return err == nil && found >= len(s.there)
 }
 
 // artifactSink writes artifacts.

@@ -47,7 +47,7 @@ func OwnFile(top, p string) bool {
 	case p == Ledger:
 		info, err := os.Lstat(full)
 		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart
-	case p == Ledger+ledgersync.TornSuffix:
+	case p == Ledger+".torn": // of earlier versions
 		return true
 	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):
 		return ledgersync.IsNewConfig(top, filepath.Base(top))
