@@ -49,7 +49,7 @@ func sample() *Artifact {
 	a.Git = &Git{Branch: "1.0", Commit: "1234567", PRReady: "https://example.org/pull/1"}
 	a.Files = &Files{Created: []string{"a.go"}, Deleted: []string{"b.go"}}
 	a.ContinuationPrompt = "---\nContinue with bead 1.\n---\n"
-	a.Metadata = Map{{"relay", Map{{"run", "r1"}, {"seq", 12}, {"cost_usd", 1.5}, {"done", true}, {"none", nil}, {"list", []string{}}}}}
+	a.Metadata = map[string]any{"relay": map[string]any{"run": "r1", "seq": 12, "cost_usd": 1.5, "done": true, "none": nil, "list": []string{}}}
 	return a
 }
 
@@ -117,7 +117,7 @@ func TestWhatRealFilesSay(t *testing.T) {
 	if err != nil || a.Mode != "" || len(a.Done) != 4 || len(a.Decisions) != 2 || len(a.Findings) != 3 || len(a.Files.Modified) != 2 {
 		t.Errorf("got %+v, %v", a, err)
 	}
-	if bead, _ := a.Extra.Get("bead"); bead != "30w" {
+	if a.Extra["bead"] != "30w" {
 		t.Errorf("unknown keys are %v", a.Extra)
 	}
 	a, _, err = Decode(readFile(t, "testdata/real/VALID_d6v_handoff.yaml"))
@@ -199,7 +199,7 @@ func TestReaderIsLenient(t *testing.T) {
 		}
 		written := encode(t, a)
 		hold(t, newValidator(t), written)
-		if !strings.Contains(written, "new_key:\n  a:\n    - 1\n    - 2.50\n    - null\n    - true\nwhatever: \"x\"\n") || !strings.Contains(written, "  extra: 1\n") {
+		if !strings.Contains(written, "new_key:\n  a:\n    - 1\n    - 2.5\n    - null\n    - true\nwhatever: \"x\"\n") || !strings.Contains(written, "  extra: 1\n") {
 			t.Errorf("%s: unknown keys are lost:\n%s", name, written)
 		}
 	}

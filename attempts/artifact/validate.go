@@ -26,13 +26,13 @@ func (v *Validator) Validate(text []byte) []Problem {
 		return []Problem{{Line: line, Message: err.Error(), Hint: "texts with a colon or a # belong in quotes"}}
 	}
 	problems := d.problems
-	_, hasMode := d.values.Get("mode")
-	for _, f := range v.check(d.values.value()) {
+	value, _ := valueOf(d.root) // it has been read
+	for _, f := range v.check(value) {
 		path, hint := f.Path, hintOf(f)
-		if !hasMode && strings.HasSuffix(f.Text, "'primary_bead'") { // for want of a mode it is taken for every mode
+		if get(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") { // for want of a mode it is taken for every mode
 			continue
 		}
-		if _, older := d.values.Get("event_type"); older && strings.Contains(f.Text, "'mode'") {
+		if get(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
 		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})
@@ -92,15 +92,13 @@ func (d *document) warnings(text []byte) (list []Problem) {
 			_, said, _ = strings.Cut(lines[line-1], ":")
 			said = strings.TrimSpace(said)
 		}
-		v, _ := d.values.Get(key)
-		if s, text := v.(string); text && (strings.Contains(s, "\n") || said == "" || said[0] == '|' || said[0] == '>') {
+		v := get(d.root, key)
+		if v.Tag == "!!str" && (strings.Contains(v.Value, "\n") || said == "" || said[0] == '|' || said[0] == '>') {
 			warn(line, key+" is not on the line of its key", "readers that go by lines see only that line: write it there, in quotes")
 		}
 	}
-	if v, _ := d.values.Get("session"); v != nil {
-		if s := textOf(v); s != "" && s != Slug(s) {
-			warn(d.lineOf([]string{"session"}), fmt.Sprintf("session %q is no good name for a folder", s), "readers look for a folder of that name: "+Slug(s)+" would do")
-		}
+	if s := textOf(get(d.root, "session")); s != "" && s != Slug(s) {
+		warn(d.lineOf([]string{"session"}), fmt.Sprintf("session %q is no good name for a folder", s), "readers look for a folder of that name: "+Slug(s)+" would do")
 	}
 	return list
 }

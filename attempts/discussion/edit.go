@@ -4,18 +4,30 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/internal/yamltext"
 	"relay/internal/plaintext"
 )
 
 // ErrForm means that nothing can be added to a file in the form it has, as one with aliases, without losing something of it.
 var ErrForm = errors.New("nothing can be added to it in the form it has")
 
-// encode returns the text of an entry or of a changed document.
-func encode(of any) ([]byte, error) {
+// textNode makes a node of a text. The library cannot read its own blocks of lines that begin with a space or a line end.
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{}
+	if n.SetString(s); strings.TrimLeft(s, " \t\n") != s {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// encode returns the text of a node.
+func encode(of *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
@@ -40,14 +52,11 @@ func (d *document) text() ([]byte, error) {
 
 // set gives a key a value.
 func (d *document) set(key, value string) {
-	n := &yaml.Node{}
-	n.SetString(value)
+	n := textNode(value)
 	old := get(d.root, key)
 	switch {
 	case old == nil:
-		name := &yaml.Node{}
-		name.SetString(key)
-		d.root.Content = append(d.root.Content, name, n)
+		d.root.Content = append(d.root.Content, textNode(key), n)
 		return
 	case old.Kind == yaml.ScalarNode:
 		n.Style = old.Style
@@ -58,10 +67,6 @@ func (d *document) set(key, value string) {
 
 // add adds an item to a list, behind all others.
 func (d *document) add(key string, item any) error {
-	var n yaml.Node
-	if err := n.Encode(item); err != nil {
-		return err
-	}
 	list := get(d.root, key)
 	if list == nil {
 		d.set(key, "")
@@ -77,7 +82,7 @@ func (d *document) add(key string, item any) error {
 	if len(list.Content) == 0 {
 		list.Style = 0
 	}
-	list.Content = append(list.Content, &n)
+	list.Content = append(list.Content, yamltext.Node(reflect.ValueOf(item), textNode))
 	return nil
 }
 

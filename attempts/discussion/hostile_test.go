@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"relay/attempts/internal/yamltext"
 )
 
 // put writes a file of the ledger.
@@ -170,7 +173,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	for _, text := range texts() {
 		e := &Entry{ID: "x", Topic: text, Summary: text, Positions: []Position{{text, text, text}}, Status: Exploring, History: []Change{{Exploring, text, "", text}}}
-		encoded, err := encode(e)
+		encoded, err := encode(yamltext.Node(reflect.ValueOf(e), textNode))
 		if err != nil {
 			f.Fatal(err)
 		}

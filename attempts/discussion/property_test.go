@@ -56,7 +56,7 @@ type object = map[string]any
 // texts are what people write into discussions.
 func texts() []string {
 	return []string{
-		"Split the skill", "拆分技能文件：下一步？", "هل نقسم الملف؟", "פיצול הקובץ", "a: b # c", "- x", "# y", "two\nlines\n", "  indented\n\tmore", "", "…\u2028…",
+		"Split the skill", "拆分技能文件：下一步？", "هل نقسم الملف؟", "פיצול הקובץ", "a: b # c", "- x", "# y", "two\nlines\n", "\n\nleading\nlines", "  indented\n first", "  indented\n\tmore", "", "…\u2028…",
 		"'quoted' \"twice\" \\", "status: accepted\nhistory:\n  - status: accepted", "---\n...", "true", "null", "\x1b[31mred", "long " + strings.Repeat("text ", 500), "trail \n\n\n", "&a *b !c %d @e `f`",
 	}
 }

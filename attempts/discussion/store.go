@@ -9,11 +9,13 @@ import (
 	"math"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/attempts/internal/yamltext"
 )
 
 // Options say who uses a ledger.
@@ -212,7 +214,7 @@ func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err 
 		if used || slices.ContainsFunc(taken, func(t Listed) bool { return t.Entry != nil && t.Entry.ID == e.ID }) {
 			continue
 		}
-		text, err := encode(e)
+		text, err := encode(yamltext.Node(reflect.ValueOf(e), textNode))
 		if err != nil {
 			return "", err
 		}

@@ -70,22 +70,17 @@ func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now strin
 	if branch := branchOf(p.Projector); branch != "" && p.tip != "" {
 		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.started.Remote), PRReady: p.pullRequest}
 	}
-	about := artifact.Map{
-		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
+	about := map[string]any{
+		"run": e.Run, "seq": int(e.Seq), "epic": p.o.EpicID, "report": p.file("runs", e.Run, "report.md"),
+		"cost_usd": p.run.usage.CostUSD, "input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
 	}
 	if version := p.run.started.Relay; version != "" {
-		about = append(artifact.Map{{Key: "version", Value: version}}, about...)
+		about["version"] = version
 	}
 	if s := e.RunStopped; s != nil {
-		about = append(about, artifact.Field{Key: "exit_reason", Value: s.Reason})
+		about["exit_reason"] = s.Reason
 	}
-	about = append(about,
-		artifact.Field{Key: "cost_usd", Value: p.run.usage.CostUSD},
-		artifact.Field{Key: "input_tokens", Value: int(p.run.usage.InputTokens)},
-		artifact.Field{Key: "output_tokens", Value: int(p.run.usage.OutputTokens)},
-		artifact.Field{Key: "report", Value: p.file("runs", e.Run, "report.md")},
-	)
-	a.Metadata = artifact.Map{{Key: "relay", Value: about}}
+	a.Metadata = map[string]any{"relay": about}
 	return a
 }
 

@@ -62,7 +62,7 @@ func OwnFile(top, p string) bool {
 	if err != nil {
 		return false
 	}
-	_, ofRun := a.Metadata.Get(tag)
+	_, ofRun := a.Metadata[tag]
 	return ofRun
 }
 
