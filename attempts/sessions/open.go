@@ -34,7 +34,7 @@ type DB struct {
 
 const (
 	waitForOthers = "_pragma=busy_timeout(2000)&_pragma=cache_size(-512)"
-	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
 	ownPerm       = 0o600
 )
 
