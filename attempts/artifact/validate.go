@@ -3,7 +3,6 @@ package artifact
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,7 +36,6 @@ func (v *Validator) Validate(text []byte) []Problem {
 		}
 		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})
 	}
-	problems = append(problems, d.warnings(text)...)
 	slices.SortStableFunc(problems, func(x, y Problem) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), strings.Compare(x.Message, y.Message))
 	})
@@ -61,44 +59,5 @@ func hintOf(f schema.Problem) string {
 	case strings.Contains(f.Text, "'primary_bead'"):
 		return "handoff and finalize name what the work is about"
 	}
-	if len(f.Path) == 0 || !strings.Contains(f.Text, "want object") && !strings.HasPrefix(f.Text, "missing propert") {
-		return schemaHint
-	}
-	return cmp.Or(map[string]string{
-		"done_this_session":  "an item has task and files: {task: TEXT, files: []}",
-		"final_solutions":    "an item has problem, solution and rationale",
-		"decisions":          "an item has decision, and perhaps rationale",
-		"final_decisions":    "an item has decision, and perhaps rationale",
-		"files_to_review":    "an item has path, and perhaps note",
-		"artifacts_produced": "an item has path, and perhaps note",
-		"files":              "it has created, modified and deleted, each a list",
-		"git":                "it has branch and commit",
-	}[f.Path[0]], schemaHint)
-}
-
-// warnings tells what is valid, and is read wrongly all the same.
-func (d *document) warnings(text []byte) (list []Problem) {
-	warn := func(line int, message, hint string) {
-		list = append(list, Problem{Line: line, Message: message, Hint: hint, Warning: true})
-	}
-	lines := strings.Split(string(text), "\n")
-	for _, key := range []string{"goal", "now"} {
-		line, ok := d.lines["/"+key]
-		if !ok {
-			continue
-		}
-		said := ""
-		if line <= len(lines) {
-			_, said, _ = strings.Cut(lines[line-1], ":")
-			said = strings.TrimSpace(said)
-		}
-		v := get(d.root, key)
-		if v.Tag == "!!str" && (strings.Contains(v.Value, "\n") || said == "" || said[0] == '|' || said[0] == '>') {
-			warn(line, key+" is not on the line of its key", "readers that go by lines see only that line: write it there, in quotes")
-		}
-	}
-	if s := textOf(get(d.root, "session")); s != "" && s != Slug(s) {
-		warn(d.lineOf([]string{"session"}), fmt.Sprintf("session %q is no good name for a folder", s), "readers look for a folder of that name: "+Slug(s)+" would do")
-	}
-	return list
+	return schemaHint
 }

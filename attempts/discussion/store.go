@@ -218,7 +218,7 @@ func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err 
 		if err != nil {
 			return "", err
 		}
-		return e.ID, l.replace(name, text, func() error { return l.claim(name) })
+		return e.ID, l.replace(name, text, nil)
 	}
 }
 
@@ -234,21 +234,6 @@ func (l *Ledger) used(name string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// claim makes an empty file under a name that is not used. It fails when another program has put something there.
-func (l *Ledger) claim(name string) error {
-	if used, err := l.used(name); err != nil || used {
-		return errors.Join(err, fs.ErrExist)
-	}
-	f, err := l.fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil // the empty one
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // update replaces a file that was read, unless a program that does not know the lock has changed it meanwhile.

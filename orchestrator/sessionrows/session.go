@@ -79,15 +79,6 @@ func (a *Assembler) enter(e conversation.Event, at Place) {
 	if a.prompt != "" {
 		a.ask(s, e.At)
 	}
-	early := a.early
-	a.early = nil
-	for _, n := range early {
-		if n.text == "" {
-			a.unreadable(s, n.place.Line, n.place)
-		} else {
-			a.note(s, n.text, n.place)
-		}
-	}
 }
 
 // ownID makes an id of relay's own for a session.
