@@ -180,17 +180,6 @@ func TestTurns(t *testing.T) {
 	if _, err := r.Exchange(t.Context(), "s1", 2); err == nil || err.Error() != "there is no turn 2: the session has 1" {
 		t.Errorf("got %v", err)
 	}
-	// What no relay writes: turns in a circle.
-	circle := reader(t, Batch{Sessions: []Session{{ID: "s", Source: "x"}}, Turns: []Turn{
-		{ID: "a", Session: "s", Parent: "c", Timestamp: 1},
-		{ID: "b", Session: "s", Parent: "a", Timestamp: 2},
-		{ID: "c", Session: "s", Parent: "b", Timestamp: 3},
-		{ID: "d", Session: "s", Parent: "b", Timestamp: 4},
-		{ID: "e", Session: "s", Parent: "e", Timestamp: 5},
-	}})
-	if roots, err := circle.Tree(t.Context(), "s"); err != nil || drawn(roots) != "a(b(c d)) e" {
-		t.Errorf("got %s, %v", drawn(roots), err)
-	}
 }
 
 func drawn(nodes []*Node) string {

@@ -15,9 +15,8 @@ import (
 
 // sink is what records of one kind are written to, from the first record on.
 type sink interface {
-	take(found *records.Records) // keeps records until they are put
-	// put writes those of the records that are not there, and puts back those that others have changed. Dry, it only counts them.
-	put(dry bool) (Counts, error)
+	// put writes those of the records that are not there, and restores those that others have changed. Dry, it only counts them.
+	put(found []*records.Records, dry bool) (Counts, error)
 	close()
 }
 
@@ -26,11 +25,12 @@ type kind struct {
 	sink
 	*position
 
-	name   string // of what is written
-	on     bool
-	waits  bool // nothing is written yet: agents work in the checkout
-	broken bool // it could not be written: nothing more is until the next run
-	counts Counts
+	name    string // of what is written
+	on      bool
+	waits   bool // nothing is written yet: agents work in the checkout
+	broken  bool // it could not be written: nothing more is until the next run
+	counts  Counts
+	pending []*records.Records
 }
 
 // write writes what was taken. upTo is the number of the last event that was looked at.
@@ -38,7 +38,8 @@ func (k *kind) write(upTo uint64, dry bool) error {
 	if k.waits || k.broken {
 		return nil
 	}
-	c, err := k.put(dry)
+	c, err := k.put(k.pending, dry)
+	k.pending = nil
 	k.counts = Counts{k.counts.Records + c.Records, k.counts.Missing + c.Missing, k.counts.Changed + c.Changed}
 	if k.broken = err != nil; !k.broken {
 		k.Seq = max(k.Seq, upTo)
@@ -48,14 +49,11 @@ func (k *kind) write(upTo uint64, dry bool) error {
 
 // ledgerSink appends to the ledger of LedgerSync.
 type ledgerSink struct {
-	o       *Options
-	at      *position
-	pending []*ledgersync.Entry
-	w       *ledgersync.Writer  // nil: nothing was written yet
-	there   map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
+	o     *Options
+	at    *position
+	w     *ledgersync.Writer  // nil: nothing was written yet
+	there map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
 }
-
-func (s *ledgerSink) take(found *records.Records) { s.pending = append(s.pending, found.Entries...) }
 
 func (s *ledgerSink) close() {
 	if s.w != nil {
@@ -63,9 +61,11 @@ func (s *ledgerSink) close() {
 	}
 }
 
-func (s *ledgerSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *ledgerSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []*ledgersync.Entry
+	for _, f := range found {
+		list = append(list, f.Entries...)
+	}
 	if c.Records = len(list); c.Records == 0 {
 		return c, nil
 	}
@@ -141,13 +141,8 @@ func (s *ledgerSink) open() (err error) {
 
 // artifactSink writes artifacts.
 type artifactSink struct {
-	o       *Options
-	pending []records.Artifact
-	w       *artifact.Writer
-}
-
-func (s *artifactSink) take(found *records.Records) {
-	s.pending = append(s.pending, found.Artifacts...)
+	o *Options
+	w *artifact.Writer
 }
 
 func (s *artifactSink) close() {
@@ -156,9 +151,11 @@ func (s *artifactSink) close() {
 	}
 }
 
-func (s *artifactSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *artifactSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []records.Artifact
+	for _, f := range found {
+		list = append(list, f.Artifacts...)
+	}
 	if len(list) > 0 && s.w == nil {
 		s.w, err = s.o.disk.Artifacts()
 	}
@@ -189,17 +186,12 @@ func (s *artifactSink) put(dry bool) (c Counts, err error) {
 
 // discussionSink writes into the ledger of discussions. It adds entries and notes, and changes nothing that is there.
 type discussionSink struct {
-	o       *Options
-	pending []records.Discussion
-	w       *discussion.Ledger
-	when    time.Time // of the event that is written
+	o    *Options
+	w    *discussion.Ledger
+	when time.Time // of the event that is written
 }
 
 const author = "relay"
-
-func (s *discussionSink) take(found *records.Records) {
-	s.pending = append(s.pending, found.Discussions...)
-}
 
 func (s *discussionSink) close() {
 	if s.w != nil {
@@ -208,9 +200,11 @@ func (s *discussionSink) close() {
 }
 
 // put leaves alone what others have added to an entry: that is no change to put back.
-func (s *discussionSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *discussionSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []records.Discussion
+	for _, f := range found {
+		list = append(list, f.Discussions...)
+	}
 	if len(list) == 0 {
 		return c, nil
 	}
