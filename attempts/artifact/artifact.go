@@ -52,100 +52,102 @@ func ParseOutcome(text string) (o Outcome, ok bool) {
 	return o, slices.Contains(Outcomes(), o)
 }
 
-// Artifact is one file, with its keys in their order. Fields that are empty are not written, but for those that are required. Extra, here
-// and below, holds keys that the format does not know: they are kept when a file is read and written again.
-//
-// The tag of a field has its key, and how it is read and written: as a text on one line (line), also when it is empty (required), or as
-// what a text in the place of the mapping stands for (self).
+// Artifact is one file, with its keys in their order. Extra, here and below, holds keys that the format does not know: they are kept when a
+// file is read and written again. The form of a field is line for a text on one line, and self for the field that a text in place of the
+// struct stands for.
 type Artifact struct {
-	Version     string  `key:"schema_version,line"`
-	Mode        Mode    `key:"mode,line"`
-	Date        string  `key:"date,line"`    // ISO 8601, a date or a date and time with its zone
-	Session     string  `key:"session,line"` // also the name of its folder
-	Outcome     Outcome `key:"outcome,line"`
-	PrimaryBead string  `key:"primary_bead,line"` // what the work is about; handoff and finalize need it
-	SessionID   string  `key:"session_id,line"`
-	AgentID     string  `key:"agent_id,line"`
-	RootSpanID  string  `key:"root_span_id,line"`
-	TurnSpanID  string  `key:"turn_span_id,line"` // the last of the front matter
+	Version     string  `yaml:"schema_version,omitempty" form:"line"`
+	Mode        Mode    `yaml:"mode,omitempty" form:"line"`
+	Date        string  `yaml:"date,omitempty" form:"line"`    // ISO 8601, a date or a date and time with its zone
+	Session     string  `yaml:"session,omitempty" form:"line"` // also the name of its folder
+	Outcome     Outcome `yaml:"outcome,omitempty" form:"line"`
+	PrimaryBead string  `yaml:"primary_bead,omitempty" form:"line"` // what the work is about; handoff and finalize need it
+	SessionID   string  `yaml:"session_id,omitempty" form:"line"`
+	AgentID     string  `yaml:"agent_id,omitempty" form:"line"`
+	RootSpanID  string  `yaml:"root_span_id,omitempty" form:"line"`
+	TurnSpanID  string  `yaml:"turn_span_id,omitempty" form:"line"` // the last of the front matter
 
-	Goal string `key:"goal,line"`
-	Now  string `key:"now,line"` // what stands next
+	Goal string `yaml:"goal" form:"line"`
+	Now  string `yaml:"now" form:"line"` // what stands next
 
-	Done      []Task     `key:"done_this_session"`
-	Next      []string   `key:"next"`
-	Blockers  []string   `key:"blockers"`
-	Questions []string   `key:"questions"`
-	Decisions []Decision `key:"decisions,short"` // written as a mapping, which every reader takes, unless that would lose something
-	Findings  []Note     `key:"findings"`
-	Worked    []string   `key:"worked"`
-	Failed    []string   `key:"failed"`
-	Git       *Git       `key:"git"` // written when it has branch and commit
-	Files     *Files     `key:"files"`
-	Test      string     `key:"test"`
+	Done      []Task    `yaml:"done_this_session,omitempty"`
+	Next      []string  `yaml:"next,omitempty"`
+	Blockers  []string  `yaml:"blockers,omitempty"`
+	Questions []string  `yaml:"questions,omitempty"`
+	Decisions Decisions `yaml:"decisions,omitempty"` // written as a mapping, which every reader takes, unless that would lose something
+	Findings  Notes     `yaml:"findings,omitempty"`
+	Worked    []string  `yaml:"worked,omitempty"`
+	Failed    []string  `yaml:"failed,omitempty"`
+	Git       *Git      `yaml:"git,omitempty"` // written when it has branch and commit
+	Files     *Files    `yaml:"files,omitempty"`
+	Test      string    `yaml:"test,omitempty"`
 
-	RelatedBeads       []string   `key:"related_beads"`
-	FilesToReview      []FileRef  `key:"files_to_review"`
-	ContinuationPrompt string     `key:"continuation_prompt"`
-	FinalSolutions     []Solution `key:"final_solutions"`
-	FinalDecisions     []Decision `key:"final_decisions"`
-	ArtifactsProduced  []FileRef  `key:"artifacts_produced"`
+	RelatedBeads       []string   `yaml:"related_beads,omitempty"`
+	FilesToReview      []FileRef  `yaml:"files_to_review,omitempty"`
+	ContinuationPrompt string     `yaml:"continuation_prompt,omitempty"`
+	FinalSolutions     []Solution `yaml:"final_solutions,omitempty"`
+	FinalDecisions     []Decision `yaml:"final_decisions,omitempty"`
+	ArtifactsProduced  []FileRef  `yaml:"artifacts_produced,omitempty"`
 
-	Metadata Map `key:"metadata"`
-	Extra    Map
+	Metadata map[string]any `yaml:"metadata,omitempty"`
+	Extra    map[string]any `yaml:",inline"`
 }
-
-const frontFields = 10
 
 // Task is something that was done in a session.
 type Task struct {
-	Task  string   `key:"task,required,self"`
-	Files []string `key:"files,required"`
-	Extra Map
+	Task  string         `yaml:"task" form:"self"`
+	Files []string       `yaml:"files"`
+	Extra map[string]any `yaml:",inline"`
 }
 
 // Decision is a decision with its reason.
 type Decision struct {
-	Decision     string   `key:"decision,required,self"`
-	Rationale    string   `key:"rationale"`
-	Alternatives []string `key:"alternatives_considered"`
-	WhyThis      string   `key:"why_this"`
-	Extra        Map
+	Decision     string         `yaml:"decision" form:"self"`
+	Rationale    string         `yaml:"rationale,omitempty"`
+	Alternatives []string       `yaml:"alternatives_considered,omitempty"`
+	WhyThis      string         `yaml:"why_this,omitempty"`
+	Extra        map[string]any `yaml:",inline"`
 }
+
+// Decisions are those of a session.
+type Decisions []Decision
 
 // Note is a text under a name of its own.
 type Note struct{ Key, Text string }
 
+// Notes are several of them.
+type Notes []Note
+
 // Git is the state of the repository.
 type Git struct {
-	Branch  string `key:"branch,line,self"`
-	Commit  string `key:"commit,line"`
-	Remote  string `key:"remote,line"`
-	PRReady string `key:"pr_ready,line"` // URL of a pull request
-	Extra   Map
+	Branch  string         `yaml:"branch,omitempty" form:"line,self"`
+	Commit  string         `yaml:"commit,omitempty" form:"line"`
+	Remote  string         `yaml:"remote,omitempty" form:"line"`
+	PRReady string         `yaml:"pr_ready,omitempty" form:"line"` // URL of a pull request
+	Extra   map[string]any `yaml:",inline"`
 }
 
 // Files are the files that a session changed.
 type Files struct {
-	Created  []string `key:"created"`
-	Modified []string `key:"modified,self"`
-	Deleted  []string `key:"deleted"`
-	Extra    Map
+	Created  []string       `yaml:"created,omitempty"`
+	Modified []string       `yaml:"modified,omitempty" form:"self"`
+	Deleted  []string       `yaml:"deleted,omitempty"`
+	Extra    map[string]any `yaml:",inline"`
 }
 
 // FileRef is a file, and why it matters.
 type FileRef struct {
-	Path  string `key:"path,required,self"`
-	Note  string `key:"note"`
-	Extra Map
+	Path  string         `yaml:"path" form:"self"`
+	Note  string         `yaml:"note,omitempty"`
+	Extra map[string]any `yaml:",inline"`
 }
 
 // Solution is a problem that was solved.
 type Solution struct {
-	Problem   string `key:"problem,required"`
-	Solution  string `key:"solution,required,self"`
-	Rationale string `key:"rationale,required"`
-	Extra     Map
+	Problem   string         `yaml:"problem"`
+	Solution  string         `yaml:"solution" form:"self"`
+	Rationale string         `yaml:"rationale"`
+	Extra     map[string]any `yaml:",inline"`
 }
 
 // Origin is when an artifact is made, in which session, and about what.

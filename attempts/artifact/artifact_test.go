@@ -49,7 +49,7 @@ func sample() *Artifact {
 	a.Git = &Git{Branch: "1.0", Commit: "1234567", PRReady: "https://example.org/pull/1"}
 	a.Files = &Files{Created: []string{"a.go"}, Deleted: []string{"b.go"}}
 	a.ContinuationPrompt = "---\nContinue with bead 1.\n---\n"
-	a.Metadata = Map{{"relay", Map{{"run", "r1"}, {"seq", 12}, {"cost_usd", 1.5}, {"done", true}, {"none", nil}, {"list", []string{}}}}}
+	a.Metadata = map[string]any{"relay": map[string]any{"run": "r1", "seq": 12, "cost_usd": 1.5, "done": true, "none": nil, "list": []string{}}}
 	return a
 }
 
@@ -117,7 +117,7 @@ func TestWhatRealFilesSay(t *testing.T) {
 	if err != nil || a.Mode != "" || len(a.Done) != 4 || len(a.Decisions) != 2 || len(a.Findings) != 3 || len(a.Files.Modified) != 2 {
 		t.Errorf("got %+v, %v", a, err)
 	}
-	if bead, _ := a.Extra.Get("bead"); bead != "30w" {
+	if a.Extra["bead"] != "30w" {
 		t.Errorf("unknown keys are %v", a.Extra)
 	}
 	a, _, err = Decode(readFile(t, "testdata/real/VALID_d6v_handoff.yaml"))
@@ -199,7 +199,7 @@ func TestReaderIsLenient(t *testing.T) {
 		}
 		written := encode(t, a)
 		hold(t, newValidator(t), written)
-		if !strings.Contains(written, "new_key:\n  a:\n    - 1\n    - 2.50\n    - null\n    - true\nwhatever: \"x\"\n") || !strings.Contains(written, "  extra: 1\n") {
+		if !strings.Contains(written, "new_key:\n  a:\n    - 1\n    - 2.5\n    - null\n    - true\nwhatever: \"x\"\n") || !strings.Contains(written, "  extra: 1\n") {
 			t.Errorf("%s: unknown keys are lost:\n%s", name, written)
 		}
 	}
@@ -257,17 +257,14 @@ func TestProblems(t *testing.T) {
 		file + "test: true\n":                                  "11: test: got boolean, want string\n  put it in quotes\n",
 		strings.Replace(file, "now: soon\n", "", 1):            "1: missing property 'now'\n  relay artifact validate --schema prints what an artifact needs\n",
 		strings.Replace(file, "mode: checkpoint", "event_type: checkpoint\nprimary_bead: b", 1): "3: missing property 'mode'\n  the file has the older layout: write mode in place of event_type\n",
-		file + "done_this_session: [x]\n":                        "11: done_this_session.0: got string, want object\n  an item has task and files: {task: TEXT, files: []}\n",
-		file + "final_solutions: [{problem: x, solution: z}]\n":  "11: final_solutions.0: missing property 'rationale'\n  an item has problem, solution and rationale\n",
-		file + "final_decisions: [x]\n":                          "11: final_decisions.0: got string, want object\n  an item has decision, and perhaps rationale\n",
-		file + "files_to_review:\n  - path: x\n  - note: x\n":    "13: files_to_review.1: missing property 'path'\n  an item has path, and perhaps note\n",
-		file + "files: [x]\n":                                    "11: files: got array, want object\n  it has created, modified and deleted, each a list\n",
-		file + "git: {branch: x}\n":                              "11: git: missing property 'commit'\n  it has branch and commit\n",
-		file + "x: 0x1F\n":                                       "11: warning: 0x1F is a number for some readers\n  put it in quotes\n",
-		file + "x: Yes\n":                                        "11: warning: Yes is true or false for readers of YAML 1.1\n  put it in quotes\n",
-		strings.Replace(file, "goal: g", "goal:\n  g", 1):        "9: warning: goal is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
-		strings.Replace(file, "now: soon", "now: >\n  soon", 1):  "10: warning: now is not on the line of its key\n  readers that go by lines see only that line: write it there, in quotes\n",
-		strings.Replace(file, "session: s", "session: a b/c", 1): "5: warning: session \"a b/c\" is no good name for a folder\n  readers look for a folder of that name: a-b-c would do\n",
+		file + "done_this_session: [x]\n":                       "11: done_this_session.0: got string, want object\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "final_solutions: [{problem: x, solution: z}]\n": "11: final_solutions.0: missing property 'rationale'\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "final_decisions: [x]\n":                         "11: final_decisions.0: got string, want object\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "files_to_review:\n  - path: x\n  - note: x\n":   "13: files_to_review.1: missing property 'path'\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "files: [x]\n":                                   "11: files: got array, want object\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "git: {branch: x}\n":                             "11: git: missing property 'commit'\n  relay artifact validate --schema prints what an artifact needs\n",
+		file + "x: 0x1F\n":                                      "11: warning: 0x1F is a number for some readers\n  put it in quotes\n",
+		file + "x: Yes\n":                                       "11: warning: Yes is true or false for readers of YAML 1.1\n  put it in quotes\n",
 	} {
 		var got strings.Builder
 		for _, p := range newValidator(t).Validate([]byte(text)) {
@@ -300,9 +297,7 @@ func TestValidateNamesLineAndReason(t *testing.T) {
 		`2 false schema_version: '1.0' does not match pattern '^[0-9]+\\.[0-9]+\\.[0-9]+$'`,
 		"3 false missing property 'mode'",
 		"4 false date: it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z",
-		`5 true session "a/b" is no good name for a folder`,
 		"6 false outcome: value must be one of 'SUCCEEDED', 'PARTIAL_PLUS', 'PARTIAL_MINUS', 'FAILED'",
-		"9 true goal is not on the line of its key",
 		"12 true no is true or false for readers of YAML 1.1",
 		"16 false git.commit: got number, want string",
 		"18 false done_this_session.0: missing property 'files'",

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,7 +24,7 @@ const MaxSize = 1 << 20
 
 // document is a file taken apart.
 type document struct {
-	values   Map
+	root     *yaml.Node     // a mapping
 	lines    map[string]int // of values, by path
 	problems []Problem      // that keep other readers from the file, or make them read something else
 }
@@ -34,10 +36,21 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !known(d.values) {
+	isKnown := func(key string) bool { return plaintext.Line(textOf(get(d.root, key))) != "" }
+	if !slices.ContainsFunc([]string{"mode", "event_type", "goal", "now"}, isKnown) {
 		return nil, d.problems, errors.New("it is no artifact: it has neither mode, goal nor now")
 	}
-	return fromMap(d.values), d.problems, nil
+	a = &Artifact{}
+	fit(d.root, reflect.TypeFor[Artifact](), false)
+	err = d.root.Decode(a)
+	if old, ok := a.Extra["event_type"]; ok && a.Mode == "" { // the older layout
+		a.Mode = Mode(oneLine(fmt.Sprint(old)))
+		delete(a.Extra, "event_type")
+	}
+	if o, ok := ParseOutcome(string(a.Outcome)); ok {
+		a.Outcome = o
+	}
+	return a, d.problems, err
 }
 
 // ReadFile reads the file of an artifact. What is no file, a pipe for example, is not opened, and one of more than MaxSize not read.
@@ -68,24 +81,26 @@ func ReadText(path string) ([]byte, error) {
 }
 
 // parse takes a file apart, and reads both its parts into one mapping.
-func parse(raw []byte) (*document, error) {
+func parse(raw []byte) (d *document, err error) {
 	if len(raw) > MaxSize {
 		return nil, fmt.Errorf("it has more than %d bytes", MaxSize)
 	}
-	d := &document{lines: make(map[string]int)}
+	d = &document{lines: make(map[string]int)}
 	d.checkBytes(raw)
 	front, body := d.split(plaintext.Clean(string(raw)))
 	reader := &nodeReader{lines: d.lines}
-	first, err := reader.part(front)
-	if err != nil {
+	if d.root, err = reader.part(front); err != nil {
 		return nil, err
 	}
 	second, err := reader.part(body)
 	if err != nil {
 		return nil, err
 	}
+	for i := 0; i+1 < len(second.Content); i += 2 { // of a key that is in both that of the body counts
+		key := second.Content[i].Value
+		reader.put(d.root, "/"+key, key, second.Content[i+1], d.lines["/"+key])
+	}
 	d.problems = append(d.problems, reader.problems...)
-	d.merge(first, second)
 	return d, nil
 }
 
@@ -156,26 +171,22 @@ func (d *document) cut(body part) part {
 	return body
 }
 
-// part reads one part of a file.
-func (r *nodeReader) part(p part) (Map, error) {
+// part reads one part of a file into a mapping.
+func (r *nodeReader) part(p part) (*yaml.Node, error) {
 	var n yaml.Node
 	r.offset = p.line - 1
 	if err := yaml.Unmarshal([]byte(p.text), &n); err != nil {
 		line, message := epic.Mistake(err)
 		return nil, &SyntaxError{Line: r.offset + max(line, 1), Message: message}
 	}
-	if n.Kind == 0 || len(n.Content) == 0 {
-		return nil, nil
+	if len(n.Content) == 0 || n.Content[0].ShortTag() == "!!null" {
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
 	}
-	v, err := r.value(n.Content[0], "", 0)
-	if err != nil {
-		return nil, err
+	m, err := r.node(n.Content[0], "", 0)
+	if err == nil && m.Kind != yaml.MappingNode {
+		err = &SyntaxError{Line: n.Content[0].Line + r.offset, Message: "a text stands where keys and values belong"}
 	}
-	m, ok := v.(Map)
-	if !ok && v != nil {
-		return nil, &SyntaxError{Line: n.Content[0].Line + r.offset, Message: "a text stands where keys and values belong"}
-	}
-	return m, nil
+	return m, err
 }
 
 // SyntaxError is a part of a file that cannot be read.
@@ -186,22 +197,4 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d: it is not YAML as artifacts have it: %s", e.Line, e.Message)
-}
-
-// merge puts both parts together. Of a key that is in both that of the body counts.
-func (d *document) merge(front, body Map) {
-	d.values = front
-	at := make(map[string]int, len(front))
-	for i, f := range front {
-		at[f.Key] = i
-	}
-	for _, f := range body {
-		before, twice := at[f.Key]
-		if !twice {
-			d.values = append(d.values, f)
-			continue
-		}
-		d.values[before].Value = f.Value
-		d.problems = append(d.problems, duplicate(d.lines["/"+f.Key], f.Key))
-	}
 }

@@ -4,60 +4,99 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/internal/yamltext"
 	"relay/internal/lazyregexp"
 )
 
-var versionOf = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+var (
+	versionOf = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+	// keyOf is a key that needs no quotes, unless it is one of a few words.
+	keyOf = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+)
 
-// parts returns the keys and values of front matter and body.
-func (a *Artifact) parts() (front, body *yaml.Node) {
+// quotable is a text on one line that can stand in quotes without any escape: readers that know no YAML take off the quotes, and no more.
+func quotable(s string) string {
+	s = oneLine(s)
+	if strings.Contains(s, "'") && strings.ContainsAny(s, `"\`) {
+		s = strings.ReplaceAll(s, "'", "’")
+	}
+	return s
+}
+
+func quoted(s string) string {
+	if strings.ContainsAny(s, `"\`) {
+		return "'" + s + "'"
+	}
+	return `"` + s + `"`
+}
+
+// node returns the keys and values of an artifact in their order.
+func (a *Artifact) node() *yaml.Node {
 	said := *a
 	if said.Goal, said.Now = quotable(a.Goal), quotable(a.Now); !versionOf.MatchString(a.Version) {
 		said.Version = SchemaVersion
 	}
-	fields, known := fieldsOf(reflect.ValueOf(&said).Elem()), []*yaml.Node{keyNode("event_type"), nil}
-	for _, f := range fields {
-		known = append(known, keyNode(f.key), nil)
+	if a.Git != nil && (oneLine(a.Git.Branch) == "" || oneLine(a.Git.Commit) == "") {
+		said.Git = nil
 	}
-	front, body = collection(yaml.MappingNode, nodes(fields[:frontFields])), collection(yaml.MappingNode, nodes(fields[frontFields:]))
-	body.Content = append(body.Content, mapNodes(a.Extra, known)...)
-	return front, body
+	n := yamltext.Node(reflect.ValueOf(said), textNode)
+	fit(n, reflect.TypeFor[Artifact](), false)
+	n.Content = withoutEmpty(n.Content)
+	style(n)
+	return n
 }
 
-// Map returns everything that the file of an artifact says, in the order of the file.
-func (a *Artifact) Map() Map {
-	front, body := a.parts()
-	front.Content = append(front.Content, body.Content...)
-	reader := nodeReader{lines: make(map[string]int), values: math.MinInt}
-	v, _ := reader.value(front, "", 0) // no deeper than what was read
-	m, _ := v.(Map)
-	return m
+// withoutEmpty leaves out texts that are empty once they are clean.
+func withoutEmpty(pairs []*yaml.Node) (list []*yaml.Node) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if v := pairs[i+1]; v.Kind != yaml.ScalarNode || v.Value != "" {
+			list = append(list, pairs[i], v)
+		}
+	}
+	return list
 }
 
-// Encode returns the text of an artifact's file. What drives a terminal is taken out of texts, and what is no UTF-8. An artifact that
-// [Schema] refuses is an error.
+// style lays keys out such that all readers take them alike.
+func style(n *yaml.Node) {
+	for i, item := range n.Content {
+		style(item)
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			*item = *textNode(oneLine(item.Value))
+			if keyOf.MatchString(item.Value) && !slices.Contains(append(oldBooleans(), "true", "false", "null"), item.Value) {
+				item.Style = 0
+			}
+		}
+	}
+}
+
+// Encode returns the text of an artifact's file. It removes what drives a terminal, and what is not UTF-8, from texts. It fails for an
+// artifact that [Schema] refuses.
 func (v *Validator) Encode(a *Artifact) ([]byte, error) {
-	if problems := v.Check(a.Map().value()); len(problems) > 0 {
+	n := a.node()
+	value, err := valueOf(n)
+	if err != nil {
+		return nil, err
+	}
+	if problems := v.Check(value); len(problems) > 0 {
 		return nil, fmt.Errorf("the artifact is invalid: %s", strings.Join(problems, "; "))
 	}
-	front, body := a.parts()
-	for i := 0; i < len(front.Content); i += 2 {
-		if key := front.Content[i].Value; key == "mode" || key == "outcome" {
-			front.Content[i+1].Style = 0
+	at := 0
+	for ; n.Content[at].Value != "goal"; at += 2 {
+		if key := n.Content[at].Value; key == "mode" || key == "outcome" {
+			n.Content[at+1].Style = 0
 		}
 	}
 	var b bytes.Buffer
 	b.WriteString("---\n")
-	err := write(&b, front)
-	// The schema has found both keys: they come first.
+	err = write(&b, n.Content[:at])
 	fmt.Fprintf(&b, "---\n\ngoal: %s\nnow: %s\n", quoted(quotable(a.Goal)), quoted(quotable(a.Now)))
-	if body.Content = body.Content[4:]; len(body.Content) > 0 {
+	if body := n.Content[at+4:]; len(body) > 0 {
 		err = errors.Join(err, write(&b, body))
 	}
 	if err == nil && b.Len() > MaxSize {
@@ -66,8 +105,8 @@ func (v *Validator) Encode(a *Artifact) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func write(b *bytes.Buffer, n *yaml.Node) error {
+func write(b *bytes.Buffer, pairs []*yaml.Node) error {
 	enc := yaml.NewEncoder(b)
 	enc.SetIndent(2)
-	return errors.Join(enc.Encode(n), enc.Close())
+	return errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: pairs}), enc.Close())
 }

@@ -66,9 +66,9 @@ func (l Legacy) Import() (*Artifact, error) {
 		session = bead
 	}
 	a.Session = Slug(cmp.Or(session, Title(l.Path)))
-	a.Metadata = Map{{"migrated_from", path.Base(filepath.ToSlash(l.Path))}, {"original_format", string(mode)}}
+	a.Metadata = map[string]any{"migrated_from": path.Base(filepath.ToSlash(l.Path)), "original_format": string(mode)}
 	if len(i.other) > 0 {
-		a.Metadata = append(a.Metadata, Field{"legacy", i.other})
+		a.Metadata["legacy"] = i.other
 	}
 	return a, nil
 }
@@ -131,7 +131,7 @@ type importer struct {
 	goal, now  []string
 	kind, date string            // of the heading
 	words      map[string]string // what short lines before the first section say, as in "Outcome: SUCCESS"
-	other      Map               // sections without a field
+	other      Notes             // sections without a field
 }
 
 var heading = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
@@ -178,7 +178,7 @@ func (i *importer) title(text string) {
 	}
 }
 
-func (i *importer) keep(name, text string) { i.other = append(i.other, Field{name, text}) }
+func (i *importer) keep(name, text string) { i.other = append(i.other, Note{name, text}) }
 
 func (i *importer) section(name string, lines []string) {
 	text := strings.Trim(strings.Join(lines, "\n"), "\n \t")

@@ -73,7 +73,7 @@ none known
 		Version: "1.0.0", Mode: Handoff, Date: "2026-01-13", Session: "auth-work", Outcome: PartialPlus, PrimaryBead: "b1", Goal: "Implement user authentication", Now: "Logout is missing",
 		Done: []Task{{Task: "JWT middleware"}, {Task: "15 tests, all pass"}}, Next: []string{"Logout", "Cleanup"}, Blockers: []string{"none known"}, Questions: []string{"Which TTL?"},
 		Decisions: []Decision{{Decision: "jwt", Rationale: "jsonwebtoken"}, {Decision: "Redis"}}, Worked: []string{"TDD"}, Failed: []string{"Refresh"},
-		Metadata: Map{{"migrated_from", "2026-01-11-auth.md"}, {"original_format", "handoff"}, {"legacy", Map{{"Notes", "```\n## Goal\nnot a heading\n```"}}}},
+		Metadata: map[string]any{"migrated_from": "2026-01-11-auth.md", "original_format": "handoff", "legacy": Notes{{"Notes", "```\n## Goal\nnot a heading\n```"}}},
 	}
 	if show(a) != show(want) {
 		t.Errorf("got\n%s\nwant\n%s", show(a), show(want))

@@ -2,8 +2,9 @@ package artifact
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,163 +12,271 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/epic"
 	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
-// keyOf is a key that needs no quotes, unless it is one of a few words.
-var keyOf = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+// Limits of what a file can make of itself: the depth of its values, and their number once aliases stand for what they name.
+const (
+	maxDepth  = 100
+	maxValues = 100_000
+)
 
-// quotable is a text on one line that can stand in quotes without any escape: readers that go by lines take off the quotes, and no more.
-func quotable(s string) string {
-	s = oneLine(s)
-	if strings.Contains(s, "'") && strings.ContainsAny(s, `"\`) {
-		s = strings.ReplaceAll(s, "'", "’")
-	}
-	return s
+// jsonNumber is a number that YAML 1.1, YAML 1.2 and JSON read alike.
+var jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// nodeReader copies YAML nodes in the form that all readers take alike, and remembers the lines on which they are.
+type nodeReader struct {
+	offset   int            // what is added to the lines of nodes
+	lines    map[string]int // by path
+	problems []Problem
+	values   int
 }
 
-func quoted(s string) string {
-	if strings.ContainsAny(s, `"\`) {
-		return "'" + s + "'"
+// node copies a node without aliases and duplicate keys, of which the last one counts. Texts are clean; numbers that YAML versions read
+// differently, and dates, become text.
+func (r *nodeReader) node(n *yaml.Node, path string, depth int) (*yaml.Node, error) {
+	if r.values++; r.values > maxValues || depth > maxDepth {
+		return nil, errors.New("its values are too many or too deep in each other")
 	}
-	return `"` + s + `"`
+	if n.Kind == yaml.AliasNode {
+		return r.node(n.Alias, path, depth+1)
+	}
+	if _, known := r.lines[path]; !known {
+		r.lines[path] = n.Line + r.offset
+	}
+	if n.Kind == yaml.ScalarNode {
+		return r.scalar(n), nil
+	}
+	out := &yaml.Node{Kind: n.Kind}
+	for i, item := range n.Content {
+		at, key := path+"/"+strconv.Itoa(i), ""
+		if n.Kind == yaml.MappingNode {
+			k := epic.Follow(n.Content[i&^1])
+			if k.Kind != yaml.ScalarNode {
+				return nil, fmt.Errorf("line %d: a key is no text", k.Line+r.offset)
+			}
+			if i%2 == 0 {
+				continue
+			}
+			key = oneLine(k.Value)
+			at = path + "/" + key
+		}
+		v, err := r.node(item, at, depth+1)
+		switch {
+		case err != nil:
+			return nil, err
+		case n.Kind == yaml.MappingNode:
+			r.put(out, at, key, v, n.Content[i-1].Line+r.offset)
+		default:
+			out.Content = append(out.Content, v)
+		}
+	}
+	return out, nil
 }
 
-// nodes returns the keys and values of fields, without those that are left out. Texts are without what drives a terminal.
-func nodes(fields []field) (list []*yaml.Node) {
-	for _, f := range fields {
-		n := nodeOf(f.at)
-		if f.has("line") {
-			n = textNode(oneLine(f.at.String()))
-		}
-		if decisions, ok := reflect.TypeAssert[[]Decision](f.at); ok && f.has("short") {
-			n = short(decisions, n)
-		}
-		if f.has("required") || len(n.Content) > 0 || n.Kind == yaml.ScalarNode && n.Value != "" && n.Tag != nullTag {
-			list = append(list, keyNode(f.key), n)
-		}
+// put gives a mapping a key, or replaces the one that is there.
+func (r *nodeReader) put(to *yaml.Node, path, key string, v *yaml.Node, line int) {
+	if old := get(to, key); old != nil {
+		r.problems = append(r.problems, Problem{
+			Line: line, Message: fmt.Sprintf("%q is there twice", plaintext.Head(key, 100)), Hint: "other readers see nothing of such a file: keep one of the two",
+		})
+		*old = *v
+		return
 	}
-	return list
+	r.lines[path] = line
+	to.Content = append(to.Content, textNode(key), v)
 }
 
-const nullTag = "!!null"
-
-// short returns decisions as a mapping, or long where that would lose something.
-func short(list []Decision, long *yaml.Node) *yaml.Node {
-	var m Map
-	for _, d := range list {
-		if len(d.Alternatives) > 0 || d.WhyThis != "" || len(d.Extra) > 0 {
-			return long
+func (r *nodeReader) scalar(n *yaml.Node) *yaml.Node {
+	switch tag := n.ShortTag(); tag {
+	case "!!null":
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: "null"}
+	case "!!bool":
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: strings.ToLower(n.Value)}
+	case "!!int", "!!float":
+		if number, err := strconv.ParseFloat(n.Value, 64); err == nil && !math.IsInf(number, 0) && jsonNumber.MatchString(n.Value) {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: n.Value}
 		}
-		m = append(m, Field{d.Decision, d.Rationale})
+		r.warn(n, fmt.Sprintf("%s is a number for some readers", n.Value))
+	case "!!str":
+		if n.Style == 0 && slices.Contains(oldBooleans(), strings.ToLower(n.Value)) {
+			r.warn(n, n.Value+" is true or false for readers of YAML 1.1")
+		}
 	}
-	return nodeOf(reflect.ValueOf(m))
+	return textNode(n.Value)
 }
 
-// nodeOf returns a value as it is written, and text for a type that YAML and JSON do not have.
-func nodeOf(at reflect.Value) *yaml.Node {
-	for at.Kind() == reflect.Interface || at.Kind() == reflect.Pointer {
-		at = at.Elem()
-	}
-	if !at.IsValid() {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: nullTag, Value: "null"}
-	}
-	if n := valueNode(at.Interface()); n != nil {
-		return n
-	}
-	switch at.Kind() {
-	case reflect.Slice:
-		var list []*yaml.Node
-		for i := range at.Len() {
-			list = append(list, nodeOf(at.Index(i)))
-		}
-		return collection(yaml.SequenceNode, list)
-	case reflect.Struct:
-		if extra := at.FieldByName("Extra"); extra.IsValid() {
-			list := nodes(fieldsOf(at))
-			more, _ := reflect.TypeAssert[Map](extra)
-			return collection(yaml.MappingNode, append(list, mapNodes(more, list)...))
-		}
-	default:
-	}
-	return textNode(plaintext.Clean(fmt.Sprint(at.Interface())))
+func (r *nodeReader) warn(n *yaml.Node, message string) {
+	r.problems = append(r.problems, Problem{Line: n.Line + r.offset, Message: message, Hint: "put it in quotes", Warning: true})
 }
 
-// valueNode is nodeOf of a value that has a way of its own to be written; nil of any other.
-func valueNode(v any) *yaml.Node {
-	switch v := v.(type) {
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
-	case json.Number, int, int64, uint64, float64:
-		number, _ := json.Marshal(v)
-		_, err := strconv.ParseFloat(string(number), 64)
-		if n := (&yaml.Node{Kind: yaml.ScalarNode, Value: string(number)}); err == nil && jsonNumber.Match(number) {
-			n.Tag = n.ShortTag()
-			return n
-		}
-	case Map:
-		return collection(yaml.MappingNode, mapNodes(v, nil))
-	case map[string]any:
-		var m Map
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			m = append(m, Field{key, v[key]})
-		}
-		return nodeOf(reflect.ValueOf(m))
-	case []Note:
-		var m Map
-		for _, n := range v {
-			m = append(m, Field{n.Key, n.Text})
-		}
-		return nodeOf(reflect.ValueOf(m))
-	case Git:
-		if oneLine(v.Branch) == "" || oneLine(v.Commit) == "" {
-			return nodeOf(reflect.Value{})
+// oldBooleans are words that YAML 1.1 takes for true or false.
+func oldBooleans() []string { return []string{"y", "n", "yes", "no", "on", "off"} }
+
+// get returns the value of a key of a mapping; nil if it does not have the key.
+func get(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
 		}
 	}
 	return nil
 }
 
-func collection(kind yaml.Kind, content []*yaml.Node) *yaml.Node {
-	n := &yaml.Node{Kind: kind, Content: content}
-	if len(content) == 0 {
-		n.Style = yaml.FlowStyle
-	}
-	return n
-}
-
-// mapNodes returns the keys and values of a Map. Keys that are alike once they are clean, or that are taken, get a number.
-func mapNodes(m Map, taken []*yaml.Node) (list []*yaml.Node) {
-	used, alike := make(map[string]bool), make(map[string]int)
-	for i := 0; i < len(taken); i += 2 {
-		used[taken[i].Value] = true
-	}
-	for _, f := range m {
-		base := oneLine(f.Key)
-		key := base
-		for used[key] {
-			alike[base]++
-			key = oneLine(fmt.Sprintf("%s (%d)", base, alike[base]+1))
-		}
-		used[key] = true
-		list = append(list, keyNode(key), nodeOf(reflect.ValueOf(f.Value)))
-	}
-	return list
-}
-
-func keyNode(key string) *yaml.Node {
-	n := textNode(key)
-	if keyOf.MatchString(key) && !slices.Contains(append(oldBooleans(), "true", "false", "null"), key) {
-		n.Style = 0
-	}
-	return n
-}
-
 // textNode makes a node of a text: in quotes, or as a block if it has several lines and no reader can mistake them.
 func textNode(s string) *yaml.Node {
+	s = plaintext.Clean(s)
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s, Style: yaml.DoubleQuotedStyle}
 	if strings.Contains(s, "\n") && !strings.HasSuffix(s, "\n\n") && strings.TrimLeft(s, " \t\n") == s {
 		n.Style = yaml.LiteralStyle
 	}
 	return n
 }
+
+// textOf returns a value as text. A mapping in a list is most often a text with a colon that has no quotes.
+func textOf(n *yaml.Node) string {
+	switch {
+	case n == nil || n.Tag == "!!null":
+		return ""
+	case n.Kind == yaml.ScalarNode:
+		return n.Value
+	}
+	var parts []string
+	for i, v := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			parts = append(parts, textOf(v))
+		case i%2 == 1:
+			parts = append(parts, n.Content[i-1].Value+": "+textOf(v))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fit gives a node the form of a Go type: it takes a value of another form for its most likely meaning. self is the key of a struct that
+// a text in place of the struct stands for.
+func fit(n *yaml.Node, t reflect.Type, line bool) {
+	null := n.Tag == "!!null"
+	switch reflect.New(t).Interface().(type) {
+	case *Notes, *Decisions:
+		return
+	case *Decision:
+		if n.Kind == yaml.MappingNode && get(n, "decision") == nil {
+			*n = *textNode(textOf(n))
+		}
+	}
+	switch t.Kind() { //nolint:exhaustive // artifacts have no other kinds
+	case reflect.String:
+		text := textOf(n)
+		if line {
+			text = oneLine(text)
+		}
+		*n = *textNode(text)
+	case reflect.Pointer:
+		if !null {
+			fit(n, t.Elem(), line)
+		}
+	case reflect.Slice:
+		if n.Kind != yaml.SequenceNode && !null {
+			item := *n
+			*n = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&item}}
+		}
+		for _, item := range n.Content {
+			fit(item, t.Elem(), line)
+		}
+	case reflect.Map:
+		if n.Kind != yaml.MappingNode && !null {
+			value := *n
+			*n = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("value"), &value}}
+		}
+	case reflect.Struct:
+		fitFields(n, t)
+	}
+}
+
+func fitFields(n *yaml.Node, t reflect.Type) {
+	text := *n
+	isMap := n.Kind == yaml.MappingNode
+	if !isMap {
+		*n = yaml.Node{Kind: yaml.MappingNode}
+	}
+	for f := range t.Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		form := f.Tag.Get("form")
+		if !isMap && strings.Contains(form, "self") && text.Tag != "!!null" {
+			n.Content = append(n.Content, textNode(key), &text)
+		}
+		if v := get(n, key); v != nil && key != "" {
+			fit(v, f.Type, strings.Contains(form, "line"))
+		}
+	}
+}
+
+// MarshalYAML writes decisions as a mapping, which every reader takes, unless that would lose something.
+func (list Decisions) MarshalYAML() (any, error) {
+	var notes Notes
+	for _, d := range list {
+		if len(d.Alternatives) > 0 || d.WhyThis != "" || len(d.Extra) > 0 {
+			return []Decision(list), nil
+		}
+		notes = append(notes, Note{d.Decision, d.Rationale})
+	}
+	return notes.MarshalYAML()
+}
+
+// UnmarshalYAML reads decisions from a mapping or a list.
+func (list *Decisions) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		fit(n, reflect.TypeFor[[]Decision](), false)
+		return n.Decode((*[]Decision)(list))
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		*list = append(*list, Decision{Decision: n.Content[i].Value, Rationale: textOf(n.Content[i+1])})
+	}
+	return nil
+}
+
+// MarshalYAML writes notes as a mapping. Keys that are alike once they are clean get a number.
+func (list Notes) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, note := range list {
+		key := oneLine(note.Key)
+		for i := 2; get(n, key) != nil; i++ {
+			key = oneLine(fmt.Sprintf("%s (%d)", oneLine(note.Key), i))
+		}
+		n.Content = append(n.Content, textNode(key), textNode(note.Text))
+	}
+	return n, nil
+}
+
+// UnmarshalYAML reads notes from a mapping, or from a list, whose notes are numbered.
+func (list *Notes) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			*list = append(*list, Note{n.Content[i].Value, textOf(n.Content[i+1])})
+		}
+		return nil
+	}
+	fit(n, reflect.TypeFor[[]string](), false)
+	for i, item := range n.Content {
+		*list = append(*list, Note{strconv.Itoa(i + 1), item.Value})
+	}
+	return nil
+}
+
+// MarshalJSON writes what the file of an artifact says.
+func (a *Artifact) MarshalJSON() ([]byte, error) {
+	v, err := valueOf(a.node())
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// valueOf returns a node as the JSON Schema takes it.
+func valueOf(n *yaml.Node) (v any, err error) { return v, n.Decode(&v) }
+
+// oneLine is a text on one line, without what drives a terminal.
+func oneLine(s string) string { return plaintext.Line(s) }

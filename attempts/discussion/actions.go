@@ -69,14 +69,14 @@ func ofOrigin(list []Listed, origin string) (Listed, error) {
 // no such entry, or its history has that note of the same author and second already.
 func (l *Ledger) Note(origin, note string) (added bool, err error) {
 	pick := func(list []Listed) (Listed, error) { return ofOrigin(list, origin) }
-	_, err = l.edit(pick, func(from Listed, _ []Listed) (*document, error) {
-		e := from.document.entry()
+	_, err = l.edit(pick, func(d *document, _ []Listed) error {
+		e := d.entry()
 		c := l.change(e.Status, note, l.o.Now())
 		if e.HasNote(c.Note, c.At, c.By) {
-			return from.document, nil
+			return nil
 		}
 		added = true
-		return from.document.addItem(keyHistory, c)
+		return d.add(keyHistory, c)
 	})
 	if _, gone := errors.AsType[*UnknownError](err); gone {
 		return false, nil
@@ -88,14 +88,11 @@ func (l *Ledger) change(s Status, note string, at time.Time) Change {
 	return Change{Status: s, Note: l.clean(note), At: Stamp(at), By: l.line(l.o.By)}
 }
 
-// Mark adds a status to an entry's history, also one that it has already, and returns the entry as it is then.
+// Mark adds a status to an entry's history, also one that it has already, and returns the changed entry.
 func (l *Ledger) Mark(id string, s Status, note string) (*Entry, error) {
-	return l.edit(byID(id), func(from Listed, _ []Listed) (*document, error) {
-		next, err := from.document.setStatus(s)
-		if err != nil {
-			return nil, err
-		}
-		return next.addItem(keyHistory, l.change(s, note, l.o.Now()))
+	return l.edit(byID(id), func(d *document, _ []Listed) error {
+		d.set(keyStatus, string(s))
+		return d.add(keyHistory, l.change(s, note, l.o.Now()))
 	})
 }
 
@@ -105,21 +102,20 @@ type Related struct {
 	Relation string `json:"relation"`
 }
 
-// Link adds links to an entry, and returns the entry as it is then.
+// Link adds links to an entry, and returns the changed entry.
 func (l *Ledger) Link(id string, to []Related) (*Entry, error) {
-	return l.edit(byID(id), func(from Listed, list []Listed) (next *document, err error) {
-		next = from.document
+	return l.edit(byID(id), func(d *document, list []Listed) error {
 		for _, r := range to {
 			other, err := find(list, r.ID)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			link := Link{To: other.Entry.ID, Relation: l.clean(r.Relation), At: Stamp(l.o.Now()), By: l.line(l.o.By)}
-			if next, err = next.addItem(keyLinks, link); err != nil {
-				return nil, err
+			if err := d.add(keyLinks, link); err != nil {
+				return err
 			}
 		}
-		return next, nil
+		return nil
 	})
 }
 
@@ -127,45 +123,39 @@ func byID(id string) func([]Listed) (Listed, error) {
 	return func(list []Listed) (Listed, error) { return find(list, id) }
 }
 
-// changer returns a file as it should be. It is called with the file and with all there are.
-type changer func(from Listed, list []Listed) (*document, error)
-
-// edit changes one entry, which pick chooses.
-func (l *Ledger) edit(pick func([]Listed) (Listed, error), change changer) (e *Entry, err error) {
-	const tries = 10 // another program may write to the file meanwhile
-	err = l.locked(func() (err error) {
-		for n := 0; n == 0 || n < tries && errors.Is(err, errChanged); n++ {
-			e, err = l.editOnce(pick, change)
+// edit changes one entry, which pick chooses of all there are.
+func (l *Ledger) edit(pick func([]Listed) (Listed, error), change func(*document, []Listed) error) (e *Entry, err error) {
+	err = l.locked(func() error {
+		list, err := l.List()
+		if err != nil {
+			return err
+		}
+		from, err := pick(list)
+		if err != nil {
+			return err
+		}
+		e, err = l.editOne(from, list, change)
+		if errors.Is(err, ErrForm) {
+			return &FileError{from.Path, err}
 		}
 		return err
 	})
 	return e, err
 }
 
-func (l *Ledger) editOnce(pick func([]Listed) (Listed, error), change changer) (*Entry, error) {
-	list, err := l.List()
-	if err != nil {
+func (l *Ledger) editOne(from Listed, list []Listed, change func(*document, []Listed) error) (*Entry, error) {
+	d := from.document
+	if err := l.complete(from); err != nil {
 		return nil, err
 	}
-	from, err := pick(list)
-	if err != nil {
+	if err := change(d, list); err != nil {
 		return nil, err
 	}
-	completed := from
-	if completed.document, err = l.complete(from); err != nil {
-		return nil, &FileError{from.Path, err}
+	text, err := d.text()
+	if err == nil && !bytes.Equal(text, d.raw) {
+		err = l.update(from, text)
 	}
-	next, err := change(completed, list)
-	if form, ok := errors.AsType[*FormError](err); ok {
-		return nil, &FileError{from.Path, form}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(next.raw, from.document.raw) {
-		err = l.update(from, next)
-	}
-	return next.entry(), err
+	return d.entry(), err
 }
 
 // FileError is an error about one file of the ledger.
@@ -177,33 +167,28 @@ type FileError struct {
 func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
-// unknown stands for who has written what a file says and its history does not.
+// unknown stands for the author of what a file says and its history does not.
 const unknown = "unknown"
 
-// complete returns a file with what somebody has left out who wrote it by hand: its id, its time, and in its history the status it has.
-func (l *Ledger) complete(from Listed) (d *document, err error) {
-	e := from.Entry
-	if d, err = from.document.withLineEnd(); err != nil {
-		return nil, err
-	}
-	add := func(key, value string) {
-		if err == nil && d.text(key) == "" && d.index(key) < 0 {
-			d, err = d.addKey(key, writeScalar(key, value))
-		}
-	}
-	add(keyID, e.ID)
-	add(keyStatus, string(e.Status))
+// complete adds to a file what its author has left out: its id, its time, and in its history the status it has.
+func (l *Ledger) complete(from Listed) error {
+	e, d := from.Entry, from.document
 	created := e.Created
 	if _, ok := e.CreatedAt(); !ok {
 		created = Stamp(from.stamp.Modified)
 	}
-	add(keyCreated, created)
-	if n := len(e.History); err == nil && (n == 0 || e.History[n-1].Status != e.Status) {
-		c := Change{Status: e.Status, Note: "as the file said", At: created, By: unknown}
-		if n > 0 {
-			c.At = Stamp(l.o.Now())
+	for _, field := range [][2]string{{keyID, e.ID}, {keyStatus, string(e.Status)}, {keyCreated, created}} {
+		if get(d.root, field[0]) == nil {
+			d.set(field[0], field[1])
 		}
-		d, err = d.addItem(keyHistory, c)
 	}
-	return d, err
+	n := len(e.History)
+	if n > 0 && e.History[n-1].Status == e.Status {
+		return nil
+	}
+	c := Change{Status: e.Status, Note: "as the file said", At: created, By: unknown}
+	if n > 0 {
+		c.At = Stamp(l.o.Now())
+	}
+	return d.add(keyHistory, c)
 }

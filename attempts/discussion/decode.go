@@ -37,9 +37,11 @@ const (
 	keyOrigin    = "origin"
 )
 
+// document is a file, and what it says.
 type document struct {
 	raw  []byte
-	root *yaml.Node // a mapping
+	file *yaml.Node
+	root *yaml.Node // the mapping in it
 }
 
 // Decode reads the text of an entry, as leniently as it can: values of another form than the format's are taken for what they most likely
@@ -77,7 +79,7 @@ func parse(raw []byte) (*document, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxError(err)
 	}
-	d := &document{raw: raw, root: n.Content[0]}
+	d := &document{raw: raw, file: &n, root: n.Content[0]}
 	return d, d.checkKeys()
 }
 
@@ -123,23 +125,15 @@ func (d *document) entry() *Entry {
 	return e
 }
 
-func (d *document) get(key string) *yaml.Node {
-	if i := d.index(key); i >= 0 {
-		return d.root.Content[i+1]
+// get returns the value of a key of a mapping; nil if it does not have the key.
+func get(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if n := mapping.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
+			return mapping.Content[i+1]
+		}
 	}
 	return nil
 }
-
-func (d *document) index(key string) int {
-	for i := 0; i+1 < len(d.root.Content); i += 2 {
-		if n := d.root.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
-			return i
-		}
-	}
-	return -1
-}
-
-func (d *document) text(key string) string { return textOf(d.get(key)) }
 
 // items returns the items of a list: one value is a list of one.
 func items(n *yaml.Node) []*yaml.Node {
@@ -161,7 +155,7 @@ func fill(n *yaml.Node, to reflect.Value) {
 		var value *yaml.Node
 		switch {
 		case n.Kind == yaml.MappingNode:
-			value = (&document{root: n}).get(key)
+			value = get(n, key)
 		case key == "stance", key == "note", key == keyID:
 			value = n
 		}

@@ -89,10 +89,5 @@ func nearest(id string, ids []string) string {
 	if near, ok := epic.Nearest(id, slugs); ok {
 		return ids[slices.Index(slugs, near)]
 	}
-	for _, there := range ids {
-		if id != "" && strings.Contains(there, id) {
-			return there
-		}
-	}
 	return ""
 }

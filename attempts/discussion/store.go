@@ -9,11 +9,13 @@ import (
 	"math"
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/attempts/internal/yamltext"
 )
 
 // Options say who uses a ledger.
@@ -212,11 +214,11 @@ func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err 
 		if used || slices.ContainsFunc(taken, func(t Listed) bool { return t.Entry != nil && t.Entry.ID == e.ID }) {
 			continue
 		}
-		text, err := encode(e)
+		text, err := encode(yamltext.Node(reflect.ValueOf(e), textNode))
 		if err != nil {
 			return "", err
 		}
-		return e.ID, l.replace(name, text, func() error { return l.claim(name) })
+		return e.ID, l.replace(name, text, nil)
 	}
 }
 
@@ -234,33 +236,12 @@ func (l *Ledger) used(name string) (bool, error) {
 	return false, nil
 }
 
-// claim makes an empty file under a name that is not used. It fails when another program has put something there.
-func (l *Ledger) claim(name string) error {
-	if used, err := l.used(name); err != nil || used {
-		return errors.Join(err, fs.ErrExist)
-	}
-	f, err := l.fsys.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil // the empty one
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// errChanged means that somebody who knows nothing of locks has written to a file.
-var errChanged = errors.New("it was changed at the same moment")
-
-// update writes a file anew that was read, unless it was changed since then.
-func (l *Ledger) update(from Listed, next *document) error {
-	if err := checkSize(len(next.raw)); err != nil {
-		return err
-	}
-	return l.replace(from.Path, next.raw, func() error {
+// update replaces a file that was read, unless a program that does not know the lock has changed it meanwhile.
+func (l *Ledger) update(from Listed, text []byte) error {
+	return l.replace(from.Path, text, func() error {
 		info, err := l.fsys.Lstat(from.Path)
 		if err == nil && !from.stamp.Same(durable.StampOf(info)) {
-			err = errChanged
+			err = fmt.Errorf("%s was changed at the same moment", from.Path)
 		}
 		return err
 	})

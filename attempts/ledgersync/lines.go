@@ -20,27 +20,26 @@ type line struct {
 	whole  bool // it has an end
 }
 
-// eachLine calls f with every line that holds something. f's error ends it and is returned. It returns how many lines have an end.
-func eachLine(r io.Reader, f func(line) error) (lines int, err error) {
+// eachLine calls f with every line that holds something. f's error ends it and is returned.
+func eachLine(r io.Reader, f func(line) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
-	for {
+	for number := 1; ; number++ {
 		text, length, err := readLine(in)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, err
+			return err
 		}
-		l := line{number: lines + 1, text: text, whole: err == nil}
-		if lines == 0 {
+		l := line{number: number, text: text, whole: err == nil}
+		if number == 1 {
 			l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
 		}
 		if l.text = bytes.TrimSpace(l.text); len(l.text) > 0 || length > MaxLine {
 			if err := f(l); err != nil {
-				return lines, err
+				return err
 			}
 		}
 		if !l.whole {
-			return lines, nil
+			return nil
 		}
-		lines++
 	}
 }
 

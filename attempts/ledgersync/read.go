@@ -37,7 +37,7 @@ func Decode(line []byte) (e *Entry, problem, err error) {
 // their numbers are returned, a hundred at most. f's error ends it and is returned.
 func ReadAll(r io.Reader, f func(line int, e *Entry) error) (skipped []int, err error) {
 	const most = 100
-	_, err = eachLine(r, func(l line) error {
+	err = eachLine(r, func(l line) error {
 		e, _, err := Decode(l.text)
 		if err == nil {
 			return f(l.number, e)
@@ -90,7 +90,7 @@ func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
 	for window := int64(256 << 10); ; window *= 8 {
 		from := max(size-window, 0)
-		_, err := eachLine(io.NewSectionReader(r, from, size-from), func(l line) error {
+		err := eachLine(io.NewSectionReader(r, from, size-from), func(l line) error {
 			if from > 0 && l.number == 1 { // the end of a line
 				return nil
 			}

@@ -27,48 +27,26 @@ func (w *Writer) Size() (int64, error) {
 
 const idLength = 36
 
-// Damage says which lines of a ledger are no entries.
-type Damage struct {
-	Lines int // how many
-	First int // number of the first, from 1
-}
-
 // Lines calls f with the id and the text of every line from an offset on that can be an entry, the oldest first. An offset that is not
-// the beginning of a line stands for that of the ledger. What is after the last end of a line is no damage: [Writer.Append] sees to it.
-func (w *Writer) Lines(from int64, f func(id string, line []byte)) (damage Damage, err error) {
+// the beginning of a line stands for that of the ledger.
+func (w *Writer) Lines(from int64, f func(id string, line []byte)) error {
 	file, err := durable.Regular(w.fsys, path.Join(Folder, LedgerFile), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
-		return damage, nil
+		return nil
 	}
 	if err != nil {
-		return damage, err
+		return err
 	}
 	defer file.Close()
 	if !beginsLine(file, from) {
 		from = 0
 	}
-	_, err = eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
-		if l.whole && !(bytes.HasPrefix(l.text, []byte("{")) && bytes.HasSuffix(l.text, []byte("}"))) {
-			if damage.Lines++; damage.Lines == 1 {
-				damage.First = l.number
-			}
-			return nil
-		}
+	return eachLine(io.NewSectionReader(file, from, 1<<62), func(l line) error {
 		if id := idOf(l.text); id != "" {
 			f(id, l.text)
 		}
 		return nil
 	})
-	if err == nil && damage.Lines > 0 {
-		before, counting := linesBefore(file, from)
-		damage.First, err = damage.First+before, counting
-	}
-	return damage, err
-}
-
-func linesBefore(file io.ReaderAt, at int64) (lines int, err error) {
-	lines, err = eachLine(io.NewSectionReader(file, 0, at), func(line) error { return nil })
-	return lines, err
 }
 
 func beginsLine(file io.ReaderAt, at int64) bool {
@@ -83,6 +61,9 @@ func beginsLine(file io.ReaderAt, at int64) bool {
 // idOf returns the id of an entry; "" : it is none. To decode each line of a ledger that others have filled takes too long: an id that
 // comes first, as in all that relay and the program of LedgerSync write, is taken as it stands.
 func idOf(text []byte) string {
+	if len(text) == 0 || text[0] != '{' {
+		return ""
+	}
 	if rest, ok := bytes.CutPrefix(text, []byte(`{"id":"`)); ok && text[len(text)-1] == '}' && len(rest) > idLength && rest[idLength] == '"' {
 		if id := rest[:idLength]; bytes.IndexByte(id, '"') < 0 && bytes.IndexByte(id, '\\') < 0 {
 			return string(id)

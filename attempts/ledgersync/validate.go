@@ -14,7 +14,7 @@ type Problem = schema.Fault
 // Validate reads a ledger and calls f with every problem, in the order of lines. It returns how many lines are entries.
 func (v *Validator) Validate(r io.Reader, f func(Problem)) (entries int, err error) {
 	var before *Entry
-	_, err = eachLine(r, func(l line) error {
+	err = eachLine(r, func(l line) error {
 		number, text, whole := l.number, l.text, l.whole
 		if text == nil {
 			f(Problem{Line: number, Message: fmt.Sprintf("the line has more than %d bytes", MaxLine), Hint: "no program of LedgerSync writes such lines: move it into another file"})

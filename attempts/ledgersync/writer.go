@@ -15,11 +15,6 @@ import (
 	"relay/attempts/internal/durable"
 )
 
-// TornSuffix ends the name of the file beside the ledger that keeps what was cut off of its end.
-const TornSuffix = ".torn"
-
-const tornName = LedgerFile + TornSuffix
-
 // config is what a checkout without a configuration gets. It has every key: without one of them the program's own validate fails.
 const config = `version: "0.1"
 project:
@@ -114,7 +109,7 @@ func (w *Writer) Encode(e *Entry) ([]byte, error) {
 }
 
 // Append writes entries at the end of the ledger, in one write, and makes them durable. A last line that has no end gets one before; half
-// an entry, which a writer has left that was cut short, is moved into a file beside the ledger: mended says so, in words.
+// an entry, which an interrupted writer has left, is removed: mended says so, in words.
 func (w *Writer) Append(entries ...*Entry) (mended string, err error) {
 	var lines [][]byte
 	for _, e := range entries {

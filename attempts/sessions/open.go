@@ -25,20 +25,16 @@ type Options struct {
 // DB is the agents ledger of one folder, opened for writing. There is one at a time, and its methods are called by one goroutine at a
 // time.
 type DB struct {
-	disk   *durable.Disk
-	lock   *durable.Lock
-	rows   *sql.DB
-	search *sql.DB
-	aside  []string
-
-	prepared map[string]*sql.Stmt // of both files, by their names or texts
+	disk     *durable.Disk
+	lock     *durable.Lock
+	rows     *sql.DB
+	aside    []string
+	prepared map[string]*sql.Stmt
 }
 
 const (
 	waitForOthers = "_pragma=busy_timeout(2000)&_pragma=cache_size(-512)"
-	// A batch is durable when Write has returned. What stands in the search file follows from the ledger, and may be lost.
-	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
-	searchPragmas = "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
+	rowPragmas    = "&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
 	ownPerm       = 0o600
 )
 
@@ -65,30 +61,18 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	return d, nil
 }
 
-// open opens both files. Marks are of no use once the rows are gone, so the search file begins anew before the ledger does.
 func (d *DB) open(ctx context.Context, o Options) error {
-	version, err := d.inspect(ctx, rowSchema(), o)
-	if err != nil {
+	if err := d.inspect(ctx, o); err != nil {
 		return err
 	}
-	if _, err := d.inspect(ctx, searchSchema(), o); err != nil {
-		return err
-	}
-	if d.search, err = d.openFile(ctx, searchSchema(), searchPragmas); err != nil {
-		return err
-	}
-	if version == 0 {
-		if _, err := d.search.ExecContext(ctx, sqlEmptySearch); err != nil {
-			return named(SearchFile, err)
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := d.disk.Remove(oldSearchFile + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
-	if d.rows, err = d.openFile(ctx, rowSchema(), rowPragmas); err != nil {
+	if err := d.openFile(ctx); err != nil {
 		return err
 	}
-	return d.prepare(ctx)
-}
-
-func (d *DB) prepare(ctx context.Context) error {
 	var err error
 	d.prepared = map[string]*sql.Stmt{}
 	for name, text := range statements() {
@@ -96,29 +80,24 @@ func (d *DB) prepare(ctx context.Context) error {
 			return named(File, err)
 		}
 	}
-	for _, text := range []string{sqlMark, sqlPutMark, sqlAddDocument, sqlDocument, sqlAddWords, sqlPutWords} {
-		if d.prepared[text], err = d.search.PrepareContext(ctx, text); err != nil {
-			return named(SearchFile, err)
-		}
-	}
 	return nil
 }
 
-// inspect looks at a file, and puts it aside when it is damaged. It returns the version of its schema; 0: it is empty.
-func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
-	info, err := d.disk.Lstat(s.file)
+// inspect looks at the file, and puts it aside when it is damaged.
+func (d *DB) inspect(ctx context.Context, o Options) error {
+	info, err := d.disk.Lstat(File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", s.file, durable.ErrNotRegular)
+		err = fmt.Errorf("%s: %w", File, durable.ErrNotRegular)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	db, version, err := s.openReading(ctx, d.disk.Path())
+	db, version, err := openVersion(ctx, d.disk.Path())
 	if err == nil {
-		if version == newest && s.file == File {
+		if version == newest {
 			err = usable(ctx, db)
 		}
 		if err == nil && o.Check {
@@ -127,14 +106,17 @@ func (d *DB) inspect(ctx context.Context, s schema, o Options) (int, error) {
 		err = errors.Join(err, db.Close())
 	}
 	if errors.Is(err, ErrDamaged) {
-		return 0, d.putAside(s.file, o.Now())
+		return d.putAside(o.Now())
 	}
-	return version, err
+	return err
 }
 
 // usable returns ErrDamaged when the tables are not those that Write fills.
 func usable(ctx context.Context, db *sql.DB) error {
-	for _, text := range statements() {
+	for name, text := range statements() {
+		if name == putMark || name == getMark { // their table is made when it is missing
+			continue
+		}
 		s, err := db.PrepareContext(ctx, text)
 		if errors.Is(kindOf(err), ErrLocked) {
 			return named(File, err)
@@ -161,11 +143,11 @@ func check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// putAside renames a database and what belongs to it, so that SQLite can still open it under its new name.
-func (d *DB) putAside(file string, now time.Time) error {
-	aside := file + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
+// putAside renames the database and what belongs to it, so that SQLite can still open it under its new name.
+func (d *DB) putAside(now time.Time) error {
+	aside := File + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
 	for _, suffix := range []string{"-journal", "-wal", "-shm", ""} {
-		if err := d.disk.Rename(file+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.disk.Rename(File+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -176,43 +158,39 @@ func (d *DB) putAside(file string, now time.Time) error {
 // PutAside returns the paths of damaged files that Open has renamed. What was in them has to be read in anew.
 func (d *DB) PutAside() []string { return d.aside }
 
-// openFile opens one database for writing, and makes it if it is missing, readable for its owner only.
-func (d *DB) openFile(ctx context.Context, s schema, pragmas string) (*sql.DB, error) {
-	f, err := d.disk.OpenFile(s.file, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm)
+// openFile opens the database for writing, and makes it if it is missing, readable for its owner only.
+func (d *DB) openFile(ctx context.Context) error {
+	f, err := d.disk.OpenFile(File, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm)
 	if err == nil {
 		err = f.Close()
 	}
-	path := filepath.Join(d.disk.Path(), s.file)
+	path := filepath.Join(d.disk.Path(), File)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		err = os.Chmod(path, ownPerm)
 	}
 	if err != nil {
-		return nil, named(s.file, err)
+		return named(File, err)
 	}
-	db, err := sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers+pragmas)
-	if err != nil {
-		return nil, err
+	if d.rows, err = sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers+rowPragmas); err != nil {
+		return err
 	}
-	db.SetMaxOpenConns(1)
-	if err := s.migrate(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	d.rows.SetMaxOpenConns(1)
+	return migrate(ctx, d.rows)
 }
 
-// openReading opens the database of a folder so that nothing can be written, and returns the version of its schema. It fails as version
+// openVersion opens the database of a folder so that nothing can be written, and returns the version of its schema. It fails as versionOf
 // does.
-func (s schema) openReading(ctx context.Context, dir string) (db *sql.DB, version int, err error) {
-	path := filepath.Join(dir, s.file)
+func openVersion(ctx context.Context, dir string) (db *sql.DB, version int, err error) {
+	path := filepath.Join(dir, File)
 	if db, err = openReading(path); err != nil {
 		return nil, 0, err
 	}
-	version, err = s.version(ctx, db)
+	version, err = versionOf(ctx, db)
 	if halfChanged(err) {
 		if err = rollBack(ctx, path); err == nil {
-			version, err = s.version(ctx, db)
+			version, err = versionOf(ctx, db)
 		}
-		err = named(s.file, err)
+		err = named(File, err)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, db.Close())
@@ -243,13 +221,11 @@ func location(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 
-// Close closes the files and lets others write them.
+// Close closes the file and lets others write it.
 func (d *DB) Close() error {
-	var errs []error
-	for _, db := range []*sql.DB{d.rows, d.search} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
+	var err error
+	if d.rows != nil {
+		err = d.rows.Close()
 	}
-	return errors.Join(append(errs, d.lock.Release(), d.disk.Close())...)
+	return errors.Join(err, d.lock.Release(), d.disk.Close())
 }

@@ -41,18 +41,15 @@ const (
 	queryMetadata = "SELECT m.session_id, coalesce(s.model, ''), coalesce(m.metadata_json, '') " +
 		"FROM agent_messages AS m CROSS JOIN agent_sessions AS s ON s.id = m.session_id"
 
-	queryWords      = "SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
-	queryDocument   = "SELECT kind, id FROM documents WHERE number = ?"
+	// The newest rows whose texts may have all words: SQLite ignores the case of ASCII letters alone.
+	queryFound = "SELECT kind, id FROM (SELECT 'message' AS kind, m.id AS id, m.timestamp AS at FROM agent_messages AS m WHERE %s " +
+		"UNION ALL SELECT 'call', c.id, coalesce(c.completed_at, c.started_at) FROM agent_tool_calls AS c WHERE %s) ORDER BY at DESC, id DESC"
+	kindMessage     = "message"
 	queryHitMessage = "SELECT m.session_id, m.role, m.sequence, coalesce(m.timestamp, 0), coalesce(m.content, ''), coalesce(m.metadata_json, '') " +
 		"FROM agent_messages AS m WHERE m.id = ?"
 	queryHitCall = "SELECT c.session_id, coalesce(c.tool_name, ''), coalesce(m.sequence, 0), coalesce(c.completed_at, c.started_at, 0), " +
 		"coalesce(c.result_json, ''), coalesce(m.metadata_json, '') FROM agent_tool_calls AS c LEFT JOIN agent_messages AS m ON m.id = c.message_id WHERE c.id = ?"
 )
 
-// What guards queries of the user's.
-const (
-	// All is computed before the first row is returned: the driver can stop a query then, and not between its rows.
-	sqlWhole          = "WITH q AS MATERIALIZED (SELECT * FROM (\n%s\n) LIMIT %d) SELECT * FROM q"
-	sqlReadingPragmas = "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list foreign_key_check integrity_check " +
-		"quick_check database_list compile_options function_list"
-)
+// sqlWhole computes all rows of a query before it returns the first one: the driver can stop it then, and not between its rows.
+const sqlWhole = "WITH q AS MATERIALIZED (SELECT * FROM (\n%s\n) LIMIT %d) SELECT * FROM q"

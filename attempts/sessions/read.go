@@ -16,54 +16,33 @@ import (
 
 // Reader reads the agents ledger of one folder, also while another process writes it. Nothing can be written through it.
 type Reader struct {
-	path   string
-	rows   *sql.DB
-	search *sql.DB // nil: there is no search file
+	rows *sql.DB
 
-	Clean func(text string) string // takes secrets out of what hits show, before it is cut to size; nil: nobody does
+	Clean func(text string) string // takes secrets out of what hits show, before it is cut to size; may be nil
 }
 
 // OpenReadOnly opens the agents ledger of relay's folder for reading. It fails with ErrMissing when there is none, and with ErrForeign,
 // ErrNewer, ErrDamaged or ErrLocked.
 func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
-	rows, err := openFile(ctx, dir, rowSchema())
-	if err != nil {
-		return nil, err
-	}
-	search, err := openFile(ctx, dir, searchSchema())
-	if err != nil && !errors.Is(err, ErrMissing) {
-		return nil, errors.Join(err, rows.Close())
-	}
-	return &Reader{path: filepath.Join(dir, File), rows: rows, search: search}, nil
-}
-
-func openFile(ctx context.Context, dir string, s schema) (*sql.DB, error) {
-	path := filepath.Join(dir, s.file)
-	info, err := os.Stat(path)
+	info, err := os.Stat(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, fmt.Errorf("%s: %w", s.file, ErrMissing)
+		return nil, fmt.Errorf("%s: %w", File, ErrMissing)
 	}
 	if err != nil {
 		return nil, err
 	}
-	db, version, err := s.openReading(ctx, dir)
+	rows, version, err := openVersion(ctx, dir)
 	if err == nil && version == 0 {
-		err = errors.Join(fmt.Errorf("%s: %w", s.file, ErrMissing), db.Close())
+		err = errors.Join(fmt.Errorf("%s: %w", File, ErrMissing), rows.Close())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return db, nil
+	return &Reader{rows: rows}, nil
 }
 
-// Close closes the files.
-func (r *Reader) Close() error {
-	err := r.rows.Close()
-	if r.search != nil {
-		err = errors.Join(err, r.search.Close())
-	}
-	return err
-}
+// Close closes the file.
+func (r *Reader) Close() error { return r.rows.Close() }
 
 func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, selected(query), args...)

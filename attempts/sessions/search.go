@@ -3,11 +3,15 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"relay/internal/lazyregexp"
 	"relay/internal/plaintext"
 )
 
@@ -23,71 +27,100 @@ type Hit struct {
 	Origin   Origin `json:"relay"`
 }
 
-// Search returns the messages and tool results that hold all words, those that were written last first. A word that ends in * stands for
-// all that begin so; a word with a space in it is looked for as it is.
+// Search returns the newest messages and tool results that hold all words, whatever their case. A word that ends in * matches any ending;
+// a word with spaces in it matches as a phrase. Of a prompt of relay's, which repeats much, only the first line counts.
 func (r *Reader) Search(ctx context.Context, words []string, most int) ([]Hit, error) {
-	query := matchQuery(words)
 	hits := []Hit{}
-	if query == "" || r.search == nil {
+	var match []*regexp.Regexp
+	content, result := "m.content <> ''", "c.result_json <> ''"
+	for _, w := range words {
+		plain, prefix := strings.CutSuffix(strings.ToValidUTF8(w, " "), "*")
+		if strings.IndexFunc(plain, isWord) < 0 {
+			continue
+		}
+		match = append(match, wordPattern(plain, prefix))
+		for _, part := range strings.FieldsFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf || !isWord(r) }) {
+			content, result = content+" AND m.content LIKE '%"+part+"%'", result+" AND c.result_json LIKE '%"+part+"%'"
+		}
+	}
+	if len(match) == 0 {
 		return hits, nil
 	}
-	for limit := most; ; limit *= 2 { // rows that are gone, or are not there yet, leave room for others
-		numbers, err := all(ctx, r.search, func(n *int64) []any { return []any{n} }, queryWords, query, limit)
+	found, err := all(ctx, r.rows, func(d *document) []any { return []any{&d.kind, &d.id} }, fmt.Sprintf(queryFound, content, result))
+	for _, d := range found {
+		if len(hits) == most {
+			break
+		}
+		h, ok, err := r.hit(ctx, d, match)
 		if err != nil {
 			return nil, err
 		}
-		hits = hits[:0]
-		for _, n := range numbers {
-			h, ok, err := r.hit(ctx, n, words)
-			if err != nil {
-				return nil, err
-			}
-			if ok && len(hits) < most {
-				hits = append(hits, h)
-			}
-		}
-		if len(hits) == most || len(numbers) < limit {
-			return hits, nil
+		if ok {
+			hits = append(hits, h)
 		}
 	}
+	return hits, err
 }
 
-// matchQuery makes of words what FTS5 takes: each in quotes, so that none is an operator.
-func matchQuery(words []string) string {
-	var quoted []string
-	for _, w := range words {
-		plain, prefix := strings.CutSuffix(w, "*")
-		if strings.IndexFunc(plain, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
-			continue
-		}
-		q := `"` + strings.ReplaceAll(strings.ToValidUTF8(strings.ReplaceAll(plain, "\x00", " "), " "), `"`, `""`) + `"`
-		if prefix {
-			q += "*"
-		}
-		quoted = append(quoted, q)
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// wordPattern matches a word or a phrase where no letter stands beside it.
+func wordPattern(plain string, prefix bool) *regexp.Regexp {
+	parts := strings.FieldsFunc(plain, func(r rune) bool { return !isWord(r) })
+	pattern := `(?i)(?:^|[^\pL\pN])(` + strings.Join(parts, `[^\pL\pN]+`) + `)`
+	if !prefix {
+		pattern += `(?:$|[^\pL\pN])`
 	}
-	return strings.Join(quoted, " ")
+	return regexp.MustCompile(pattern) // of letters and digits
 }
 
-// hit reads the row that a document stands for. ok is false when it is gone.
-func (r *Reader) hit(ctx context.Context, number int64, words []string) (h Hit, ok bool, err error) {
-	var kind int
+// document names a row that can be found.
+type document struct{ kind, id string }
+
+// hit reads a row. ok is false when it does not have all words, or has been removed meanwhile.
+func (r *Reader) hit(ctx context.Context, d document, match []*regexp.Regexp) (h Hit, ok bool, err error) {
 	var said, metadata string
-	err = r.search.QueryRowContext(ctx, queryDocument, number).Scan(&kind, &h.ID)
-	if err == nil && kind == kindMessage {
-		err = r.rows.QueryRowContext(ctx, queryHitMessage, h.ID).Scan(&h.Session, &h.Role, &h.Sequence, &h.Time, &said, &metadata)
-	} else if err == nil {
-		err = r.rows.QueryRowContext(ctx, queryHitCall, h.ID).Scan(&h.Session, &h.Tool, &h.Sequence, &h.Time, &said, &metadata)
+	h.ID = d.id
+	if d.kind == kindMessage {
+		err = r.rows.QueryRowContext(ctx, queryHitMessage, d.id).Scan(&h.Session, &h.Role, &h.Sequence, &h.Time, &said, &metadata)
+		if strings.HasSuffix(d.id, PromptSuffix) {
+			said, _, _ = strings.Cut(said, "\n")
+		}
+	} else {
+		err = r.rows.QueryRowContext(ctx, queryHitCall, d.id).Scan(&h.Session, &h.Tool, &h.Sequence, &h.Time, &said, &metadata)
 		said = spoken(said)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return Hit{}, false, nil
 	}
-	if r.Clean != nil {
-		said = r.Clean(around(said, first(head(said), words)))
+	for _, m := range match {
+		if !m.MatchString(said) {
+			return Hit{}, false, named(File, err)
+		}
 	}
-	h.Snippet, h.Origin = snippet(head(said), words), originOf(metadata)
+	if r.Clean != nil {
+		said = r.Clean(around(said, first(said, match)))
+	}
+	h.Snippet, h.Origin = snippet(said, first(said, match)), originOf(metadata)
 	return h, err == nil, named(File, err)
+}
+
+// escapes are those of JSON; several of UTF-16 can be one letter.
+var escapes = lazyregexp.New(`(?:\\u[0-9a-fA-F]{4})+|\\.?`)
+
+// spoken takes the escapes out of JSON, so that the n of a line break is not a part of the word after it.
+func spoken(text string) string {
+	return escapes.ReplaceAllStringFunc(text, func(escape string) string {
+		switch escape {
+		case `\b`, `\f`, `\n`, `\r`, `\t`, `\u`:
+			return " "
+		}
+		var letters string
+		if json.Unmarshal([]byte(`"`+escape+`"`), &letters) != nil {
+			return escape[1:]
+		}
+		return letters
+	})
 }
 
 // How much of a text a hit shows before and after its first word, in bytes.
@@ -113,25 +146,22 @@ func around(text string, at int) string {
 	return text[begin:end]
 }
 
-func first(text string, words []string) int {
-	at, folded := len(text), strings.ToLower(text)
-	if len(folded) != len(text) {
-		folded = text // some letters have another length in lower case
-	}
-	for _, w := range words {
-		w = strings.ToLower(strings.TrimSuffix(w, "*"))
-		if i := strings.Index(folded, w); i >= 0 && w != "" {
-			at = min(at, i)
+// first returns where the first of some words stands; 0 if none does.
+func first(text string, match []*regexp.Regexp) int {
+	at := len(text)
+	for _, m := range match {
+		if place := m.FindStringSubmatchIndex(text); place != nil {
+			at = min(at, place[2])
 		}
 	}
 	if at == len(text) {
-		at = 0
+		return 0
 	}
 	return at
 }
 
-func snippet(text string, words []string) string {
-	at := first(text, words)
+// snippet returns in one line what stands around a place of a text.
+func snippet(text string, at int) string {
 	before := plaintext.Tail(text[:at], snippetBefore)
 	after := plaintext.Head(text[at:], snippetAfter)
 	found := plaintext.Line(before + after)
@@ -141,8 +171,5 @@ func snippet(text string, words []string) string {
 	if at+len(after) < len(text) {
 		found += "…"
 	}
-	if !utf8.ValidString(found) {
-		return plaintext.Clean(found)
-	}
-	return found
+	return plaintext.Clean(found)
 }

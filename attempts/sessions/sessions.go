@@ -1,17 +1,20 @@
 // Package sessions keeps the agents ledger: every conversation of an agent as rows of an SQLite database, message by message and tool
 // call by tool call.
 //
-// Everything about that database belongs here: its four tables, the one writer, full-text search beside it, and the queries that
-// commands print. How the output of an agent CLI becomes rows does not. The database is an index: the transcripts of attempts hold the
+// Everything about that database belongs here: its four tables, the marks of its one writer, search, and the queries that commands print. How the output of an agent CLI becomes rows does not. The database is an index: the transcripts of attempts hold the
 // same, and a reader of them can fill it again from nothing.
 package sessions
 
-// The files of the agents ledger, in relay's folder. Search and marks are beside the ledger, which holds its four tables and nothing else.
+// The files of the agents ledger, in relay's folder. Earlier versions of relay had an index for search in a file of its own.
 const (
-	File       = "agents-ledger.db"
-	SearchFile = "agents-ledger-search.db"
-	LockFile   = "agents-ledger.lock"
+	File     = "agents-ledger.db"
+	LockFile = "agents-ledger.lock"
+
+	oldSearchFile = "agents-ledger-search.db"
 )
+
+// PromptSuffix ends the id of a message with which relay begins a stream.
+const PromptSuffix = ":prompt"
 
 // Session is one conversation with an agent. Empty texts and zero times and numbers of tokens are NULL in the database.
 type Session struct {
@@ -59,9 +62,6 @@ type Message struct {
 	ContextJSON     string `json:"context_json,omitempty"`
 	RulesJSON       string `json:"cursor_rules_json,omitempty"`
 	MetadataJSON    string `json:"metadata_json,omitempty"` // see Metadata
-
-	// Titled means that search finds its first line alone: of a prompt of relay's, which says much that others say as well. It is no column.
-	Titled bool `json:"-"`
 }
 
 // Turn is one request and its answer. Its id is that of the message that answers.
@@ -114,5 +114,5 @@ type Batch struct {
 	Messages  []Message
 	Turns     []Turn
 	ToolCalls []ToolCall
-	Marks     []Mark // stored once the rows are durable: after a crash the rows may be there and the marks not, never the other way round
+	Marks     []Mark
 }

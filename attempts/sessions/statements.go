@@ -7,7 +7,6 @@ import (
 
 // The statements of the writer.
 const (
-	newSession    = "begin"
 	putSession    = "session"
 	olderChildren = "children"
 	addMessages   = "count"
@@ -16,6 +15,8 @@ const (
 	putTurn       = "turn"
 	hasChildren   = "followed"
 	putToolCall   = "call"
+	putMark       = "mark"
+	getMark       = "marked"
 )
 
 func columnsOf(table string) []string {
@@ -25,7 +26,6 @@ func columnsOf(table string) []string {
 
 func statements() map[string]string {
 	return map[string]string{
-		newSession: insert("agent_sessions") + " ON CONFLICT (id) DO NOTHING",
 		putSession: upsert("agent_sessions", ""),
 		olderChildren: "UPDATE agent_sessions AS c SET created_at = p.created_at + 1 FROM agent_sessions AS p " +
 			"WHERE p.id = ?1 AND c.parent_session_id = ?1 AND c.created_at <= p.created_at RETURNING id",
@@ -35,6 +35,8 @@ func statements() map[string]string {
 		putTurn:     upsert("agent_turns", " WHERE session_id = excluded.session_id"),
 		hasChildren: "UPDATE agent_turns AS t SET has_children = EXISTS (SELECT 1 FROM agent_turns WHERE parent_turn_id = t.id) WHERE id = ?1",
 		putToolCall: upsert("agent_tool_calls", " WHERE session_id = excluded.session_id"),
+		putMark:     "INSERT OR REPLACE INTO relay_marks (stream, offset, state) VALUES (?, ?, ?)",
+		getMark:     "SELECT offset, state FROM relay_marks WHERE stream = ?",
 	}
 }
 
@@ -52,32 +54,21 @@ func upsert(table, condition string) string {
 	return insert(table) + " ON CONFLICT (id) DO UPDATE SET " + strings.Join(columns, ", ") + condition
 }
 
-// Texts of SQL for both files.
+// Texts of SQL.
 const (
 	sqlVersion  = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id"
 	sqlMigrated = "PRAGMA application_id = %d; PRAGMA user_version = %d"
 	sqlCheck    = "PRAGMA quick_check(1)"
 
-	sqlEmptySearch = "DELETE FROM marks; DELETE FROM documents; INSERT INTO words (words) VALUES ('delete-all')"
-	sqlPutMark     = "INSERT OR REPLACE INTO marks (stream, offset, size, state) VALUES (?, ?, 0, ?)"
-	sqlMark        = "SELECT offset, state FROM marks WHERE stream = ?"
-	sqlUnmark      = "DELETE FROM marks WHERE stream = ?"
-
-	sqlAddDocument  = "INSERT INTO documents (kind, id) VALUES (?, ?) ON CONFLICT DO NOTHING RETURNING number"
-	sqlDocument     = "SELECT number FROM documents WHERE id = ? AND kind = ?"
-	sqlAddWords     = "INSERT INTO words (rowid, content) VALUES (?, ?)"
-	sqlPutWords     = "INSERT OR REPLACE INTO words (rowid, content) VALUES (?, ?)"
-	sqlDropDocument = "DELETE FROM documents WHERE id = ? AND kind = ?"
-	sqlDropWords    = "DELETE FROM words WHERE rowid IN (SELECT number FROM documents WHERE id = ? AND kind = ?)"
+	sqlMarks  = "CREATE TABLE IF NOT EXISTS relay_marks (stream TEXT PRIMARY KEY, offset INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;\n"
+	sqlUnmark = "DELETE FROM relay_marks WHERE stream = ?"
+	// A batch may have its rows in any order.
+	sqlAnyOrder = "PRAGMA defer_foreign_keys = 1"
 )
 
 // Texts of SQL about a session and all below it.
-const (
-	sqlFamily = "WITH RECURSIVE family (id) AS (SELECT id FROM agent_sessions WHERE id = ?1 " +
-		"UNION SELECT s.id FROM agent_sessions AS s JOIN family AS f ON s.parent_session_id = f.id) "
-	sqlFamilyDocuments = sqlFamily + "SELECT 1, id FROM agent_messages WHERE session_id IN (SELECT id FROM family) " +
-		"UNION ALL SELECT 2, id FROM agent_tool_calls WHERE session_id IN (SELECT id FROM family)"
-)
+const sqlFamily = "WITH RECURSIVE family (id) AS (SELECT id FROM agent_sessions WHERE id = ?1 " +
+	"UNION SELECT s.id FROM agent_sessions AS s JOIN family AS f ON s.parent_session_id = f.id) "
 
 // What gives back room.
 const (

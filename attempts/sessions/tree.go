@@ -15,31 +15,15 @@ func (r *Reader) Tree(ctx context.Context, session string) ([]*Node, error) {
 	return grow(turns), err
 }
 
-// grow makes trees of turns. Of turns that follow each other in a circle, which no relay writes, one becomes a root.
+// grow makes trees of turns.
 func grow(turns []Turn) (roots []*Node) {
 	nodes := make(map[string]*Node, len(turns))
 	for i := range turns {
 		nodes[turns[i].ID] = &Node{Turn: turns[i]}
 	}
-	state := make(map[string]int, len(turns)) // 1: what it follows is being looked at, 2: it leads to a root
-	cut := map[string]bool{}
-	for i := range turns {
-		var line []string
-		at := nodes[turns[i].ID]
-		for ; at != nil && state[at.ID] == 0; at = nodes[at.Parent] {
-			state[at.ID] = 1
-			line = append(line, at.ID)
-		}
-		if at != nil && state[at.ID] == 1 {
-			cut[at.ID] = true
-		}
-		for _, id := range line {
-			state[id] = 2
-		}
-	}
 	for i := range turns {
 		n := nodes[turns[i].ID]
-		if parent := nodes[n.Parent]; parent != nil && !cut[n.ID] {
+		if parent := nodes[n.Parent]; parent != nil {
 			parent.Children = append(parent.Children, n)
 		} else {
 			roots = append(roots, n)

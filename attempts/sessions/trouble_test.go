@@ -19,7 +19,7 @@ func TestLocked(t *testing.T) {
 	if err := d.Write(t.Context(), conversation()); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{File, SearchFile} {
+	for _, file := range []string{File} {
 		other, err := sql.Open("sqlite", filepath.Join(dir, file)+"?_txlock=exclusive")
 		if err != nil {
 			t.Fatal(err)
@@ -50,13 +50,13 @@ func TestLocked(t *testing.T) {
 // TestFull lets the files grow no further: Write fails, and what was there stays.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{File, SearchFile} {
+	for _, file := range []string{File} {
 		d := opened(t, t.TempDir())
 		if err := d.Write(t.Context(), conversation()); err != nil {
 			t.Fatal(err)
 		}
 		before := strings.Join(rowsOf(t, d), "\n")
-		db := map[string]*sql.DB{File: d.rows, SearchFile: d.search}[file]
+		db := d.rows
 		if _, err := db.ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // SQLite raises it to what there is
 			t.Fatal(err)
 		}

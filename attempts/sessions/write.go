@@ -11,39 +11,32 @@ import (
 // refers to has to be there before it or be in the batch, but for the parent message of a session, and the parent turn and the messages
 // of a turn.
 //
-// What the rows say is then put into the search file with the batch's marks. When that fails, Write returns the error, the rows stay, and
-// the marks are as they were.
-//
 // Errors are *TakenError, ErrLocked, ErrFull, ErrDamaged, and others.
 func (d *DB) Write(ctx context.Context, b Batch) error {
-	if err := b.check(); err != nil {
-		return err
-	}
-	ordered, err := parentsFirst(b.Sessions)
-	if err != nil {
-		return err
-	}
-	if err := d.writeRows(ctx, b, ordered); err != nil {
-		return named(File, err)
-	}
-	return named(SearchFile, d.index(ctx, b))
-}
-
-func (d *DB) writeRows(ctx context.Context, b Batch, ordered []*Session) error {
-	return d.writing(ctx, d.rows, func(w *writing) error {
-		if err := each(ctx, ordered, w.session); err != nil {
+	return named(File, inTx(ctx, d.rows, func(tx *sql.Tx) error {
+		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
+		if _, err := tx.ExecContext(ctx, sqlAnyOrder); err != nil {
+			return err
+		}
+		if err := each(ctx, b.Sessions, w.session); err != nil {
 			return err
 		}
 		if err := w.messages(ctx, b.Messages); err != nil {
 			return err
 		}
-		if err := each(ctx, pointers(b.Turns), w.turn); err != nil {
+		if err := each(ctx, b.Turns, w.turn); err != nil {
 			return err
 		}
-		return each(ctx, pointers(b.ToolCalls), func(ctx context.Context, c *ToolCall) error {
+		if err := each(ctx, b.ToolCalls, func(ctx context.Context, c *ToolCall) error {
 			return w.owned(ctx, putToolCall, columnsIn(c).values, &TakenError{"tool call", c.ID, c.Session})
+		}); err != nil {
+			return err
+		}
+		return each(ctx, b.Marks, func(ctx context.Context, m *Mark) error {
+			_, err := w.exec(ctx, putMark, m.Stream, m.Offset, m.State)
+			return err
 		})
-	})
+	}))
 }
 
 func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
@@ -58,34 +51,19 @@ func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// writing does something in one transaction, with the statements that are prepared.
-func (d *DB) writing(ctx context.Context, db *sql.DB, do func(*writing) error) error {
-	return inTx(ctx, db, func(tx *sql.Tx) error {
-		return do(&writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}})
-	})
-}
-
 // each does something with every row until it fails or ctx ends. Only the batch can be interrupted, not one of its rows: a statement
 // that can be costs a goroutine.
-func each[T any](ctx context.Context, rows []*T, do func(context.Context, *T) error) error {
+func each[T any](ctx context.Context, rows []T, do func(context.Context, *T) error) error {
 	whole := context.WithoutCancel(ctx)
-	for _, row := range rows {
+	for i := range rows {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := do(whole, row); err != nil {
+		if err := do(whole, &rows[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func pointers[T any](rows []T) []*T {
-	list := make([]*T, len(rows))
-	for i := range rows {
-		list[i] = &rows[i]
-	}
-	return list
 }
 
 // writing is one transaction.
@@ -113,21 +91,12 @@ func (w *writing) exec(ctx context.Context, name string, values ...any) (int64, 
 // session writes a session, later than its parent, and moves those that it has begun after it.
 func (w *writing) session(ctx context.Context, s *Session) error {
 	values := columnsIn(s).values
-	added, err := w.exec(ctx, newSession, values...)
-	if err == nil && added == 0 {
-		_, err = w.exec(ctx, putSession, values...)
-	}
-	if err != nil {
+	if _, err := w.exec(ctx, putSession, values...); err != nil {
 		return fmt.Errorf("session %q: %w", s.ID, err)
 	}
-	var parents []string
-	if s.ParentSession != "" {
-		parents = append(parents, s.ParentSession)
-	}
-	if added == 0 { // a new one has begun none yet
-		parents = append(parents, s.ID)
-	}
-	for len(parents) > 0 {
+	const mostMoved = 1000 // also where sessions begin each other in a circle
+	parents := []string{s.ParentSession, s.ID}
+	for n := 0; n < mostMoved && len(parents) > 0; n++ {
 		rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parents[0])
 		moved, err := scanned(rows, err, one)
 		if err != nil {
@@ -140,7 +109,7 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 
 func (w *writing) messages(ctx context.Context, list []Message) error {
 	added := map[string]int64{}
-	err := each(ctx, pointers(list), func(ctx context.Context, m *Message) error {
+	err := each(ctx, list, func(ctx context.Context, m *Message) error {
 		values := columnsIn(m).values
 		n, err := w.exec(ctx, newMessage, values...)
 		if err == nil && n == 0 {

@@ -36,17 +36,17 @@ func TestDiscussionsOfOthersStay(t *testing.T) {
 		t.Errorf("%v, %v, %+v: %s", err, rerr, counts, now)
 	}
 
-	braces := "{topic: B, origin: 20260111-plan/B/" + run1 + "/5/gate, status: accepted}\n"
-	must(t, os.WriteFile(name, []byte(braces), 0o600))
+	odd := "topic: B\norigin: 20260111-plan/B/" + run1 + "/5/gate\nstatus: accepted\nhistory: told\n"
+	must(t, os.WriteFile(name, []byte(odd), 0o600))
 	counts, err = Rebuild(Rebuilding{Options: c.options(nil)})
 	must(t, err)
-	left := "a note of relay was left out: .ledger/entries/2026-01-11_b-needs-a-person-write-b.yaml: line 1: nothing can be added to entry_id in the form it has"
+	left := "a note of relay was left out: .ledger/entries/2026-01-11_b-needs-a-person-write-b.yaml: nothing can be added to it in the form it has"
 	if len(c.warnings) != 2 || c.warnings[0] != left || c.warnings[1] != left || counts.Discussions != (Counts{3, 0, 0}) {
 		t.Errorf("%q, %+v", c.warnings, counts)
 	}
 	must(t, os.Remove(filepath.Join(c.dir, CursorFile)))
 	_, err = CatchUp(c.options(nil))
-	if now, rerr := os.ReadFile(name); err != nil || rerr != nil || string(now) != braces || len(c.warnings) != 4 {
+	if now, rerr := os.ReadFile(name); err != nil || rerr != nil || string(now) != odd || len(c.warnings) != 4 {
 		t.Errorf("%v, %v, %q: %s", err, rerr, c.warnings, now)
 	}
 }

@@ -1,14 +1,10 @@
 package recordkeeper
 
 import (
-	"fmt"
-	"path"
 	"sync"
 	"time"
 
 	"relay/attempts"
-	"relay/attempts/ledgersync"
-	"relay/orchestrator/text"
 )
 
 // Keeper keeps the records of a run up to date while it goes on.
@@ -94,30 +90,12 @@ func (k *Keeper) run() {
 	k.finish()
 }
 
-// finish puts back what others have changed of the records of this run, and keeps what is written.
+// finish writes the records that had to wait for the end, and keeps how far all are written.
 func (k *Keeper) finish() {
 	f := k.follower
 	f.talk.waits = false
 	f.take(nil)
-	if ledger := f.ledger; !ledger.broken && !ledger.sink.(*ledgerSink).intact() {
-		k.putBack()
-	}
 	if err := f.save(); err != nil {
 		f.o.Warn(err.Error())
 	}
-}
-
-// putBack writes the entries anew that somebody has changed or removed.
-func (k *Keeper) putBack() {
-	f := k.follower
-	o := *f.o
-	o.Artifacts, o.Discussions = false, false
-	counts, err := Rebuild(Rebuilding{Options: o})
-	if err != nil {
-		f.o.Warn("entries of relay in the ledger of LedgerSync were changed, and cannot be put back: " + err.Error())
-		return
-	}
-	f.o.Warn(fmt.Sprintf("others had changed or removed %s of relay in %s; relay has put back what its log says",
-		text.Count(counts.LedgerSync.Missing+counts.LedgerSync.Changed, "line"), path.Join(ledgersync.Folder, ledgersync.LedgerFile)))
-	f.ledger.Offset = readCursor(f.o.Dir).LedgerSync.Offset
 }

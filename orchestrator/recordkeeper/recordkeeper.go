@@ -252,7 +252,7 @@ func (f *follower) apply(e *attempts.Event) {
 	found := f.project.Apply(e)
 	for _, k := range f.kinds {
 		if e.Seq > k.Seq && !k.broken {
-			k.sink.take(&found)
+			k.pending = append(k.pending, &found)
 		}
 	}
 }

@@ -259,55 +259,6 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
-// An agent that rewrites records while it works gains nothing.
-func TestAgentRewritesRecords(t *testing.T) {
-	t.Parallel()
-	const putBack = "others had changed or removed 3 lines of relay in .ledgersync/ledger.jsonl; relay has put back what its log says"
-	for what, tamper := range map[string]struct {
-		do   func(name string) error
-		want string
-	}{
-		"removed":  {os.Remove, putBack},
-		"emptied":  {func(name string) error { return os.Truncate(name, 0) }, putBack},
-		"replaced": {func(name string) error { return os.WriteFile(name, []byte("{\"id\":\"mine\"}\n"), 0o600) }, putBack},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			c := newCheckout(t)
-			first, second := nights()
-			synced := make(chan struct{}, 100)
-			keeper := New(c.options(func(point string) error {
-				if point == "records.append.after-sync" {
-					synced <- struct{}{}
-				}
-				return nil
-			}))
-			c.run(t, run1, keeper, func() {
-				for lines := 0; lines < 3; { // what has ended is recorded while the run goes on
-					<-synced
-					text, err := os.ReadFile(ledgersync.Path(c.top))
-					must(t, err)
-					lines = strings.Count(string(text), "\n")
-				}
-				must(t, tamper.do(ledgersync.Path(c.top)))
-			}, first...)
-			if len(c.warnings) != 1 || c.warnings[0] != tamper.want {
-				t.Errorf("warnings: %q, want %q", c.warnings, tamper.want)
-			}
-			c.run(t, run2, New(c.options(nil)), nil, second...)
-			want, got := c.fromZero(t), map[string]bool{}
-			for line := range strings.Lines(c.records(t)[".ledgersync/ledger.jsonl"]) {
-				got[line] = true
-			}
-			for line := range strings.Lines(want[".ledgersync/ledger.jsonl"]) {
-				if !got[line] {
-					t.Errorf("missing: %s", line)
-				}
-			}
-		})
-	}
-}
-
 // A command that appends events brings records up to date before it ends, and writes nothing when they are.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
@@ -327,30 +278,6 @@ func TestCatchUp(t *testing.T) {
 	}
 	if written, err := CatchUp(Options{}); written != 0 || err != nil {
 		t.Errorf("without settings: %d, %v", written, err)
-	}
-}
-
-// What cannot be put back is told, and stays to be made up for.
-func TestLedgerCannotBePutBack(t *testing.T) {
-	t.Parallel()
-	c := newCheckout(t)
-	first, _ := nights()
-	synced := make(chan struct{}, 100)
-	keeper := New(c.options(func(point string) error {
-		if point == "records.append.after-sync" {
-			synced <- struct{}{}
-		}
-		return nil
-	}))
-	name := ledgersync.Path(c.top)
-	c.run(t, run1, keeper, func() {
-		<-synced
-		must(t, os.Remove(name))
-		must(t, os.Mkdir(name, 0o700))
-	}, first...)
-	want := "entries of relay in the ledger of LedgerSync were changed, and cannot be put back: open .ledgersync/ledger.jsonl: not a regular file"
-	if len(c.warnings) == 0 || !strings.Contains(strings.Join(c.warnings, "\n"), "not a regular file") {
-		t.Errorf("warnings: %q, want %q", c.warnings, want)
 	}
 }
 

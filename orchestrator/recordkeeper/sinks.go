@@ -3,10 +3,8 @@ package recordkeeper
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"time"
 
 	"relay/attempts/artifact"
@@ -17,9 +15,8 @@ import (
 
 // sink is what records of one kind are written to, from the first record on.
 type sink interface {
-	take(found *records.Records) // keeps records until they are put
-	// put writes those of the records that are not there, and puts back those that others have changed. Dry, it only counts them.
-	put(dry bool) (Counts, error)
+	// put writes those of the records that are not there, and restores those that others have changed. Dry, it only counts them.
+	put(found []*records.Records, dry bool) (Counts, error)
 	close()
 }
 
@@ -28,11 +25,12 @@ type kind struct {
 	sink
 	*position
 
-	name   string // of what is written
-	on     bool
-	waits  bool // nothing is written yet: agents work in the checkout
-	broken bool // it could not be written: nothing more is until the next run
-	counts Counts
+	name    string // of what is written
+	on      bool
+	waits   bool // nothing is written yet: agents work in the checkout
+	broken  bool // it could not be written: nothing more is until the next run
+	counts  Counts
+	pending []*records.Records
 }
 
 // write writes what was taken. upTo is the number of the last event that was looked at.
@@ -40,7 +38,8 @@ func (k *kind) write(upTo uint64, dry bool) error {
 	if k.waits || k.broken {
 		return nil
 	}
-	c, err := k.put(dry)
+	c, err := k.put(k.pending, dry)
+	k.pending = nil
 	k.counts = Counts{k.counts.Records + c.Records, k.counts.Missing + c.Missing, k.counts.Changed + c.Changed}
 	if k.broken = err != nil; !k.broken {
 		k.Seq = max(k.Seq, upTo)
@@ -50,15 +49,11 @@ func (k *kind) write(upTo uint64, dry bool) error {
 
 // ledgerSink appends to the ledger of LedgerSync.
 type ledgerSink struct {
-	o       *Options
-	at      *position
-	pending []*ledgersync.Entry
-	w       *ledgersync.Writer  // nil: nothing was written yet
-	there   map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
-	mine    bool                // some were written
+	o     *Options
+	at    *position
+	w     *ledgersync.Writer  // nil: nothing was written yet
+	there map[string][32]byte // the lines behind the cursor that can be of records, and those written since: their hashes by their ids
 }
-
-func (s *ledgerSink) take(found *records.Records) { s.pending = append(s.pending, found.Entries...) }
 
 func (s *ledgerSink) close() {
 	if s.w != nil {
@@ -66,9 +61,11 @@ func (s *ledgerSink) close() {
 	}
 }
 
-func (s *ledgerSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *ledgerSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []*ledgersync.Entry
+	for _, f := range found {
+		list = append(list, f.Entries...)
+	}
 	if c.Records = len(list); c.Records == 0 {
 		return c, nil
 	}
@@ -116,7 +113,6 @@ func (s *ledgerSink) add(missing [][]byte, changed map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	s.mine = true
 	s.at.Offset, err = s.w.Size()
 	return err
 }
@@ -136,46 +132,17 @@ func (s *ledgerSink) open() (err error) {
 	if s.at.Offset > size { // git may have taken what stood before the entries
 		s.at.Offset = 0
 	}
-	damage, err := s.w.Lines(s.at.Offset, func(id string, line []byte) {
+	return s.w.Lines(s.at.Offset, func(id string, line []byte) {
 		if records.IsID(id) {
 			s.there[id] = sha256.Sum256(line)
 		}
 	})
-	if damage.Lines == 0 || s.o.whole { // relay names each once: the next run begins to look behind it
-		return err
-	}
-	more := ""
-	if damage.Lines > 1 {
-		more = fmt.Sprintf(", nor are %d more lines", damage.Lines-1)
-	}
-	s.o.Warn(fmt.Sprintf("%s:%d is not an entry%s: relay leaves it as it is, and other programs may stop there; relay ledgersync validate shows why",
-		path.Join(ledgersync.Folder, ledgersync.LedgerFile), damage.First, more))
-	return err
-}
-
-// intact reports whether all that is known of the ledger is still there as it was.
-func (s *ledgerSink) intact() bool {
-	if !s.mine {
-		return true
-	}
-	found := 0
-	_, err := s.w.Lines(0, func(id string, line []byte) {
-		if sum, ok := s.there[id]; ok && sum == sha256.Sum256(line) {
-			found++
-		}
-	})
-	return err == nil && found >= len(s.there)
 }
 
 // artifactSink writes artifacts.
 type artifactSink struct {
-	o       *Options
-	pending []records.Artifact
-	w       *artifact.Writer
-}
-
-func (s *artifactSink) take(found *records.Records) {
-	s.pending = append(s.pending, found.Artifacts...)
+	o *Options
+	w *artifact.Writer
 }
 
 func (s *artifactSink) close() {
@@ -184,9 +151,11 @@ func (s *artifactSink) close() {
 	}
 }
 
-func (s *artifactSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *artifactSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []records.Artifact
+	for _, f := range found {
+		list = append(list, f.Artifacts...)
+	}
 	if len(list) > 0 && s.w == nil {
 		s.w, err = s.o.disk.Artifacts()
 	}
@@ -217,17 +186,12 @@ func (s *artifactSink) put(dry bool) (c Counts, err error) {
 
 // discussionSink writes into the ledger of discussions. It adds entries and notes, and changes nothing that is there.
 type discussionSink struct {
-	o       *Options
-	pending []records.Discussion
-	w       *discussion.Ledger
-	when    time.Time // of the event that is written
+	o    *Options
+	w    *discussion.Ledger
+	when time.Time // of the event that is written
 }
 
 const author = "relay"
-
-func (s *discussionSink) take(found *records.Records) {
-	s.pending = append(s.pending, found.Discussions...)
-}
 
 func (s *discussionSink) close() {
 	if s.w != nil {
@@ -236,9 +200,11 @@ func (s *discussionSink) close() {
 }
 
 // put leaves alone what others have added to an entry: that is no change to put back.
-func (s *discussionSink) put(dry bool) (c Counts, err error) {
-	list := s.pending
-	s.pending = nil
+func (s *discussionSink) put(found []*records.Records, dry bool) (c Counts, err error) {
+	var list []records.Discussion
+	for _, f := range found {
+		list = append(list, f.Discussions...)
+	}
 	if len(list) == 0 {
 		return c, nil
 	}

@@ -12,42 +12,40 @@ import (
 	"relay/orchestrator/ending"
 )
 
-type sessionArtifacts struct{ *Projector }
-
 // atStop returns the artifacts of a run that is over: what a person finds of it.
-func (p sessionArtifacts) atStop(e *attempts.Event) []Artifact {
-	if p.complete() {
+func atStop(p *Projector, e *attempts.Event) []Artifact {
+	if p.now.complete() {
 		if p.finalized {
 			return nil
 		}
 		p.finalized = true
-		return []Artifact{p.final(e)}
+		return []Artifact{final(p, e)}
 	}
 	var out []Artifact
 	over := []ending.Reason{ending.NoRunnableTasks, ending.EpicComplete, ending.NoRunner}
-	if p.o.Checkpoints != Never && !slices.Contains(over, ending.Reason(e.RunStopped.Reason)) {
-		out = append(out, p.named(p.ofRun(e, artifact.Checkpoint), e))
+	if p.now.o.Checkpoints != Never && !slices.Contains(over, ending.Reason(e.RunStopped.Reason)) {
+		out = append(out, named(p, ofRun(p, e, artifact.Checkpoint), e))
 	}
-	a := p.ofRun(e, artifact.Handoff)
-	a.Next = p.next(mostItems)
-	a.FilesToReview, a.ContinuationPrompt = p.filesToReview(), p.continuation(e)
-	return append(out, p.named(a, e))
+	a := ofRun(p, e, artifact.Handoff)
+	a.Next = p.now.next(mostItems)
+	a.FilesToReview, a.ContinuationPrompt = filesToReview(p), continuation(p, e)
+	return append(out, named(p, a, e))
 }
 
 // named gives an artifact of an event the title of its file.
-func (p sessionArtifacts) named(a *artifact.Artifact, e *attempts.Event) Artifact {
+func named(p *Projector, a *artifact.Artifact, e *attempts.Event) Artifact {
 	return Artifact{Artifact: a, Title: fmt.Sprintf("%s-%d", e.Run, e.Seq)}
 }
 
-func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
+func ofRun(p *Projector, e *attempts.Event, mode artifact.Mode) *artifact.Artifact {
 	now := "complete"
-	if !p.complete() {
-		now = andNext(p, p.headline(e))
+	if !p.now.complete() {
+		now = andNext(p, p.now.headline(e))
 	}
-	a := p.begin(e, mode, now)
-	p.addDone(a, p.run.done...)
+	a := begin(p, e, mode, now)
+	addDone(p, a, p.run.done...)
 	a.Failed = p.run.failed.all()
-	a.Questions, a.Blockers = p.openQuestions(), p.blockers(e)
+	a.Questions, a.Blockers = p.openQuestions(), p.now.blockers(e)
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}
@@ -59,72 +57,67 @@ func (p sessionArtifacts) ofRun(e *attempts.Event, mode artifact.Mode) *artifact
 }
 
 // begin begins an artifact with what all of them say.
-func (p sessionArtifacts) begin(e *attempts.Event, mode artifact.Mode, now string) *artifact.Artifact {
-	bead := p.o.EpicID
-	if p.epic != nil && p.epic.Bead != "" {
-		bead = p.epic.Bead
+func begin(p *Projector, e *attempts.Event, mode artifact.Mode, now string) *artifact.Artifact {
+	bead := p.now.o.EpicID
+	if p.now.epic != nil && p.now.epic.Bead != "" {
+		bead = p.now.epic.Bead
 	}
-	a := artifact.New(mode, p.title(), line(now), p.outcome(), artifact.Origin{
-		Date: e.At, Session: p.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
+	a := artifact.New(mode, p.now.title(), line(now), outcome(p), artifact.Origin{
+		Date: e.At, Session: p.now.o.EpicID, PrimaryBead: bead, SessionID: e.Run,
 	})
-	if branch := branchOf(p.Projector); branch != "" && p.tip != "" {
+	if branch := branchOf(p); branch != "" && p.tip != "" {
 		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.started.Remote), PRReady: p.pullRequest}
 	}
-	about := artifact.Map{
-		{Key: "run", Value: e.Run}, {Key: "seq", Value: int(e.Seq)}, {Key: "epic", Value: p.o.EpicID},
+	about := map[string]any{
+		"run": e.Run, "seq": int(e.Seq), "epic": p.now.o.EpicID, "report": p.now.file("runs", e.Run, "report.md"),
+		"cost_usd": p.run.usage.CostUSD, "input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
 	}
 	if version := p.run.started.Relay; version != "" {
-		about = append(artifact.Map{{Key: "version", Value: version}}, about...)
+		about["version"] = version
 	}
 	if s := e.RunStopped; s != nil {
-		about = append(about, artifact.Field{Key: "exit_reason", Value: s.Reason})
+		about["exit_reason"] = s.Reason
 	}
-	about = append(about,
-		artifact.Field{Key: "cost_usd", Value: p.run.usage.CostUSD},
-		artifact.Field{Key: "input_tokens", Value: int(p.run.usage.InputTokens)},
-		artifact.Field{Key: "output_tokens", Value: int(p.run.usage.OutputTokens)},
-		artifact.Field{Key: "report", Value: p.file("runs", e.Run, "report.md")},
-	)
-	a.Metadata = artifact.Map{{Key: "relay", Value: about}}
+	a.Metadata = map[string]any{"relay": about}
 	return a
 }
 
-func (p sessionArtifacts) outcome() artifact.Outcome {
-	completed, total := p.counts()
+func outcome(p *Projector) artifact.Outcome {
+	completed, total := p.now.counts()
 	switch {
 	case total > 0 && completed == total:
 		return artifact.Succeeded
 	case completed == 0:
 		return artifact.Failed
-	case 2*completed >= total && len(p.gated()) == 0:
+	case 2*completed >= total && len(p.now.gated()) == 0:
 		return artifact.PartialPlus
 	default:
 		return artifact.PartialMinus
 	}
 }
 
-func (p sessionArtifacts) landed(e *attempts.Event, started *attempts.Started) Artifact {
-	a := p.begin(e, artifact.Checkpoint, andNext(p, e.Task+" is completed"))
+func landed(p *Projector, e *attempts.Event, started *attempts.Started) Artifact {
+	a := begin(p, e, artifact.Checkpoint, andNext(p, e.Task+" is completed"))
 	a.AgentID = agentOf(started, "").Name
-	p.addDone(a, p.task(e.Task).done)
+	addDone(p, a, p.task(e.Task).done)
 	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
-	return p.named(a, e)
+	return named(p, a, e)
 }
 
 // andNext adds to a text which task would go next.
-func andNext(p sessionArtifacts, now string) string {
-	if next := p.next(1); len(next) > 0 {
+func andNext(p *Projector, now string) string {
+	if next := p.now.next(1); len(next) > 0 {
 		return now + "; next: " + next[0]
 	}
 	return now
 }
 
 // addDone adds what has completed tasks.
-func (p sessionArtifacts) addDone(a *artifact.Artifact, list ...*done) {
+func addDone(p *Projector, a *artifact.Artifact, list ...*done) {
 	changed := files{}
 	for _, d := range list {
 		summary := line(d.Receipt.Summary)
-		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.planned(d.task).Title, summary), d.Changes)
+		a.Done = appendTask(a.Done, d.task+": "+cmp.Or(p.now.planned(d.task).Title, summary), d.Changes)
 		changed.add(d.Changes)
 		if summary != "" && len(a.Worked) < mostItems {
 			a.Worked = append(a.Worked, line(d.task+": "+summary))

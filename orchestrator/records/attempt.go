@@ -21,7 +21,7 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 		return nil
 	}
 	t.left = nil
-	planned, brief := p.planned(e.Task), e.Briefed
+	planned, brief := p.now.planned(e.Task), e.Briefed
 	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(e, t.started, ""))
 	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
 	entry.Reasoning.Intent = stated(planned.Title)
@@ -61,7 +61,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
-		if ended.Gate != nil && !p.record(e.Task).Completed {
+		if ended.Gate != nil && !p.now.record(e.Task).Completed {
 			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
@@ -73,8 +73,8 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	records.Entries = append(records.Entries, p.work(e, started))
 	records.Discussions = append(records.Discussions, p.landedNote(e)...)
 	t.handoffs = nil
-	if p.o.Checkpoints == AtLanding {
-		records.Artifacts = []Artifact{sessionArtifacts{p}.landed(e, started)}
+	if p.now.o.Checkpoints == AtLanding {
+		records.Artifacts = []Artifact{landed(p, e, started)}
 	}
 	return records
 }
@@ -153,10 +153,10 @@ func why(e *attempts.Event) string {
 
 // attemptEntry begins an entry about an attempt, with what all of them say.
 func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, of ledgersync.Type) *ledgersync.Entry {
-	ended, planned := e.Ended, p.planned(e.Task)
+	ended, planned := e.Ended, p.now.planned(e.Task)
 	receipt := &ended.Receipt
 	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + p.folderOf(e)
+	entry.Action.Description = "Files of the attempt: " + p.now.folderOf(e)
 	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -185,7 +185,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	return entry
 }
 
-func (p *Projector) folderOf(e *attempts.Event) string {
+func (p *standing) folderOf(e *attempts.Event) string {
 	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
 }
 

@@ -42,21 +42,21 @@ func (p *Projector) threadsOf(task string) *threads {
 }
 
 // origin names what a discussion is opened from: telling it again gives the same.
-func (p *Projector) origin(e *attempts.Event, what string) string {
+func (p *standing) origin(e *attempts.Event, what string) string {
 	return fmt.Sprintf("%s/%s/%s/%d/%s", p.o.EpicID, e.Task, e.Run, e.Seq, what)
 }
 
 // open begins a discussion about a task; of the whole epic, when the event is about no task.
 func (p *Projector) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
 	t := p.threadsOf(e.Task)
-	o.Origin, o.Status, o.Follows = p.origin(e, what), discussion.Unresolved, slices.Clone(t.origins)
+	o.Origin, o.Status, o.Follows = p.now.origin(e, what), discussion.Unresolved, slices.Clone(t.origins)
 	t.add(o.Origin)
 	return Discussion{At: e.At, Opening: &o}
 }
 
 // gateOpened returns the discussion about a task that was gated and needs a person. A person who gates a task has decided it.
 func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []discussion.Position) Discussion {
-	planned := p.planned(e.Task)
+	planned := p.now.planned(e.Task)
 	var b strings.Builder
 	fmt.Fprintf(&b, "relay has gated %s (%s)%s\n", e.Task, gate.Reason, text.After(gate.Detail))
 	if len(planned.Files) > 0 {
@@ -78,9 +78,9 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 	var summary string
 	subject := e.Task
 	if e.EpicReviewed != nil {
-		subject, summary = p.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
+		subject, summary = p.now.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
 	} else {
-		planned := p.planned(e.Task)
+		planned := p.now.planned(e.Task)
 		summary = fmt.Sprintf("Reviewers have judged attempt %d of %s: %s", e.Attempt, e.Task, planned.Title)
 		if len(planned.Files) > 0 {
 			summary += "\nIts files: " + text.Some(planned.Files, 20)

@@ -13,14 +13,14 @@ import (
 
 // final says what came of an epic that is complete. Its solutions, decisions and files are of all its tasks; the rest is of the run that
 // has completed it.
-func (p sessionArtifacts) final(e *attempts.Event) Artifact {
-	a := p.ofRun(e, artifact.Finalize)
+func final(p *Projector, e *attempts.Event) Artifact {
+	a := ofRun(p, e, artifact.Finalize)
 	list := p.allDone()
 	gone := deleted(list)
 	for _, d := range list {
 		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.Receipt.Decisions)
 		fix := d.Receipt.Bugfix
-		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
+		if fix != nil && fix.Symptom != "" && fix.Fix != "" && p.now.planned(d.task).Kind == epic.KindBugfix && len(a.FinalSolutions) < mostDone {
 			a.FinalSolutions = append(a.FinalSolutions, artifact.Solution{
 				Problem: clip(fix.Symptom, longText), Solution: clip(fix.Fix, longText), Rationale: stated(fix.RootCause),
 			})
@@ -32,7 +32,7 @@ func (p sessionArtifacts) final(e *attempts.Event) Artifact {
 			}
 		}
 	}
-	return p.named(a, e)
+	return named(p, a, e)
 }
 
 // deleted tells which files the last task that changed them has deleted.
@@ -52,8 +52,8 @@ func deleted(list []*done) map[string]bool {
 
 // allDone returns what completed the tasks of the epic, in the order of the plan.
 func (p *Projector) allDone() (list []*done) {
-	for _, id := range ids(p) {
-		if t := p.tasks[id]; t != nil && t.done != nil && p.record(id).Completed {
+	for _, id := range p.now.ids() {
+		if t := p.tasks[id]; t != nil && t.done != nil && p.now.record(id).Completed {
 			list = append(list, t.done)
 		}
 	}
@@ -61,7 +61,7 @@ func (p *Projector) allDone() (list []*done) {
 }
 
 // ids returns the tasks in the order of the plan; without a plan those that events have named.
-func ids(p *Projector) (ids []string) {
+func (p *standing) ids() (ids []string) {
 	if p.epic == nil {
 		return sortedKeys(p.ledger.Tasks)
 	}
@@ -72,9 +72,9 @@ func ids(p *Projector) (ids []string) {
 }
 
 // filesToReview names the work that is kept of gated tasks.
-func (p sessionArtifacts) filesToReview() []artifact.FileRef {
+func filesToReview(p *Projector) []artifact.FileRef {
 	var refs []artifact.FileRef
-	for _, id := range p.gated() {
+	for _, id := range p.now.gated() {
 		t := p.task(id)
 		if t.left == nil || len(refs) >= mostItems {
 			continue
@@ -90,9 +90,9 @@ func (p sessionArtifacts) filesToReview() []artifact.FileRef {
 	return refs
 }
 
-func (p sessionArtifacts) continuation(e *attempts.Event) string {
+func continuation(p *Projector, e *attempts.Event) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s).\n", p.title(), p.headline(e), p.progress())
+	fmt.Fprintf(&b, "%s: %s (%s).\n", p.now.title(), p.now.headline(e), p.now.progress())
 	if e.RunStopped.Why != "" {
 		fmt.Fprintf(&b, "%s\n", line(e.RunStopped.Why))
 	}

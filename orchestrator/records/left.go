@@ -12,7 +12,7 @@ import (
 )
 
 // next returns the tasks that are left, in the order in which they would go, at most so many.
-func (p *Projector) next(most int) []string {
+func (p *standing) next(most int) []string {
 	l := list{}
 	for _, i := range p.waiting() {
 		if len(l.lines) >= most {
@@ -26,7 +26,7 @@ func (p *Projector) next(most int) []string {
 
 // waiting returns the tasks that are neither completed nor gated: those that could begin now, the heaviest path first, then those that
 // wait for others.
-func (p *Projector) waiting() []int {
+func (p *standing) waiting() []int {
 	if p.graph == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (p *Projector) waiting() []int {
 	return append(ready, blocked...)
 }
 
-func (p *Projector) gated() []string {
+func (p *standing) gated() []string {
 	var ids []string
 	if p.graph == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *Projector) gated() []string {
 	return ids
 }
 
-func (p *Projector) blockers(e *attempts.Event) []string {
+func (p *standing) blockers(e *attempts.Event) []string {
 	l := list{}
 	for _, id := range p.gated() {
 		gate := p.record(id).Gate
@@ -82,7 +82,7 @@ func (p *Projector) blockers(e *attempts.Event) []string {
 }
 
 // causes returns the gated tasks that keep each task of the plan from running.
-func (p *Projector) causes() [][]string {
+func (p *standing) causes() [][]string {
 	if p.graph == nil {
 		return nil
 	}
@@ -91,19 +91,19 @@ func (p *Projector) causes() [][]string {
 
 func (p *Projector) notes() string {
 	var b strings.Builder
-	gated := p.gated()
+	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.record(id).Gate.Reason.Words(), id+p.flag(), id+p.flag())
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.flag(), id+p.now.flag())
 	}
-	causes := p.causes()
-	if slices.ContainsFunc(p.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
-		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.flag())
+	causes := p.now.causes()
+	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
+		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.now.flag())
 	}
 	if len(p.run.discovered.all()) > 0 {
-		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.flag())
+		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.now.flag())
 	}
-	if completed, _ := p.counts(); completed > 0 && p.ledger.Integration.Branch != "" {
-		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.flag(), p.ledger.Integration.Branch)
+	if completed, _ := p.now.counts(); completed > 0 && p.now.ledger.Integration.Branch != "" {
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.flag(), p.now.ledger.Integration.Branch)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -112,7 +112,7 @@ func (p *Projector) notes() string {
 func (p *Projector) openQuestions() []string {
 	l := list{}
 	for _, id := range sortedKeys(p.tasks) {
-		if !p.record(id).Completed {
+		if !p.now.record(id).Completed {
 			for _, q := range p.tasks[id].questions {
 				l.add("%s: %s", id, q)
 			}

@@ -51,15 +51,19 @@ type Artifact struct {
 	Title string
 }
 
+// standing is where an epic stands.
+type standing struct {
+	o      Options
+	epic   *epic.Epic  // the plan of the run; nil: not known
+	graph  *epic.Graph // nil when epic is
+	ledger *attempts.Ledger
+}
+
 // Projector holds what is known of an epic after the events it was given.
 type Projector struct {
-	o     Options
-	epic  *epic.Epic  // the plan of the run; nil: not known
-	graph *epic.Graph // nil when epic is
-
+	now       standing
 	tasks     map[string]*task
-	memory    *attempts.Memory
-	ledger    *attempts.Ledger // of the memory
+	memory    *attempts.Memory // has the ledger
 	run       run
 	sessions  map[string]session
 	threads   map[string]*threads // by task; "": the whole epic
@@ -88,16 +92,16 @@ func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
-	p := &Projector{o: o, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
+	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
 	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
-	p.memory.View(func(l *attempts.Ledger) { p.ledger = l })
+	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
 	return p
 }
 
 // Apply takes the next event in, and returns what is to be recorded of it. Events must come in the order of their numbers, and all of
 // them.
 func (p *Projector) Apply(e *attempts.Event) Records {
-	gated := p.record(e.Task).Gate != nil
+	gated := p.now.record(e.Task).Gate != nil
 	p.memory.Fold(own(*e))
 	switch {
 	case e.RunStarted != nil:
@@ -111,7 +115,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.TasksAdded != nil:
 		p.finalized = false
 	case e.Accepted != nil, e.Type == attempts.TypeReset, e.Type == attempts.TypeUndone:
-		p.finalized = p.finalized && p.complete()
+		p.finalized = p.finalized && p.now.complete()
 		return Records{Discussions: p.decided(e, gated)}
 	case e.Task == "":
 	case e.Type == attempts.TypeAttemptStarted:
@@ -144,7 +148,7 @@ func own(e attempts.Event) attempts.Event {
 func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	switch e.Type {
 	case attempts.TypeGated:
-		if gate := p.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
+		if gate := p.now.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
 			return []Discussion{p.gateOpened(e, gate, nil)}
 		}
 	case attempts.TypeUngated:
@@ -163,7 +167,7 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 }
 
 // record is how a task stands.
-func (p *Projector) record(id string) attempts.TaskRecord {
+func (p *standing) record(id string) attempts.TaskRecord {
 	if record := p.ledger.Tasks[id]; record != nil {
 		return *record
 	}
@@ -178,14 +182,14 @@ func (p *Projector) task(id string) *task {
 }
 
 // flag returns what names the epic to relay's commands; "" when nothing has to.
-func (p *Projector) flag() string {
+func (p *standing) flag() string {
 	if p.o.Listed {
 		return " --epic " + p.o.EpicID
 	}
 	return ""
 }
 
-func (p *Projector) file(name ...string) string {
+func (p *standing) file(name ...string) string {
 	if p.o.Listed {
 		name = append([]string{"epics", p.o.EpicID}, name...)
 	}
@@ -193,7 +197,7 @@ func (p *Projector) file(name ...string) string {
 }
 
 // planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
-func (p *Projector) planned(id string) *epic.Task {
+func (p *standing) planned(id string) *epic.Task {
 	if p.graph != nil {
 		if i, ok := p.graph.Index(id); ok {
 			return &p.epic.Tasks[i]
@@ -203,7 +207,7 @@ func (p *Projector) planned(id string) *epic.Task {
 }
 
 // id names a record: telling it again gives the same name.
-func (p *Projector) id(e *attempts.Event, what string) string {
+func (p *standing) id(e *attempts.Event, what string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", p.o.EpicID, e.Run, e.Seq, what)).String()
 }
 
@@ -214,10 +218,10 @@ func IsID(id string) bool { return len(id) == 36 && id[14] == '5' }
 func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, agent ledgersync.Agent, sessionID string) *ledgersync.Entry {
 	s := p.sessions[sessionID]
 	entry := &ledgersync.Entry{
-		ID: p.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
+		ID: p.now.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
 		Session: ledgersync.Session{ID: sessionID, Index: s.next, Parent: s.last},
 		Action:  ledgersync.Action{Type: of.Action()},
-		Tags:    []string{"relay", p.o.EpicID},
+		Tags:    []string{"relay", p.now.o.EpicID},
 	}
 	if e.Task != "" {
 		entry.Tags = append(entry.Tags, e.Task)

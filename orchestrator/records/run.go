@@ -36,22 +36,22 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 	if started.Tip != "" {
 		p.tip = started.Tip
 	}
-	if plan := p.o.Plan(e.Run); plan != nil {
+	if plan := p.now.o.Plan(e.Run); plan != nil {
 		if graph, err := epic.NewGraph(plan); err == nil {
-			p.epic, p.graph = plan, graph
+			p.now.epic, p.now.graph = plan, graph
 		}
 	}
-	p.finalized = p.finalized && p.complete()
+	p.finalized = p.finalized && p.now.complete()
 	from := p.handoff
 	if from == nil {
 		return Records{}
 	}
 	p.handoff = nil
 	entry := p.entry(e, ledgersync.Transition, "transition", p.relay(), e.Run)
-	entry.SetSummary("relay goes on with " + p.title() + ": " + p.progress())
+	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
 	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
 	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
-		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.next(10)})
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.now.next(10)})
 	return Records{Entries: []*ledgersync.Entry{entry}}
 }
 
@@ -60,7 +60,7 @@ func (p *Projector) runStopped(e *attempts.Event) Records {
 	if tip := cmp.Or(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
 		p.tip = tip
 	}
-	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: sessionArtifacts{p}.atStop(e)}
+	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: atStop(p, e)}
 	p.handoff = records.Entries[0]
 	return records
 }
@@ -68,12 +68,12 @@ func (p *Projector) runStopped(e *attempts.Event) Records {
 // runHandoff says where a run has left the epic, and what the next one has to know.
 func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	entry := p.entry(e, ledgersync.Handoff, "handoff", p.relay(), e.Run)
-	headline := p.headline(e)
-	entry.SetSummary(p.title() + ": " + headline + "; " + p.progress())
+	headline := p.now.headline(e)
+	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
 	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
 	state := table{}
 	state.set("run", headline)
-	state.set("progress", p.progress())
+	state.set("progress", p.now.progress())
 	state.set("branch", at(branchOf(p), p.tip))
 	state.set("checks", checksAtEnd(e.RunStopped))
 	context := table{}
@@ -82,38 +82,38 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 	context.set("head", p.tip)
 	completed := list{}
 	for _, d := range p.run.done {
-		completed.add("%s: %s", d.task, p.planned(d.task).Title)
+		completed.add("%s: %s", d.task, p.now.planned(d.task).Title)
 	}
 	entry.SessionSummary = &ledgersync.SessionSummary{
-		Completed: completed.all(), CurrentState: state, Blockers: p.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
-		Deferred: listOf(p.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
+		Completed: completed.all(), CurrentState: state, Blockers: p.now.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
+		Deferred: listOf(p.now.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
 	}
 	return entry
 }
 
 // branchOf is the branch that the work is collected on: the epic's, else the user's.
 func branchOf(p *Projector) string {
-	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.ledger.Integration.Branch)
+	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.now.ledger.Integration.Branch)
 }
 
 func (p *Projector) relay() ledgersync.Agent {
 	return ledgersync.Agent{Name: "relay", Version: p.run.started.Relay}
 }
 
-func (p *Projector) title() string {
+func (p *standing) title() string {
 	if p.epic != nil && p.epic.Title != "" {
 		return line(p.epic.Title)
 	}
 	return p.o.EpicID
 }
 
-func (p *Projector) progress() string {
+func (p *standing) progress() string {
 	completed, total := p.counts()
 	return fmt.Sprintf("%d of %d tasks completed", completed, total)
 }
 
-func (p *Projector) counts() (completed, total int) {
-	all := ids(p)
+func (p *standing) counts() (completed, total int) {
+	all := p.ids()
 	for _, id := range all {
 		if p.record(id).Completed {
 			completed++
@@ -122,12 +122,12 @@ func (p *Projector) counts() (completed, total int) {
 	return completed, len(all)
 }
 
-func (p *Projector) complete() bool {
+func (p *standing) complete() bool {
 	completed, total := p.counts()
 	return total > 0 && completed == total
 }
 
-func (p *Projector) headline(e *attempts.Event) string {
+func (p *standing) headline(e *attempts.Event) string {
 	completed, total := p.counts()
 	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (p *Projector) work(e *attempts.Event, started *attempts.Started) *ledgersync.Entry {
-	planned, receipt := p.planned(e.Task), &e.Ended.Receipt
+	planned, receipt := p.now.planned(e.Task), &e.Ended.Receipt
 	entry := p.attemptEntry(e, started, kindOf(planned.Kind))
 	switch entry.Type {
 	case ledgersync.Bugfix:
@@ -116,7 +116,7 @@ func (p *Projector) opinions(e *attempts.Event, of string, reviewed *attempts.Re
 	}
 	subject := e.Task
 	if of == "" {
-		of, subject = e.Run+"/epic", p.title()
+		of, subject = e.Run+"/epic", p.now.title()
 	}
 	var entries []*ledgersync.Entry
 	for i := range reviewed.Opinions {

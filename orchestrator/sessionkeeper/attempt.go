@@ -2,6 +2,7 @@ package sessionkeeper
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -36,7 +37,6 @@ type talk struct {
 	rows    *sessionrows.Assembler
 	streams []*stream
 	told    map[string]bool // sessions whose rows have been taken
-	kept    bool            // by its CLI, and not by relay
 	stale   []string        // sessions that were taken before it began again
 }
 
@@ -148,19 +148,21 @@ func (t *talk) sort(from int) {
 	})
 }
 
-// read reads the conversations that were not read yet.
+// read reads the conversations that were not read yet, and writes them.
 func (a *attempt) read(w *writer) error {
 	a.look()
 	for _, t := range a.talks {
-		if err := t.read(func() error { return w.add(t) }); err != nil {
-			return err
+		err := errAgain
+		for errors.Is(err, errAgain) {
+			if err = t.read(func() error { return w.add(t) }); err != nil {
+				continue
+			}
+			if !t.about.Asked {
+				t.rows.Summarize(a.facts.summary)
+			}
+			err = w.add(t)
 		}
-		if !t.about.Asked {
-			t.rows.Summarize(a.facts.summary)
-		}
-	}
-	for _, t := range a.talks {
-		if err := w.add(t); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -176,13 +178,15 @@ func (a *attempt) gone() bool {
 	})
 }
 
-// restart has everything read again from the beginning, in the place of what was written.
-func (t *talk) restart() {
+// restart makes the conversation one with ids of its own, which is read again from the beginning. It returns errAgain.
+func (t *talk) restart() error {
+	t.about.Qualified = true
 	t.stale = slices.AppendSeq(t.stale, maps.Keys(t.told))
 	t.rows, t.told = sessionrows.New(t.about), map[string]bool{}
 	for i, s := range t.streams {
-		t.streams[i] = &stream{folder: s.folder, file: s.file, round: s.round, kind: t.kind}
+		t.streams[i] = &stream{folder: s.folder, round: s.round, kind: t.kind}
 	}
+	return errAgain
 }
 
 // read reads what was printed in a conversation, and calls flush now and then while that is much.

@@ -24,11 +24,10 @@ type Keeper struct {
 	done    chan struct{}
 
 	// What follows belongs to the goroutine.
-	known   attemptList
-	ended   []*attemptFacts // in this run, and not in the ledger yet
-	earlier []*attemptFacts // the same of earlier runs
-	w       writer
-	seq     uint64 // of the last event
+	known attemptList
+	ended []*attemptFacts // attempts that are not in the ledger yet, those of earlier runs first
+	w     writer
+	seq   uint64 // of the last event
 }
 
 // look is how often the keeper writes attempts that have ended: many that end soon after each other are written at once.
@@ -108,7 +107,7 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 		k.o.Warn("the agents ledger was damaged: it is begun anew, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
 	}
 	k.w.db = db
-	if k.earlier, err = k.left(ctx); err != nil {
+	if k.ended, err = k.left(ctx); err != nil {
 		return err
 	}
 	tick := time.NewTicker(look)
@@ -123,53 +122,24 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if len(k.earlier) > 0 || k.known.open() {
+	if k.known.open() {
 		return nil // the next run begins with them
 	}
-	return k.w.write(sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))}) //nolint:gosec // events are not that many
+	mark := sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))} //nolint:gosec // events are not that many
+	return k.w.put(sessions.Batch{Marks: []sessions.Mark{mark}})
 }
 
-// lastSettle is how long what earlier runs have left is written when the run is over.
-const lastSettle = 2 * time.Second
-
-// settle writes the attempts that have ended, and some of what earlier runs have left.
+// settle writes the attempts that have ended, and forgets them: a night has many.
 func (k *Keeper) settle(over bool) error {
 	if k.take(); over {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
-	for ; len(k.ended) > 0; k.ended = k.ended[min(atOnce, len(k.ended)):] {
-		if err := k.write(k.ended[:min(atOnce, len(k.ended))]); err != nil {
+	for ; len(k.ended) > 0; k.ended = k.ended[1:] {
+		f := k.ended[0]
+		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
 			return err
 		}
-	}
-	most := look / 2
-	if over {
-		most = lastSettle
-	}
-	for began := time.Now(); len(k.earlier) > 0 && k.over() == over && time.Since(began) < most; k.earlier = k.earlier[1:] {
-		if err := k.write(k.earlier[:1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// write writes attempts, and forgets them: a night has many.
-func (k *Keeper) write(some []*attemptFacts) error {
-	list := make([]*attempt, len(some))
-	for i, f := range some {
-		list[i] = newAttempt(k.o.place(), f)
-	}
-	if err := k.w.settle(list...); err != nil {
-		return err
-	}
-	for _, a := range list {
-		delete(k.known.byID, attemptID{a.facts.task, a.facts.number})
-		for _, t := range a.talks {
-			for _, id := range t.rows.Sessions() {
-				delete(k.w.owners, id)
-			}
-		}
+		delete(k.known.byID, attemptID{f.task, f.number})
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,9 +31,6 @@ type Options struct {
 	Kind    func(name string) string // the kind of an agent's CLI by its name; "": it is not known
 	Warn    func(text string)        // hears what a person should know; required for a Keeper
 }
-
-// atOnce is how many attempts are written at once: each time costs a wait for the disk.
-const atOnce = 100
 
 func (o *Options) place() place {
 	p := place{dir: o.Dir, project: filepath.Base(o.Top), kind: o.Kind}
@@ -92,42 +88,32 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	if err != nil {
 		return done, err
 	}
-	for some := range slices.Chunk(wanted, atOnce) {
+	for _, f := range wanted {
 		if err := context.Cause(ctx); err != nil {
 			return done, err
 		}
-		var list []*attempt
-		for _, f := range some {
-			a := newAttempt(o.place(), f)
-			kept, err := w.keepsGone(a)
-			if err != nil {
-				return done, err
-			}
-			if kept {
-				done.Gone++
-			} else {
-				list = append(list, a)
-			}
-		}
-		if err := w.settle(list...); err != nil {
+		a := newAttempt(o.place(), f)
+		kept, err := w.keepsGone(a)
+		if err != nil {
 			return done, err
 		}
-		for _, a := range list {
-			done.Attempts++
-			for _, t := range a.talks {
-				done.count(t)
-			}
+		if kept {
+			done.Gone++
+			continue
+		}
+		if err := w.settle(a); err != nil {
+			return done, err
+		}
+		done.Attempts++
+		for _, t := range a.talks {
+			sessions, messages, calls := t.rows.Count()
+			done.Sessions, done.Messages, done.Calls = done.Sessions+sessions, done.Messages+messages, done.Calls+calls
 		}
 	}
 	if marked {
-		err = w.write(mark)
+		err = w.put(sessions.Batch{Marks: []sessions.Mark{mark}})
 	}
 	return done, err
-}
-
-func (i *Imported) count(t *talk) {
-	sessions, messages, calls := t.rows.Count()
-	i.Sessions, i.Messages, i.Calls = i.Sessions+sessions, i.Messages+messages, i.Calls+calls
 }
 
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {

@@ -3,7 +3,6 @@ package sessionkeeper
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -34,7 +33,6 @@ type stream struct {
 	round  int
 	kind   string // of the CLI; "": its first line tells
 
-	file   string // that a CLI itself keeps; "": the transcript in folder
 	reader conversation.Reader
 
 	times *conversation.Times // nil: not read yet
@@ -43,9 +41,7 @@ type stream struct {
 	done  bool
 }
 
-func (s *stream) printed() string {
-	return cmp.Or(s.file, filepath.Join(s.folder, transcripts.Name))
-}
+func (s *stream) printed() string { return filepath.Join(s.folder, transcripts.Name) }
 
 // begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
 func begins() []string {
@@ -74,9 +70,6 @@ func (s *stream) seeTimes() *conversation.Times {
 }
 
 func (s *stream) prompt() string {
-	if s.file != "" {
-		return ""
-	}
 	for _, name := range []string{"brief.md", "prompt.md"} {
 		if text, err := readFile(filepath.Join(s.folder, name), maxPrompt); err == nil {
 			return strings.ToValidUTF8(string(text), "\uFFFD")

@@ -12,7 +12,6 @@ import (
 
 const (
 	maxQuoted   = 200 // bytes of a line that cannot be read
-	maxEarly    = 100 // notes before there is a session
 	metaVersion = 3
 	rowSize     = 500 // bytes of a row without its texts, about
 )

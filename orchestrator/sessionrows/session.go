@@ -79,15 +79,6 @@ func (a *Assembler) enter(e conversation.Event, at Place) {
 	if a.prompt != "" {
 		a.ask(s, e.At)
 	}
-	early := a.early
-	a.early = nil
-	for _, n := range early {
-		if n.text == "" {
-			a.unreadable(s, n.place.Line, n.place)
-		} else {
-			a.note(s, n.text, n.place)
-		}
-	}
 }
 
 // ownID makes an id of relay's own for a session.
@@ -97,8 +88,7 @@ func (a *Assembler) ownID(id string) string {
 
 func (a *Assembler) ask(s *session, at int64) {
 	a.closeTurn(s)
-	m := a.newMessage(s, fmt.Sprintf("%s:%d:prompt", s.row.ID, a.index), sessions.User, conversation.Event{At: at}, Place{})
-	m.row.Titled = a.about.Branch == "" // a fork's holds what a person has asked
+	m := a.newMessage(s, fmt.Sprintf("%s:%d%s", s.row.ID, a.index, sessions.PromptSuffix), sessions.User, conversation.Event{At: at}, Place{})
 	m.content.WriteString(a.prompt)
 	a.bytes += len(a.prompt)
 	s.queries = append(s.queries, m.row.ID)

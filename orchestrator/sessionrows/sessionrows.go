@@ -6,7 +6,6 @@
 package sessionrows
 
 import (
-	"bytes"
 	"cmp"
 	"strconv"
 
@@ -59,7 +58,6 @@ type Assembler struct {
 	begun    bool   // its session is known
 	asked    bool   // what was asked is put down
 	prompt   string // that is to be the first message of the stream
-	early    []note // what was told before there was a session
 	summary  string
 	latest   int64 // time of what was told last
 	main     *session
@@ -76,12 +74,6 @@ type changed struct {
 	calls    []*call
 	turns    []sessions.Turn
 	bytes    int
-}
-
-// note is a message of relay about the stream.
-type note struct {
-	text  string
-	place Place
 }
 
 // New returns an assembler for a conversation.
@@ -123,24 +115,18 @@ func (a *Assembler) Event(e conversation.Event, at Place) {
 	}
 }
 
-// Unreadable takes in a line that cannot be read. Several in a row are one message.
+// Unreadable takes in a line that cannot be read, once there is a session. Several in a row are one message.
 func (a *Assembler) Unreadable(line []byte, at Place) {
-	if a.current() == nil {
-		a.early = append(a.early, note{place: Place{Offset: at.Offset, Seen: at.Seen, Line: bytes.Clone(line[:min(len(line), maxQuoted)])}})
-		a.early = a.early[:min(len(a.early), maxEarly)]
-		return
+	if s := a.current(); s != nil {
+		a.unreadable(s, line, at)
 	}
-	a.unreadable(a.main, line, at)
 }
 
 // Missing takes in that so many bytes of the stream are not there.
 func (a *Assembler) Missing(size int64, at Place) {
-	text := strconv.FormatInt(size, 10) + " bytes of the transcript are missing here: it was longer than what relay keeps of one"
-	if a.current() == nil {
-		a.early = append(a.early, note{text: text, place: at})
-		return
+	if s := a.current(); s != nil {
+		a.note(s, strconv.FormatInt(size, 10)+" bytes of the transcript are missing here: it was longer than what relay keeps of one", at)
 	}
-	a.note(a.main, text, at)
 }
 
 // End takes in that the CLI's process is gone: calls that are open were cancelled then, and what was asked is answered as far as it is.
@@ -168,16 +154,6 @@ func (a *Assembler) Summarize(text string) {
 	for _, s := range a.order {
 		if !s.row.IsSubagent {
 			s.row.Summary, s.dirty = text, true
-		}
-	}
-}
-
-// Locate takes in where the agent works.
-func (a *Assembler) Locate(dir string) {
-	a.about.Workspace = dir
-	for _, s := range a.order {
-		if s.row.Workspace != dir {
-			s.row.Workspace, s.dirty = dir, true
 		}
 	}
 }

@@ -50,7 +50,7 @@ func OwnFile(top, p string) bool {
 	case p == Ledger:
 		info, err := os.Lstat(full)
 		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart
-	case p == Ledger+ledgersync.TornSuffix:
+	case p == Ledger+".torn": // of earlier versions
 		return true
 	case p == path.Join(ledgersync.Folder, ledgersync.ConfigFile):
 		return ledgersync.IsNewConfig(top, filepath.Base(top))
@@ -65,7 +65,7 @@ func OwnFile(top, p string) bool {
 	if err != nil {
 		return false
 	}
-	_, ofRun := a.Metadata.Get(tag)
+	_, ofRun := a.Metadata[tag]
 	return ofRun
 }
 

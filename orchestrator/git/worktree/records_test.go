@@ -65,7 +65,7 @@ func (l *lab) handoff() string {
 	a := artifact.New(artifact.Handoff, "goal", "now", artifact.Failed, artifact.Origin{
 		Date: time.Date(2026, 1, 11, 22, 0, 0, 0, time.UTC), Session: "lab", PrimaryBead: "lab", SessionID: "run",
 	})
-	a.Metadata = artifact.Map{{Key: "relay", Value: artifact.Map{{Key: "run", Value: "run"}}}}
+	a.Metadata = map[string]any{"relay": map[string]any{"run": "run"}}
 	name, err := w.Put(a, "lab")
 	if err != nil {
 		l.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 )
 
 type listed struct {
-	File     string       `json:"file"`
-	Artifact artifact.Map `json:"artifact"`
+	File     string             `json:"file"`
+	Artifact *artifact.Artifact `json:"artifact"`
 }
 
 // List prints the artifacts of a checkout, the oldest first. Files that are none are told.
@@ -36,7 +37,7 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 			fmt.Fprintf(a.Err, "relay: warning: %s is no artifact: relay artifact validate says why\n", plaintext.Line(p.Rel(l.Path)))
 			continue
 		}
-		answer = append(answer, listed{p.Rel(l.Path), l.Artifact.Map()})
+		answer = append(answer, listed{p.Rel(l.Path), l.Artifact})
 		if !asJSON {
 			f := l.Artifact
 			fmt.Fprintf(a.Out, "%-20s  %-10s  %-13s  %s\n  %s\n", dateOf(f), orElse(string(f.Mode), "no mode"),
@@ -72,7 +73,7 @@ func Show(a *cli.App, file string, asJSON bool) error {
 		return &exit.Hinted{Err: err, Hint: "relay artifact validate says what is wrong with a file"}
 	}
 	if asJSON {
-		return a.PrintJSON(f.Map())
+		return a.PrintJSON(f)
 	}
 	show(&printer{a}, f)
 	if slices.ContainsFunc(problems, func(p artifact.Problem) bool { return !p.Warning }) {
@@ -144,7 +145,7 @@ func show(p *printer, f *artifact.Artifact) {
 	p.list("decided", texts(f.FinalDecisions, decision))
 	p.list("produced", texts(f.ArtifactsProduced, fileRef))
 	p.block("prompt", f.ContinuationPrompt)
-	p.list("other", texts(f.Extra, func(f artifact.Field) string { return f.Key }))
+	p.list("other", slices.Sorted(maps.Keys(f.Extra)))
 }
 
 func texts[T any](items []T, text func(T) string) []string {

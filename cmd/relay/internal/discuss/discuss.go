@@ -156,7 +156,7 @@ func explained(err error) error {
 	unknown, isUnknown := errors.AsType[*discussion.UnknownError](err)
 	_, isInvalid := errors.AsType[*discussion.InvalidError](err)
 	_, isAmbiguous := errors.AsType[*discussion.AmbiguousError](err)
-	_, isForm := errors.AsType[*discussion.FormError](err)
+	isForm := errors.Is(err, discussion.ErrForm)
 	message := plaintext.Line(err.Error())
 	switch {
 	case isUnknown && unknown.Nearest != "":
@@ -168,7 +168,7 @@ func explained(err error) error {
 	case isInvalid:
 		return &exit.UsageError{Message: message, Hint: "relay discuss append --schema prints what a discussion needs; --help of a command says what it takes"}
 	case isForm:
-		return &exit.Hinted{Err: errors.New(message), Hint: "write it as relay does: one key or item on each line, and no braces"}
+		return &exit.Hinted{Err: errors.New(message), Hint: "write it as relay does: without aliases, and history and links as lists"}
 	}
 	return err
 }

@@ -176,6 +176,6 @@ func (h *handoff) artifact(ctx context.Context, a *cli.App, p *project.Project, 
 	if len(e.Artifacts) > 0 {
 		f.Files = &files
 	}
-	f.Metadata = artifact.Map{{Key: "ledgersync_entry", Value: e.ID}}
+	f.Metadata = map[string]any{"ledgersync_entry": e.ID}
 	return f
 }

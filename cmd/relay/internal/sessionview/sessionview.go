@@ -44,15 +44,13 @@ func hinted(err error) error {
 		return nil
 	}
 	for kind, hint := range map[error]string{
-		sessions.ErrMissing:  "relay work writes it; relay sessions import reads in what earlier runs have left",
-		sessions.ErrForeign:  "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
-		sessions.ErrNewer:    "use the newer relay",
-		sessions.ErrDamaged:  "relay sessions import puts it aside and reads everything in again",
-		sessions.ErrLocked:   "type the command again when that process is done",
-		sessions.ErrNotOne:   "relay sessions sql 'SELECT id, source FROM agent_sessions'",
-		sessions.ErrNotRead:  "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
-		sessions.ErrTooLong:  "ask for less, or give it more time with --time",
-		sessions.ErrTooLarge: "ask for fewer rows, or for parts of texts: substr(content, 1, 200)",
+		sessions.ErrMissing: "relay work writes it; relay sessions import reads in what earlier runs have left",
+		sessions.ErrForeign: "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
+		sessions.ErrNewer:   "use the newer relay",
+		sessions.ErrDamaged: "relay sessions import puts it aside and reads everything in again",
+		sessions.ErrLocked:  "type the command again when that process is done",
+		sessions.ErrNotRead: "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
+		sessions.ErrTooLong: "ask for less, or give it more time with --time",
 	} {
 		if errors.Is(err, kind) {
 			return &exit.Hinted{Err: err, Hint: hint}
