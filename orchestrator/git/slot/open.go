@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/nested"
 	"relay/reanchor"
 )
 
@@ -34,9 +31,6 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	repo = p.git(path)
-	if err := p.convertWorktree(ctx, &a); err != nil {
-		return nil, false, err
-	}
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
@@ -86,13 +80,9 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), p.cut(dir))
 }
 
-// rebuild makes a new repository for the slot and keeps its files. A repository that an agent has made of the slot is
-// moved into a folder beside: there git sees one of its own, which is in no commit.
+// rebuild makes a new repository for the slot and keeps its files.
 func (a *acquisition) rebuild(ctx context.Context) error {
 	a.pool.forget(a.name)
-	if err := spare(a.path); err != nil {
-		return err
-	}
 	if err := a.renew(ctx, a.commit, ""); err != nil {
 		return err
 	}
@@ -169,78 +159,7 @@ func indexSound(path string, wide bool) bool {
 	return bytes.Equal(content[end:], h.Sum(nil)) || bytes.Equal(content[end:], make([]byte, h.Size()))
 }
 
-// spare moves a repository that an agent has put in place of the slot's own into a folder beside it.
-func spare(path string) error {
-	own := filepath.Join(path, ".git")
-	if !isDir(own) || fileText(filepath.Join(own, "HEAD")) == "" || fileText(filepath.Join(own, slotMark)) != "" {
-		return nil
-	}
-	aside := filepath.Join(path, nested.AgentsGit)
-	for n := 2; ; n++ {
-		err := os.Mkdir(aside, 0o755)
-		if err == nil {
-			return os.Rename(own, filepath.Join(aside, ".git"))
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		aside = fmt.Sprintf("%s-%d", filepath.Join(path, nested.AgentsGit), n)
-	}
-}
-
 // replace writes a file, in place of whatever an agent has put there.
 func replace(path, text string) error {
 	return errors.Join(gitcmd.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
-}
-
-// linkedAdmin returns git's own folder of a worktree that an earlier version of relay has made at path, "" when there is
-// none.
-func (p *Pool) linkedAdmin(path string) string {
-	admins := filepath.Join(p.Repo.CommonDir(), "worktrees")
-	found, _ := os.ReadDir(admins) // none: nobody has made one
-	for _, f := range found {
-		admin := filepath.Join(admins, f.Name())
-		if strings.TrimSpace(fileText(filepath.Join(admin, "gitdir"))) == filepath.Join(path, ".git") ||
-			fileText(filepath.Join(admin, "relay-worktree")) == path {
-			return admin
-		}
-	}
-	return ""
-}
-
-// convertWorktree makes a slot of a worktree that an earlier version of relay has left: with its HEAD, index and log, and the
-// branch of its task. What it was in the middle of is not taken over.
-func (p *Pool) convertWorktree(ctx context.Context, a *acquisition) error {
-	if isDir(filepath.Join(a.path, ".git")) {
-		return nil
-	}
-	admin := p.linkedAdmin(a.path)
-	if admin == "" {
-		return nil
-	}
-	head := fileText(filepath.Join(admin, "HEAD"))
-	branch, on := strings.CutPrefix(strings.TrimSpace(head), "ref: ")
-	commit, err := p.Repo.Ref(ctx, branch)
-	if on && (err != nil || commit == "") || head == "" {
-		return nil //nolint:nilerr // git could not read it either
-	}
-	if err := a.renew(ctx, a.commit, ""); err != nil {
-		return err
-	}
-	own := filepath.Join(a.path, ".git")
-	for _, name := range []string{"index", "logs/HEAD", "ORIG_HEAD"} {
-		if text, err := os.ReadFile(filepath.Join(admin, filepath.FromSlash(name))); err == nil {
-			to := filepath.Join(own, filepath.FromSlash(name))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644)); err != nil {
-				return err
-			}
-		}
-	}
-	if on {
-		ref := filepath.Join(own, filepath.FromSlash(branch))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(ref), 0o755), os.WriteFile(ref, []byte(commit+"\n"), 0o644)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(replace(filepath.Join(own, "HEAD"), head), gitcmd.RemoveTree(admin))
 }

@@ -8,8 +8,7 @@
 // writes just the files that differ. Before relay works where an agent has been, Open restores the files that steer git, and
 // makes a damaged repository anew around the files. Pool.Fetch brings commits into the user's repository, with every object
 // checked, under relay's own refs: refs/heads/relay-tasks and refs/relay. Bases in use are below refs/relay-tip, and what is
-// about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them. A worktree that an earlier version of
-// relay left becomes a slot when it is opened.
+// about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them.
 package slot
 
 import (
@@ -137,7 +136,6 @@ func (p *Pool) clear(name, path string) error {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(tempName(path))) // unless other slots have theirs there
-	admin := p.linkedAdmin(path)
 	if _, err := os.Lstat(path); err == nil {
 		gone, err := p.scratch("gone-" + name)
 		if err != nil {
@@ -150,12 +148,7 @@ func (p *Pool) clear(name, path string) error {
 			return keepRest(gone, filepath.Dir(path), err)
 		}
 	}
-	if admin == "" {
-		return nil
-	}
-	err := gitcmd.RemoveTree(admin)
-	_ = os.Remove(filepath.Dir(admin)) // as git does with the last one
-	return err
+	return nil
 }
 
 // keepRest moves what could not be removed of a slot into a folder, out of the way, and returns [ErrRest] with what a person can type.

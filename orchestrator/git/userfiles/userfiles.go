@@ -60,17 +60,11 @@ func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) err
 // Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
 // .gitignore would have them committed), and changes that git was told not to look at.
 func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
-	var stderr bytes.Buffer
-	call := gitcmd.Writing(gitcmd.StatusAll()...)
-	call.Stderr = &stderr
-	out, err := run.Run(ctx, call)
+	out, err := run.Git(ctx, nil, gitcmd.StatusAll()...)
 	if err != nil {
 		return err
 	}
 	u.own = make(map[string]bool)
-	for _, folder := range gitcmd.ClosedFolders(stderr.String()) {
-		u.own[folder] = true
-	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		if p, ok := strings.CutPrefix(entry, "?? "); ok {
 			u.own[p] = true

@@ -23,7 +23,7 @@ func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(p
 }
 
 func (w apart) commitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
-	if err := errors.Join(w.openFolders(ctx), w.User.Unhide(ctx, w.Runner())); err != nil {
+	if err := w.User.Unhide(ctx, w.Runner()); err != nil {
 		return "", err
 	}
 	w.stage = staging{run: w.Runner()}
