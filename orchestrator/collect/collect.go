@@ -47,7 +47,7 @@ type Work struct {
 func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 	f, w, tree := wk.State, wk.Evidence.Work, wk.Tree
 	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
-	if err := tree.Unlock(ctx); err != nil {
+	if err := tree.Unlock(); err != nil {
 		return nil, err
 	}
 	if verdict.Stands(wk.Evidence) {

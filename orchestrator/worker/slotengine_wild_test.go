@@ -197,40 +197,6 @@ func TestWhatAFilterRefusesIsKept(t *testing.T) {
 	}
 }
 
-// Refs with which an agent takes the place of relay's own are kept under another name, and end no run.
-func TestSlotsMakeWayForTheirRefs(t *testing.T) {
-	t.Parallel()
-	for name, taken := range map[string]string{
-		"the task's":           "git update-ref refs/relay/20260101-lab/T1 HEAD",
-		"below the attempt's":  "git update-ref refs/relay/20260101-lab/T1/1/x HEAD",
-		"the epic's":           "git update-ref refs/relay/20260101-lab HEAD",
-		"no ref":               `d=$(git rev-parse --git-common-dir)/refs/relay; mkdir -p "$d/20260101-lab"; echo rubbish > "$d/20260101-lab/T1"`,
-		"no refs":              `d=$(git rev-parse --git-common-dir)/refs/relay/20260101-lab/T1/1; mkdir -p "$d/x"; echo rubbish > "$d/x/y"`,
-		"another task's":       "git branch relay-tasks/20260101-lab/T2/x",
-		"its own, without it":  "git branch relay-tasks/20260101-lab/T1/x",
-		"every task's, packed": "git branch relay-tasks/20260101-lab; git pack-refs --all",
-	} {
-		t.Run(name, func(t *testing.T) {
-			slowtest.OneIn(t, 4)
-			t.Parallel()
-			y := newSlotLab(t)
-			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
-			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Result.Receipt.Salvage == "" {
-				t.Errorf("what is kept has %q; %+v", got, r.Result.Notes)
-			}
-			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
-				t.Error(got)
-			}
-			if got := y.step(y.proved("T1", "echo 1 > one")); got != "T1 success" {
-				t.Error(got)
-			}
-			if moved := y.Git("for-each-ref", "refs/relay-moved"); moved == "" && !strings.HasPrefix(name, "no ref") {
-				t.Error("what was in the way is not kept")
-			}
-		})
-	}
-}
-
 // Objects that git holds for damaged do not come into the user's repository, and cost their own attempt alone.
 func TestDamagedCommitsStayOutside(t *testing.T) {
 	t.Parallel()

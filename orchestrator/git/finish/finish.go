@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -168,36 +170,17 @@ func (f *Step) checkTarget(ctx context.Context) error {
 		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c reanchor.Change) bool { return f.united(ctx, c.Path) })
 		return nil
 	}
-	where, gone, err := f.elsewhere(ctx)
-	switch {
-	case err != nil:
+	where, err := gitcmd.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
+	if err != nil || where == "" {
 		return err
-	case gone:
+	}
+	if _, err := os.Lstat(where); err != nil {
 		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
-	case where != "":
-		return &text.RefusedError{
-			Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-			Hint:   "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx),
-		}
-	case f.branch.InRebase("refs/heads/" + f.Into):
-		return &text.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
-	return nil
-}
-
-// elsewhere returns the worktree that has Into checked out, "" when none has; gone when git would forget it.
-func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err error) {
-	out, err := f.branch.Repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
-	if err != nil {
-		return "", false, err
+	return &text.RefusedError{
+		Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+		Hint:   "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx),
 	}
-	for block := range strings.SplitSeq(string(out), "\x00\x00") {
-		where, rest, _ := strings.Cut(block, "\x00")
-		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
-			return strings.TrimPrefix(where, "worktree "), strings.Contains(rest, "\x00prunable"), nil
-		}
-	}
-	return "", false, nil
 }
 
 // build makes the commit that Into shall be at. A commit that was taken off Into, or that it has as another, is not brought.

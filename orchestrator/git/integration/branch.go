@@ -23,11 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
@@ -48,10 +44,6 @@ type Branch struct {
 	epic      string
 	mode      Mode
 	sign      signer
-
-	mu    sync.Mutex
-	asked bool
-	who   []string // settings that let relay commit where nobody has told git a name
 }
 
 // NewBranch returns the integration branch of an epic; mode says how work is put onto it; "" is
@@ -133,7 +125,7 @@ func (b *Branch) update(ctx context.Context, tip string) error {
 	if own != tip {
 		moves = append(moves, move{b.Ref(), own, tip})
 	}
-	if branch != tip && err == nil && !b.checkedOut(ctx) {
+	if branch != tip && err == nil && !held(ctx, b) {
 		moves = append(moves, move{b.BranchRef(), branch, tip})
 	}
 	if err != nil || len(moves) == 0 {
@@ -156,10 +148,16 @@ func (b *Branch) advance(ctx context.Context, from, to string) error {
 			return errors.Join(err, errMoved)
 		}
 	}
-	if branch != to && !b.checkedOut(ctx) {
+	if branch != to && !held(ctx, b) {
 		moves = append(moves, move{b.BranchRef(), branch, to})
 	}
 	return b.move(ctx, moves...)
+}
+
+// held reports whether a worktree has the branch checked out, the user's checkout among them, or git cannot say.
+func held(ctx context.Context, b *Branch) bool {
+	at, err := gitcmd.CheckedOut(ctx, b.Repo, b.BranchRef())
+	return err != nil || at != ""
 }
 
 // move is a ref that goes from one commit ("" : it is not there) to another.
@@ -196,44 +194,6 @@ func (b *Branch) move(ctx context.Context, moves ...move) error {
 	}
 	return err
 }
-
-// checkedOut reports whether a worktree, the user's checkout among them, has the branch checked out or will come back to it.
-// When git cannot say, because an agent has made a mess of its worktree, it counts as checked out: the branch can wait.
-func (b *Branch) checkedOut(ctx context.Context) bool {
-	call := gitcmd.Writing("worktree", "list", "--porcelain", "-z")
-	call.Wall = heldWall
-	list, err := b.Repo.Run(ctx, call)
-	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+b.BranchRef()+"\x00") || b.InRebase(b.BranchRef())
-}
-
-// heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
-const heldWall = 20 * time.Second
-
-// InRebase reports whether a rebase or a bisection that has not come to its end began on a branch, given by its full name.
-func (b *Branch) InRebase(branch string) bool {
-	shared := b.Repo.CommonDir()
-	dirs := []string{shared}
-	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
-	for _, e := range entries {
-		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
-	}
-	for _, dir := range dirs {
-		for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
-			path := filepath.Join(dir, filepath.FromSlash(name))
-			if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostRefName {
-				continue
-			}
-			text, err := os.ReadFile(path)
-			if began := strings.TrimSpace(string(text)); err == nil && (began == branch || "refs/heads/"+began == branch) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// mostRefName is more than any ref name has.
-const mostRefName = 4 << 10
 
 // Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Branch.Unpin] is called.
 func (b *Branch) Pin(ctx context.Context, commit string) error {
@@ -276,17 +236,4 @@ func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// identity returns settings with which git can commit.
-func (b *Branch) identity(ctx context.Context) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.asked {
-		_, err := b.Git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
-		if b.asked = ctx.Err() == nil; err != nil {
-			b.who = gitcmd.Nameless()
-		}
-	}
-	return b.who
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"relay/reanchor"
@@ -61,7 +60,11 @@ func (b *Branch) mergeCommit(ctx context.Context, w work, message string) (strin
 
 // CloseBatch puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.
 func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (string, error) {
-	return b.commit(ctx, chain+"^{tree}", message, tip, chain)
+	tree, err := b.Repo.Tree(ctx, chain)
+	if err != nil {
+		return "", err
+	}
+	return b.commit(ctx, tree, message, tip, chain)
 }
 
 // fork returns the commit at which two histories part; with several it is one of them.
@@ -72,22 +75,6 @@ func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
 	}
 	return fork, err
-}
-
-// commit makes a commit of a tree, by relay or whoever git knows here, now.
-func (b *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	before := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, b.identity(ctx)...)
-	args := []string{tree}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	if b.sign.on {
-		name, err := b.trySign(ctx, signing(slices.Concat(before, []string{"commit-tree", "-S"}, args), message))
-		if err != nil || name != "" {
-			return name, err
-		}
-	}
-	return b.Git(ctx, strings.NewReader(message), slices.Concat(before, []string{"commit-tree"}, args)...)
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds

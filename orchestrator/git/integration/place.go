@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"relay/orchestrator/git/gitcmd"
 )
 
 // work is what is to be put onto a tip.
@@ -19,15 +17,11 @@ type work struct {
 // work reads the two ends.
 func (b *Branch) work(ctx context.Context, tip, head string) (w work, err error) {
 	w = work{tip: tip, head: head, fork: tip}
-	bodies, err := b.read(ctx, []string{tip, head})
+	ends, err := readCommits(ctx, b.Repo, tip, head)
 	if err != nil {
 		return w, err
 	}
-	for i, to := range []*commitObject{&w.onto, &w.own} {
-		if *to, err = parseCommit(bodies[i]); err != nil {
-			return w, err
-		}
-	}
+	w.onto, w.own = ends[0].commitObject, ends[1].commitObject
 	if !slices.Equal(w.own.Parents(), []string{tip}) {
 		w.fork, err = b.fork(ctx, tip, head)
 	}
@@ -105,15 +99,11 @@ func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
 		return Integrated{}, err
 	}
 	if tree == w.onto.Tree() {
-		before, err := b.read(ctx, []string{w.fork})
-		if err != nil {
-			return Integrated{}, err
-		}
-		if began, err := parseCommit(before[0]); err != nil || began.Tree() != w.own.Tree() {
+		if began, err := b.Repo.Tree(ctx, w.fork); err != nil || began != w.own.Tree() {
 			return Integrated{Commit: w.tip, Anew: true}, err
 		}
 	}
-	return b.anew(ctx, w.own.on(tree, w.tip))
+	return again(ctx, b, w.own.on(tree, w.tip))
 }
 
 // squash returns one commit on the tip that has all of the work, by the author of its last commit.
@@ -132,40 +122,5 @@ func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated
 	if err != nil || tree == w.onto.Tree() {
 		return Integrated{Commit: w.tip, Anew: true}, err
 	}
-	return b.anew(ctx, one.on(tree, w.tip))
-}
-
-// anew writes a commit, committed now by whoever lands it.
-func (b *Branch) anew(ctx context.Context, c commitObject) (Integrated, error) {
-	committer, err := b.committer(ctx)
-	if err != nil {
-		return Integrated{}, err
-	}
-	made := objects{wide: gitcmd.Wide(c.Tree())}
-	name, err := b.add(ctx, &made, c.by(committer))
-	if err != nil {
-		return Integrated{}, err
-	}
-	return Integrated{Commit: name, Anew: true}, b.store(ctx, &made)
-}
-
-// add makes a commit: in the repository when it is signed, else among those that wait for [Branch.store].
-func (b *Branch) add(ctx context.Context, made *objects, c commitObject) (string, error) {
-	if !b.sign.on {
-		return made.add(c), nil
-	}
-	if err := b.store(ctx, made); err != nil { // its parents
-		return "", err
-	}
-	made.bodies = nil
-	name, err := b.signed(ctx, c)
-	if err == nil && name == "" {
-		name = made.add(c)
-	}
-	return name, err
-}
-
-// committer returns who lands work, and when, as a commit has it.
-func (b *Branch) committer(ctx context.Context) (string, error) {
-	return b.Git(ctx, nil, append(b.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+	return again(ctx, b, one.on(tree, w.tip))
 }

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"path"
 	"strings"
 	"sync"
 
@@ -144,29 +143,8 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 	return nil
 }
 
-// putBack moves a ref from where it is to where relay had put it. Refs with which an agent has taken its place are kept
-// under another name.
+// putBack moves a ref from where it is to where relay had put it.
 func (g *TipGuard) putBack(ctx context.Context, ref, from string) error {
-	moving := g.Branch.move(ctx, move{ref, from, g.tip})
-	if moving == nil || from != "" {
-		return moving
-	}
-	list, err := g.Branch.Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", ref+"/", path.Dir(ref))
-	if err != nil {
-		return errors.Join(moving, err)
-	}
-	for line := range strings.Lines(list) {
-		commit, other, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if other != path.Dir(ref) && !strings.HasPrefix(other, ref+"/") {
-			continue
-		}
-		if _, err := g.keepAside(ctx, commit); err != nil {
-			return err
-		}
-		if _, err := g.Branch.Git(ctx, nil, "update-ref", "--no-deref", "-d", other, commit); err != nil {
-			return err
-		}
-	}
 	return g.Branch.move(ctx, move{ref, from, g.tip})
 }
 

@@ -23,7 +23,7 @@ func TestWordsForObjects(t *testing.T) {
 	}
 	l := newLand(t)
 	branch := NewBranch(l.Open(), "lab", Rebase)
-	if _, err := branch.read(t.Context(), []string{"nothing"}); err == nil || err.Error() != "git cat-file says: nothing missing" {
+	if _, err := readCommits(t.Context(), branch.Repo, "nothing"); err == nil || err.Error() != "git cat-file says: nothing missing" {
 		t.Errorf("got %v", err)
 	}
 	l.Sh(sides + `git checkout -q -b side; add s 1; git checkout -q -b task base; add a 1; git merge -q -m m side; git checkout -q trunk; add t2 x`)

@@ -64,7 +64,7 @@ func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 
 func (p *Pool) unsavedIn(ctx context.Context, path string) (string, error) {
 	repo := p.git(path)
-	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return "", err
 	}
 	if half := gitcmd.Halfway(repo); half != "" {

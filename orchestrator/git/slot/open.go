@@ -1,9 +1,9 @@
 package slot
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,7 +34,7 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
-	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return nil, false, err
 	}
 	return repo, false, a.mendHead(ctx, repo)
@@ -47,20 +47,20 @@ func sound(dir string) bool {
 		!isDir(filepath.Join(dir, "refs")) || fileText(filepath.Join(dir, slotMark)) == "" {
 		return false
 	}
-	links := false
+	odd := false // a link, or a pipe that git would wait for
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.Type()&fs.ModeSymlink != 0:
-			links = true
+		case !d.IsDir() && !d.Type().IsRegular():
+			odd = true
 			return fs.SkipAll
 		case d.IsDir() && filepath.Dir(at) == filepath.Join(dir, "objects"):
 			return fs.SkipDir
 		}
 		return nil
 	})
-	return err == nil && !links
+	return err == nil && !odd
 }
 
 // restore rewrites the files that say how git reads the slot as relay has made them.
@@ -103,8 +103,10 @@ func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
 			return err
 		}
 	}
-	if indexSound(filepath.Join(repo.GitDir(), "index"), gitcmd.Wide(a.commit)) {
-		return nil
+	if isThere(filepath.Join(repo.GitDir(), "index")) {
+		if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard}); err == nil {
+			return nil
+		}
 	}
 	for _, name := range []string{"index", "index.lock"} {
 		if err := gitcmd.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
@@ -141,22 +143,6 @@ func makeParents(top, path string) error {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(path), 0o755)
-}
-
-// indexSound reports whether a file is an index as git has written it: it ends in its own checksum, or in zeros.
-func indexSound(path string, wide bool) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	content, err := os.ReadFile(path)
-	h := gitcmd.NewHash(wide)
-	end := len(content) - h.Size()
-	if err != nil || end < 0 || !bytes.HasPrefix(content, []byte("DIRC")) {
-		return false
-	}
-	h.Write(content[:end])
-	return bytes.Equal(content[end:], h.Sum(nil)) || bytes.Equal(content[end:], make([]byte, h.Size()))
 }
 
 // replace writes a file, in place of whatever an agent has put there.

@@ -44,7 +44,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 		return "", err
 	}
 	at, _ := time.Parse(time.RFC3339, when) // the zero time will do
-	call := gitcmd.Writing(append(w.identity(ctx), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
+	call := gitcmd.Writing(append(gitcmd.Identity(ctx, w.Repo), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
 	call.Env = append(call.Env, "GIT_AUTHOR_DATE="+at.Format(time.RFC3339), "GIT_COMMITTER_DATE="+at.Format(time.RFC3339))
 	out, err := w.Repo.Run(ctx, call)
 	return strings.TrimSpace(string(out)), err

@@ -46,7 +46,7 @@ func (w apart) commitLeftovers(ctx context.Context, message string, takes func(p
 		return w.Head(ctx)
 	}
 	// Not by stdin: what it reads of a relay that is killed is an empty message.
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
 	args = append(args, "commit", "--quiet", "--no-verify", "--allow-empty-message", "--message="+message)
 	if _, err := w.git(ctx, nil, args...); err != nil {
 		return "", err
@@ -89,14 +89,6 @@ func (x index) addFresh(ctx context.Context, takes func(path string) bool) error
 	return err
 }
 
-// identity returns the settings with which relay commits where git has no name and address configured.
-func (w *Tree) identity(ctx context.Context) []string {
-	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
-		return nil
-	}
-	return gitcmd.Nameless()
-}
-
 // commitIndex commits the index as git commit does, but looks at no file: it would have to pass them through the filters
 // that refuse them.
 func (x index) commitIndex(ctx context.Context, message string) error {
@@ -114,7 +106,7 @@ func (x index) commitIndex(ctx context.Context, message string) error {
 
 // commitTree commits a tree onto a parent and moves HEAD there.
 func commitTree(ctx context.Context, w *Tree, tree, parent, message string) (commit string, err error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
 	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", parent, "-m", message, tree)...)
 	if err != nil {
 		return "", err

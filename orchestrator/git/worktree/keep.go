@@ -51,7 +51,7 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
-		if making := errors.Join(gitcmd.Unlatch(w.home(), ref), gitcmd.ClearRef(ctx, w.home(), ref)); making != nil {
+		if making := gitcmd.Unlatch(w.home(), ref); making != nil {
 			err = errors.Join(err, making)
 			break
 		}

@@ -47,7 +47,7 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
 
 // Unlock calls [Runner.Unlock] for this checkout.
-func (w *Tree) Unlock(ctx context.Context) error { return w.Runner().Unlock(ctx) }
+func (w *Tree) Unlock() error { return w.Runner().Unlock() }
 
 // untracked lists untracked, not ignored files that are not the user's own.
 func (w *Tree) untracked(ctx context.Context) ([]string, error) {
@@ -116,7 +116,7 @@ func (w *Tree) Restore(ctx context.Context, commit string) error {
 }
 
 func (w apart) restore(ctx context.Context, commit string) error {
-	if err := errors.Join(w.Unlock(ctx), gitcmd.Forget(w.Repo)); err != nil {
+	if err := errors.Join(w.Unlock(), gitcmd.Forget(w.Repo)); err != nil {
 		return err
 	}
 	seen, err := w.untracked(ctx) // while what the attempt ignores is ignored
