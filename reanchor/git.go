@@ -52,7 +52,7 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	switch {
 	case len(lines) > 1 && string(lines[1]) == "false":
 		return nil, ErrBare
-	case err != nil && isExit(err) && !repositoryAbove(dir):
+	case err != nil && ExitCode(err) > 0 && !repositoryAbove(dir):
 		return nil, ErrNoRepository
 	case err != nil:
 		return nil, fmt.Errorf("open repository: %w", err)
@@ -108,10 +108,15 @@ func repositoryAbove(dir string) bool {
 	}
 }
 
-// isExit reports that git ran, and said no.
-func isExit(err error) bool {
-	var e *GitError
-	return errors.As(err, &e) && e.Code > 0
+// ExitCode returns git's exit status: 0 for no error, -1 for an error that is not git's own.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := errors.AsType[*GitError](err); ok {
+		return e.Code
+	}
+	return -1
 }
 
 // Worktree returns a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir,
@@ -188,8 +193,7 @@ func (g *Git) Ref(ctx context.Context, name string) (string, error) {
 		return hash, nil
 	}
 	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name}})
-	var e *GitError
-	if errors.As(err, &e) && e.Code == 1 {
+	if ExitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {
@@ -206,8 +210,7 @@ func (g *Git) Branch(ctx context.Context) (string, error) {
 		return strings.TrimPrefix(name, "refs/heads/"), nil
 	}
 	out, err := g.Run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
-	var e *GitError
-	if errors.As(err, &e) && e.Code == 1 {
+	if ExitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {

@@ -67,7 +67,7 @@ func (g *Git) configured(ctx context.Context, s *State) error {
 		"config", "-z", "--get-regexp",
 		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`,
 	}})
-	if err != nil && !isExit(err) {
+	if err != nil && ExitCode(err) <= 0 {
 		return err
 	}
 	for kv := range strings.SplitSeq(string(out), "\x00") {

@@ -13,13 +13,13 @@ import (
 
 // Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
 func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
-	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
+	return point(ctx, w, ref, commit, func() ([]string, error) { return nil, nil })
 }
 
 // Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. What was there and
 // is not in the commit stays reachable as aside.
 func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
-	err = w.point(ctx, ref, commit, func() ([]string, error) {
+	err = point(ctx, w, ref, commit, func() ([]string, error) {
 		was, err := w.home().Ref(ctx, ref)
 		switch {
 		case err != nil: // it leads nowhere
@@ -38,7 +38,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 }
 
 // point writes a ref, which must be at the value that expect returns, if it returns one.
-func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
+func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]string, error)) error {
 	release, err := gitcmd.LockRepository(ctx, w.home())
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 		if err = lookErr; err != nil {
 			break
 		}
-		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {
+		if err = writeRef(ctx, w, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
 		if making := gitcmd.Unlatch(w.home(), ref); making != nil {
@@ -60,7 +60,7 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 }
 
 // write writes a ref of the user's repository that must be at the value was, if one is given.
-func (w *Tree) write(ctx context.Context, ref, commit string, was []string) error {
+func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) error {
 	if w.Bring != nil {
 		return w.Bring(ctx, commit, ref)
 	}

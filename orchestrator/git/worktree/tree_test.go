@@ -291,7 +291,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 	if err := l.tree.User.Load(t.Context(), l.tree.Runner(), list); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := l.tree.untracked(t.Context()); err != nil || !slices.Equal(fresh, []string{"left"}) {
+	if fresh, err := untracked(t.Context(), l.tree); err != nil || !slices.Equal(fresh, []string{"left"}) {
 		t.Errorf("fresh are %q (%v), want what the agent left", fresh, err)
 	}
 	for name, cut := range []func() error{
@@ -305,7 +305,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 		if err := l.tree.User.Load(t.Context(), l.tree.Runner(), list); err != nil {
 			t.Fatal(err)
 		}
-		if fresh, err := l.tree.untracked(t.Context()); err != nil || len(fresh) > 0 {
+		if fresh, err := untracked(t.Context(), l.tree); err != nil || len(fresh) > 0 {
 			t.Errorf("damage %d: fresh are %q (%v), want none", name, fresh, err)
 		}
 	}
