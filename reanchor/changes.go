@@ -56,7 +56,7 @@ func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 	}
 	f := Facts{
 		Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
-		Unmerged: scan.unmerged || g.operation() != "",
+		Unmerged: scan.unmerged || g.merging() != "",
 	}
 	if f.Branch == "(detached)" { // which is a possible name of a branch, too
 		branch, err := g.Branch(ctx)
@@ -189,21 +189,21 @@ func (g *Git) between(base, head string, options ...string) ([]string, error) {
 	return append(args, "--end-of-options", base, head, "--"), nil
 }
 
-// operations are what git leaves in its folder while something is half done.
-var operations = []struct{ name, file string }{
-	{"rebase", "rebase-merge"},
-	{"rebase", "rebase-apply"},
-	{"merge", "MERGE_HEAD"},
-	{"cherry-pick", "CHERRY_PICK_HEAD"},
-	{"revert", "REVERT_HEAD"},
+// HalfDone are the files and folders in which git remembers an operation that has not come to its end, by path and operation.
+var HalfDone = [][2]string{
+	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
 }
 
-// operation names what is half done in the checkout, or is empty.
-func (g *Git) operation() string {
-	for _, o := range operations {
-		if exists(filepath.Join(g.gitDir, o.file)) {
-			return o.name
+// Operation names the operation that is half done in the checkout; "": none.
+func (g *Git) Operation() string {
+	for _, h := range HalfDone {
+		if exists(filepath.Join(g.gitDir, h[0])) {
+			return h[1]
 		}
 	}
 	return ""
 }
+
+// merging names the operation that is half done, unless it is a bisection, which leaves files and branches as they are.
+func (g *Git) merging() string { return strings.TrimSuffix(g.Operation(), "bisect") }

@@ -61,16 +61,13 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	if string(lines[0]) == "sha256" {
 		g.emptyTree = emptySHA256
 	}
-	paths := [3]string{}
-	if len(lines) == 5 {
-		for i := range paths {
-			paths[i] = string(lines[2+i])
-		}
-	} else if paths, err = askEach(ctx, dir); err != nil {
-		return nil, err
+	if len(lines) != 5 {
+		return nil, fmt.Errorf("open repository: %q: a path with a line break", dir)
 	}
-	for i, p := range paths {
-		if p = filepath.FromSlash(p); !filepath.IsAbs(p) {
+	paths := [3]string{}
+	for i := range paths {
+		p := filepath.FromSlash(string(lines[2+i]))
+		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
 		paths[i] = filepath.Clean(p)
@@ -78,18 +75,6 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	g.gitDir, g.commonDir, g.root = paths[0], paths[1], paths[2]
 	g.fast = fast{gitDir: g.gitDir, commonDir: g.commonDir}
 	return g, nil
-}
-
-// askEach asks for one path at a time: a path with a line break in it cannot be told from two.
-func askEach(ctx context.Context, dir string) (paths [3]string, err error) {
-	for i, what := range []string{"--absolute-git-dir", "--git-common-dir", "--show-toplevel"} {
-		out, err := Run(ctx, Call{Dir: dir, Args: []string{"rev-parse", what}})
-		if err != nil {
-			return paths, fmt.Errorf("open repository: %w", err)
-		}
-		paths[i] = strings.TrimSuffix(string(out), "\n")
-	}
-	return paths, nil
 }
 
 // repositoryAbove reports whether dir or a folder above it looks like a checkout: then git had another reason. An empty

@@ -34,7 +34,7 @@ func (g *Git) State(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{Unborn: head == "", Detached: branch == "", Operation: g.operation(), Linked: g.gitDir != g.commonDir}
+	s := State{Unborn: head == "", Detached: branch == "", Operation: g.merging(), Linked: g.gitDir != g.commonDir}
 	s.Locked = exists(filepath.Join(g.gitDir, "index.lock"))
 	s.Submodules = exists(filepath.Join(g.root, ".gitmodules"))
 	if err := g.configured(ctx, &s); err != nil {

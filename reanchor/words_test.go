@@ -62,7 +62,7 @@ func TestWordsForGit(t *testing.T) {
 		return err
 	}
 	commit := func(name string) error {
-		_, err := g.Commit(t.Context(), name)
+		_, err := g.log(t.Context(), name, 1)
 		return err
 	}
 	_, slow := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Wall: time.Nanosecond})

@@ -82,7 +82,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 // halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
 func (wk *Work) halfDone(ctx context.Context) (err error) {
 	w := wk.Evidence.Work
-	if w.HalfDone = gitcmd.Halfway(wk.Tree.Repo); w.HalfDone == "" {
+	if w.HalfDone = wk.Tree.Repo.Operation(); w.HalfDone == "" {
 		w.Unmerged, err = gitcmd.Unmerged(ctx, wk.Tree.Repo)
 	}
 	return err

@@ -176,8 +176,7 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		return err
 	}
 	is, err := r.settings(ctx, content)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code > 0 {
+	if reanchor.ExitCode(err) > 0 {
 		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.global})
 		return f.putBack()
 	}

@@ -231,8 +231,7 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 // Contains reports whether commit is part of head's history.
 func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
 	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code == 1 {
+	if reanchor.ExitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err

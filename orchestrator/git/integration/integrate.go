@@ -70,8 +70,7 @@ func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (st
 // fork returns the commit at which two histories part; with several it is one of them.
 func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 	fork, err := b.Git(ctx, nil, "merge-base", tip, head)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code == 1 {
+	if reanchor.ExitCode(err) == 1 {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
 	}
 	return fork, err
@@ -85,7 +84,7 @@ func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := mergeTree(ctx, b, "merge", tip, head)
-	if conflicted(err) {
+	if reanchor.ExitCode(err) == 1 {
 		if tree, err = withAdditions(ctx, b, out, tip, head); err == nil && tree == "" {
 			err = b.conflict(ctx, out, tip, head)
 		}
@@ -101,10 +100,4 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 // mergeTree has git merge two commits, and returns what it says; style is that of conflicts.
 func mergeTree(ctx context.Context, b *Branch, style, tip, head string) (string, error) {
 	return b.Git(ctx, nil, "-c", "merge.conflictStyle="+style, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
-}
-
-// conflicted reports whether git has merged, and there are conflicts.
-func conflicted(err error) bool {
-	gitErr, ok := errors.AsType[*reanchor.GitError](err)
-	return ok && gitErr.Code == 1
 }

@@ -3,7 +3,6 @@ package recordfiles
 import (
 	"bytes"
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -94,7 +93,7 @@ func committed(ctx context.Context, repo *reanchor.Git, commit string) (text []b
 // committedFile returns a file of a commit as git writes it into a checkout, if the commit has it.
 func committedFile(ctx context.Context, repo *reanchor.Git, commit, p string) (text []byte, found bool, err error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: gitcmd.MaxPrinted})
-	if gitErr, ok := errors.AsType[*reanchor.GitError](err); ok && gitErr.Code == 128 {
+	if reanchor.ExitCode(err) == 128 {
 		return nil, false, nil
 	}
 	return out, err == nil, err

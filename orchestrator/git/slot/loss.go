@@ -67,7 +67,7 @@ func (p *Pool) unsavedIn(ctx context.Context, path string) (string, error) {
 	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return "", err
 	}
-	if half := gitcmd.Halfway(repo); half != "" {
+	if half := repo.Operation(); half != "" {
 		return "a " + half + " in it is half done", nil
 	}
 	status, err := repo.Run(ctx, reanchor.Call{Args: []string{

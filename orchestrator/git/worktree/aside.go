@@ -52,8 +52,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 
 // recordRefused records the files that git has not taken into an index. Any other refusal is returned.
 func (w *Tree) recordRefused(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
-	var gitErr *reanchor.GitError
-	if !errors.As(refused, &gitErr) || gitErr.Code != 1 {
+	if reanchor.ExitCode(refused) != 1 {
 		return refused
 	}
 	out, err := git(nil, "ls-files", "--others", "--exclude-standard", "-z")
