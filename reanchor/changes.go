@@ -51,7 +51,7 @@ func (k *keeper) all() ([]Change, error) {
 func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 	kept := keeper{max: factsChanges}
 	scan := statusScan{visit: kept.visit}
-	if err := g.status(ctx, &scan, "--branch", "--untracked-files=normal"); err != nil {
+	if err := status(ctx, g, &scan, "--branch", "--untracked-files=normal"); err != nil {
 		return Facts{}, err
 	}
 	f := Facts{
@@ -84,19 +84,19 @@ func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 func (g *Git) Changes(ctx context.Context) ([]Change, error) {
 	kept := keeper{max: maxChanges}
 	scan := statusScan{visit: kept.visit}
-	if err := g.status(ctx, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
+	if err := status(ctx, g, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
 		return nil, err
 	}
 	return kept.all()
 }
 
-func (g *Git) status(ctx context.Context, scan *statusScan, options ...string) error {
+func status(ctx context.Context, g *Git, scan *statusScan, options ...string) error {
 	args := append([]string{"status", "--porcelain=v2", "-z", "--no-ahead-behind", "--find-renames"}, options...)
-	return g.scan(ctx, args, scan.take, scan.end)
+	return readRecords(ctx, g, args, scan.take, scan.end)
 }
 
-// scan runs a git command and hands over what it prints between NUL bytes.
-func (g *Git) scan(ctx context.Context, args []string, take func([]byte) error, end func() error) error {
+// readRecords runs a git command and hands over what it prints between NUL bytes.
+func readRecords(ctx context.Context, g *Git, args []string, take func([]byte) error, end func() error) error {
 	cut := records{take: take}
 	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
 		return err
@@ -119,12 +119,12 @@ func (g *Git) Names(ctx context.Context, base, head string) ([]Change, error) {
 
 // EachName calls visit for every path that differs between two commits, however many there are. An error of visit ends it.
 func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
-	args, err := g.between(base, head, "-r", "-z", "--raw", "--find-renames")
+	args, err := between(g, base, head, "-r", "-z", "--raw", "--find-renames")
 	if err != nil {
 		return err
 	}
 	scan := nameScan{visit: visit}
-	return g.scan(ctx, args, scan.take, scan.end)
+	return readRecords(ctx, g, args, scan.take, scan.end)
 }
 
 // Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
@@ -135,7 +135,7 @@ func (g *Git) Stat(ctx context.Context, base, head string) (string, error) {
 
 // StatLines returns the same, and by their paths how many lines of the first files differ, at most so many files.
 func (g *Git) StatLines(ctx context.Context, base, head string, most int) (string, map[string]Lines, error) {
-	args, err := g.between(base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
+	args, err := between(g, base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
 	if err != nil {
 		return "", nil, err
 	}
@@ -152,7 +152,7 @@ func (g *Git) StatLines(ctx context.Context, base, head string, most int) (strin
 
 // Patch writes the difference of two commits in a form git apply takes, binary files included. It fails beyond so many bytes.
 func (g *Git) Patch(ctx context.Context, base, head string, w io.Writer, most int) error {
-	args, err := g.between(base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
+	args, err := between(g, base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
-func (g *Git) between(base, head string, options ...string) ([]string, error) {
+func between(g *Git, base, head string, options ...string) ([]string, error) {
 	if base == "" {
 		base = g.emptyTree
 	}

@@ -15,7 +15,7 @@ func (g *Git) Tree(ctx context.Context, commit string) (string, error) {
 			return tree, nil
 		}
 	}
-	return g.verify(ctx, commit+"^{tree}")
+	return verify(ctx, g, commit+"^{tree}")
 }
 
 // fieldBytes is how much is kept of a subject or an author.
@@ -28,11 +28,11 @@ func (g *Git) HeadCommit(ctx context.Context) (string, error) {
 			return hash, nil
 		}
 	}
-	return g.verify(ctx, "HEAD^{commit}")
+	return verify(ctx, g, "HEAD^{commit}")
 }
 
 // verify returns the full hash of the one object a name stands for.
-func (g *Git) verify(ctx context.Context, name string) (string, error) {
+func verify(ctx context.Context, g *Git, name string) (string, error) {
 	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--end-of-options", name}})
 	return strings.TrimSpace(string(out)), err
 }

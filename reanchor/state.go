@@ -37,7 +37,7 @@ func (g *Git) State(ctx context.Context) (State, error) {
 	s := State{Unborn: head == "", Detached: branch == "", Operation: g.merging(), Linked: g.gitDir != g.commonDir}
 	s.Locked = exists(filepath.Join(g.gitDir, "index.lock"))
 	s.Submodules = exists(filepath.Join(g.root, ".gitmodules"))
-	if err := g.configured(ctx, &s); err != nil {
+	if err := configured(ctx, g, &s); err != nil {
 		return State{}, err
 	}
 	// Asked with the hooks in place: with them out of the way git names the folder of that instead.
@@ -62,7 +62,7 @@ func (g *Git) State(ctx context.Context) (State, error) {
 }
 
 // configured reads what the configuration says, the last value of a key in force.
-func (g *Git) configured(ctx context.Context, s *State) error {
+func configured(ctx context.Context, g *Git, s *State) error {
 	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{
 		"config", "-z", "--get-regexp",
 		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`,

@@ -47,7 +47,7 @@ type Work struct {
 func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 	f, w, tree := wk.State, wk.Evidence.Work, wk.Tree
 	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
-	if err := tree.Unlock(); err != nil {
+	if err := tree.Runner().Unlock(); err != nil {
 		return nil, err
 	}
 	if verdict.Stands(wk.Evidence) {
@@ -94,7 +94,7 @@ func (wk *Work) findHead(ctx context.Context) error {
 	tree := wk.Tree
 	head, err := tree.Head(ctx)
 	if kept := wk.Files.Kept(); err == nil && wk.Attempt.Ended && head == wk.Attempt.Base && kept != "" {
-		head, err = tree.BringBack(ctx, head, kept)
+		head, err = worktree.BringBack(ctx, tree, head, kept)
 	}
 	if err != nil {
 		return err

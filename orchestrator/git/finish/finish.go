@@ -89,7 +89,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Commits, err = f.count(ctx, f.New); err != nil {
+	if f.Commits, err = count(ctx, f, f.New); err != nil {
 		return nil, err
 	}
 	if o.Apart && f.How != NothingToLand {
@@ -179,7 +179,7 @@ func (f *Step) checkTarget(ctx context.Context) error {
 	}
 	return &text.RefusedError{
 		Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-		Hint:   "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx),
+		Hint:   "git -C " + text.ShellWord(where) + " merge " + tipName(ctx, f),
 	}
 }
 
@@ -199,14 +199,14 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	}
 	if off || !straight {
 		if done, err := f.replay(ctx, base, always); err != nil || done {
-			return f.conflictHint(ctx, err, base)
+			return conflictHint(ctx, f, err, base)
 		}
 	}
 	switch {
 	case off:
 		return &text.RefusedError{
 			Reason: fmt.Sprintf("%s has no longer what %s began from or followed (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
-			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
+			Hint:   "git merge " + tipName(ctx, f) + " brings it back, if you want that",
 		}
 	case straight, o.Apart:
 		f.How, f.New = FastForward, f.Tip
@@ -215,18 +215,18 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	f.How = MergeCommit
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
 	f.New, err = f.branch.MergeCommit(ctx, f.Old, f.Tip, message)
-	return f.conflictHint(ctx, err, f.Old)
+	return conflictHint(ctx, f, err, f.Old)
 }
 
 // conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand, or pick those since base.
-func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
+func conflictHint(ctx context.Context, f *Step, err error, base string) error {
 	var c *integration.ConflictError
 	if !errors.As(err, &c) {
 		return err
 	}
-	begin, end := "git merge "+f.tipName(ctx), "git commit"
+	begin, end := "git merge "+tipName(ctx, f), "git commit"
 	if base != f.Old {
-		begin = fmt.Sprintf("git cherry-pick $(git rev-list --reverse --no-merges %s..%s)", base, f.tipName(ctx))
+		begin = fmt.Sprintf("git cherry-pick $(git rev-list --reverse --no-merges %s..%s)", base, tipName(ctx, f))
 		end = "git cherry-pick --continue"
 	}
 	if !f.Here {
@@ -243,7 +243,7 @@ func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
 }
 
 // tipName returns a name for the tip that a person can type: the branch, unless that is somewhere else.
-func (f *Step) tipName(ctx context.Context) string {
+func tipName(ctx context.Context, f *Step) string {
 	if at, err := f.branch.Repo.Ref(ctx, f.branch.BranchRef()); err == nil && at == f.Tip {
 		return f.Name
 	}
@@ -254,7 +254,7 @@ func (f *Step) tipName(ctx context.Context) string {
 func (f *Step) Unsigned() string { return f.branch.Unsigned() }
 
 // count returns how many commits to has that Into has not.
-func (f *Step) count(ctx context.Context, to string) (int, error) {
+func count(ctx context.Context, f *Step, to string) (int, error) {
 	out, err := f.branch.Git(ctx, nil, "rev-list", "--count", f.Old+".."+to, "--")
 	if err != nil {
 		return 0, err

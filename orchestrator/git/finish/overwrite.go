@@ -37,7 +37,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 		err = f.checkUncommitted(ctx, changed, added, folders)
 	}
 	if err == nil {
-		err = f.checkHidden(ctx, changed)
+		err = checkHidden(ctx, f, changed)
 	}
 	if err != nil || len(added) == 0 {
 		return err
@@ -94,7 +94,7 @@ func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map
 }
 
 // checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
-func (f *Step) checkHidden(ctx context.Context, changed map[string]bool) error {
+func checkHidden(ctx context.Context, f *Step, changed map[string]bool) error {
 	hidden, err := userfiles.Hidden(ctx, f.branch.Repo)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 	}
 	tree, files, _ = mergeParts(merged)
 	for _, path := range files {
-		text := added(b.file(ctx, tree, path), ledger)
+		text := added(fileIn(ctx, b, tree, path), ledger)
 		if text == "" {
 			return "", nil
 		}

@@ -33,7 +33,7 @@ type AttemptCommits struct {
 // it is. What somebody else made and the attempt only took in (what has landed, the user's branch, remotes) is left
 // alone. An [*UnfitError] is the agent's.
 func (b *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, error) {
-	commits, err := b.attemptCommits(ctx, w.Base, w.Head, w.Began)
+	commits, err := attemptCommits(ctx, b, w.Base, w.Head, w.Began)
 	if err != nil {
 		return "", err
 	}
@@ -59,10 +59,10 @@ func (b *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, err
 }
 
 // attemptCommits returns the commits of base..head that the attempt has made, parents first.
-func (b *Branch) attemptCommits(ctx context.Context, base, head string, began time.Time) ([]NamedCommit, error) {
+func attemptCommits(ctx context.Context, b *Branch, base, head string, began time.Time) ([]NamedCommit, error) {
 	span := []string{head, "^" + base}
 	for _, name := range []string{b.Ref(), "HEAD"} {
-		commit, err := b.foreignTip(ctx, name)
+		commit, err := foreignTip(ctx, b, name)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (b *Branch) attemptCommits(ctx context.Context, base, head string, began ti
 
 // foreignTip returns the commit of a ref whose history no attempt has made; "" when there is none, or when it is one of
 // the branches tasks work on: the user may look at one.
-func (b *Branch) foreignTip(ctx context.Context, name string) (string, error) {
+func foreignTip(ctx context.Context, b *Branch, name string) (string, error) {
 	if name == "HEAD" {
 		branch, err := b.Repo.Branch(ctx)
 		if err != nil || branch == "" || strings.HasPrefix(branch, gitcmd.TaskBranches) {

@@ -68,14 +68,14 @@ func (b *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (stri
 
 // create creates the integration branch at head when there is none, and returns its tip. It takes in what a user has
 // committed on the branch, lets the branch follow when it is behind, and makes it again when it is gone.
-func (b *Branch) create(ctx context.Context, head string) (tip string, err error) {
+func create(ctx context.Context, b *Branch, head string) (tip string, err error) {
 	if tip, err = b.Tip(ctx); err != nil {
 		return "", err
 	}
 	if tip == "" {
 		tip = head
 	}
-	if err = b.update(ctx, tip); err == nil {
+	if err = updateRefs(ctx, b, tip); err == nil {
 		return tip, nil
 	}
 	if taken, refErr := b.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
@@ -118,8 +118,8 @@ func (b *Branch) Tip(ctx context.Context) (string, error) {
 	}
 }
 
-// update brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
-func (b *Branch) update(ctx context.Context, tip string) error {
+// updateRefs brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
+func updateRefs(ctx context.Context, b *Branch, tip string) error {
 	own, branch, err := b.Position(ctx)
 	var moves []move
 	if own != tip {
@@ -131,12 +131,12 @@ func (b *Branch) update(ctx context.Context, tip string) error {
 	if err != nil || len(moves) == 0 {
 		return err
 	}
-	return b.move(ctx, moves...)
+	return moveRefs(ctx, b, moves...)
 }
 
 // advance moves the branch from one commit to another that has it in its history; from "" begins it. The error is
 // errMoved when it is not at from any more, or when the branch has a commit that to lacks.
-func (b *Branch) advance(ctx context.Context, from, to string) error {
+func advance(ctx context.Context, b *Branch, from, to string) error {
 	_, branch, err := b.Position(ctx)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (b *Branch) advance(ctx context.Context, from, to string) error {
 	if branch != to && !held(ctx, b) {
 		moves = append(moves, move{b.BranchRef(), branch, to})
 	}
-	return b.move(ctx, moves...)
+	return moveRefs(ctx, b, moves...)
 }
 
 // held reports whether a worktree has the branch checked out, the user's checkout among them, or git cannot say.
@@ -163,8 +163,8 @@ func held(ctx context.Context, b *Branch) bool {
 // move is a ref that goes from one commit ("" : it is not there) to another.
 type move struct{ ref, from, to string }
 
-// move moves refs, all or none; errMoved when one of them is not where it should be.
-func (b *Branch) move(ctx context.Context, moves ...move) error {
+// moveRefs moves refs, all or none; errMoved when one of them is not where it should be.
+func moveRefs(ctx context.Context, b *Branch, moves ...move) error {
 	var script strings.Builder
 	for _, m := range moves {
 		from := m.from
@@ -197,20 +197,20 @@ func (b *Branch) move(ctx context.Context, moves ...move) error {
 
 // Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Branch.Unpin] is called.
 func (b *Branch) Pin(ctx context.Context, commit string) error {
-	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "--", b.pin(), commit)
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "--", pinRef(b), commit)
 	return err
 }
 
 // Unpin ends that.
 func (b *Branch) Unpin(ctx context.Context) error {
-	if at, err := b.Repo.Ref(ctx, b.pin()); err != nil || at == "" {
+	if at, err := b.Repo.Ref(ctx, pinRef(b)); err != nil || at == "" {
 		return err
 	}
-	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "-d", b.pin())
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "-d", pinRef(b))
 	return err
 }
 
-func (b *Branch) pin() string { return "refs/relay-pin/" + b.epic }
+func pinRef(b *Branch) string { return "refs/relay-pin/" + b.epic }
 
 // Holds reports whether commit is in the tip's history.
 func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {

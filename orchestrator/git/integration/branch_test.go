@@ -48,7 +48,7 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 				t.Fatalf("error %v, want %q", err, c.refused)
 			}
 			if tip != "" {
-				if begun, err := branch.create(t.Context(), ""); err != nil || begun != tip {
+				if begun, err := create(t.Context(), branch, ""); err != nil || begun != tip {
 					t.Errorf("it begins at %s (%v), want %s", begun, err, tip)
 				}
 				tip = l.Git("log", "-1", "--format=%s", tip)
@@ -81,7 +81,7 @@ func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
 			l := newLand(t)
 			l.Sh(history + c.given)
 			before := l.Sh(`git status --porcelain; git symbolic-ref HEAD; git rev-parse HEAD main`)
-			err := NewBranch(l.Open(), "lab", Merge).advance(t.Context(), l.Git("rev-parse", "one"), l.Git("rev-parse", "two"))
+			err := advance(t.Context(), NewBranch(l.Open(), "lab", Merge), l.Git("rev-parse", "one"), l.Git("rev-parse", "two"))
 			if errors.Is(err, errMoved) != (c.after == "moved") || err != nil && !errors.Is(err, errMoved) {
 				t.Errorf("error %v", err)
 			}
@@ -109,7 +109,7 @@ func TestTrunkBegins(t *testing.T) {
 			l := newLand(t)
 			base := l.Git("rev-parse", "HEAD")
 			l.Sh(history + c.given)
-			_, err := NewBranch(l.Open(), "lab", Merge).create(t.Context(), base)
+			_, err := create(t.Context(), NewBranch(l.Open(), "lab", Merge), base)
 			var refused *text.RefusedError
 			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (text.RefusedError{Reason: c.why, Hint: c.hint}) {
 				t.Errorf("error %v", err)

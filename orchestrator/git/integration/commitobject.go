@@ -149,8 +149,8 @@ func committer(ctx context.Context, repo *reanchor.Git) (string, error) {
 	return strings.TrimSpace(string(who)), err
 }
 
-// commit makes a commit of a tree, by relay or whoever git knows here, now.
-func (b *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+// makeCommit makes a commit of a tree, by relay or whoever git knows here, now.
+func makeCommit(ctx context.Context, b *Branch, tree, message string, parents ...string) (string, error) {
 	who, err := committer(ctx, b.Repo)
 	if err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 // write writes a commit, with a signature if the branch's commits have one.
 func write(ctx context.Context, b *Branch, c commitObject) (string, error) {
 	if b.sign.on {
-		if name, err := b.sign.commit(ctx, b.Repo, c); err != nil || name != "" {
+		if name, err := b.sign.sign(ctx, b.Repo, c); err != nil || name != "" {
 			return name, err
 		}
 	}

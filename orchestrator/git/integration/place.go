@@ -14,8 +14,8 @@ type work struct {
 	onto, own commitObject // the commits tip and head
 }
 
-// work reads the two ends.
-func (b *Branch) work(ctx context.Context, tip, head string) (w work, err error) {
+// readWork reads the two ends.
+func readWork(ctx context.Context, b *Branch, tip, head string) (w work, err error) {
 	w = work{tip: tip, head: head, fork: tip}
 	ends, err := readCommits(ctx, b.Repo, tip, head)
 	if err != nil {
@@ -23,13 +23,13 @@ func (b *Branch) work(ctx context.Context, tip, head string) (w work, err error)
 	}
 	w.onto, w.own = ends[0].commitObject, ends[1].commitObject
 	if !slices.Equal(w.own.Parents(), []string{tip}) {
-		w.fork, err = b.fork(ctx, tip, head)
+		w.fork, err = forkOf(ctx, b, tip, head)
 	}
 	return w, err
 }
 
 // mergedTree returns the tree of the two ends merged.
-func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
+func mergedTree(ctx context.Context, b *Branch, w work) (string, error) {
 	if w.fork == w.tip {
 		return w.own.Tree(), nil
 	}
@@ -38,12 +38,12 @@ func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
 
 // place puts work in a row on the tip. It returns the tip when the work changes nothing any more, and errMerges for work that is to be
 // merged.
-func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, error) {
+func place(ctx context.Context, b *Branch, w work, c MergeInput) (Integrated, error) {
 	if slices.Equal(w.own.Parents(), []string{w.fork}) && hasTrailers(w.own, c) {
-		if message := b.message(w, c, NamedCommit{w.head, w.own}); message != w.own.message {
-			return b.squash(ctx, w, message)
+		if message := messageOf(b, w, c, NamedCommit{w.head, w.own}); message != w.own.message {
+			return squash(ctx, b, w, message)
 		}
-		return b.placeOne(ctx, w)
+		return placeOne(ctx, b, w)
 	}
 	span := []string{w.head, "^" + w.tip}
 	if c.Base != "" {
@@ -61,15 +61,15 @@ func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, e
 	}
 	switch {
 	case b.mode == Squash, alike(commits):
-		return b.squash(ctx, w, b.message(w, c, commits...))
+		return squash(ctx, b, w, messageOf(b, w, c, commits...))
 	case b.mode == Rebase:
-		return b.replay(ctx, w, commits, c.Message)
+		return replay(ctx, b, w, commits, c.Message)
 	}
 	return Integrated{}, errMerges
 }
 
-// message returns the one of work that is one commit then, with those whom its commits name.
-func (b *Branch) message(w work, c MergeInput, commits ...NamedCommit) string {
+// messageOf returns the one of work that is one commit then, with those whom its commits name.
+func messageOf(b *Branch, w work, c MergeInput, commits ...NamedCommit) string {
 	if b.mode == Squash || w.own.message == c.Left {
 		return withPeople(c.Squash, commits)
 	}
@@ -90,11 +90,11 @@ func alike(commits []NamedCommit) bool {
 }
 
 // placeOne returns the only commit of the work on the tip: itself, when it stands there and needs no signature.
-func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
+func placeOne(ctx context.Context, b *Branch, w work) (Integrated, error) {
 	if w.fork == w.tip && !b.sign.on {
 		return Integrated{Commit: w.head}, nil
 	}
-	tree, err := b.mergedTree(ctx, w)
+	tree, err := mergedTree(ctx, b, w)
 	if err != nil {
 		return Integrated{}, err
 	}
@@ -107,7 +107,7 @@ func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
 }
 
 // squash returns one commit on the tip that has all of the work, by the author of its last commit.
-func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated, error) {
+func squash(ctx context.Context, b *Branch, w work, message string) (Integrated, error) {
 	one := w.own.on("")
 	if one.message != message {
 		one.message = message
@@ -118,7 +118,7 @@ func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated
 			one.header[i] = strings.ToValidUTF8(field, "\ufffd")
 		}
 	}
-	tree, err := b.mergedTree(ctx, w)
+	tree, err := mergedTree(ctx, b, w)
 	if err != nil || tree == w.onto.Tree() {
 		return Integrated{Commit: w.tip, Anew: true}, err
 	}

@@ -15,7 +15,7 @@ var errMerges = errors.New("the work has merges in it")
 // replay returns the commits of the work on the tip, one by one; several are closed by a merge commit, so that the branch has
 // only trees that were proved. A commit that changes nothing any more is left out. The author stays, the committer is
 // whoever replays.
-func (b *Branch) replay(ctx context.Context, w work, commits []NamedCommit, message string) (made Integrated, err error) {
+func replay(ctx context.Context, b *Branch, w work, commits []NamedCommit, message string) (made Integrated, err error) {
 	if len(commits) == 0 {
 		return Integrated{Commit: w.tip, Anew: true}, nil
 	}
@@ -49,7 +49,7 @@ func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 	}
 	now, before := around[0].Tree(), around[1].Tree() // of the replay, and of its original
 	for _, c := range commits {
-		tree, err := b.pick(ctx, pick{onto: onto, tree: now, before: before, commit: c})
+		tree, err := pickTree(ctx, b, pick{onto: onto, tree: now, before: before, commit: c})
 		if err != nil {
 			return "", err
 		}
@@ -74,8 +74,8 @@ type pick struct {
 	commit NamedCommit
 }
 
-// pick returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
-func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
+// pickTree returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
+func pickTree(ctx context.Context, b *Branch, p pick) (string, error) {
 	switch {
 	case p.tree == p.before, p.tree == p.commit.Tree():
 		return p.commit.Tree(), nil

@@ -29,8 +29,8 @@ func (b *Branch) Sign() *Branch {
 	return b
 }
 
-// commit makes a commit with a signature. It returns "" for one that is to be made without.
-func (s *signer) commit(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
+// sign makes a commit with a signature. It returns "" for one that is to be made without.
+func (s *signer) sign(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
 	if s.waits {
 		s.failure = (&waitError{}).Error()
 		return "", nil

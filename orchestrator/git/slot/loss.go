@@ -49,7 +49,7 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	if own := filepath.Join(path, ".git"); sound(own) {
-		return p.unsavedIn(ctx, path)
+		return unsavedIn(ctx, p, path)
 	} else if isDir(own) {
 		return "git cannot read it: its .git is not the one relay made", nil
 	}
@@ -62,7 +62,7 @@ func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 	return "", nil
 }
 
-func (p *Pool) unsavedIn(ctx context.Context, path string) (string, error) {
+func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 	repo := p.git(path)
 	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return "", err

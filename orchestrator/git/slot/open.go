@@ -77,7 +77,7 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
 		}
 	}
-	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), p.cut(dir))
+	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), cut(p, dir))
 }
 
 // rebuild makes a new repository for the slot and keeps its files.

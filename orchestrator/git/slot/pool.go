@@ -274,7 +274,7 @@ func (p *Pool) dir(needed bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.real == "" {
-		real, err := p.resolveDir(needed)
+		real, err := resolveDir(p, needed)
 		if err != nil || real == "" {
 			return p.Dir, err
 		}
@@ -295,7 +295,7 @@ func (p *Pool) dir(needed bool) (string, error) {
 
 // resolveDir returns Dir without symbolic links, or "" when there is no such folder and none is needed. The name is
 // relay's own; what stands in the place of a folder above it a person may have put, and it stays.
-func (p *Pool) resolveDir(needed bool) (string, error) {
+func resolveDir(p *Pool, needed bool) (string, error) {
 	if needed {
 		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {
 			if err := os.Remove(p.Dir); err != nil {

@@ -262,7 +262,7 @@ func TestFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
-			if err := w.Unlock(); err != nil {
+			if err := w.Runner().Unlock(); err != nil {
 				t.Fatal(err)
 			}
 			head, err := w.CommitLeftovers(t.Context(), "work\n", nil)

@@ -35,7 +35,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	}
 	if _, err := git(strings.NewReader(list), "add", "--sparse", "--ignore-errors",
 		"--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		if err := w.recordRefused(git, paths, err); err != nil {
+		if err := recordRefused(w, git, paths, err); err != nil {
 			return "", err
 		}
 	}
@@ -51,7 +51,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 }
 
 // recordRefused records the files that git has not taken into an index. Any other refusal is returned.
-func (w *Tree) recordRefused(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
+func recordRefused(w *Tree, git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
 	if reanchor.ExitCode(refused) != 1 {
 		return refused
 	}

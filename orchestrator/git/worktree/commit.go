@@ -100,7 +100,7 @@ func (w *Tree) Refused() map[string]error { return w.stage.refused }
 // before.
 func (w *Tree) Untaken() []string { return w.stage.untaken }
 
-// files returns those of paths at which a file stands: it is in no commit.
+// standing returns those of paths at which a file stands: it is in no commit.
 func standing(w *Tree, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		info, err := os.Lstat(filepath.Join(w.Repo.Root(), filepath.FromSlash(p)))

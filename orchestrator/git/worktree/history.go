@@ -27,7 +27,7 @@ func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string
 }
 
 // BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
-func (w *Tree) BringBack(ctx context.Context, head, kept string) (now string, err error) {
+func BringBack(ctx context.Context, w *Tree, head, kept string) (now string, err error) {
 	err = w.Records.Do(ctx, func() error {
 		now = bringBack(ctx, w, head, kept)
 		return nil

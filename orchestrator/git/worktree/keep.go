@@ -20,7 +20,7 @@ func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
 // is not in the commit stays reachable as aside.
 func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
 	err = point(ctx, w, ref, commit, func() ([]string, error) {
-		was, err := w.home().Ref(ctx, ref)
+		was, err := homeOf(w).Ref(ctx, ref)
 		switch {
 		case err != nil: // it leads nowhere
 			return nil, nil //nolint:nilerr // it leads nowhere
@@ -31,7 +31,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 			return []string{was}, err
 		}
 		aside = gitcmd.MovedRefs + was
-		_, err = w.home().Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
+		_, err = homeOf(w).Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
 		return []string{was}, err
 	})
 	return aside, err
@@ -39,7 +39,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 
 // point writes a ref, which must be at the value that expect returns, if it returns one.
 func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]string, error)) error {
-	release, err := gitcmd.LockRepository(ctx, w.home())
+	release, err := gitcmd.LockRepository(ctx, homeOf(w))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]st
 		if err = writeRef(ctx, w, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
-		if making := gitcmd.Unlatch(w.home(), ref); making != nil {
+		if making := gitcmd.Unlatch(homeOf(w), ref); making != nil {
 			err = errors.Join(err, making)
 			break
 		}
@@ -59,7 +59,7 @@ func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]st
 	return errors.Join(err, release())
 }
 
-// write writes a ref of the user's repository that must be at the value was, if one is given.
+// writeRef writes a ref of the user's repository that must be at the value was, if one is given.
 func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) error {
 	if w.Bring != nil {
 		return w.Bring(ctx, commit, ref)
@@ -68,8 +68,8 @@ func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) er
 	return err
 }
 
-// home returns the repository in which work is kept.
-func (w *Tree) home() *reanchor.Git {
+// homeOf returns the repository in which work is kept.
+func homeOf(w *Tree) *reanchor.Git {
 	if w.Home != nil {
 		return w.Home
 	}

@@ -43,9 +43,6 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 // Runner runs git in the checkout.
 func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
 
-// Unlock calls [Runner.Unlock] for this checkout.
-func (w *Tree) Unlock() error { return w.Runner().Unlock() }
-
 // untracked lists untracked, not ignored files that are not the user's own.
 func untracked(ctx context.Context, w *Tree) ([]string, error) {
 	out, err := w.git(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
@@ -113,7 +110,7 @@ func (w *Tree) Restore(ctx context.Context, commit string) error {
 }
 
 func restore(ctx context.Context, w *Tree, commit string) error {
-	if err := errors.Join(w.Unlock(), gitcmd.Forget(w.Repo)); err != nil {
+	if err := errors.Join(w.Runner().Unlock(), gitcmd.Forget(w.Repo)); err != nil {
 		return err
 	}
 	seen, err := untracked(ctx, w) // while what the attempt ignores is ignored

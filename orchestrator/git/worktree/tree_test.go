@@ -262,11 +262,11 @@ func TestLocksOfOthers(t *testing.T) {
 		lock := ".git/" + name + ".lock"
 		l.Write(lock, "")
 		l.Sh("touch -d '1 hour' " + lock) // it is young however long this takes
-		if err := l.tree.Unlock(); err != nil || l.There(lock) != want {
+		if err := l.tree.Runner().Unlock(); err != nil || l.There(lock) != want {
 			t.Errorf("%s: there %v, want %v, %v", lock, l.There(lock), want, err)
 		}
 		l.Sh("mkdir -p .git/refs/heads; touch -d '1 minute ago' " + lock)
-		if err := l.tree.Unlock(); err != nil || l.There(lock) {
+		if err := l.tree.Runner().Unlock(); err != nil || l.There(lock) {
 			t.Errorf("%s is there after a minute: %v", lock, err)
 		}
 	}
