@@ -156,12 +156,11 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 
 // withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
 func (wk *Work) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
-	records := wk.Tree.Records
-	if records == nil {
+	if wk.Tree.Records == nil {
 		return names
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n reanchor.Change) bool {
-		return wk.Tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && records.Between(ctx, wk.Attempt.Base, wk.State.Head)
+		return wk.Tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && recordfiles.Between(ctx, wk.Repo, wk.Attempt.Base, wk.State.Head)
 	})
 }
 

@@ -42,6 +42,13 @@ func Only(ctx context.Context, repo *reanchor.Git, commit, p string) bool {
 	return err == nil && Adds(read(repo.Root()), base)
 }
 
+// Between reports whether all that one commit has beyond another in the ledger are entries: an agent has committed them with its own work.
+func Between(ctx context.Context, repo *reanchor.Git, base, head string) bool {
+	was, _, err := committed(ctx, repo, base)
+	now, found, failed := committed(ctx, repo, head)
+	return err == nil && failed == nil && found && Adds(now, was)
+}
+
 // Adds reports whether a ledger has all lines of base and, beyond them, nothing but entries.
 func Adds(now, base []byte) bool {
 	there := lineSet(now)

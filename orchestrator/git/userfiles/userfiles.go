@@ -111,12 +111,6 @@ func flagged(ctx context.Context, run gitcmd.Runner) (assumed, skipped []string,
 	return assumed, skipped, err
 }
 
-// Hidden lists tracked files that are there and that git was told not to look at, in either way.
-func Hidden(ctx context.Context, repo *reanchor.Git) ([]string, error) {
-	assumed, skipped, err := flagged(ctx, gitcmd.Runner{Repo: repo})
-	return append(assumed, skipped...), err
-}
-
 // CoverHidden protects the user's own hidden changes from git reset, which heeds only one of the two ways to hide
 // them. The function it returns ends that.
 func (u *Set) CoverHidden(ctx context.Context, run gitcmd.Runner) (uncover func() error, err error) {
