@@ -1,3 +1,5 @@
+// Package reanchor writes the brief of a fresh agent: what git says of the checkout now, and what was tried before. It also has the git
+// commands and facts that the brief and the rest of relay are made of; their files use nothing of the brief's.
 package reanchor
 
 import (
@@ -10,6 +12,9 @@ import (
 	"relay/epic"
 	"relay/internal/plaintext"
 )
+
+// RecentCommits is how many commits a brief shows.
+const RecentCommits = 5
 
 // Sizes of a brief, in bytes.
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"relay/internal/plaintext"
 	"strings"
 )
 
@@ -182,7 +183,7 @@ func between(g *Git, base, head string, options ...string) ([]string, error) {
 	for _, rev := range []string{base, head} {
 		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") ||
 			strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
-			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", oneLine(rev, 200))
+			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", plaintext.Head(rev, 200))
 		}
 	}
 	args := append([]string{"diff-tree", "--no-color", "--ignore-submodules=none"}, options...)

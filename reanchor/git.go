@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/internal/lazyregexp"
+	"relay/internal/plaintext"
 )
 
 var (
@@ -209,7 +210,7 @@ func checkRef(name string) error {
 	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) }
 	plain := name == "HEAD" || strings.HasPrefix(name, "refs/")
 	if !plain || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsFunc(name, odd) {
-		return fmt.Errorf("reference %q: want HEAD or a name below refs/", oneLine(name, 200))
+		return fmt.Errorf("reference %q: want HEAD or a name below refs/", plaintext.Head(name, 200))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package reanchor
 import (
 	"context"
 	"fmt"
+	"relay/internal/plaintext"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,7 @@ func verify(ctx context.Context, g *Git, name string) (string, error) {
 // log returns up to n commits, the given one first. Each is four fields that end in NUL, which none of them can contain.
 func (g *Git) log(ctx context.Context, hash string, n int) ([]Commit, error) {
 	if !IsHash(hash) {
-		return nil, fmt.Errorf("commit %q: want a full hash", oneLine(hash, 80))
+		return nil, fmt.Errorf("commit %q: want a full hash", plaintext.Head(hash, 80))
 	}
 	args := []string{
 		"log", "-n", strconv.Itoa(n), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
@@ -77,7 +78,7 @@ func (s *logScan) take(rec []byte) error {
 	}
 	seconds, err := strconv.ParseInt(s.fields[1], 10, 64)
 	if err != nil || !IsHash(s.fields[0]) {
-		return fmt.Errorf("%w: commit %q at %q", errRecord, oneLine(s.fields[0], 80), oneLine(s.fields[1], 80))
+		return fmt.Errorf("%w: commit %q at %q", errRecord, plaintext.Head(s.fields[0], 80), plaintext.Head(s.fields[1], 80))
 	}
 	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Author: s.fields[2], Subject: s.fields[3]})
 	s.fields = s.fields[:0]

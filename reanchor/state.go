@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"relay/internal/plaintext"
 	"slices"
 	"strings"
 )
@@ -110,7 +111,7 @@ func hookNames(root, dir string) []string {
 		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(e.Name(), ".sample") || info.Mode().Perm()&0o111 == 0 {
 			continue
 		}
-		names = append(names, oneLine(e.Name(), 100))
+		names = append(names, plaintext.Head(plaintext.Line(e.Name()), 100))
 	}
 	slices.Sort(names)
 	return names
@@ -120,6 +121,3 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
-
-// RecentCommits is how many commits a brief shows.
-const RecentCommits = 5
