@@ -163,8 +163,7 @@ func (f *watchedFile) putBack() error {
 	return err
 }
 
-// mendConfig reverts those changes of a configuration that steer git, and records each; other changes stay and are
-// recorded.
+// mendConfig puts a configuration back if changes of it steer git, and records these settings. Other changes stay and are recorded.
 func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
@@ -189,13 +188,8 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		scope = "global"
 	}
 	if taken := changed.keys(steering); len(taken) > 0 {
-		if content, err = r.without(ctx, f.content, changed, is); err != nil {
-			return err
-		}
-		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
-			return err
-		}
 		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.global})
+		return f.putBack()
 	}
 	if keys := changed.keys(personal); len(keys) > 0 {
 		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})
