@@ -12,6 +12,7 @@
 package slot
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -20,7 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -268,53 +268,25 @@ func (p *Pool) path(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// dir returns Dir without symbolic links, and makes it when it is needed. A link or a file where there has been a folder
-// an agent has put there since: it is removed, and never followed.
+// dir returns Dir without symbolic links, as it was at first, and makes it when it is needed.
 func (p *Pool) dir(needed bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.real == "" {
-		real, err := resolveDir(p, needed)
-		if err != nil || real == "" {
-			return p.Dir, err
-		}
-		p.real = real
-	}
-	for at := p.real; at == p.real || strings.HasPrefix(at, p.Repo.Root()+string(filepath.Separator)); at = filepath.Dir(at) {
-		if info, err := os.Lstat(at); err == nil && !info.IsDir() {
-			if err := os.Remove(at); err != nil {
-				return "", err
-			}
-		}
-	}
-	if !needed {
-		return p.real, nil
-	}
-	return p.real, os.MkdirAll(p.real, 0o755)
-}
-
-// resolveDir returns Dir without symbolic links, or "" when there is no such folder and none is needed. The name is
-// relay's own; what stands in the place of a folder above it a person may have put, and it stays.
-func resolveDir(p *Pool, needed bool) (string, error) {
+	dir := cmp.Or(p.real, p.Dir)
 	if needed {
-		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {
-			if err := os.Remove(p.Dir); err != nil {
-				return "", err
-			}
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p.Dir), 0o700), os.MkdirAll(p.Dir, 0o755)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.MkdirAll(dir, 0o755)); err != nil {
 			return "", err
 		}
 	}
-	real, err := filepath.EvalSymlinks(p.Dir)
-	if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
-		return "", nil
+	if p.real == "" {
+		real, err := filepath.EvalSymlinks(dir)
+		if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+			return dir, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		p.real = real
 	}
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", err
-	}
-	return real, nil
+	return p.real, nil
 }
