@@ -1,3 +1,5 @@
+// Package reanchor writes the brief of a fresh agent: what git says of the checkout now, and what was tried before. It also has the git
+// commands and facts that the brief and the rest of relay are made of; their files use nothing of the brief's.
 package reanchor
 
 import (
@@ -10,6 +12,9 @@ import (
 	"relay/epic"
 	"relay/internal/plaintext"
 )
+
+// RecentCommits is how many commits a brief shows.
+const RecentCommits = 5
 
 // Sizes of a brief, in bytes.
 const (
@@ -56,12 +61,16 @@ func sheetOf(in Input) *sheet {
 	contextSection(&s, in)
 	workSection(&s, in, id, title)
 
-	budget := in.MaxBytes
-	if budget <= 0 {
-		budget = defaultBrief
-	}
-	s.fit(max(budget, smallBrief))
+	s.fit(budget(in.MaxBytes))
 	return &s
+}
+
+// budget returns the size of a brief that may have so many bytes; 0: as many as usual.
+func budget(most int) int {
+	if most <= 0 {
+		return defaultBrief
+	}
+	return max(most, smallBrief)
 }
 
 func gitSection(s *sheet, in Input) {
@@ -137,31 +146,19 @@ func epicSection(s *sheet, in Input) {
 	}
 	s.quote(cutEpic, intro, in.Epic.Description, epicBytes)
 	var names []string
-	names = nameTasks(names, "Done", p.DoneTasks, p.Done)
-	names = nameTasks(names, "Running now, by other agents", p.RunningTasks, p.Running)
-	names = nameTasks(names, "Left", p.LeftTasks, p.Left)
-	names = nameTasks(names, "Gated: not tried again until a person says so", p.GatedTasks, p.Gated)
-	s.list(cutProgress, "Other tasks:", names)
-}
-
-// nameTasks adds one line for tasks of one state, and how many more there are.
-func nameTasks(lines []string, state string, tasks []TaskName, count int) []string {
-	if len(tasks) == 0 {
-		return lines
-	}
-	named := tasks[:min(len(tasks), fewItems)]
-	var b strings.Builder
-	b.WriteString(state + ": ")
-	for i, t := range named {
-		if i > 0 {
-			b.WriteString("; ")
+	for _, of := range []struct {
+		state string
+		tasks []TaskName
+		count int
+	}{
+		{"Done", p.DoneTasks, p.Done}, {"Running now, by other agents", p.RunningTasks, p.Running}, {"Left", p.LeftTasks, p.Left},
+		{"Gated: not tried again until a person says so", p.GatedTasks, p.Gated},
+	} {
+		if len(of.tasks) > 0 {
+			names = append(names, of.state+": "+strings.Join(named(of.tasks, of.count), "; "))
 		}
-		b.WriteString(oneLine(t.ID, 64) + " " + oneLine(t.Title, 80))
 	}
-	if rest := max(count, len(tasks)) - len(named); rest > 0 {
-		b.WriteString("; and " + strconv.Itoa(rest) + " more")
-	}
-	return append(lines, b.String())
+	s.list(cutProgress, "Other tasks:", names)
 }
 
 func taskSection(s *sheet, in Input) {
@@ -190,19 +187,19 @@ func taskSection(s *sheet, in Input) {
 		s.say("So look first whether the task is done. If it is, change nothing and report a success that says so. If it is not, these\n" +
 			"commands cannot prove it: report a failure, and suggest a command that fails now and would pass then.")
 	}
-	s.list(cutPaths, "Tasks that build on this one, and will be done by others:", named(in.Dependants))
+	s.list(cutPaths, "Tasks that build on this one, and will be done by others:", named(in.Dependants, 0))
 	s.quote(cutProof, "Commands relay runs on the merged work of all tasks:", commands(in.EpicChecks), reportBytes)
 	s.list(cutProof, "Of these, the following fail already without your work; make them pass only if that is your task:", paths(in.Red))
 	s.list(cutPaths, "Protected paths, which you must not change:", paths(append(slices.Clip(in.Protected), t.Protected...)))
 }
 
-// named lists the first of some tasks.
-func named(tasks []TaskName) []string {
+// named lists the first of some tasks, and how many more of count there are.
+func named(tasks []TaskName, count int) []string {
 	var lines []string
 	for _, t := range tasks[:min(len(tasks), fewItems)] {
 		lines = append(lines, oneLine(t.ID, 64)+" "+oneLine(t.Title, 80))
 	}
-	if rest := len(tasks) - len(lines); rest > 0 {
+	if rest := max(count, len(tasks)) - len(lines); rest > 0 {
 		lines = append(lines, "and "+strconv.Itoa(rest)+" more")
 	}
 	return lines

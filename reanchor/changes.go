@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"relay/internal/plaintext"
 	"strings"
 )
 
@@ -51,12 +52,12 @@ func (k *keeper) all() ([]Change, error) {
 func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 	kept := keeper{max: factsChanges}
 	scan := statusScan{visit: kept.visit}
-	if err := g.status(ctx, &scan, "--branch", "--untracked-files=normal"); err != nil {
+	if err := status(ctx, g, &scan, "--branch", "--untracked-files=normal"); err != nil {
 		return Facts{}, err
 	}
 	f := Facts{
 		Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
-		Unmerged: scan.unmerged || g.operation() != "",
+		Unmerged: scan.unmerged || g.merging() != "",
 	}
 	if f.Branch == "(detached)" { // which is a possible name of a branch, too
 		branch, err := g.Branch(ctx)
@@ -84,19 +85,19 @@ func (g *Git) Facts(ctx context.Context, recent int) (Facts, error) {
 func (g *Git) Changes(ctx context.Context) ([]Change, error) {
 	kept := keeper{max: maxChanges}
 	scan := statusScan{visit: kept.visit}
-	if err := g.status(ctx, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
+	if err := status(ctx, g, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
 		return nil, err
 	}
 	return kept.all()
 }
 
-func (g *Git) status(ctx context.Context, scan *statusScan, options ...string) error {
+func status(ctx context.Context, g *Git, scan *statusScan, options ...string) error {
 	args := append([]string{"status", "--porcelain=v2", "-z", "--no-ahead-behind", "--find-renames"}, options...)
-	return g.scan(ctx, args, scan.take, scan.end)
+	return readRecords(ctx, g, args, scan.take, scan.end)
 }
 
-// scan runs a git command and hands over what it prints between NUL bytes.
-func (g *Git) scan(ctx context.Context, args []string, take func([]byte) error, end func() error) error {
+// readRecords runs a git command and hands over what it prints between NUL bytes.
+func readRecords(ctx context.Context, g *Git, args []string, take func([]byte) error, end func() error) error {
 	cut := records{take: take}
 	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
 		return err
@@ -119,12 +120,12 @@ func (g *Git) Names(ctx context.Context, base, head string) ([]Change, error) {
 
 // EachName calls visit for every path that differs between two commits, however many there are. An error of visit ends it.
 func (g *Git) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
-	args, err := g.between(base, head, "-r", "-z", "--raw", "--find-renames")
+	args, err := between(g, base, head, "-r", "-z", "--raw", "--find-renames")
 	if err != nil {
 		return err
 	}
 	scan := nameScan{visit: visit}
-	return g.scan(ctx, args, scan.take, scan.end)
+	return readRecords(ctx, g, args, scan.take, scan.end)
 }
 
 // Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
@@ -135,7 +136,7 @@ func (g *Git) Stat(ctx context.Context, base, head string) (string, error) {
 
 // StatLines returns the same, and by their paths how many lines of the first files differ, at most so many files.
 func (g *Git) StatLines(ctx context.Context, base, head string, most int) (string, map[string]Lines, error) {
-	args, err := g.between(base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
+	args, err := between(g, base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
 	if err != nil {
 		return "", nil, err
 	}
@@ -152,7 +153,7 @@ func (g *Git) StatLines(ctx context.Context, base, head string, most int) (strin
 
 // Patch writes the difference of two commits in a form git apply takes, binary files included. It fails beyond so many bytes.
 func (g *Git) Patch(ctx context.Context, base, head string, w io.Writer, most int) error {
-	args, err := g.between(base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
+	args, err := between(g, base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
 	if err != nil {
 		return err
 	}
@@ -175,35 +176,35 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
-func (g *Git) between(base, head string, options ...string) ([]string, error) {
+func between(g *Git, base, head string, options ...string) ([]string, error) {
 	if base == "" {
 		base = g.emptyTree
 	}
 	for _, rev := range []string{base, head} {
 		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") ||
 			strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
-			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", oneLine(rev, 200))
+			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", plaintext.Head(rev, 200))
 		}
 	}
 	args := append([]string{"diff-tree", "--no-color", "--ignore-submodules=none"}, options...)
 	return append(args, "--end-of-options", base, head, "--"), nil
 }
 
-// operations are what git leaves in its folder while something is half done.
-var operations = []struct{ name, file string }{
-	{"rebase", "rebase-merge"},
-	{"rebase", "rebase-apply"},
-	{"merge", "MERGE_HEAD"},
-	{"cherry-pick", "CHERRY_PICK_HEAD"},
-	{"revert", "REVERT_HEAD"},
+// HalfDone are the files and folders in which git remembers an operation that has not come to its end, by path and operation.
+var HalfDone = [][2]string{
+	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
 }
 
-// operation names what is half done in the checkout, or is empty.
-func (g *Git) operation() string {
-	for _, o := range operations {
-		if exists(filepath.Join(g.gitDir, o.file)) {
-			return o.name
+// Operation names the operation that is half done in the checkout; "": none.
+func (g *Git) Operation() string {
+	for _, h := range HalfDone {
+		if exists(filepath.Join(g.gitDir, h[0])) {
+			return h[1]
 		}
 	}
 	return ""
 }
+
+// merging names the operation that is half done, unless it is a bisection, which leaves files and branches as they are.
+func (g *Git) merging() string { return strings.TrimSuffix(g.Operation(), "bisect") }

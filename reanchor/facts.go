@@ -1,4 +1,3 @@
-// Package reanchor says what a fresh agent is told: what git says is true now, and what was tried before.
 package reanchor
 
 import (

@@ -13,8 +13,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
-
-	"relay/internal/plaintext"
 )
 
 // errSlow means that the question has to go to the git program. Every error of this file means that, so an answer is
@@ -32,7 +30,6 @@ const (
 	packedFile = 1 << 20
 	objectFile = 16 << 10 // of one loose commit, compressed
 	commitSize = 64 << 10
-	fieldBytes = 4 << 10 // kept of a subject or an author
 )
 
 // fast answers in the process, ten times quicker than a child, and keeps nothing open between two questions: packs
@@ -130,45 +127,6 @@ func (f fast) symbolic() (name string, err error) {
 	return "", nil
 }
 
-// log returns up to n commits from hash on, along a history without merges. With one, the order is git's business.
-func (f fast) log(hash string, n int) (found []Commit, err error) {
-	defer calm(&err)
-	if f.lender != "" { // a history that goes on there is git's business
-		return fast{gitDir: f.lender, commonDir: f.lender}.log(hash, n)
-	}
-	if !f.small() {
-		return nil, errSlow
-	}
-	repo, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	for next := plumbing.NewHash(hash); len(found) < n; {
-		c, err := f.commit(repo, next)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, Commit{
-			Hash: c.Hash.String(), Subject: plaintext.Head(subject(c.Message), fieldBytes),
-			Author: plaintext.Head(c.Author.Name, fieldBytes), When: c.Committer.When.UTC(),
-		})
-		if len(c.ParentHashes) == 0 {
-			break
-		}
-		next = c.ParentHashes[0]
-	}
-	return found, nil
-}
-
-// commit reads one commit if it is an ordinary one.
-func (f fast) commit(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit, error) {
-	c, err := f.stored(repo, hash)
-	if err == nil && odd(c) {
-		return nil, errSlow
-	}
-	return c, err
-}
-
 // stored reads one commit, whatever is in it.
 func (f fast) stored(repo *gogit.Repository, hash plumbing.Hash) (*object.Commit, error) {
 	name := hash.String()
@@ -206,13 +164,6 @@ func (f fast) tree(hash string) (tree string, err error) {
 	return c.TreeHash.String(), nil
 }
 
-// odd commits are ones that git shows in another way than they are stored, or that need their neighbours for it.
-func odd(c *object.Commit) bool {
-	enc := strings.ToLower(string(c.Encoding))
-	return len(c.ParentHashes) > 1 || enc != "" && enc != "utf-8" || c.Committer.When.Unix() <= 0 ||
-		strings.ContainsAny(c.Author.Name, "<>\x00") || strings.ContainsRune(c.Message, 0)
-}
-
 // small reports that looking up a commit is cheap: everything is in this repository, and its pack indexes are small.
 func (f fast) small() bool {
 	objects := filepath.Join(f.commonDir, "objects")
@@ -237,19 +188,4 @@ func (f fast) small() bool {
 		}
 	}
 	return size <= indexCap
-}
-
-// subject returns the first paragraph of a message on one line, as git's %s.
-func subject(message string) string {
-	var words []string
-	for line := range strings.Lines(message) {
-		line = strings.TrimRight(line, " \t\r\n")
-		if line == "" && len(words) > 0 {
-			break
-		}
-		if line != "" {
-			words = append(words, line)
-		}
-	}
-	return strings.Join(words, " ")
 }

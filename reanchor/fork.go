@@ -44,12 +44,8 @@ func (f Fork) Prompt() []byte {
 	s.say("This is not the conversation itself, but its record: what " + oneLine(f.By, titleBytes) + " was asked and did, up to here. Take it as your own past,\n" +
 		"and go on from there with what you are asked below. The files are those of commit " + oneLine(f.Base, 64) + ":\n" +
 		"what the conversation changed in them is not there, unless that commit has it. Text between fences is quoted.")
-	budget := f.MaxBytes
-	if budget <= 0 {
-		budget = defaultBrief
-	}
 	s.section("The conversation", "")
-	blocks := f.conversation(max(budget, smallBrief) - len(f.Query))
+	blocks := f.conversation(budget(f.MaxBytes) - len(f.Query))
 	for _, b := range blocks {
 		s.add(b)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"relay/internal/lazyregexp"
+	"relay/internal/plaintext"
 )
 
 var (
@@ -52,7 +53,7 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	switch {
 	case len(lines) > 1 && string(lines[1]) == "false":
 		return nil, ErrBare
-	case err != nil && isExit(err) && !repositoryAbove(dir):
+	case err != nil && ExitCode(err) > 0 && !repositoryAbove(dir):
 		return nil, ErrNoRepository
 	case err != nil:
 		return nil, fmt.Errorf("open repository: %w", err)
@@ -61,16 +62,13 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	if string(lines[0]) == "sha256" {
 		g.emptyTree = emptySHA256
 	}
-	paths := [3]string{}
-	if len(lines) == 5 {
-		for i := range paths {
-			paths[i] = string(lines[2+i])
-		}
-	} else if paths, err = askEach(ctx, dir); err != nil {
-		return nil, err
+	if len(lines) != 5 {
+		return nil, fmt.Errorf("open repository: %q: a path with a line break", dir)
 	}
-	for i, p := range paths {
-		if p = filepath.FromSlash(p); !filepath.IsAbs(p) {
+	paths := [3]string{}
+	for i := range paths {
+		p := filepath.FromSlash(string(lines[2+i]))
+		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
 		paths[i] = filepath.Clean(p)
@@ -78,18 +76,6 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	g.gitDir, g.commonDir, g.root = paths[0], paths[1], paths[2]
 	g.fast = fast{gitDir: g.gitDir, commonDir: g.commonDir}
 	return g, nil
-}
-
-// askEach asks for one path at a time: a path with a line break in it cannot be told from two.
-func askEach(ctx context.Context, dir string) (paths [3]string, err error) {
-	for i, what := range []string{"--absolute-git-dir", "--git-common-dir", "--show-toplevel"} {
-		out, err := Run(ctx, Call{Dir: dir, Args: []string{"rev-parse", what}})
-		if err != nil {
-			return paths, fmt.Errorf("open repository: %w", err)
-		}
-		paths[i] = strings.TrimSuffix(string(out), "\n")
-	}
-	return paths, nil
 }
 
 // repositoryAbove reports whether dir or a folder above it looks like a checkout: then git had another reason. An empty
@@ -108,10 +94,15 @@ func repositoryAbove(dir string) bool {
 	}
 }
 
-// isExit reports that git ran, and said no.
-func isExit(err error) bool {
-	var e *GitError
-	return errors.As(err, &e) && e.Code > 0
+// ExitCode returns git's exit status: 0 for no error, -1 for an error that is not git's own.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := errors.AsType[*GitError](err); ok {
+		return e.Code
+	}
+	return -1
 }
 
 // Worktree returns a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir,
@@ -188,8 +179,7 @@ func (g *Git) Ref(ctx context.Context, name string) (string, error) {
 		return hash, nil
 	}
 	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name}})
-	var e *GitError
-	if errors.As(err, &e) && e.Code == 1 {
+	if ExitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {
@@ -206,8 +196,7 @@ func (g *Git) Branch(ctx context.Context) (string, error) {
 		return strings.TrimPrefix(name, "refs/heads/"), nil
 	}
 	out, err := g.Run(ctx, Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}})
-	var e *GitError
-	if errors.As(err, &e) && e.Code == 1 {
+	if ExitCode(err) == 1 {
 		return "", nil
 	}
 	if err != nil {
@@ -221,7 +210,7 @@ func checkRef(name string) error {
 	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) }
 	plain := name == "HEAD" || strings.HasPrefix(name, "refs/")
 	if !plain || strings.Contains(name, "..") || strings.Contains(name, "@{") || strings.ContainsFunc(name, odd) {
-		return fmt.Errorf("reference %q: want HEAD or a name below refs/", oneLine(name, 200))
+		return fmt.Errorf("reference %q: want HEAD or a name below refs/", plaintext.Head(name, 200))
 	}
 	return nil
 }

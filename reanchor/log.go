@@ -3,35 +3,24 @@ package reanchor
 import (
 	"context"
 	"fmt"
+	"relay/internal/plaintext"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// maxLog bounds how many commits are returned at once.
-const maxLog = 10_000
-
-// Commit returns one commit by its full hash.
-func (g *Git) Commit(ctx context.Context, hash string) (Commit, error) {
-	log, err := g.log(ctx, hash, 1)
-	if err != nil {
-		return Commit{}, err
-	}
-	if len(log) == 0 {
-		return Commit{}, fmt.Errorf("commit %q: not found", oneLine(hash, 80))
-	}
-	return log[0], nil
-}
-
 // Tree returns the full hash of a commit's tree.
 func (g *Git) Tree(ctx context.Context, commit string) (string, error) {
-	if isHash(commit) {
+	if IsHash(commit) {
 		if tree, err := g.fast.tree(commit); err == nil {
 			return tree, nil
 		}
 	}
-	return g.verify(ctx, commit+"^{tree}")
+	return verify(ctx, g, commit+"^{tree}")
 }
+
+// fieldBytes is how much is kept of a subject or an author.
+const fieldBytes = 4 << 10
 
 // HeadCommit returns the full hash of the commit HEAD leads to. That there is none is an error, and so is one git cannot find.
 func (g *Git) HeadCommit(ctx context.Context) (string, error) {
@@ -40,33 +29,22 @@ func (g *Git) HeadCommit(ctx context.Context) (string, error) {
 			return hash, nil
 		}
 	}
-	return g.verify(ctx, "HEAD^{commit}")
+	return verify(ctx, g, "HEAD^{commit}")
 }
 
 // verify returns the full hash of the one object a name stands for.
-func (g *Git) verify(ctx context.Context, name string) (string, error) {
+func verify(ctx context.Context, g *Git, name string) (string, error) {
 	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--end-of-options", name}})
 	return strings.TrimSpace(string(out)), err
 }
 
-// log returns up to n commits, the given one first.
+// log returns up to n commits, the given one first. Each is four fields that end in NUL, which none of them can contain.
 func (g *Git) log(ctx context.Context, hash string, n int) ([]Commit, error) {
-	if !isHash(hash) {
-		return nil, fmt.Errorf("commit %q: want a full hash", oneLine(hash, 80))
-	}
-	if found, err := g.fast.log(hash, min(n, maxLog)); err == nil {
-		return found, nil
-	}
-	return g.slowLog(ctx, hash, n)
-}
-
-// slowLog asks the git program. Four fields a commit, each ended by NUL, which none of them can contain.
-func (g *Git) slowLog(ctx context.Context, hash string, n int) ([]Commit, error) {
-	if n <= 0 {
-		return nil, nil
+	if !IsHash(hash) {
+		return nil, fmt.Errorf("commit %q: want a full hash", plaintext.Head(hash, 80))
 	}
 	args := []string{
-		"log", "-n", strconv.Itoa(min(n, maxLog)), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
+		"log", "-n", strconv.Itoa(n), "-z", "--format=%H%x00%ct%x00%an%x00%s", "--encoding=UTF-8",
 		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--",
 	}
 	scan := logScan{}
@@ -99,8 +77,8 @@ func (s *logScan) take(rec []byte) error {
 		return nil
 	}
 	seconds, err := strconv.ParseInt(s.fields[1], 10, 64)
-	if err != nil || !isHash(s.fields[0]) {
-		return fmt.Errorf("%w: commit %q at %q", errRecord, oneLine(s.fields[0], 80), oneLine(s.fields[1], 80))
+	if err != nil || !IsHash(s.fields[0]) {
+		return fmt.Errorf("%w: commit %q at %q", errRecord, plaintext.Head(s.fields[0], 80), plaintext.Head(s.fields[1], 80))
 	}
 	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Author: s.fields[2], Subject: s.fields[3]})
 	s.fields = s.fields[:0]
@@ -115,15 +93,7 @@ func (s *logScan) end() error {
 	return nil
 }
 
-// isHash reports whether s is a full SHA-1 or SHA-256 name.
-func isHash(s string) bool {
-	if len(s) != 40 && len(s) != 64 {
-		return false
-	}
-	for _, r := range s {
-		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
-			return false
-		}
-	}
-	return true
+// IsHash reports whether a text is the full name of an object, SHA-1 or SHA-256.
+func IsHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -49,7 +49,7 @@ func (p Planning) Prompt() []byte {
 		s.say("Your last message is the plan and nothing else: markdown that begins with a line `# Title`. Under the title, say in a few sentences what is\n" +
 			"wanted and what is not. Then the tasks in this form:")
 	} else {
-		s.list(fixed, "These tasks lack something:", p.lacks())
+		s.list(fixed, "These tasks lack something:", oneLines(p.Lacks, titleBytes))
 		s.say("Your last message is what they lack and nothing else: markdown that begins with a line `# Title`, and has each of these tasks with its id and\n" +
 			"title as they are, and only the field Checks, the list of Acceptance Criteria, or both. All else of the plan stays as it is. The form:")
 	}
@@ -80,20 +80,8 @@ func (p Planning) mend(s *sheet) {
 		s.add(block{head: "\n", body: body, fence: fenceFor(body), lost: lost})
 	}
 	s.section("What is wrong with your last answer", "")
-	lines := make([]string, len(p.Wrong))
-	for i, w := range p.Wrong {
-		lines[i] = oneLine(w, 600)
-	}
-	s.list(fixed, "relay has read it, and run its checks on the commit that you see:", lines)
+	s.list(fixed, "relay has read it, and run its checks on the commit that you see:", oneLines(p.Wrong, 600))
 	s.say("Put all of it right, and answer with the whole text again, in the same form and with nothing else.")
-}
-
-func (p Planning) lacks() []string {
-	lines := make([]string, len(p.Lacks))
-	for i, l := range p.Lacks {
-		lines[i] = oneLine(l, titleBytes)
-	}
-	return lines
 }
 
 func (p Planning) rules() []string {

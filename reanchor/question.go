@@ -14,10 +14,7 @@ func AskResult(in Input, why string, changed bool) []byte {
 
 // AskWhy writes the brief of an agent whose work has what its task does not name, such as changes of tests: seen says so, a line each.
 func AskWhy(in Input, seen []string, resumed bool) []byte {
-	for i, line := range seen {
-		seen[i] = oneLine(line, 4*titleBytes)
-	}
-	return question(in, "relay has looked at your work:\n- "+strings.Join(seen, "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.", resumed)
+	return question(in, "relay has looked at your work:\n- "+strings.Join(oneLines(seen, 4*titleBytes), "\n- ")+"\n\nWhy? If the task needs it, say so in the `summary`, and change nothing. Else undo it, and pass the old tests.", resumed)
 }
 
 func question(in Input, said string, resumed bool) []byte {

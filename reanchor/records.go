@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"relay/internal/plaintext"
 	"strconv"
 	"strings"
 )
@@ -12,6 +13,10 @@ var (
 	errRecord = errors.New("git printed something relay does not understand")
 	errLong   = fmt.Errorf("%w: a name of more than %d bytes", ErrTooMuch, recordBytes)
 )
+
+func oddRecord(what string, rec []byte) error {
+	return fmt.Errorf("%w: %s %q", errRecord, what, plaintext.Head(string(rec), 80))
+}
 
 // records cuts a stream at NUL bytes and hands each piece over. It holds one unfinished piece and nothing else.
 type records struct {
@@ -58,7 +63,7 @@ func (r *records) hold(p []byte) error {
 // end reports whether the stream stopped in the middle of a piece.
 func (r *records) end() error {
 	if len(r.part) > 0 {
-		return fmt.Errorf("%w: cut off at %q", errRecord, oneLine(string(r.part), 80))
+		return fmt.Errorf("%w: cut off at %q", errRecord, plaintext.Head(string(r.part), 80))
 	}
 	return nil
 }
@@ -81,7 +86,7 @@ func (s *statusScan) take(rec []byte) error {
 		return s.visit(s.pending)
 	}
 	if len(rec) < 3 || rec[1] != ' ' {
-		return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+		return oddRecord("status record", rec)
 	}
 	switch rec[0] {
 	case '#':
@@ -99,7 +104,7 @@ func (s *statusScan) take(rec []byte) error {
 		s.unmerged = true
 		return s.entry(rec, 10)
 	}
-	return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+	return oddRecord("status record", rec)
 }
 
 func (s *statusScan) header(text []byte) {
@@ -121,7 +126,7 @@ func (s *statusScan) entry(rec []byte, fields int) error {
 	for i := range fields {
 		field, after, ok := bytes.Cut(rest, []byte(" "))
 		if !ok {
-			return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+			return oddRecord("status record", rec)
 		}
 		if i == 1 {
 			code = field
@@ -129,7 +134,7 @@ func (s *statusScan) entry(rec []byte, fields int) error {
 		rest = after
 	}
 	if len(code) != 2 || len(rest) == 0 {
-		return fmt.Errorf("%w: status record %q", errRecord, oneLine(string(rec), 80))
+		return oddRecord("status record", rec)
 	}
 	c := Change{Code: string(bytes.ReplaceAll(code, []byte("."), []byte(" "))), Path: string(rest)}
 	if rec[0] == '2' {
@@ -142,7 +147,7 @@ func (s *statusScan) entry(rec []byte, fields int) error {
 // end reports a rename without its old path.
 func (s *statusScan) end() error {
 	if s.waiting {
-		return fmt.Errorf("%w: rename to %q has no old path", errRecord, oneLine(s.pending.Path, 80))
+		return fmt.Errorf("%w: rename to %q has no old path", errRecord, plaintext.Head(s.pending.Path, 80))
 	}
 	return nil
 }
@@ -161,7 +166,7 @@ func (s *nameScan) take(rec []byte) error {
 	case s.wants == 0:
 		fields := strings.Split(string(rec), " ") // :100644 160000 <object> <object> M
 		if rec[0] != ':' || len(fields) != 5 || fields[4] == "" || fields[4][0] < 'A' || fields[4][0] > 'Z' {
-			return fmt.Errorf("%w: change letter %q", errRecord, oneLine(string(rec), 80))
+			return oddRecord("change letter", rec)
 		}
 		s.pending, s.wants = Change{Code: fields[4][:1]}, 1
 		if fields[1] == linkMode {
@@ -192,7 +197,7 @@ func (s *linesScan) take(rec []byte) error {
 		added, rest, one := bytes.Cut(rec, []byte("\t"))
 		deleted, path, two := bytes.Cut(rest, []byte("\t"))
 		if !one || !two {
-			return fmt.Errorf("%w: numbers of lines %q", errRecord, oneLine(string(rec), 80))
+			return oddRecord("numbers of lines", rec)
 		}
 		s.pending = Lines{Added: number(added), Deleted: number(deleted)}
 		if len(path) == 0 {

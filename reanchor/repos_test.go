@@ -101,9 +101,9 @@ func dirty(tb testing.TB, dir string) string {
 
 // repo is one repository to read, and whether go-git is known to read its references and its commits.
 type repo struct {
-	name       string
-	refs, logs bool
-	make       func(t testing.TB) string
+	name string
+	refs bool
+	make func(t testing.TB) string
 }
 
 // repositories are what people have, and what agents leave.
@@ -113,41 +113,41 @@ func repositories() []repo {
 
 func ordinary() []repo {
 	return []repo{
-		{"normal", true, true, func(tb testing.TB) string {
+		{"normal", true, func(tb testing.TB) string {
 			tb.Helper()
 			return dirty(tb, normal(tb))
 		}},
-		{"packed", true, true, func(tb testing.TB) string {
+		{"packed", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "gc", "-q")
 			return dirty(tb, dir)
 		}},
-		{"index v4", true, true, func(tb testing.TB) string {
+		{"index v4", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := dirty(tb, normal(tb))
 			git(tb, dir, "update-index", "--index-version", "4")
 			return dir
 		}},
-		{"untracked cache", true, true, func(tb testing.TB) string {
+		{"untracked cache", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := dirty(tb, normal(tb))
 			git(tb, dir, "update-index", "--untracked-cache")
 			return dir
 		}},
-		{"detached", true, true, func(tb testing.TB) string {
+		{"detached", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "checkout", "-q", "--detach", "HEAD~1")
 			return dirty(tb, dir)
 		}},
-		{"linked worktree", true, true, func(tb testing.TB) string {
+		{"linked worktree", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir, linked := normal(tb), filepath.Join(tb.TempDir(), "linked")
 			git(tb, dir, "worktree", "add", "-q", "-b", "side", linked)
 			return dirty(tb, linked)
 		}},
-		{"submodule", true, true, func(tb testing.TB) string {
+		{"submodule", true, func(tb testing.TB) string {
 			tb.Helper()
 			inner, dir := normal(tb), normal(tb)
 			git(tb, dir, "submodule", "--quiet", "add", inner, "mod")
@@ -155,20 +155,20 @@ func ordinary() []repo {
 			write(tb, dir, "mod/edited.txt", "inside")
 			return dirty(tb, dir)
 		}},
-		{"info/exclude", true, true, func(tb testing.TB) string {
+		{"info/exclude", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := dirty(tb, normal(tb))
 			write(tb, dir, ".git/info/exclude", "new/\n")
 			return dir
 		}},
-		{"core.excludesFile", true, true, func(tb testing.TB) string {
+		{"core.excludesFile", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := dirty(tb, normal(tb))
 			write(tb, dir, ".git/mine", "new/\n")
 			git(tb, dir, "config", "core.excludesFile", filepath.Join(dir, ".git/mine"))
 			return dir
 		}},
-		{"fileMode=false", true, true, func(tb testing.TB) string {
+		{"fileMode=false", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "config", "core.fileMode", "false")
@@ -177,7 +177,7 @@ func ordinary() []repo {
 			}
 			return dir
 		}},
-		{"branch named (detached)", true, true, func(tb testing.TB) string {
+		{"branch named (detached)", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "checkout", "-q", "-b", "(detached)")
@@ -188,7 +188,7 @@ func ordinary() []repo {
 
 func unusual() []repo {
 	return []repo{
-		{"worktreeConfig", false, false, func(tb testing.TB) string {
+		{"worktreeConfig", false, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "config", "core.repositoryFormatVersion", "1")
@@ -196,43 +196,43 @@ func unusual() []repo {
 			git(tb, dir, "config", "--worktree", "core.untrackedCache", "false")
 			return dirty(tb, dir)
 		}},
-		{"sha256", false, false, func(tb testing.TB) string {
+		{"sha256", false, func(tb testing.TB) string {
 			tb.Helper()
 			return dirty(tb, normal(tb, "--object-format=sha256"))
 		}},
-		{"partial clone", true, true, partialClone},
-		{"partial clone by extension", false, false, func(tb testing.TB) string {
+		{"partial clone", true, partialClone},
+		{"partial clone by extension", false, func(tb testing.TB) string {
 			tb.Helper()
 			dir := partialClone(tb)
 			git(tb, dir, "config", "extensions.partialClone", "origin")
 			return dir
 		}},
-		{"shared clone", true, false, func(tb testing.TB) string {
+		{"shared clone", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := filepath.Join(tb.TempDir(), "clone")
 			git(tb, tb.TempDir(), "clone", "-q", "--shared", normal(tb), dir)
 			return dirty(tb, dir)
 		}},
-		{"shallow", true, false, func(tb testing.TB) string {
+		{"shallow", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := filepath.Join(tb.TempDir(), "clone")
 			git(tb, tb.TempDir(), "clone", "-q", "--depth=1", "file://"+filepath.ToSlash(normal(tb)), dir)
 			return dirty(tb, dir)
 		}},
-		{"split index", true, true, func(tb testing.TB) string {
+		{"split index", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := dirty(tb, normal(tb))
 			git(tb, dir, "update-index", "--split-index")
 			return dir
 		}},
-		{"no commit", false, false, func(tb testing.TB) string {
+		{"no commit", false, func(tb testing.TB) string {
 			tb.Helper()
 			dir := tb.TempDir()
 			git(tb, dir, "init", "-q")
 			write(tb, dir, "a", "a")
 			return dir
 		}},
-		{"conflict", true, true, func(tb testing.TB) string {
+		{"conflict", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "checkout", "-q", "-b", "side")
@@ -246,7 +246,7 @@ func unusual() []repo {
 			}
 			return dir
 		}},
-		{"merged", true, false, func(tb testing.TB) string {
+		{"merged", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "checkout", "-q", "-b", "side", "HEAD~1")
@@ -255,7 +255,7 @@ func unusual() []repo {
 			git(tb, dir, "merge", "-q", "--no-ff", "-m", "joined", "side")
 			return dir
 		}},
-		{"symlinks", true, true, func(tb testing.TB) string {
+		{"symlinks", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			if err := os.Symlink("/etc", filepath.Join(dir, "out")); err != nil {
@@ -267,7 +267,7 @@ func unusual() []repo {
 			_ = os.Symlink("nowhere", filepath.Join(dir, "dangling"))
 			return dir
 		}},
-		{"symbolic HEAD link", false, true, func(tb testing.TB) string {
+		{"symbolic HEAD link", false, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			head := filepath.Join(dir, ".git", "HEAD")
@@ -277,16 +277,16 @@ func unusual() []repo {
 			}
 			return dir
 		}},
-		{"odd names", true, true, oddNames},
-		{"odd messages", true, true, oddMessages},
-		{"long subject", true, false, func(tb testing.TB) string {
+		{"odd names", true, oddNames},
+		{"odd messages", true, oddMessages},
+		{"long subject", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			write(tb, dir, "message", strings.Repeat("x", 200_000))
 			git(tb, dir, "commit", "-q", "--allow-empty", "-F", "message")
 			return dir
 		}},
-		{"other encoding", true, false, func(tb testing.TB) string {
+		{"other encoding", true, func(tb testing.TB) string {
 			tb.Helper()
 			dir := normal(tb)
 			git(tb, dir, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-m", "caf\xe9")

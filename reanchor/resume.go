@@ -40,11 +40,7 @@ func SessionBrief(from Session) []byte {
 	}
 	s.section("What to do next", "")
 	s.list(fixed, "In this order:", from.Next)
-	budget := from.MaxBytes
-	if budget <= 0 {
-		budget = defaultBrief
-	}
-	s.fit(max(budget, smallBrief))
+	s.fit(budget(from.MaxBytes))
 	return s.bytes()
 }
 

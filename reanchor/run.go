@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"relay/internal/plaintext"
 	"relay/internal/telling"
 )
 
@@ -86,7 +87,7 @@ func (e *GitError) Unwrap() error { return e.Err }
 // firstCause returns the line that says why git did not succeed, else its last one.
 func firstCause(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
-	return cmp.Or(telling.Best(telling.Lines(stderr)), oneLine(lines[len(lines)-1], 500))
+	return cmp.Or(telling.Best(telling.Lines(stderr)), plaintext.Head(plaintext.Line(lines[len(lines)-1]), 500))
 }
 
 // Run runs one git command and returns what it printed. Output is returned beside an error, too.
@@ -155,7 +156,7 @@ func run(ctx context.Context, c Call, stdout, stderr io.Writer) error {
 
 // gitError says what ended the command: relay's own limits before git's exit status.
 func gitError(ctx context.Context, c Call, err error, stderr string) error {
-	e := &GitError{Args: c.Args, Dir: c.Dir, Code: -1, Stderr: plain(stderr, callStderr)}
+	e := &GitError{Args: c.Args, Dir: c.Dir, Code: -1, Stderr: strings.TrimSuffix(plaintext.Clean(stderr), "\n")}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && ctx.Err() == nil:

@@ -88,7 +88,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	_, changesErr := g.Changes(ctx)
 	_, namesErr := g.Names(ctx, "HEAD~1", "HEAD")
 	_, statErr := g.Stat(ctx, "HEAD~1", "HEAD")
-	_, logErr := g.slowLog(ctx, git(t, dir, "rev-parse", "HEAD")[:40], 5)
+	_, logErr := g.log(ctx, git(t, dir, "rev-parse", "HEAD")[:40], 5)
 	_, stateErr := g.State(ctx)
 	_, diffErr := g.Run(ctx, Call{Args: []string{"diff", "HEAD", "--", "."}})
 	_, addErr := g.Run(ctx, Call{Args: []string{"add", "-A", "--", "."}, Writes: true})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"relay/internal/plaintext"
 	"slices"
 	"strings"
 )
@@ -34,10 +35,10 @@ func (g *Git) State(ctx context.Context) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{Unborn: head == "", Detached: branch == "", Operation: g.operation(), Linked: g.gitDir != g.commonDir}
+	s := State{Unborn: head == "", Detached: branch == "", Operation: g.merging(), Linked: g.gitDir != g.commonDir}
 	s.Locked = exists(filepath.Join(g.gitDir, "index.lock"))
 	s.Submodules = exists(filepath.Join(g.root, ".gitmodules"))
-	if err := g.configured(ctx, &s); err != nil {
+	if err := configured(ctx, g, &s); err != nil {
 		return State{}, err
 	}
 	// Asked with the hooks in place: with them out of the way git names the folder of that instead.
@@ -62,12 +63,12 @@ func (g *Git) State(ctx context.Context) (State, error) {
 }
 
 // configured reads what the configuration says, the last value of a key in force.
-func (g *Git) configured(ctx context.Context, s *State) error {
+func configured(ctx context.Context, g *Git, s *State) error {
 	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{
 		"config", "-z", "--get-regexp",
 		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`,
 	}})
-	if err != nil && !isExit(err) {
+	if err != nil && ExitCode(err) <= 0 {
 		return err
 	}
 	for kv := range strings.SplitSeq(string(out), "\x00") {
@@ -110,7 +111,7 @@ func hookNames(root, dir string) []string {
 		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(e.Name(), ".sample") || info.Mode().Perm()&0o111 == 0 {
 			continue
 		}
-		names = append(names, oneLine(e.Name(), 100))
+		names = append(names, plaintext.Head(plaintext.Line(e.Name()), 100))
 	}
 	slices.Sort(names)
 	return names
@@ -120,6 +121,3 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
-
-// RecentCommits is how many commits a brief shows.
-const RecentCommits = 5

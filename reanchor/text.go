@@ -26,6 +26,15 @@ func oneLine(s string, max int) string {
 	return line
 }
 
+// oneLines makes each text fit for a line.
+func oneLines(texts []string, max int) []string {
+	lines := make([]string, len(texts))
+	for i, t := range texts {
+		lines[i] = oneLine(t, max)
+	}
+	return lines
+}
+
 // clip keeps the first max bytes of s, or the last, and never half a character.
 func clip(s string, max int, tail bool) string {
 	if tail {

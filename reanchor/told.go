@@ -58,49 +58,11 @@ func unclear(past []attempts.Attempt) []string {
 }
 
 // parts names what is cut of a brief that is too long.
-func (r rank) String() string {
-	switch r {
-	case cutThreads:
-		return "questions"
-	case cutEntries:
-		return "work of others"
-	case cutLearnings:
-		return "learnings"
-	case cutHandoff:
-		return "handoff"
-	case cutOlderAttempts:
-		return "older attempts"
-	case cutDependencies:
-		return "dependencies"
-	case cutGit:
-		return "git state"
-	case cutProgress:
-		return "other tasks"
-	case cutEpic:
-		return "epic"
-	case cutDiff:
-		return "diff of the last attempt"
-	case cutOutput:
-		return "output of the last attempt"
-	case cutReport:
-		return "report of the last attempt"
-	case cutPaths:
-		return "paths"
-	default:
-		return taskPart(r)
-	}
-}
-
-// taskPart names what is cut last.
-func taskPart(r rank) string {
-	switch r {
-	case cutTask:
-		return "description"
-	case cutProof:
-		return "criteria and commands"
-	default:
-		return "rest"
-	}
+var parts = map[rank]string{
+	cutThreads: "questions", cutEntries: "work of others", cutLearnings: "learnings", cutHandoff: "handoff", cutOlderAttempts: "older attempts",
+	cutDependencies: "dependencies", cutGit: "git state", cutProgress: "other tasks", cutEpic: "epic", cutDiff: "diff of the last attempt",
+	cutOutput: "output of the last attempt", cutReport: "report of the last attempt", cutPaths: "paths", cutTask: "description",
+	cutProof: "criteria and commands",
 }
 
 // cuts names the parts of which something was left out.
@@ -108,7 +70,7 @@ func (s *sheet) cuts() []string {
 	var names []string
 	for r := cutThreads; r <= cutProof; r++ {
 		if slices.ContainsFunc(s.blocks, func(b block) bool { return b.rank == r && (b.gone || b.lost > 0) }) {
-			names = append(names, r.String())
+			names = append(names, parts[r])
 		}
 	}
 	return names

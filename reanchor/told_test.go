@@ -52,7 +52,7 @@ func TestToldOfCuts(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for r := cutThreads; r <= cutProof; r++ {
-		if r.String() == fixed.String() {
+		if parts[r] == "" {
 			t.Errorf("rank %d has no name", r)
 		}
 	}

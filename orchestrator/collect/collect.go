@@ -47,7 +47,7 @@ type Work struct {
 func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 	f, w, tree := wk.State, wk.Evidence.Work, wk.Tree
 	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
-	if err := tree.Unlock(ctx); err != nil {
+	if err := tree.Runner().Unlock(); err != nil {
 		return nil, err
 	}
 	if verdict.Stands(wk.Evidence) {
@@ -82,7 +82,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 // halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
 func (wk *Work) halfDone(ctx context.Context) (err error) {
 	w := wk.Evidence.Work
-	if w.HalfDone = gitcmd.Halfway(wk.Tree.Repo); w.HalfDone == "" {
+	if w.HalfDone = wk.Tree.Repo.Operation(); w.HalfDone == "" {
 		w.Unmerged, err = gitcmd.Unmerged(ctx, wk.Tree.Repo)
 	}
 	return err
@@ -94,7 +94,7 @@ func (wk *Work) findHead(ctx context.Context) error {
 	tree := wk.Tree
 	head, err := tree.Head(ctx)
 	if kept := wk.Files.Kept(); err == nil && wk.Attempt.Ended && head == wk.Attempt.Base && kept != "" {
-		head, err = tree.BringBack(ctx, head, kept)
+		head, err = worktree.BringBack(ctx, tree, head, kept)
 	}
 	if err != nil {
 		return err
@@ -156,12 +156,11 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 
 // withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
 func (wk *Work) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
-	records := wk.Tree.Records
-	if records == nil {
+	if wk.Tree.Records == nil {
 		return names
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(n reanchor.Change) bool {
-		return wk.Tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && records.Between(ctx, wk.Attempt.Base, wk.State.Head)
+		return wk.Tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && recordfiles.Between(ctx, wk.Repo, wk.Attempt.Base, wk.State.Head)
 	})
 }
 

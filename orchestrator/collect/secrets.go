@@ -43,7 +43,7 @@ func (s Search) in(ctx context.Context, base, commit string, args ...string) (fo
 	removed := ""
 	for part := range strings.SplitSeq("\n"+string(out), "\ncommit ") {
 		files := strings.Split("\n"+part, "\ndiff --git ")
-		if head := strings.Fields(files[0]); len(head) > 0 && gitcmd.IsObject(head[0]) {
+		if head := strings.Fields(files[0]); len(head) > 0 && reanchor.IsHash(head[0]) {
 			commit, removed = head[0], ""
 		}
 		for _, file := range files[1:] {

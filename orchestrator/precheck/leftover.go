@@ -9,7 +9,6 @@ import (
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
@@ -74,7 +73,7 @@ func refuseMissingWork(ctx context.Context, o *engine.LocalOptions, at attempts.
 // RefuseUncommitted refuses a checkout in which a merge or the like is half done, or changes are not committed: they would be mixed up
 // with an agent's.
 func RefuseUncommitted(ctx context.Context, repo *reanchor.Git) error {
-	if half := gitcmd.Halfway(repo); half != "" {
+	if half := repo.Operation(); half != "" {
 		return &text.RefusedError{Reason: "a " + half + " is half done in this checkout", Hint: "finish it, or end it as git status says, then relay work"}
 	}
 	changes, err := repo.Changes(ctx)

@@ -15,7 +15,6 @@ import (
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/gittrace"
-	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/guard"
@@ -44,8 +43,7 @@ type Watch struct {
 
 	mu           sync.Mutex
 	attempts     []*Attempt
-	branch, head string // when it was last looked at
-	refs         integration.Refs
+	branch, head string            // when it was last looked at
 	was          map[string]string // branches and tags then
 	reported     map[string]bool   // files that are not what they were, and are told
 	changes      []Change
@@ -80,8 +78,7 @@ func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, taken: o.Taken, branch: s.Branch,
 		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
 	}
-	w.refs.Dir = o.Home.CommonDir()
-	w.was, _ = w.refs.Read() // what cannot be read is not looked at
+	w.was, _ = usersRefs(ctx, o.Home) // what cannot be read is not looked at
 	return w, warning
 }
 
@@ -163,9 +160,22 @@ func (w *Watch) checkHead(ctx context.Context) error {
 	return nil
 }
 
+// usersRefs returns the commits of branches and tags by full name, without relay's own branches.
+func usersRefs(ctx context.Context, repo *reanchor.Git) (map[string]string, error) {
+	out, err := repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags"}})
+	all := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		ref := strings.Fields(line) // three for one that stands for another
+		if len(ref) == 2 && !strings.HasPrefix(ref[1], "refs/heads/relay/") && !strings.HasPrefix(ref[1], "refs/heads/"+gitcmd.TaskBranches) {
+			all[ref[1]] = ref[0]
+		}
+	}
+	return all, err
+}
+
 // checkRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
 func (w *Watch) checkRefs(ctx context.Context) error {
-	now, err := w.refs.Read()
+	now, err := usersRefs(ctx, w.home)
 	if err != nil || w.was == nil || maps.Equal(now, w.was) {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"relay/orchestrator/bench"
@@ -37,9 +36,6 @@ type checkout struct {
 	traces string             // folder in which git writes down what the agent has it do; "" : it does not
 	did    []gittrace.Command // by the agent, since the guard looked before
 	view   usercheckout.View  // of the user's checkout
-
-	clearing sync.Mutex
-	cleared  time.Time // when unblock last looked
 }
 
 // isAlone reports whether what was just found can only be the doing of one attempt.
@@ -69,31 +65,12 @@ func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
 	return c.run.guard.Look(ctx, c.site(), seen)
 }
 
-// unblock makes sure, side by side, that git will not wait for ever for what an agent put in its way. It looks no
-// more often than the facts are asked for, and always before.
-func (c *checkout) unblock() error {
-	if c.tree != nil {
-		return nil
-	}
-	c.clearing.Lock()
-	defer c.clearing.Unlock()
-	now := c.run.now()
-	if age := now.Sub(c.cleared); age >= 0 && age < factsAge(c.run.o.Isolation) {
-		return nil
-	}
-	c.cleared = now
-	return gitcmd.Unblock(c.repo)
-}
-
 // mendings is how often in a row .git is put back before its loss ends the run: each neighbour's agent takes it away once.
 const mendings = 200
 
 // state asks git for the state of the checkout, without what relay has added to records. Side by side a neighbour's agent may
 // have taken .git away this moment: that must not end the run.
 func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
-	if err := c.unblock(); err != nil {
-		return f, err
-	}
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
 		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {

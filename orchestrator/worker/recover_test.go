@@ -94,8 +94,7 @@ func TestRecovery(t *testing.T) {
 			if name == "another history" {
 				l.c.c.tree.Branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			untracked, _ := l.c.before(a.Run)
-			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), untracked); err != nil {
+			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), l.c.before(a.Run)); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *engine.Attempt) { *to = a })

@@ -61,7 +61,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}}
 	s := &slotEngine{
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
-		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID, Slots: g.o.Worktree.Dir},
+		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID},
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,

@@ -82,13 +82,11 @@ func TestSlotsKeepNestedRepositories(t *testing.T) {
 	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n"})
 }
 
-// So does one that an agent has made of its worktree, or of a folder with tracked files, in which git sees none.
+// So does one that an agent has made of a folder with tracked files, in which git sees none.
 func TestSlotsKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 	t.Parallel()
 	const deep = "git config user.name a; git config user.email a@b; echo deep > deep; git add deep; git commit -qm deep; git rm -q deep; git commit -qm none; "
 	for name, c := range map[string]struct{ script, at string }{
-		"the worktree":            {"rm -rf .git; git init -q; " + deep, "agents-git"},
-		"the worktree, ignored":   {"rm -rf .git; git init -q; " + deep + "echo '*' > .gitignore; git add -f .gitignore", "agents-git"},
 		"a folder":                {"cd tests; git init -q; " + deep + "cd ..; echo one > one", "tests"},
 		"a folder, and no change": {"cd tests; git init -q; " + deep, "tests"},
 	} {
@@ -100,7 +98,7 @@ func TestSlotsKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 			if n := len(f.Notes); n == 0 || f.Notes[n-1].Text != c.at+"/ is in no commit of this repository: it stays in .agents-os/relay/worktrees/1, which no other task gets" {
 				t.Errorf("notes: %+v", f.Notes)
 			}
-			if got := y.step(y.proved("T2", "echo 2 > two; test ! -e agents-git")); got != "T2 success" {
+			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
 				t.Error(got)
 			}
 			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) != 1 {
@@ -196,40 +194,6 @@ func TestWhatAFilterRefusesIsKept(t *testing.T) {
 	}
 	if got := y.Git("show", f.Receipt.Salvage+":two") + y.Git("show", f.Receipt.Salvage+":b.nb"); got != "2bad" {
 		t.Errorf("what is kept has %q", got)
-	}
-}
-
-// Refs with which an agent takes the place of relay's own are kept under another name, and end no run.
-func TestSlotsMakeWayForTheirRefs(t *testing.T) {
-	t.Parallel()
-	for name, taken := range map[string]string{
-		"the task's":           "git update-ref refs/relay/20260101-lab/T1 HEAD",
-		"below the attempt's":  "git update-ref refs/relay/20260101-lab/T1/1/x HEAD",
-		"the epic's":           "git update-ref refs/relay/20260101-lab HEAD",
-		"no ref":               `d=$(git rev-parse --git-common-dir)/refs/relay; mkdir -p "$d/20260101-lab"; echo rubbish > "$d/20260101-lab/T1"`,
-		"no refs":              `d=$(git rev-parse --git-common-dir)/refs/relay/20260101-lab/T1/1; mkdir -p "$d/x"; echo rubbish > "$d/x/y"`,
-		"another task's":       "git branch relay-tasks/20260101-lab/T2/x",
-		"its own, without it":  "git branch relay-tasks/20260101-lab/T1/x",
-		"every task's, packed": "git branch relay-tasks/20260101-lab; git pack-refs --all",
-	} {
-		t.Run(name, func(t *testing.T) {
-			slowtest.OneIn(t, 4)
-			t.Parallel()
-			y := newSlotLab(t)
-			r := y.does("T1", "echo x > x; git add x; git commit -qm x; cd "+y.Root+"; unset GIT_CEILING_DIRECTORIES; "+taken+"; exit 3")
-			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:x"); got != "x" || r.Result.Receipt.Salvage == "" {
-				t.Errorf("what is kept has %q; %+v", got, r.Result.Notes)
-			}
-			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
-				t.Error(got)
-			}
-			if got := y.step(y.proved("T1", "echo 1 > one")); got != "T1 success" {
-				t.Error(got)
-			}
-			if moved := y.Git("for-each-ref", "refs/relay-moved"); moved == "" && !strings.HasPrefix(name, "no ref") {
-				t.Error("what was in the way is not kept")
-			}
-		})
 	}
 }
 

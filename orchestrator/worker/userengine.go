@@ -94,18 +94,15 @@ func (e *userEngine) Begin(ctx context.Context) error {
 	}
 	head, err := tree.Head(ctx)
 	e.from = text.FirstOf(e.from, head) // unless an attempt of a killed run has said
-	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner()), tree.Records.Record(ctx)); err != nil {
+	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner())); err != nil {
 		return err
 	}
-	untracked, entries := e.before(e.run.o.Run)
-	return errors.Join(tree.User.Save(untracked), tree.Records.Save(entries), w.Stash.Record(), w.Backup.Save())
+	return errors.Join(tree.User.Save(e.before(e.run.o.Run)), w.Stash.Record(), w.Backup.Save())
 }
 
-// before returns the files of a run that say what is the user's: what was not tracked when it began, and the lines of the ledger of
-// LedgerSync that were in no commit.
-func (e *userEngine) before(run string) (untracked, entries string) {
-	folder := filepath.Join(e.run.o.Dir, "runs", run)
-	return filepath.Join(folder, attemptfiles.UntrackedName), filepath.Join(folder, "entries-before")
+// before returns the file of a run that lists what was not tracked when it began: that is the user's.
+func (e *userEngine) before(run string) string {
+	return filepath.Join(e.run.o.Dir, "runs", run, attemptfiles.UntrackedName)
 }
 
 // Reserve does nothing: there is one checkout.
@@ -118,8 +115,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 		return nil, nil
 	}
 	e.from = text.FirstOf(e.from, a.Base) // its commits can be there already
-	untracked, entries := e.before(a.Run)
-	return nil, errors.Join(tree.User.Load(ctx, tree.Runner(), untracked), tree.Records.Load(ctx, entries))
+	return nil, tree.User.Load(ctx, tree.Runner(), e.before(a.Run))
 }
 
 // Close forgets the copies of what is the user's.

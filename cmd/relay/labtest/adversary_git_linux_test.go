@@ -52,15 +52,10 @@ git merge side >/dev/null 2>&1; ok`, half},
 			fails("agent", "code_error", "free.txt in conflict"),
 		},
 		"pruned base":         {`echo x > work.txt; git add .; git commit -q --amend -m "T1: One"; git reflog expire --expire=now --all; git gc -q --force --prune=now; ok`, tampered.saying(".git")},
-		"config is a pipe":    {`rm .git/config; mkfifo .git/config; ok`, tampered.saying("configuration")},
 		"work tree elsewhere": {`git config extensions.worktreeConfig true; git config --worktree core.worktree /; ok`, tampered.saying("core.worktree")},
 		"odd objects":         {`rm -rf .git/objects/??; echo x > .git/objects/aa; ln -s / .git/objects/bb; mkfifo .git/objects/cc; bad "objects"`, tampered.saying(".git")},
-		"name taken":          {`git update-ref refs/relay HEAD; echo x > x; bad "in the way"`, fails("agent", "code_error", "in the way")},
 		"name locked":         {`mkdir -p .git/refs/relay/20260101-hostile/T1/1.lock; echo x > x; bad "locked"`, fails("agent", "code_error", "locked")},
 		"packed":              {`echo x > work.txt; git add .; git commit -qm "T1: One"; git pack-refs --all --prune; git gc -q --force; ok`, believed},
-		"HEAD is a pipe":      {`rm .git/HEAD; mkfifo .git/HEAD; ok`, tampered.saying(".git")},
-		"pipes for files":     {`rm -f .git/index; mkfifo .git/index .git/packed-refs .gitignore .gitattributes .gitmodules .git/info/exclude .git/refs/heads/pipe; echo x > work.txt; ok`, believed},
-		".git is a pipe":      {`rm -rf .git; mkfifo .git; ok`, tampered.saying(".git")},
 		"half bisect":         {`git bisect start -q HEAD HEAD >/dev/null 2>&1; ok`, fails("agent", "code_error", "bisect half done")},
 		"index.lock":          {`echo x > work.txt; touch .git/index.lock .git/HEAD.lock; touch -d "1 minute ago" .git/config.lock; ok`, believed},
 		"ref lock":            {`echo x > work.txt; touch .git/refs/heads/main.lock; ok`, believed},
@@ -72,13 +67,12 @@ git merge side >/dev/null 2>&1; ok`, half},
 		"odd names":           {`echo x > "-rf"; echo x > "--upload-pack=x"; echo x > ":(top)x"; echo x > "$(printf 'a\nb')"; echo x > "$(printf '\377\376')"; echo x > '$(touch pwned)'; ok`, believed},
 		"deep folder":         {`d=.; for i in $(seq 60); do d=$d/$(printf 'd%.0s' $(seq 50)); done; mkdir -p "$d" && echo x > "$d/x"; ok`, believed},
 		"link out":            {`ln -s / root; ln -s ../.. up; ok`, believed},
-		"sealed folder":       {`mkdir sealed; echo x > sealed/x; chmod 0 sealed/x sealed; chattr +i sealed/x 2>/dev/null; chattr -i sealed/x 2>/dev/null; ok`, believed},
 		"pipe":                {`mkfifo pipe; echo x > work.txt; ok`, believed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			onlyFirst(t, name, "no .git", "nothing", "new .git", "no branch", "broken index", "elsewhere", "other branch", "detached",
-				"amended", "half rebase", "half merge, claimed", "pruned base", "name locked", "pipes for files", "index.lock", "odd names",
+				"amended", "half rebase", "half merge, claimed", "pruned base", "name locked", "index.lock", "odd names",
 				"pipe")
 			l := newLab(t, hostilePlan, honest+c.agent+"\n")
 			judged(t, l, c.verdict)

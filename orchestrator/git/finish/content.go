@@ -225,7 +225,7 @@ func (f *Step) checkComplete(ctx context.Context, own, branch string) error {
 	if ahead, err := f.branch.Contains(ctx, branch, own); err != nil || ahead {
 		return err
 	}
-	if late, err := f.lagging(ctx, own, branch); err != nil || late {
+	if late, err := lagging(ctx, f, own, branch); err != nil || late {
 		return err
 	}
 	if c, err := Compare(ctx, f.branch, f.Old, own); err != nil || c.All { // it was rebased, say
@@ -253,7 +253,7 @@ func (f *Step) Has(ctx context.Context, commit string) (bool, error) {
 
 // lagging reports whether the branch has only not followed, as one that was checked out does: it never was anywhere but on
 // its way to where it is.
-func (f *Step) lagging(ctx context.Context, own, branch string) (bool, error) {
+func lagging(ctx context.Context, f *Step, own, branch string) (bool, error) {
 	if behind, err := f.branch.Contains(ctx, own, branch); err != nil || !behind {
 		return false, err
 	}

@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
 	"relay/reanchor"
@@ -87,7 +89,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Commits, err = f.count(ctx, f.New); err != nil {
+	if f.Commits, err = count(ctx, f, f.New); err != nil {
 		return nil, err
 	}
 	if o.Apart && f.How != NothingToLand {
@@ -168,36 +170,17 @@ func (f *Step) checkTarget(ctx context.Context) error {
 		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c reanchor.Change) bool { return f.united(ctx, c.Path) })
 		return nil
 	}
-	where, gone, err := f.elsewhere(ctx)
-	switch {
-	case err != nil:
+	where, err := gitcmd.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
+	if err != nil || where == "" {
 		return err
-	case gone:
+	}
+	if _, err := os.Lstat(where); err != nil {
 		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
-	case where != "":
-		return &text.RefusedError{
-			Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-			Hint:   "git -C " + text.ShellWord(where) + " merge " + f.tipName(ctx),
-		}
-	case f.branch.InRebase("refs/heads/" + f.Into):
-		return &text.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
 	}
-	return nil
-}
-
-// elsewhere returns the worktree that has Into checked out, "" when none has; gone when git would forget it.
-func (f *Step) elsewhere(ctx context.Context) (where string, gone bool, err error) {
-	out, err := f.branch.Repo.Run(ctx, reanchor.Call{Args: []string{"worktree", "list", "--porcelain", "-z"}})
-	if err != nil {
-		return "", false, err
+	return &text.RefusedError{
+		Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
+		Hint:   "git -C " + text.ShellWord(where) + " merge " + tipName(ctx, f),
 	}
-	for block := range strings.SplitSeq(string(out), "\x00\x00") {
-		where, rest, _ := strings.Cut(block, "\x00")
-		if strings.Contains(rest+"\x00", "\x00branch refs/heads/"+f.Into+"\x00") {
-			return strings.TrimPrefix(where, "worktree "), strings.Contains(rest, "\x00prunable"), nil
-		}
-	}
-	return "", false, nil
 }
 
 // build makes the commit that Into shall be at. A commit that was taken off Into, or that it has as another, is not brought.
@@ -216,14 +199,14 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	}
 	if off || !straight {
 		if done, err := f.replay(ctx, base, always); err != nil || done {
-			return f.conflictHint(ctx, err, base)
+			return conflictHint(ctx, f, err, base)
 		}
 	}
 	switch {
 	case off:
 		return &text.RefusedError{
 			Reason: fmt.Sprintf("%s has no longer what %s began from or followed (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
-			Hint:   "git merge " + f.tipName(ctx) + " brings it back, if you want that",
+			Hint:   "git merge " + tipName(ctx, f) + " brings it back, if you want that",
 		}
 	case straight, o.Apart:
 		f.How, f.New = FastForward, f.Tip
@@ -232,18 +215,18 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	f.How = MergeCommit
 	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
 	f.New, err = f.branch.MergeCommit(ctx, f.Old, f.Tip, message)
-	return f.conflictHint(ctx, err, f.Old)
+	return conflictHint(ctx, f, err, f.Old)
 }
 
 // conflictHint adds to a conflict's error the commands with which a person can merge the two changes by hand, or pick those since base.
-func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
+func conflictHint(ctx context.Context, f *Step, err error, base string) error {
 	var c *integration.ConflictError
 	if !errors.As(err, &c) {
 		return err
 	}
-	begin, end := "git merge "+f.tipName(ctx), "git commit"
+	begin, end := "git merge "+tipName(ctx, f), "git commit"
 	if base != f.Old {
-		begin = fmt.Sprintf("git cherry-pick $(git rev-list --reverse --no-merges %s..%s)", base, f.tipName(ctx))
+		begin = fmt.Sprintf("git cherry-pick $(git rev-list --reverse --no-merges %s..%s)", base, tipName(ctx, f))
 		end = "git cherry-pick --continue"
 	}
 	if !f.Here {
@@ -260,7 +243,7 @@ func (f *Step) conflictHint(ctx context.Context, err error, base string) error {
 }
 
 // tipName returns a name for the tip that a person can type: the branch, unless that is somewhere else.
-func (f *Step) tipName(ctx context.Context) string {
+func tipName(ctx context.Context, f *Step) string {
 	if at, err := f.branch.Repo.Ref(ctx, f.branch.BranchRef()); err == nil && at == f.Tip {
 		return f.Name
 	}
@@ -271,7 +254,7 @@ func (f *Step) tipName(ctx context.Context) string {
 func (f *Step) Unsigned() string { return f.branch.Unsigned() }
 
 // count returns how many commits to has that Into has not.
-func (f *Step) count(ctx context.Context, to string) (int, error) {
+func count(ctx context.Context, f *Step, to string) (int, error) {
 	out, err := f.branch.Git(ctx, nil, "rev-list", "--count", f.Old+".."+to, "--")
 	if err != nil {
 		return 0, err

@@ -231,20 +231,17 @@ func TestFinishBesideUncommittedChanges(t *testing.T) {
 func TestFinishRefuses(t *testing.T) {
 	t.Parallel()
 	const (
-		stash  = "git commit or git stash them, then relay finish"
-		away   = "move them away, then relay finish"
-		hidden = "git was told not to look at changes of yours that would be overwritten: seed.txt"
-		show   = "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish"
-		merge  = "git merge " + repotest.Landed + ", resolve the conflicts, git commit; nothing has been changed yet"
-		clash  = "main has changed since, and conflicts with " + repotest.Landed + " in seed.txt"
+		stash = "git commit or git stash them, then relay finish"
+		away  = "move them away, then relay finish"
+		show  = "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish"
+		merge = "git merge " + repotest.Landed + ", resolve the conflicts, git commit; nothing has been changed yet"
+		clash = "main has changed since, and conflicts with " + repotest.Landed + " in seed.txt"
 	)
 	for name, c := range map[string]struct{ before, into, reason, hint string }{
 		"uncommitted change":     {"echo x >> seed.txt", "main", "uncommitted changes of yours would be overwritten: seed.txt", stash},
 		"staged change":          {"echo x > new.txt; git add new.txt", "main", "uncommitted changes of yours would be overwritten: new.txt", stash},
 		"staged for a folder":    {"echo x > deep; git add deep", "main", "uncommitted changes of yours would be overwritten: deep", stash},
 		"renamed":                {"git mv seed.txt other.txt", "main", "uncommitted changes of yours would be overwritten: other.txt", stash},
-		"assumed unchanged":      {"git update-index --assume-unchanged seed.txt; echo x >> seed.txt", "main", hidden, show},
-		"skipped":                {"git update-index --skip-worktree seed.txt; echo x >> seed.txt", "main", hidden, show},
 		"untracked in the way":   {"echo x > new.txt", "main", "untracked files of yours would be overwritten: new.txt", away},
 		"ignored in the way":     {"mkdir -p .git/info deep; echo '*' > .git/info/exclude; echo x > deep/er.txt", "main", "untracked files of yours would be overwritten: deep/er.txt", away},
 		"file for a folder":      {"echo x > deep", "main", "untracked files of yours would be overwritten: deep", away},
@@ -281,10 +278,6 @@ func TestFinishRefuses(t *testing.T) {
 		"checked out and locked": {
 			"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
 			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed,
-		},
-		"being rebased beside": {
-			"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
-			"a rebase or bisection that began on main has not come to its end", "finish it, or git rebase --abort or git bisect reset; then relay finish",
 		},
 		"nothing in common": {
 			"git switch -q --orphan new; git commit -q --allow-empty -m New; git branch -f main new; git switch -q main", "main",

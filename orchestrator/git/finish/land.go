@@ -28,24 +28,24 @@ func (f *Step) Land(ctx context.Context, free func() error) error {
 		err = free()
 	}
 	if err == nil {
-		err = f.land(ctx)
+		err = land(ctx, f)
 	}
 	return errors.Join(err, release())
 }
 
-func (f *Step) land(ctx context.Context) error {
-	call := gitcmd.Writing("update-ref", "-m", f.reflog(), "refs/heads/"+f.Into, f.New, f.Old)
+func land(ctx context.Context, f *Step) error {
+	call := gitcmd.Writing("update-ref", "-m", reflog(f), "refs/heads/"+f.Into, f.New, f.Old)
 	if f.Here {
 		call = gitcmd.Writing("merge", "--quiet", "--ff-only", "--no-squash", "--no-verify-signatures", "--no-autostash", "--no-stat", f.New)
-		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+f.reflog(),
+		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+reflog(f),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
 	}
-	err := f.records().Do(ctx, func() error {
+	err := records(f).Do(ctx, func() error {
 		_, err := f.branch.Repo.Run(ctx, call)
 		return err
 	})
 	if err == nil {
-		return f.verify(ctx)
+		return verify(ctx, f)
 	}
 	if at, asking := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
 		return &text.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
@@ -54,7 +54,7 @@ func (f *Step) land(ctx context.Context) error {
 }
 
 // records keeps out of the checkout what the ledger of LedgerSync has beyond its commit, while git changes that ledger.
-func (f *Step) records() *recordfiles.Apart {
+func records(f *Step) *recordfiles.Apart {
 	if !f.ledger {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (f *Step) records() *recordfiles.Apart {
 }
 
 // verify fails unless Into is where it was put, or has gone on from there since.
-func (f *Step) verify(ctx context.Context) error {
+func verify(ctx context.Context, f *Step) error {
 	at, err := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into)
 	if err != nil || at == f.New {
 		return err
@@ -76,7 +76,7 @@ func (f *Step) verify(ctx context.Context) error {
 // reflogName begins what the log of a branch says of a step.
 const reflogName = "relay finish: "
 
-func (f *Step) reflog() string { return reflogName + string(f.How) + " of " + f.Name }
+func reflog(f *Step) string { return reflogName + string(f.How) + " of " + f.Name }
 
 // Undo returns the command that moves Into back to where it was.
 func (f *Step) Undo() string {
@@ -143,7 +143,7 @@ func remoteHint(into string, remotes []string) string {
 func (f *Step) Push(ctx context.Context, remote string) error {
 	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{
 		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags",
-		"--recurse-submodules=no", "--end-of-options", remote, f.refspec(),
+		"--recurse-submodules=no", "--end-of-options", remote, refspec(f),
 	}}
 	_, err := f.branch.Repo.Run(ctx, call)
 	var gitErr *reanchor.GitError
@@ -154,7 +154,7 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 	if strings.Contains(gitErr.Stderr, "(fetch first)") || strings.Contains(gitErr.Stderr, "(non-fast-forward)") {
 		at := text.ShellWord(remote)
 		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
-		why.Hint = "git push --force " + at + " " + f.refspec() + " replaces them"
+		why.Hint = "git push --force " + at + " " + refspec(f) + " replaces them"
 		if f.offered == f.Tip {
 			why.Hint = "git switch " + f.Name + " && git pull --no-rebase " + at + " " + f.Name + " merges them, then relay finish --pr\n" + why.Hint
 		}
@@ -177,9 +177,9 @@ func refusal(gitErr *reanchor.GitError) string {
 	return strings.Join(why[max(0, len(why)-6):], "; ") // more is too much to read
 }
 
-func (f *Step) refspec() string { return f.offered + ":refs/heads/" + f.Name }
+func refspec(f *Step) string { return f.offered + ":refs/heads/" + f.Name }
 
 // PushCommand returns the command that does what Push does, as a person types it.
 func (f *Step) PushCommand(remote string) string {
-	return "git push " + text.ShellWord(remote) + " " + f.refspec()
+	return "git push " + text.ShellWord(remote) + " " + refspec(f)
 }

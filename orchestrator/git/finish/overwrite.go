@@ -36,9 +36,6 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 	if err == nil {
 		err = f.checkUncommitted(ctx, changed, added, folders)
 	}
-	if err == nil {
-		err = f.checkHidden(ctx, changed)
-	}
 	if err != nil || len(added) == 0 {
 		return err
 	}
@@ -91,31 +88,6 @@ func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map
 	}
 	hint := userfiles.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
 	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: hint}
-}
-
-// checkHidden refuses to overwrite changes that git was told not to look at: it would tell of them only when it comes to them.
-func (f *Step) checkHidden(ctx context.Context, changed map[string]bool) error {
-	hidden, err := userfiles.Hidden(ctx, f.branch.Repo)
-	if err != nil {
-		return err
-	}
-	var blocking []string
-	for _, p := range hidden {
-		if !changed[p] {
-			continue
-		}
-		now, _ := f.branch.Git(ctx, nil, "hash-object", "--", p)
-		if was, err := f.branch.Git(ctx, nil, "rev-parse", "--verify", "--end-of-options", f.Old+":"+p); err != nil || was != now {
-			blocking = append(blocking, p)
-		}
-	}
-	if len(blocking) == 0 {
-		return ctx.Err()
-	}
-	return &text.RefusedError{
-		Reason: "git was told not to look at changes of yours that would be overwritten: " + text.Listed(blocking),
-		Hint:   "git update-index --no-assume-unchanged FILE, or --no-skip-worktree, shows them\ngit commit or git stash them, then relay finish",
-	}
 }
 
 // maxTops bounds the folders git is asked about by name.

@@ -37,11 +37,11 @@ func TestFinishLooksWhereTheBranchIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "git says that it has put main at " + f.New[:12] + ", but it is at " + f.Old[:12]
-	if err := f.verify(t.Context()); err == nil || err.Error() != want {
+	if err := verify(t.Context(), f); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	l.Sh("git reset -q --hard " + f.New + "; git commit -q --allow-empty -m Further")
-	if err := f.verify(t.Context()); err != nil {
+	if err := verify(t.Context(), f); err != nil {
 		t.Errorf("the user has gone on: %v", err)
 	}
 }

@@ -4,6 +4,8 @@
 package gitcmd
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"relay/reanchor"
@@ -25,6 +27,20 @@ const MaxPrinted = 64 << 20
 // Nameless returns the settings with which relay commits where nobody has told git a name.
 func Nameless() []string {
 	return []string{"-c", "user.name=relay", "-c", "user.email=relay@localhost"}
+}
+
+// Identity returns the settings with which relay commits in a repository: none where git knows a name and an address.
+func Identity(ctx context.Context, repo *reanchor.Git) []string {
+	if _, err := repo.Run(ctx, Writing("var", "GIT_COMMITTER_IDENT")); err == nil {
+		return nil
+	}
+	return Nameless()
+}
+
+// CheckedOut returns the worktree of a repository that has a branch checked out, given by its full name; "": none.
+func CheckedOut(ctx context.Context, repo *reanchor.Git, branch string) (string, error) {
+	at, err := repo.Run(ctx, reanchor.Call{Args: []string{"for-each-ref", "--format=%(worktreepath)", branch}})
+	return strings.TrimSpace(string(at)), err
 }
 
 // How long git waits for the lock of a ref, and of all packed ones, in milliseconds; and how old one is that nobody

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/reanchor"
 )
@@ -56,26 +54,8 @@ func (r Runner) locked() bool {
 // Unlock removes the locks that a killed git of the attempt has left, or an agent has put there, as far as they are in
 // relay's way. Call it only when the attempt's processes are gone. Of the locks that others take as well, a user at work
 // in the repository for one, only those go that nobody who lives can hold.
-func (r Runner) Unlock(ctx context.Context) error {
-	if err := r.unlockOwn(); err != nil {
-		return err
-	}
-	if err := Unlatch(r.Repo, "config", r.Branch); err != nil {
-		return err
-	}
-	left, err := r.relayLocks()
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	// A neighbour's relay may be changing refs this moment: what is there still when it is our turn was left behind.
-	release, err := LockRepository(ctx, r.Repo)
-	if err != nil {
-		return err
-	}
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	return errors.Join(err, release())
+func (r Runner) Unlock() error {
+	return errors.Join(r.unlockOwn(), Unlatch(r.Repo, "config", r.Branch))
 }
 
 // unlockOwn removes the locks that are this checkout's alone.
@@ -86,25 +66,4 @@ func (r Runner) unlockOwn() error {
 		}
 	}
 	return nil
-}
-
-// relayLocks lists the locks of refs that only relay writes.
-func (r Runner) relayLocks() ([]string, error) {
-	shared := r.Repo.CommonDir()
-	var found []string
-	if path := lockOf(r.Repo, r.Branch); strings.HasPrefix(r.Branch, "refs/heads/"+TaskBranches) {
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, path)
-		}
-	}
-	err := filepath.WalkDir(filepath.Join(shared, "refs", "relay"), func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".lock") {
-			found = append(found, path)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return found, err
 }

@@ -18,6 +18,5 @@ func Uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Refused reports whether git could be asked and had a reason not to do what it should.
 func Refused(ctx context.Context, err error) bool {
-	var gitErr *reanchor.GitError
-	return errors.As(err, &gitErr) && gitErr.Code >= 0 && Unasked(err) == nil && ctx.Err() == nil
+	return reanchor.ExitCode(err) > 0 && Unasked(err) == nil && ctx.Err() == nil
 }

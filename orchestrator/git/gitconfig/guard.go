@@ -1,5 +1,5 @@
 // Package gitconfig keeps the configuration by which git reads and writes the user's repository as the user has it while
-// agents run: configuration and info files, the user's own files for all repositories, replaced objects, a cut history.
+// agents run: configuration and info files, and the user's own files for all repositories.
 package gitconfig
 
 import (
@@ -30,9 +30,6 @@ type Guard struct {
 	atWork     int           // who runs an agent's code
 	home       []watchedFile // of the user's own, as they are named
 	files      []watchedFile
-	shallow    string            // commits without the history that they have
-	replaced   map[string]string // refs/replace
-	packed     packedReplacements
 	unreported []Tampering // what was put right while nobody was there to be told
 }
 
@@ -57,7 +54,7 @@ func (r *Guard) Enter() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.atWork++; r.atWork == 1 {
-		r.files, r.shallow, r.replaced = r.read(), r.shallowFile(), r.replacements()
+		r.files = r.read()
 	}
 }
 
@@ -154,7 +151,7 @@ func (r *Guard) mendAll(ctx context.Context) error {
 		// One who keeps a scratch file out of git's sight means no harm, and once it is put back does none.
 		r.unreported = append(r.unreported, Tampering{f.name + " was changed during the attempt; relay put it back", f.name != ".git/"+excludes && !f.global})
 	}
-	return errors.Join(r.mendShallow(ctx), r.mendReplaced(ctx))
+	return nil
 }
 
 // putBack makes the file what it was.
@@ -166,8 +163,7 @@ func (f *watchedFile) putBack() error {
 	return err
 }
 
-// mendConfig reverts those changes of a configuration that steer git, and records each; other changes stay and are
-// recorded.
+// mendConfig puts a configuration back if changes of it steer git, and records these settings. Other changes stay and are recorded.
 func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 	content, err := os.ReadFile(f.path)
 	if info, odd := os.Lstat(f.path); odd != nil || !info.Mode().IsRegular() || err != nil {
@@ -179,8 +175,7 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		return err
 	}
 	is, err := r.settings(ctx, content)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code > 0 {
+	if reanchor.ExitCode(err) > 0 {
 		r.unreported = append(r.unreported, Tampering{f.name + " was damaged during the attempt; relay put it back", !f.global})
 		return f.putBack()
 	}
@@ -193,13 +188,8 @@ func (r *Guard) mendConfig(ctx context.Context, f *watchedFile) error {
 		scope = "global"
 	}
 	if taken := changed.keys(steering); len(taken) > 0 {
-		if content, err = r.without(ctx, f.content, changed, is); err != nil {
-			return err
-		}
-		if err := gitcmd.ReplaceFile(f.path, content); err != nil {
-			return err
-		}
 		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(taken) + " in " + f.name + " were changed during the attempt; relay put them back", !f.global})
+		return f.putBack()
 	}
 	if keys := changed.keys(personal); len(keys) > 0 {
 		r.unreported = append(r.unreported, Tampering{"the settings " + text.Listed(keys) + " in " + f.name + " were changed during the attempt, and stay so: look at them with git config --" + scope + " --list", false})

@@ -117,25 +117,3 @@ func (r *Guard) config(ctx context.Context, content []byte, args ...string) ([]b
 	call.Dir, call.GitDir, call.Stdin = r.Repo.CommonDir(), filepath.Join(os.DevNull, "none"), bytes.NewReader(content)
 	return reanchor.Run(ctx, call)
 }
-
-// without returns a configuration as it was, with all that has changed since and does not steer git.
-func (r *Guard) without(ctx context.Context, was []byte, changed difference, is map[string][]string) ([]byte, error) {
-	keep := slices.Concat(changed.keys(harmless), changed.keys(personal))
-	if len(keep) == 0 {
-		return was, nil
-	}
-	path := filepath.Join(r.Repo.CommonDir(), "config.relay-new")
-	defer func() { _ = os.Remove(path) }() // the next one writes over it
-	if err := os.WriteFile(path, was, 0o600); err != nil {
-		return nil, err
-	}
-	for _, key := range keep {
-		_, _ = r.config(ctx, nil, "--file", path, "--unset-all", key) // it says no when there was none
-		for _, value := range is[key] {
-			if _, err := r.config(ctx, nil, "--file", path, "--add", key, value); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return os.ReadFile(path)
-}

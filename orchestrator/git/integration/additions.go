@@ -9,6 +9,7 @@ import (
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/recordfiles"
+	"relay/reanchor"
 )
 
 // withAdditions returns the tree of a merge that failed with the lines of both sides, the tip's first, when all that is in conflict is that
@@ -22,12 +23,12 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 		return "", nil
 	}
 	merged, err = mergeTree(ctx, b, "diff3", tip, head) // which tells an addition from a change
-	if !conflicted(err) {
+	if reanchor.ExitCode(err) != 1 {
 		return "", err
 	}
 	tree, files, _ = mergeParts(merged)
 	for _, path := range files {
-		text := added(b.file(ctx, tree, path), ledger)
+		text := added(fileIn(ctx, b, tree, path), ledger)
 		if text == "" {
 			return "", nil
 		}

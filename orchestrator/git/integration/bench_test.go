@@ -67,7 +67,7 @@ func newRig(b *testing.B, files int) *rig {
 	}
 	r.pool = &slot.Pool{Repo: repo, Dir: filepath.Join(r.root, ".agents-os", "relay", "worktrees")}
 	r.branch = NewBranch(repo, "lab", Merge)
-	if _, err := r.branch.create(b.Context(), r.base); err != nil {
+	if _, err := create(b.Context(), r.branch, r.base); err != nil {
 		b.Fatal(err)
 	}
 	r.git(r.root, "worktree", "add", "-q", "-b", "integration", filepath.Join(b.TempDir(), "integration"))
@@ -75,16 +75,16 @@ func newRig(b *testing.B, files int) *rig {
 }
 
 // work commits a change of one file and a new one in a worktree, as an agent would.
-func (r *rig) work(dir string) {
+func (r *rig) task(dir string) {
 	r.b.Helper()
 	r.n++
-	if err := r.commit(dir, r.n); err != nil {
+	if err := r.add(dir, r.n); err != nil {
 		r.b.Fatal(err)
 	}
 }
 
 // commit is the nth work.
-func (r *rig) commit(dir string, n int) error {
+func (r *rig) add(dir string, n int) error {
 	name := fmt.Sprintf("d%03d/new%05d.go", n%200, n)
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (r *rig) ours(name string) (site, land time.Duration) {
 		r.b.Fatal(err)
 	}
 	site = time.Since(start)
-	r.work(repo.Root())
+	r.task(repo.Root())
 	start = time.Now()
 	if err := r.land(repo, branch); err != nil {
 		r.b.Fatal(err)
@@ -136,7 +136,7 @@ func (r *rig) land(repo *reanchor.Git, branch string) error {
 	if err != nil {
 		return err
 	}
-	return r.branch.advance(ctx, tip, merged.Commit)
+	return advance(ctx, r.branch, tip, merged.Commit)
 }
 
 func (r *rig) theirs(integration string) (add, merge time.Duration) {
@@ -145,7 +145,7 @@ func (r *rig) theirs(integration string) (add, merge time.Duration) {
 	start := time.Now()
 	r.git(r.root, "worktree", "add", "-q", "-b", branch, dir, r.base)
 	add = time.Since(start)
-	r.work(dir)
+	r.task(dir)
 	start = time.Now()
 	r.git(integration, "merge", "-q", "--no-ff", "-m", "Land", branch)
 	merge = time.Since(start)
@@ -254,7 +254,7 @@ func (r *rig) worked(dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	return r.commit(dir, n)
+	return r.add(dir, n)
 }
 
 // landed fails the benchmark unless a commit has the files of so many works, and a merge of each.
@@ -312,7 +312,7 @@ func BenchmarkStamp(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "task")
 	r.git(r.root, "worktree", "add", "-q", "--detach", dir, r.base)
 	for range 50 {
-		r.work(dir)
+		r.task(dir)
 	}
 	head := r.git(dir, "rev-parse", "HEAD")
 	var ours, theirs time.Duration

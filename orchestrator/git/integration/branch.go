@@ -23,11 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/text"
@@ -48,10 +44,6 @@ type Branch struct {
 	epic      string
 	mode      Mode
 	sign      signer
-
-	mu    sync.Mutex
-	asked bool
-	who   []string // settings that let relay commit where nobody has told git a name
 }
 
 // NewBranch returns the integration branch of an epic; mode says how work is put onto it; "" is
@@ -76,14 +68,14 @@ func (b *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (stri
 
 // create creates the integration branch at head when there is none, and returns its tip. It takes in what a user has
 // committed on the branch, lets the branch follow when it is behind, and makes it again when it is gone.
-func (b *Branch) create(ctx context.Context, head string) (tip string, err error) {
+func create(ctx context.Context, b *Branch, head string) (tip string, err error) {
 	if tip, err = b.Tip(ctx); err != nil {
 		return "", err
 	}
 	if tip == "" {
 		tip = head
 	}
-	if err = b.update(ctx, tip); err == nil {
+	if err = updateRefs(ctx, b, tip); err == nil {
 		return tip, nil
 	}
 	if taken, refErr := b.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
@@ -126,25 +118,25 @@ func (b *Branch) Tip(ctx context.Context) (string, error) {
 	}
 }
 
-// update brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
-func (b *Branch) update(ctx context.Context, tip string) error {
+// updateRefs brings relay's own ref to the tip, and the branch unless it is checked out somewhere.
+func updateRefs(ctx context.Context, b *Branch, tip string) error {
 	own, branch, err := b.Position(ctx)
 	var moves []move
 	if own != tip {
 		moves = append(moves, move{b.Ref(), own, tip})
 	}
-	if branch != tip && err == nil && !b.checkedOut(ctx) {
+	if branch != tip && err == nil && !held(ctx, b) {
 		moves = append(moves, move{b.BranchRef(), branch, tip})
 	}
 	if err != nil || len(moves) == 0 {
 		return err
 	}
-	return b.move(ctx, moves...)
+	return moveRefs(ctx, b, moves...)
 }
 
 // advance moves the branch from one commit to another that has it in its history; from "" begins it. The error is
 // errMoved when it is not at from any more, or when the branch has a commit that to lacks.
-func (b *Branch) advance(ctx context.Context, from, to string) error {
+func advance(ctx context.Context, b *Branch, from, to string) error {
 	_, branch, err := b.Position(ctx)
 	if err != nil {
 		return err
@@ -156,17 +148,23 @@ func (b *Branch) advance(ctx context.Context, from, to string) error {
 			return errors.Join(err, errMoved)
 		}
 	}
-	if branch != to && !b.checkedOut(ctx) {
+	if branch != to && !held(ctx, b) {
 		moves = append(moves, move{b.BranchRef(), branch, to})
 	}
-	return b.move(ctx, moves...)
+	return moveRefs(ctx, b, moves...)
+}
+
+// held reports whether a worktree has the branch checked out, the user's checkout among them, or git cannot say.
+func held(ctx context.Context, b *Branch) bool {
+	at, err := gitcmd.CheckedOut(ctx, b.Repo, b.BranchRef())
+	return err != nil || at != ""
 }
 
 // move is a ref that goes from one commit ("" : it is not there) to another.
 type move struct{ ref, from, to string }
 
-// move moves refs, all or none; errMoved when one of them is not where it should be.
-func (b *Branch) move(ctx context.Context, moves ...move) error {
+// moveRefs moves refs, all or none; errMoved when one of them is not where it should be.
+func moveRefs(ctx context.Context, b *Branch, moves ...move) error {
 	var script strings.Builder
 	for _, m := range moves {
 		from := m.from
@@ -197,60 +195,22 @@ func (b *Branch) move(ctx context.Context, moves ...move) error {
 	return err
 }
 
-// checkedOut reports whether a worktree, the user's checkout among them, has the branch checked out or will come back to it.
-// When git cannot say, because an agent has made a mess of its worktree, it counts as checked out: the branch can wait.
-func (b *Branch) checkedOut(ctx context.Context) bool {
-	call := gitcmd.Writing("worktree", "list", "--porcelain", "-z")
-	call.Wall = heldWall
-	list, err := b.Repo.Run(ctx, call)
-	return err != nil || strings.Contains("\x00"+string(list), "\x00branch "+b.BranchRef()+"\x00") || b.InRebase(b.BranchRef())
-}
-
-// heldWall is how long git may look for who has the branch: an agent can put a pipe where it reads.
-const heldWall = 20 * time.Second
-
-// InRebase reports whether a rebase or a bisection that has not come to its end began on a branch, given by its full name.
-func (b *Branch) InRebase(branch string) bool {
-	shared := b.Repo.CommonDir()
-	dirs := []string{shared}
-	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // none: nobody has made one
-	for _, e := range entries {
-		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
-	}
-	for _, dir := range dirs {
-		for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
-			path := filepath.Join(dir, filepath.FromSlash(name))
-			if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > mostRefName {
-				continue
-			}
-			text, err := os.ReadFile(path)
-			if began := strings.TrimSpace(string(text)); err == nil && (began == branch || "refs/heads/"+began == branch) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// mostRefName is more than any ref name has.
-const mostRefName = 4 << 10
-
 // Pin keeps a commit that nothing leads to yet from the user's git gc, until another one is pinned or [Branch.Unpin] is called.
 func (b *Branch) Pin(ctx context.Context, commit string) error {
-	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "--", b.pin(), commit)
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "--", pinRef(b), commit)
 	return err
 }
 
 // Unpin ends that.
 func (b *Branch) Unpin(ctx context.Context) error {
-	if at, err := b.Repo.Ref(ctx, b.pin()); err != nil || at == "" {
+	if at, err := b.Repo.Ref(ctx, pinRef(b)); err != nil || at == "" {
 		return err
 	}
-	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "-d", b.pin())
+	_, err := b.Git(ctx, nil, "update-ref", "--no-deref", "-d", pinRef(b))
 	return err
 }
 
-func (b *Branch) pin() string { return "refs/relay-pin/" + b.epic }
+func pinRef(b *Branch) string { return "refs/relay-pin/" + b.epic }
 
 // Holds reports whether commit is in the tip's history.
 func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
@@ -271,22 +231,8 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 // Contains reports whether commit is part of head's history.
 func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
 	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code == 1 {
+	if reanchor.ExitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// identity returns settings with which git can commit.
-func (b *Branch) identity(ctx context.Context) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.asked {
-		_, err := b.Git(ctx, nil, "var", "GIT_COMMITTER_IDENT")
-		if b.asked = ctx.Err() == nil; err != nil {
-			b.who = gitcmd.Nameless()
-		}
-	}
-	return b.who
 }

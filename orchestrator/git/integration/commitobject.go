@@ -2,15 +2,15 @@ package integration
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/binary"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor"
 )
 
 // commitObject is a commit as git stores it, byte for byte: what is not asked to change does not.
@@ -87,51 +87,93 @@ func (c commitObject) by(committer string) commitObject {
 	return c
 }
 
-func (c commitObject) bytes() []byte {
-	return []byte(strings.Join(c.header, "\n") + "\n\n" + c.message)
+// hashCommit writes a commit into a repository and returns its name. No ref leads to it yet.
+func hashCommit(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
+	call := gitcmd.Writing("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+	call.Stdin = strings.NewReader(strings.Join(c.header, "\n") + "\n\n" + c.message)
+	name, err := repo.Run(ctx, call)
+	return strings.TrimSpace(string(name)), err
 }
 
-// objects are commits on their way into the repository.
-type objects struct {
-	wide   bool // the repository's hashes are SHA-256
-	bodies [][]byte
+// NamedCommit is a commit and its name.
+type NamedCommit struct {
+	Name string
+	commitObject
 }
 
-// add adds a commit to the objects and returns the name git will give it.
-func (o *objects) add(c commitObject) string {
-	body := c.bytes()
-	o.bodies = append(o.bodies, body)
-	h := gitcmd.NewHash(o.wide)
-	fmt.Fprintf(h, "commit %d\x00", len(body))
-	h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// pack returns all of them in the form in which git takes many objects at once (gitformat-pack).
-func (o *objects) pack() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString("PACK")
-	for _, n := range []int{2, len(o.bodies)} {
-		out.Write(binary.BigEndian.AppendUint32(nil, uint32(n)))
+// Commits reads the commits of a span (arguments of rev-list), parents first.
+func (b *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, error) {
+	args := append([]string{"rev-list", "--topo-order", "--reverse", "--max-count=" + strconv.Itoa(mostCommits+1)}, span...)
+	list, err := b.Git(ctx, nil, append(args, "--")...)
+	if err != nil || list == "" {
+		return nil, err
 	}
-	const kindCommit = 1 << 4
-	for _, body := range o.bodies {
-		size := len(body)
-		next := byte(kindCommit | size&0x0f)
-		for size >>= 4; size > 0; size >>= 7 {
-			out.WriteByte(next | 0x80)
-			next = byte(size & 0x7f)
+	names := strings.Split(list, "\n")
+	if len(names) > mostCommits {
+		return nil, &UnfitError{fmt.Sprintf("the work has more than %d commits", mostCommits)}
+	}
+	found, err := readCommits(ctx, b.Repo, names...)
+	if errors.Is(err, reanchor.ErrTooMuch) {
+		return nil, &UnfitError{"the messages of the work's commits are too long to be read"}
+	}
+	return found, err
+}
+
+// readCommits reads commits in one process. It returns an [*UnfitError] for one that is damaged.
+func readCommits(ctx context.Context, repo *reanchor.Git, names ...string) ([]NamedCommit, error) {
+	call := gitcmd.Writing("cat-file", "--batch", "--buffer")
+	call.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+	out, err := repo.Run(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]NamedCommit, len(names))
+	for i, name := range names {
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		at := bytes.LastIndexByte(line, ' ')
+		size, err := strconv.Atoi(string(line[at+1:]))
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file says: %s", line)
 		}
-		out.WriteByte(next)
-		z := zlib.NewWriter(&out)
-		if _, err := z.Write(body); err != nil {
-			return nil, err
-		}
-		if err := z.Close(); err != nil {
-			return nil, err
+		found[i].Name, out = name, rest[size+1:]
+		if found[i].commitObject, err = parseCommit(string(rest[:size])); err != nil {
+			return nil, &UnfitError{fmt.Sprintf("commit %s: %v", name, err)}
 		}
 	}
-	h := gitcmd.NewHash(o.wide)
-	h.Write(out.Bytes())
-	return h.Sum(out.Bytes()), nil
+	return found, nil
+}
+
+// committer returns who lands work, and when, as a commit has it.
+func committer(ctx context.Context, repo *reanchor.Git) (string, error) {
+	who, err := repo.Run(ctx, gitcmd.Writing(append(gitcmd.Identity(ctx, repo), "var", "GIT_COMMITTER_IDENT")...))
+	return strings.TrimSpace(string(who)), err
+}
+
+// makeCommit makes a commit of a tree, by relay or whoever git knows here, now.
+func makeCommit(ctx context.Context, b *Branch, tree, message string, parents ...string) (string, error) {
+	who, err := committer(ctx, b.Repo)
+	if err != nil {
+		return "", err
+	}
+	return write(ctx, b, commitObject{header: []string{"author " + who, "committer " + who}, message: message}.on(tree, parents...))
+}
+
+// write writes a commit, with a signature if the branch's commits have one.
+func write(ctx context.Context, b *Branch, c commitObject) (string, error) {
+	if b.sign.on {
+		if name, err := b.sign.sign(ctx, b.Repo, c); err != nil || name != "" {
+			return name, err
+		}
+	}
+	return hashCommit(ctx, b.Repo, c)
+}
+
+// again writes a commit that is committed now, by whoever lands it.
+func again(ctx context.Context, b *Branch, c commitObject) (Integrated, error) {
+	who, err := committer(ctx, b.Repo)
+	if err != nil {
+		return Integrated{}, err
+	}
+	name, err := write(ctx, b, c.by(who))
+	return Integrated{Commit: name, Anew: true}, err
 }

@@ -34,8 +34,8 @@ const (
 	hunkContext   = 3       // lines above and below a hunk
 )
 
-// conflict reads what git merge-tree -z --name-only says of a merge that failed.
-func (b *Branch) conflict(ctx context.Context, out, tip, head string) error {
+// conflictError reads what git merge-tree -z --name-only says of a merge that failed.
+func conflictError(ctx context.Context, b *Branch, out, tip, head string) error {
 	tree, files, said := mergeParts(out)
 	e := &ConflictError{Files: files}
 	var text strings.Builder
@@ -43,7 +43,7 @@ func (b *Branch) conflict(ctx context.Context, out, tip, head string) error {
 		text.WriteString(message)
 	}
 	for _, path := range e.Files[:min(conflictShown, len(e.Files))] {
-		body := b.file(ctx, tree, path)
+		body := fileIn(ctx, b, tree, path)
 		if found := hunks(body); found != "" {
 			fmt.Fprintf(&text, "\n%s:\n%s", path, found)
 		}
@@ -90,8 +90,8 @@ func messages(rest string) (found []string) {
 	return found
 }
 
-// file returns a file of a tree, "" when it cannot be had or is too large.
-func (b *Branch) file(ctx context.Context, tree, path string) string {
+// fileIn returns a file of a tree, "" when it cannot be had or is too large.
+func fileIn(ctx context.Context, b *Branch, tree, path string) string {
 	call := gitcmd.Writing("cat-file", "blob", tree+":"+path)
 	call.Limit = conflictFile
 	out, err := b.Repo.Run(ctx, call)

@@ -42,13 +42,13 @@ func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) e
 	if err != nil {
 		return err
 	}
-	return b.refuseForeign(ctx, tip, head, c)
+	return refuseForeign(ctx, b, tip, head, c)
 }
 
-func (b *Branch) refuseForeign(ctx context.Context, tip, head string, c LedgerView) error {
+func refuseForeign(ctx context.Context, b *Branch, tip, head string, c LedgerView) error {
 	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, head)
 	if err != nil || found.commits > 0 {
-		return errors.Join(err, b.foreignError(found))
+		return errors.Join(err, foreignError(b, found))
 	}
 	if lost, err := (landedHistory{b, c}).missingLanded(ctx, tip, head); err != nil || lost == "" || found.own {
 		return err
@@ -80,12 +80,12 @@ func (b *Branch) RenameAside(ctx context.Context, head string, c LedgerView, nam
 func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
 	c.Begun = true
 	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, into)
-	return errors.Join(err, b.foreignError(found))
+	return errors.Join(err, foreignError(b, found))
 }
 
 // foreignError returns an error with what to do about commits that others have put on the branch, or nil when there are
 // none.
-func (b *Branch) foreignError(found foreignWork) error {
+func foreignError(b *Branch, found foreignWork) error {
 	if found.commits == 0 {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (b *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) erro
 	if there, err := b.Repo.Ref(ctx, aside); err == nil && there == "" {
 		moves = append(moves, move{aside, "", tip})
 	}
-	return b.move(ctx, moves...)
+	return moveRefs(ctx, b, moves...)
 }
 
 // landedHistory compares what is on the branch with what a ledger knows to have landed.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"relay/reanchor"
@@ -29,65 +28,52 @@ type Integrated struct {
 // commit with tip as its first parent. Commit is tip itself when there is nothing to add. A [*ConflictError] says that the two do
 // not go together. No ref moves.
 func (b *Branch) Integrate(ctx context.Context, tip, head string, c MergeInput) (Integrated, error) {
-	w, err := b.work(ctx, tip, head)
+	w, err := readWork(ctx, b, tip, head)
 	if err != nil || w.fork == head {
 		return Integrated{Commit: tip}, err
 	}
-	made, err := b.place(ctx, w, c)
+	made, err := place(ctx, b, w, c)
 	if err == nil && (made.Commit != tip || b.mode != Merge) || err != nil && !errors.Is(err, errMerges) {
 		return made, err
 	}
 	made = Integrated{}
-	made.Commit, err = b.mergeCommit(ctx, w, c.Message)
+	made.Commit, err = mergeCommit(ctx, b, w, c.Message)
 	return made, err
 }
 
 // MergeCommit returns a merge commit of head onto tip, or tip when it has all of head.
 func (b *Branch) MergeCommit(ctx context.Context, tip, head, message string) (string, error) {
-	fork, err := b.fork(ctx, tip, head)
+	fork, err := forkOf(ctx, b, tip, head)
 	if err != nil || fork == head {
 		return tip, err
 	}
-	return b.mergeCommit(ctx, work{tip: tip, head: head, fork: fork}, message)
+	return mergeCommit(ctx, b, work{tip: tip, head: head, fork: fork}, message)
 }
 
-func (b *Branch) mergeCommit(ctx context.Context, w work, message string) (string, error) {
-	tree, err := b.mergedTree(ctx, w)
+func mergeCommit(ctx context.Context, b *Branch, w work, message string) (string, error) {
+	tree, err := mergedTree(ctx, b, w)
 	if err != nil {
 		return "", err
 	}
-	return b.commit(ctx, tree, message, w.tip, w.head)
+	return makeCommit(ctx, b, tree, message, w.tip, w.head)
 }
 
 // CloseBatch puts one merge commit on tip that has the tree of chain: what a batch added becomes one step of the branch.
 func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (string, error) {
-	return b.commit(ctx, chain+"^{tree}", message, tip, chain)
+	tree, err := b.Repo.Tree(ctx, chain)
+	if err != nil {
+		return "", err
+	}
+	return makeCommit(ctx, b, tree, message, tip, chain)
 }
 
-// fork returns the commit at which two histories part; with several it is one of them.
-func (b *Branch) fork(ctx context.Context, tip, head string) (string, error) {
+// forkOf returns the commit at which two histories part; with several it is one of them.
+func forkOf(ctx context.Context, b *Branch, tip, head string) (string, error) {
 	fork, err := b.Git(ctx, nil, "merge-base", tip, head)
-	var gitErr *reanchor.GitError
-	if errors.As(err, &gitErr) && gitErr.Code == 1 {
+	if reanchor.ExitCode(err) == 1 {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
 	}
 	return fork, err
-}
-
-// commit makes a commit of a tree, by relay or whoever git knows here, now.
-func (b *Branch) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
-	before := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, b.identity(ctx)...)
-	args := []string{tree}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	if b.sign.on {
-		name, err := b.trySign(ctx, signing(slices.Concat(before, []string{"commit-tree", "-S"}, args), message))
-		if err != nil || name != "" {
-			return name, err
-		}
-	}
-	return b.Git(ctx, strings.NewReader(message), slices.Concat(before, []string{"commit-tree"}, args)...)
 }
 
 // MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
@@ -98,9 +84,9 @@ func (b *Branch) commit(ctx context.Context, tree, message string, parents ...st
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := mergeTree(ctx, b, "merge", tip, head)
-	if conflicted(err) {
+	if reanchor.ExitCode(err) == 1 {
 		if tree, err = withAdditions(ctx, b, out, tip, head); err == nil && tree == "" {
-			err = b.conflict(ctx, out, tip, head)
+			err = conflictError(ctx, b, out, tip, head)
 		}
 		return tree, err
 	}
@@ -114,10 +100,4 @@ func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string,
 // mergeTree has git merge two commits, and returns what it says; style is that of conflicts.
 func mergeTree(ctx context.Context, b *Branch, style, tip, head string) (string, error) {
 	return b.Git(ctx, nil, "-c", "merge.conflictStyle="+style, "merge-tree", "--write-tree", "-z", "--name-only", "--messages", tip, head)
-}
-
-// conflicted reports whether git has merged, and there are conflicts.
-func conflicted(err error) bool {
-	gitErr, ok := errors.AsType[*reanchor.GitError](err)
-	return ok && gitErr.Code == 1
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-
-	"relay/orchestrator/git/gitcmd"
 )
 
 // work is what is to be put onto a tip.
@@ -16,26 +14,22 @@ type work struct {
 	onto, own commitObject // the commits tip and head
 }
 
-// work reads the two ends.
-func (b *Branch) work(ctx context.Context, tip, head string) (w work, err error) {
+// readWork reads the two ends.
+func readWork(ctx context.Context, b *Branch, tip, head string) (w work, err error) {
 	w = work{tip: tip, head: head, fork: tip}
-	bodies, err := b.read(ctx, []string{tip, head})
+	ends, err := readCommits(ctx, b.Repo, tip, head)
 	if err != nil {
 		return w, err
 	}
-	for i, to := range []*commitObject{&w.onto, &w.own} {
-		if *to, err = parseCommit(bodies[i]); err != nil {
-			return w, err
-		}
-	}
+	w.onto, w.own = ends[0].commitObject, ends[1].commitObject
 	if !slices.Equal(w.own.Parents(), []string{tip}) {
-		w.fork, err = b.fork(ctx, tip, head)
+		w.fork, err = forkOf(ctx, b, tip, head)
 	}
 	return w, err
 }
 
 // mergedTree returns the tree of the two ends merged.
-func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
+func mergedTree(ctx context.Context, b *Branch, w work) (string, error) {
 	if w.fork == w.tip {
 		return w.own.Tree(), nil
 	}
@@ -44,12 +38,12 @@ func (b *Branch) mergedTree(ctx context.Context, w work) (string, error) {
 
 // place puts work in a row on the tip. It returns the tip when the work changes nothing any more, and errMerges for work that is to be
 // merged.
-func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, error) {
+func place(ctx context.Context, b *Branch, w work, c MergeInput) (Integrated, error) {
 	if slices.Equal(w.own.Parents(), []string{w.fork}) && hasTrailers(w.own, c) {
-		if message := b.message(w, c, NamedCommit{w.head, w.own}); message != w.own.message {
-			return b.squash(ctx, w, message)
+		if message := messageOf(b, w, c, NamedCommit{w.head, w.own}); message != w.own.message {
+			return squash(ctx, b, w, message)
 		}
-		return b.placeOne(ctx, w)
+		return placeOne(ctx, b, w)
 	}
 	span := []string{w.head, "^" + w.tip}
 	if c.Base != "" {
@@ -67,15 +61,15 @@ func (b *Branch) place(ctx context.Context, w work, c MergeInput) (Integrated, e
 	}
 	switch {
 	case b.mode == Squash, alike(commits):
-		return b.squash(ctx, w, b.message(w, c, commits...))
+		return squash(ctx, b, w, messageOf(b, w, c, commits...))
 	case b.mode == Rebase:
-		return b.replay(ctx, w, commits, c.Message)
+		return replay(ctx, b, w, commits, c.Message)
 	}
 	return Integrated{}, errMerges
 }
 
-// message returns the one of work that is one commit then, with those whom its commits name.
-func (b *Branch) message(w work, c MergeInput, commits ...NamedCommit) string {
+// messageOf returns the one of work that is one commit then, with those whom its commits name.
+func messageOf(b *Branch, w work, c MergeInput, commits ...NamedCommit) string {
 	if b.mode == Squash || w.own.message == c.Left {
 		return withPeople(c.Squash, commits)
 	}
@@ -96,28 +90,24 @@ func alike(commits []NamedCommit) bool {
 }
 
 // placeOne returns the only commit of the work on the tip: itself, when it stands there and needs no signature.
-func (b *Branch) placeOne(ctx context.Context, w work) (Integrated, error) {
+func placeOne(ctx context.Context, b *Branch, w work) (Integrated, error) {
 	if w.fork == w.tip && !b.sign.on {
 		return Integrated{Commit: w.head}, nil
 	}
-	tree, err := b.mergedTree(ctx, w)
+	tree, err := mergedTree(ctx, b, w)
 	if err != nil {
 		return Integrated{}, err
 	}
 	if tree == w.onto.Tree() {
-		before, err := b.read(ctx, []string{w.fork})
-		if err != nil {
-			return Integrated{}, err
-		}
-		if began, err := parseCommit(before[0]); err != nil || began.Tree() != w.own.Tree() {
+		if began, err := b.Repo.Tree(ctx, w.fork); err != nil || began != w.own.Tree() {
 			return Integrated{Commit: w.tip, Anew: true}, err
 		}
 	}
-	return b.anew(ctx, w.own.on(tree, w.tip))
+	return again(ctx, b, w.own.on(tree, w.tip))
 }
 
 // squash returns one commit on the tip that has all of the work, by the author of its last commit.
-func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated, error) {
+func squash(ctx context.Context, b *Branch, w work, message string) (Integrated, error) {
 	one := w.own.on("")
 	if one.message != message {
 		one.message = message
@@ -128,44 +118,9 @@ func (b *Branch) squash(ctx context.Context, w work, message string) (Integrated
 			one.header[i] = strings.ToValidUTF8(field, "\ufffd")
 		}
 	}
-	tree, err := b.mergedTree(ctx, w)
+	tree, err := mergedTree(ctx, b, w)
 	if err != nil || tree == w.onto.Tree() {
 		return Integrated{Commit: w.tip, Anew: true}, err
 	}
-	return b.anew(ctx, one.on(tree, w.tip))
-}
-
-// anew writes a commit, committed now by whoever lands it.
-func (b *Branch) anew(ctx context.Context, c commitObject) (Integrated, error) {
-	committer, err := b.committer(ctx)
-	if err != nil {
-		return Integrated{}, err
-	}
-	made := objects{wide: gitcmd.Wide(c.Tree())}
-	name, err := b.add(ctx, &made, c.by(committer))
-	if err != nil {
-		return Integrated{}, err
-	}
-	return Integrated{Commit: name, Anew: true}, b.store(ctx, &made)
-}
-
-// add makes a commit: in the repository when it is signed, else among those that wait for [Branch.store].
-func (b *Branch) add(ctx context.Context, made *objects, c commitObject) (string, error) {
-	if !b.sign.on {
-		return made.add(c), nil
-	}
-	if err := b.store(ctx, made); err != nil { // its parents
-		return "", err
-	}
-	made.bodies = nil
-	name, err := b.signed(ctx, c)
-	if err == nil && name == "" {
-		name = made.add(c)
-	}
-	return name, err
-}
-
-// committer returns who lands work, and when, as a commit has it.
-func (b *Branch) committer(ctx context.Context) (string, error) {
-	return b.Git(ctx, nil, append(b.identity(ctx), "var", "GIT_COMMITTER_IDENT")...)
+	return again(ctx, b, one.on(tree, w.tip))
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"relay/orchestrator/git/gitcmd"
 )
 
 // errMerges means that a history has merges in it, which a replay would take apart, or commits of others, which it would
@@ -17,7 +15,7 @@ var errMerges = errors.New("the work has merges in it")
 // replay returns the commits of the work on the tip, one by one; several are closed by a merge commit, so that the branch has
 // only trees that were proved. A commit that changes nothing any more is left out. The author stays, the committer is
 // whoever replays.
-func (b *Branch) replay(ctx context.Context, w work, commits []NamedCommit, message string) (made Integrated, err error) {
+func replay(ctx context.Context, b *Branch, w work, commits []NamedCommit, message string) (made Integrated, err error) {
 	if len(commits) == 0 {
 		return Integrated{Commit: w.tip, Anew: true}, nil
 	}
@@ -41,26 +39,17 @@ func (b *Branch) replay(ctx context.Context, w work, commits []NamedCommit, mess
 
 // Rebase makes the commits anew, on top of onto.
 func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
-	committer, err := b.committer(ctx)
+	who, err := committer(ctx, b.Repo)
 	if err != nil {
 		return "", err
 	}
-	around, err := b.read(ctx, []string{onto, commits[0].Parents()[0]})
+	around, err := readCommits(ctx, b.Repo, onto, commits[0].Parents()[0])
 	if err != nil {
 		return "", err
 	}
-	var found [2]string
-	for i := range around {
-		c, err := parseCommit(around[i])
-		if err != nil {
-			return "", err
-		}
-		found[i] = c.Tree()
-	}
-	made := objects{wide: gitcmd.Wide(onto)}
-	now, before := found[0], found[1] // where the replay stands, and where its original stood
+	now, before := around[0].Tree(), around[1].Tree() // of the replay, and of its original
 	for _, c := range commits {
-		tree, err := b.pick(ctx, pick{onto: onto, tree: now, before: before, commit: c})
+		tree, err := pickTree(ctx, b, pick{onto: onto, tree: now, before: before, commit: c})
 		if err != nil {
 			return "", err
 		}
@@ -69,24 +58,24 @@ func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 		if tree == now && !empty {
 			continue
 		}
-		if onto, err = b.add(ctx, &made, c.on(tree, onto).by(committer)); err != nil {
+		if onto, err = write(ctx, b, c.on(tree, onto).by(who)); err != nil {
 			return "", err
 		}
 		now = tree
 	}
-	return onto, b.store(ctx, &made)
+	return onto, nil
 }
 
 // pick is one commit to be replayed.
 type pick struct {
-	onto   string // the commit it comes to stand on; it need not be in the repository yet
+	onto   string // the commit it comes to stand on
 	tree   string // of onto
 	before string // the tree the commit was made on
 	commit NamedCommit
 }
 
-// pick returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
-func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
+// pickTree returns the tree of onto with what a commit changed. Where both sides began from the same tree nothing is merged.
+func pickTree(ctx context.Context, b *Branch, p pick) (string, error) {
 	switch {
 	case p.tree == p.before, p.tree == p.commit.Tree():
 		return p.commit.Tree(), nil
@@ -94,12 +83,12 @@ func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
 		return p.tree, nil
 	}
 	// A stand-in for onto whose only parent is the commit's own: what the two have in common is then exactly that parent.
-	stand := objects{wide: gitcmd.Wide(p.onto)}
-	name := stand.add(commitObject{
-		header:  []string{"tree " + p.tree, "parent " + p.commit.Parents()[0], fixedIdentity("author"), fixedIdentity("committer")},
+	who := " relay <relay@localhost> 0 +0000" // always the same, so that a replay tried again leaves nothing new behind
+	name, err := hashCommit(ctx, b.Repo, commitObject{
+		header:  []string{"tree " + p.tree, "parent " + p.commit.Parents()[0], "author" + who, "committer" + who},
 		message: "stand-in\n",
 	})
-	if err := b.store(ctx, &stand); err != nil {
+	if err != nil {
 		return "", err
 	}
 	tree, err := b.MergeTrees(ctx, name, p.commit.Name)
@@ -109,6 +98,3 @@ func (b *Branch) pick(ctx context.Context, p pick) (string, error) {
 	}
 	return tree, err
 }
-
-// fixedIdentity returns a field that is always the same, so that a replay tried again leaves nothing new behind.
-func fixedIdentity(field string) string { return field + " relay <relay@localhost> 0 +0000" }

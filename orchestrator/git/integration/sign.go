@@ -29,11 +29,22 @@ func (b *Branch) Sign() *Branch {
 	return b
 }
 
-// Unsigned returns why commits made since the last call have no signature that they should have; "" : they have.
-func (b *Branch) Unsigned() string {
-	why := b.sign.failure
-	b.sign.failure = ""
-	return why
+// sign makes a commit with a signature. It returns "" for one that is to be made without.
+func (s *signer) sign(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
+	if s.waits {
+		s.failure = (&waitError{}).Error()
+		return "", nil
+	}
+	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", "-S", c.Tree()}
+	for _, p := range c.Parents() {
+		args = append(args, "-p", p)
+	}
+	name, err := runSigning(ctx, repo, signing(args, c.message, append(person("AUTHOR", c), person("COMMITTER", c)...)...))
+	if err == nil || ctx.Err() != nil {
+		return name, err
+	}
+	s.failure, s.waits = err.Error(), errors.As(err, new(*waitError))
+	return "", nil
 }
 
 // TrySignature fails when git cannot sign a commit here by itself. Nothing of it stays in the repository.
@@ -50,9 +61,16 @@ func TrySignature(ctx context.Context, repo *reanchor.Git) (err error) {
 	if err != nil {
 		return err
 	}
-	args := append(NewBranch(repo, "", Merge).identity(ctx), "commit-tree", "-S", strings.TrimSpace(string(tree)))
+	args := append(gitcmd.Identity(ctx, repo), "commit-tree", "-S", strings.TrimSpace(string(tree)))
 	_, err = runSigning(ctx, repo, signing(args, "Trial\n", apart))
 	return err
+}
+
+// Unsigned returns why commits made since the last call have no signature that they should have; "" : they have.
+func (b *Branch) Unsigned() string {
+	why := b.sign.failure
+	b.sign.failure = ""
+	return why
 }
 
 // signing is a call of git that signs, where nobody can be asked for anything.
@@ -74,49 +92,6 @@ func runSigning(ctx context.Context, repo *reanchor.Git, call reanchor.Call) (st
 		return "", wait
 	}
 	return strings.TrimSuffix(string(out), "\n"), inWords(err)
-}
-
-// trySign makes a commit with a signature. It returns "" when it is to be made without.
-func (b *Branch) trySign(ctx context.Context, call reanchor.Call) (string, error) {
-	if b.sign.waits {
-		b.sign.failure = (&waitError{}).Error()
-		return "", nil
-	}
-	name, err := runSigning(ctx, b.Repo, call)
-	if err == nil || ctx.Err() != nil {
-		return name, err
-	}
-	b.sign.failure, b.sign.waits = err.Error(), errors.As(err, new(*waitError))
-	return "", nil
-}
-
-// signed makes a commit with a signature, byte for byte but for that; "" when it is to be made without.
-func (b *Branch) signed(ctx context.Context, c commitObject) (string, error) {
-	encoding := "UTF-8"
-	if named := c.values("encoding"); len(named) == 1 {
-		encoding = named[0]
-	}
-	args := []string{"-c", "i18n.commitEncoding=" + encoding, "commit-tree", "-S", c.Tree()}
-	for _, p := range c.Parents() {
-		args = append(args, "-p", p)
-	}
-	name, err := b.trySign(ctx, signing(args, c.message, append(person("AUTHOR", c), person("COMMITTER", c)...)...))
-	if err != nil || name == "" {
-		return "", err
-	}
-	made, err := b.read(ctx, []string{name})
-	if err != nil {
-		return "", err
-	}
-	got, err := parseCommit(made[0])
-	if err != nil {
-		return "", err
-	}
-	if string(got.on(c.Tree(), c.Parents()...).bytes()) != string(c.on(c.Tree(), c.Parents()...).bytes()) {
-		b.sign.failure = "git would change its author or its message"
-		return "", nil
-	}
-	return name, nil
 }
 
 // person returns the variables that say who is the author or the committer, and when.

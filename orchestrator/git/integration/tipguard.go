@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"errors"
-	"path"
 	"strings"
 	"sync"
 
@@ -39,7 +38,7 @@ func (g *TipGuard) Tip() string {
 func (g *TipGuard) Begin(ctx context.Context, head string) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.tip, err = g.Branch.create(ctx, head)
+	g.tip, err = create(ctx, g.Branch, head)
 	return err
 }
 
@@ -47,14 +46,14 @@ func (g *TipGuard) Begin(ctx context.Context, head string) (err error) {
 func (g *TipGuard) Step(ctx context.Context, to string) (moved bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	err = g.Branch.advance(ctx, g.tip, to)
+	err = advance(ctx, g.Branch, g.tip, to)
 	if errors.Is(err, errMoved) {
 		var restored Restored
 		if restored, err = g.restore(ctx); err != nil || restored.Text == "" {
 			return false, err
 		}
 		g.unreported = restored
-		err = g.Branch.advance(ctx, g.tip, to)
+		err = advance(ctx, g.Branch, g.tip, to)
 	}
 	if err == nil {
 		g.tip = to
@@ -134,7 +133,7 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 	if err != nil || tip == g.tip {
 		return err
 	}
-	if err := g.Branch.move(ctx, move{g.Branch.Ref(), g.tip, tip}); err != nil {
+	if err := moveRefs(ctx, g.Branch, move{g.Branch.Ref(), g.tip, tip}); err != nil {
 		return err
 	}
 	if text := g.describeTaken(ctx, g.tip, tip); text != "" {
@@ -144,30 +143,9 @@ func (g *TipGuard) takeIn(ctx context.Context) error {
 	return nil
 }
 
-// putBack moves a ref from where it is to where relay had put it. Refs with which an agent has taken its place are kept
-// under another name.
+// putBack moves a ref from where it is to where relay had put it.
 func (g *TipGuard) putBack(ctx context.Context, ref, from string) error {
-	moving := g.Branch.move(ctx, move{ref, from, g.tip})
-	if moving == nil || from != "" {
-		return moving
-	}
-	list, err := g.Branch.Git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", ref+"/", path.Dir(ref))
-	if err != nil {
-		return errors.Join(moving, err)
-	}
-	for line := range strings.Lines(list) {
-		commit, other, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if other != path.Dir(ref) && !strings.HasPrefix(other, ref+"/") {
-			continue
-		}
-		if _, err := g.keepAside(ctx, commit); err != nil {
-			return err
-		}
-		if _, err := g.Branch.Git(ctx, nil, "update-ref", "--no-deref", "-d", other, commit); err != nil {
-			return err
-		}
-	}
-	return g.Branch.move(ctx, move{ref, from, g.tip})
+	return moveRefs(ctx, g.Branch, move{ref, from, g.tip})
 }
 
 // keepAside gives a commit a ref when the branch does not contain it, and returns text that says so.
@@ -176,7 +154,7 @@ func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error)
 		return "", nil
 	}
 	ref := "refs/relay/" + g.Branch.epic + "-moved/" + commit
-	if err := g.Branch.move(ctx, move{ref, "", commit}); err != nil && !errors.Is(err, errMoved) {
+	if err := moveRefs(ctx, g.Branch, move{ref, "", commit}); err != nil && !errors.Is(err, errMoved) {
 		return "", err
 	}
 	return ", and keeps what was there as " + ref, nil

@@ -23,13 +23,13 @@ func TestWordsForObjects(t *testing.T) {
 	}
 	l := newLand(t)
 	branch := NewBranch(l.Open(), "lab", Rebase)
-	if _, err := branch.read(t.Context(), []string{"nothing"}); err == nil || err.Error() != "git cat-file says: nothing missing" {
+	if _, err := readCommits(t.Context(), branch.Repo, "nothing"); err == nil || err.Error() != "git cat-file says: nothing missing" {
 		t.Errorf("got %v", err)
 	}
 	l.Sh(sides + `git checkout -q -b side; add s 1; git checkout -q -b task base; add a 1; git merge -q -m m side; git checkout -q trunk; add t2 x`)
 	replay := func(head string) error {
-		w := repotest.Want[work](t)(branch.work(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", head)))
-		_, err := branch.replay(t.Context(), w, repotest.Want[[]NamedCommit](t)(branch.Commits(t.Context(), []string{head, "^trunk"})), "")
+		w := repotest.Want[work](t)(readWork(t.Context(), branch, l.Git("rev-parse", "trunk"), l.Git("rev-parse", head)))
+		_, err := replay(t.Context(), branch, w, repotest.Want[[]NamedCommit](t)(branch.Commits(t.Context(), []string{head, "^trunk"})), "")
 		return err
 	}
 	if err := replay("task"); err == nil || err.Error() != "the work has merges in it" {
@@ -41,7 +41,7 @@ func TestWordsForObjects(t *testing.T) {
 	if !errors.As(err, &conflict) || !strings.HasPrefix(conflict.Text, "in commit \"t2\":\n") {
 		t.Errorf("got %v", err)
 	}
-	if err := branch.advance(t.Context(), l.Git("rev-parse", "one"), l.Git("rev-parse", "task")); err == nil || err.Error() != "the integration branch was moved" {
+	if err := advance(t.Context(), branch, l.Git("rev-parse", "one"), l.Git("rev-parse", "task")); err == nil || err.Error() != "the integration branch was moved" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,134 +3,100 @@ package recordfiles
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
 	"relay/orchestrator/git/gitcmd"
 	"relay/reanchor"
 )
 
-// Apart keeps records out of the ledger of a checkout while git works on it. Only one goroutine may use it.
+// Apart keeps out of git's work what a checkout's ledger and tracked discussions have beyond HEAD. Only one goroutine may use it.
 type Apart struct {
 	Repo *reanchor.Git
-	All  bool // all that is in no commit is kept out, whoever has added it, and a ledger that git does not track altogether
+	All  bool // a ledger that git does not track is removed meanwhile; discussions stay
 
-	before []string // lines and paths of discussions that others had added to when the run began, and that were in no commit
-	busy   bool
+	busy bool
 }
 
-// keptName is the file in .git with the lines that are kept out at the moment: a relay that is killed then has not lost them.
-const keptName = "relay-records"
+const (
+	keptName = "relay-records" // file in .git with what is kept out at the moment: a JSON object of texts by path
+	aside    = ".kept"         // ends the name of a discussion that cannot go back to its place, for git has put another one there
+)
 
-// Do calls f while the ledger has no line of relay that is in no commit. Afterwards it has again all lines of relay that it had before,
-// each once, behind those that git has put there. So it is with tracked discussions, but for All:
-// what is done then leaves them alone. A nil Apart only calls f, and so does f's own Do.
+// Do calls f while the ledger and tracked discussions are as HEAD has them. Afterwards they have again what they had before, behind what git
+// has put there. A nil Apart only calls f, and so does f's own Do.
 func (a *Apart) Do(ctx context.Context, f func() error) error {
 	if a == nil || a.busy {
 		return f()
 	}
 	a.busy = true
 	defer func() { a.busy = false }()
-	if err := errors.Join(a.recoverKept(), a.recoverEntries()); err != nil {
+	if err := a.recover(); err != nil {
 		return err
 	}
 	kept, release, err := a.take(ctx)
-	var entries map[string]string
-	if err == nil && !a.All {
-		entries, err = a.takeEntries(ctx)
-	}
 	if err == nil {
 		err = f()
 	}
 	release()
-	return errors.Join(err, a.giveBack(kept), a.giveEntriesBack(entries))
+	return errors.Join(err, a.giveBack(kept))
 }
 
-// Record takes note of the lines that others have added when a run begins.
-func (a *Apart) Record(ctx context.Context) error {
-	if err := errors.Join(a.recoverKept(), a.recoverEntries()); err != nil {
-		return err
+// take puts the ledger and the discussions back to what HEAD has, and returns what they were. Others append to the ledger after release.
+func (a *Apart) take(ctx context.Context) (kept map[string]string, release func(), err error) {
+	kept, bases, release := map[string]string{}, map[string][]byte{}, func() {}
+	paths, err := a.grownEntries(ctx)
+	for _, p := range paths {
+		text, _, failed := committedFile(ctx, a.Repo, "HEAD", p)
+		kept[p], bases[p], err = string(readFile(fullPath(a.Repo, p))), text, errors.Join(err, failed)
 	}
-	base, _, err := committed(ctx, a.Repo, "HEAD")
-	a.before = nil
-	for line := range bytes.Lines(added(read(a.Repo.Root()), base)) {
-		a.before = append(a.before, trimmed(line))
+	held, failed := ledgersync.Hold(a.Repo.Root())
+	if errors.Is(failed, fs.ErrNotExist) {
+		return kept, release, errors.Join(err, a.note(kept), restore(a.Repo, bases))
 	}
-	entries, eerr := a.grownEntries(ctx)
-	a.before = append(a.before, entries...)
-	return errors.Join(err, eerr)
-}
-
-// Save writes down what Record has noted, for a run that has to bring this one to its end.
-func (a *Apart) Save(file string) error {
-	var text bytes.Buffer
-	for _, line := range a.before {
-		text.WriteString(line + "\n")
-	}
-	return os.WriteFile(file, text.Bytes(), 0o600)
-}
-
-// Load reads what Save of an earlier run has written. When that is gone, all lines that are there count as noted.
-func (a *Apart) Load(ctx context.Context, file string) error {
-	text := gitcmd.Plain(file, ledgerMost)
-	if _, err := os.Lstat(file); err != nil {
-		return a.Record(ctx)
-	}
-	a.before = nil
-	for line := range bytes.Lines([]byte(text)) {
-		a.before = append(a.before, trimmed(line))
-	}
-	return nil
-}
-
-// Between reports whether all that one commit has beyond another in the ledger are lines that are no attempt's: an agent has committed
-// them with its own work.
-func (a *Apart) Between(ctx context.Context, base, head string) bool {
-	was, _, err := committed(ctx, a.Repo, base)
-	if err != nil {
-		return false
-	}
-	now, found, err := committed(ctx, a.Repo, head)
-	if err != nil || !found || !Adds(now, was) {
-		return false
-	}
-	without, _, _ := a.split(now, was)
-	return len(added(without, was)) == 0
-}
-
-// take takes the lines out that are no part of anybody's work, and returns all of them that the ledger has. Nobody appends to it until
-// release is called.
-func (a *Apart) take(ctx context.Context) (kept [][]byte, release func(), err error) {
-	held, err := ledgersync.Hold(a.Repo.Root())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, func() {}, nil
-	}
-	if err != nil {
-		return nil, func() {}, err
+	if err = errors.Join(err, failed); err != nil {
+		return nil, release, err
 	}
 	now, err := held.Text()
-	if err != nil {
+	base, tracked, failed := committed(ctx, a.Repo, "HEAD")
+	if err = errors.Join(err, failed); err != nil {
 		return nil, held.Release, err
 	}
-	base, tracked, err := committed(ctx, a.Repo, "HEAD")
-	if err != nil {
-		return nil, held.Release, err
+	kept[Ledger] = string(now)
+	if err := errors.Join(a.note(kept), restore(a.Repo, bases)); err != nil {
+		return kept, held.Release, err
 	}
-	without, out, kept := a.split(now, base)
-	if len(out) == 0 || !a.All && !tracked && !a.seen(ctx) {
+	switch without := within(now, base); {
+	case bytes.Equal(without, now), !a.All && !tracked && !a.seen(ctx):
 		return kept, held.Release, nil
-	}
-	if err := os.WriteFile(a.keptFile(), append(bytes.Join(kept, []byte("\n")), '\n'), 0o600); err != nil {
-		return nil, held.Release, err
-	}
-	if a.All && !tracked {
+	case a.All && !tracked:
 		held.Release()
-		return kept, func() {}, a.remove()
+		return kept, release, a.remove()
+	default:
+		return kept, held.Release, held.Rewrite(without)
 	}
-	return kept, held.Release, held.Rewrite(without)
+}
+
+// note writes down what is kept out: a relay that is killed then has not lost it.
+func (a *Apart) note(kept map[string]string) error {
+	if len(kept) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(kept)
+	return errors.Join(err, os.WriteFile(a.keptFile(), text, 0o600))
+}
+
+func restore(repo *reanchor.Git, bases map[string][]byte) (err error) {
+	for p, base := range bases {
+		err = errors.Join(err, os.WriteFile(fullPath(repo, p), base, 0o600))
+	}
+	return err
 }
 
 // remove removes the ledger, and the configuration that relay has put beside it: git shall put its own there.
@@ -144,30 +110,19 @@ func (a *Apart) remove() error {
 	return os.Remove(ledgersync.Path(top))
 }
 
-// split returns a ledger without the lines that are kept out, these lines, and all lines of their kind that it has.
-func (a *Apart) split(now, base []byte) (without []byte, out, kept [][]byte) {
+// within returns the lines of a ledger that base has.
+func within(now, base []byte) []byte {
 	noted := lineSet(base)
-	before := make(map[string]bool)
-	for _, line := range a.before {
-		before[line] = true
-	}
 	var rest bytes.Buffer
 	for line := range bytes.Lines(now) {
-		key := trimmed(line)
-		switch nobodys := before[key] || Own([]byte(key)); {
-		case !noted[key] && (a.All || nobodys):
-			kept, out = append(kept, []byte(key)), append(out, []byte(key))
-			continue
-		case !a.All && nobodys: // the commit that has it may be taken back
-			kept = append(kept, []byte(key))
+		if noted[trimmed(line)] {
+			rest.Write(line)
 		}
-		rest.Write(line)
 	}
-	without = rest.Bytes()
-	if len(out) > 0 && bytes.Equal(bytes.TrimSuffix(without, []byte("\n")), base) { // the last line of base had no end
-		without = base
+	if bytes.Equal(bytes.TrimSuffix(rest.Bytes(), []byte("\n")), base) { // its last line had no end
+		return base
 	}
-	return without, out, kept
+	return rest.Bytes()
 }
 
 // seen reports whether git looks at the ledger though no commit has it.
@@ -176,40 +131,76 @@ func (a *Apart) seen(ctx context.Context) bool {
 	return err != nil || len(out) > 0
 }
 
-// giveBack adds the lines that the ledger has no more.
-func (a *Apart) giveBack(kept [][]byte) error {
-	there := lineSet(read(a.Repo.Root()))
-	var lines [][]byte
-	for _, line := range kept {
-		if key := string(line); !there[key] && key != "" {
-			there[key] = true
-			lines = append(lines, line)
-		}
+// giveBack adds the lines that the ledger has no more, and puts discussions back. A discussion that git has replaced by another text stays,
+// and what it was goes beside it.
+func (a *Apart) giveBack(kept map[string]string) error {
+	if len(kept) == 0 {
+		return nil
 	}
-	if len(lines) > 0 {
-		top := a.Repo.Root()
-		w, err := ledgersync.Open(top, filepath.Base(top), nil)
-		if err != nil {
-			return err
+	for p, was := range kept {
+		give := giveEntry
+		if p == Ledger {
+			give = giveLines
 		}
-		_, err = w.AppendLines(lines...)
-		if err := errors.Join(err, w.Close()); err != nil {
+		if err := give(a.Repo, p, []byte(was)); err != nil {
 			return err
 		}
 	}
 	return gitcmd.RemoveIfThere(a.keptFile())
 }
 
-// recoverKept gives back what a relay had kept out that was killed.
-func (a *Apart) recoverKept() error {
-	var kept [][]byte
-	for line := range bytes.Lines([]byte(gitcmd.Plain(a.keptFile(), ledgerMost))) {
-		kept = append(kept, bytes.TrimRight(line, "\r\n"))
-	}
-	if len(kept) == 0 {
+func giveLines(repo *reanchor.Git, _ string, was []byte) error {
+	top := repo.Root()
+	lines := bytes.Split(bytes.TrimSpace(added(was, read(top))), []byte("\n"))
+	if len(lines[0]) == 0 {
 		return nil
+	}
+	w, err := ledgersync.Open(top, filepath.Base(top), nil)
+	if err != nil {
+		return err
+	}
+	_, err = w.AppendLines(lines...)
+	return errors.Join(err, w.Close())
+}
+
+func giveEntry(repo *reanchor.Git, p string, was []byte) error {
+	full := fullPath(repo, p)
+	now := readFile(full)
+	switch {
+	case bytes.Equal(now, was) || discussion.Grown(was, now):
+		return nil
+	case len(now) > 0 && !discussion.Grown(now, was):
+		full += aside
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, was, 0o600))
+}
+
+// recover gives back what a relay had kept out that was killed.
+func (a *Apart) recover() error {
+	text := gitcmd.Plain(a.keptFile(), ledgerMost)
+	if text == "" {
+		return nil
+	}
+	var kept map[string]string
+	if json.Unmarshal([]byte(text), &kept) != nil {
+		return gitcmd.RemoveIfThere(a.keptFile()) // it was cut short: nothing was taken yet
 	}
 	return a.giveBack(kept)
 }
 
 func (a *Apart) keptFile() string { return filepath.Join(a.Repo.GitDir(), keptName) }
+
+// grownEntries lists the tracked discussions that have more than HEAD has of them.
+func (a *Apart) grownEntries(ctx context.Context) (paths []string, err error) {
+	if _, err := os.Lstat(fullPath(a.Repo, discussion.Folder)); err != nil || a.All {
+		return nil, nil //nolint:nilerr // there are none
+	}
+	args := []string{"diff", "--name-only", "--no-renames", "--diff-filter=M", "-z", "HEAD", "--", discussion.Folder}
+	out, err := a.Repo.Run(ctx, reanchor.Call{Args: args, Limit: gitcmd.MaxPrinted})
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		if IsDiscussion(p) && grown(ctx, a.Repo, "HEAD", p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, err
+}

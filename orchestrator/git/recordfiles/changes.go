@@ -3,7 +3,6 @@ package recordfiles
 import (
 	"bytes"
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -41,6 +40,13 @@ func Only(ctx context.Context, repo *reanchor.Git, commit, p string) bool {
 	}
 	base, _, err := committed(ctx, repo, commit)
 	return err == nil && Adds(read(repo.Root()), base)
+}
+
+// Between reports whether all that one commit has beyond another in the ledger are entries: an agent has committed them with its own work.
+func Between(ctx context.Context, repo *reanchor.Git, base, head string) bool {
+	was, _, err := committed(ctx, repo, base)
+	now, found, failed := committed(ctx, repo, head)
+	return err == nil && failed == nil && found && Adds(now, was)
 }
 
 // Adds reports whether a ledger has all lines of base and, beyond them, nothing but entries.
@@ -94,7 +100,7 @@ func committed(ctx context.Context, repo *reanchor.Git, commit string) (text []b
 // committedFile returns a file of a commit as git writes it into a checkout, if the commit has it.
 func committedFile(ctx context.Context, repo *reanchor.Git, commit, p string) (text []byte, found bool, err error) {
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "--filters", commit + ":" + p}, Limit: gitcmd.MaxPrinted})
-	if gitErr, ok := errors.AsType[*reanchor.GitError](err); ok && gitErr.Code == 128 {
+	if reanchor.ExitCode(err) == 128 {
 		return nil, false, nil
 	}
 	return out, err == nil, err

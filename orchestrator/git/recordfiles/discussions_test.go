@@ -60,7 +60,7 @@ func TestDiscussionsApart(t *testing.T) {
 				t.Error(err)
 			}
 			l.Wants(c.want)
-			if _, err := os.Lstat(l.Path(".git/relay-discussions")); !os.IsNotExist(err) {
+			if _, err := os.Lstat(l.Path(".git/relay-records")); !os.IsNotExist(err) {
 				t.Error("what was kept out is still noted")
 			}
 		})
@@ -72,55 +72,28 @@ func TestDiscussionsAfterKill(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]func(context.Context, *recordfiles.Apart) error{
 		"the next work": func(ctx context.Context, a *recordfiles.Apart) error { return a.Do(ctx, func() error { return nil }) },
-		"the next run":  func(ctx context.Context, a *recordfiles.Apart) error { return a.Record(ctx) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, apart := discussed(t)
 			note := ""
 			_ = apart.Do(t.Context(), func() error {
-				data, err := os.ReadFile(l.Path(".git/relay-discussions"))
+				data, err := os.ReadFile(l.Path(".git/relay-records"))
 				note = string(data)
 				return err
 			})
 			l.Write(entry, origin) // as it was when the other was killed
-			l.Write(".git/relay-discussions", note)
+			l.Write(".git/relay-records", note)
 			if err := again(t.Context(), &recordfiles.Apart{Repo: l.Open()}); err != nil {
 				t.Error(err)
 			}
 			l.Wants(map[string]string{entry: noted})
 
-			l.Write(".git/relay-discussions", note[:len(note)/2]) // killed before anything was taken
+			l.Write(".git/relay-records", note[:len(note)/2]) // killed before anything was taken
 			if err := again(t.Context(), &recordfiles.Apart{Repo: l.Open()}); err != nil {
 				t.Error(err)
 			}
 			l.Wants(map[string]string{entry: noted})
 		})
 	}
-}
-
-// What others have added to a discussion before the run is kept out, too; what an agent adds during it is its work.
-func TestDiscussionsOfOthers(t *testing.T) {
-	t.Parallel()
-	l := repotest.New(t)
-	const theirs, plain = ".ledger/entries/theirs.yaml", "topic: Theirs\n"
-	l.Write(entry, plain)
-	l.Write(theirs, plain)
-	l.Sh("git add -f .ledger; git commit -q -m Discussed")
-	l.Write(entry, plain+"mood: good\n")
-	apart := &recordfiles.Apart{Repo: l.Open()}
-	if err := apart.Record(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	l.Write(theirs, plain+"mood: bad\n")
-	err := apart.Do(t.Context(), func() error {
-		if got := l.Git("status", "--porcelain"); got != "M "+theirs {
-			t.Errorf("while git works there is %q", got)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	l.Wants(map[string]string{entry: plain + "mood: good\n", theirs: plain + "mood: bad\n"})
 }

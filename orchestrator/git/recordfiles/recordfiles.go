@@ -6,18 +6,14 @@
 package recordfiles
 
 import (
-	"bytes"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"relay/attempts/artifact"
 	"relay/attempts/discussion"
 	"relay/attempts/ledgersync"
-
-	"github.com/google/uuid"
 )
 
 // Ledger is the path of the ledger below the top folder of a checkout, with slashes.
@@ -25,19 +21,6 @@ const Ledger = ledgersync.Folder + "/" + ledgersync.LedgerFile
 
 // tag is the first tag of every entry that relay writes of a run.
 const tag = "relay"
-
-// Own reports whether a line of a ledger is an entry that relay has written of a run: its id follows from an event.
-func Own(line []byte) bool {
-	if !bytes.Contains(line, []byte(`"`+tag+`"`)) {
-		return false
-	}
-	e, _, err := ledgersync.Decode(line)
-	if err != nil || !slices.Contains(e.Tags, tag) {
-		return false
-	}
-	id, err := uuid.Parse(e.ID)
-	return err == nil && id.Version() == 5
-}
 
 // OwnFile reports whether a file of a checkout, whose top folder is given, is written by relay alone: an artifact of a run, what relay
 // puts beside the ledger, or a ledger in which nobody else's lines are.

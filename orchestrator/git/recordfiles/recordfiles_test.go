@@ -2,22 +2,6 @@ package recordfiles
 
 import "testing"
 
-const (
-	ownOne   = `{"id":"4f1e6a3c-7ad3-5a0f-9a0b-3f6f2f1b0c11","agent":{"name":"relay"},"tags":["relay","lab"]}`
-	ownTwo   = `{"id":"4f1e6a3c-7ad3-5a0f-9a0b-3f6f2f1b0c12","agent":{"name":"claude-code"},"tags":["relay","lab","T1"]}`
-	agents   = `{"id":"6f6dc9d3-1d0f-4b6b-8a0e-0a4a8f1f8a10","agent":{"name":"claude-code"},"tags":["relay"]}`
-	somebody = `{"id":"4f1e6a3c-7ad3-5a0f-9a0b-3f6f2f1b0c13","agent":{"name":"ada"},"tags":[]}`
-)
-
-func TestOwn(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]bool{ownOne: true, ownTwo: true, agents: false, somebody: false, "": false, "{}": false, ownOne[:40]: false} {
-		if got := Own([]byte(line)); got != want {
-			t.Errorf("%s: %v", line, got)
-		}
-	}
-}
-
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	for lines, want := range map[string]string{

@@ -49,7 +49,7 @@ type Finder struct {
 	Git       *reanchor.Git // the user's checkout
 	Dir       string        // relay's folder
 	Worktrees string        // as Worktree.Dir in the options of a run
-	Below     string        // where earlier versions had them; "" : nowhere else
+	Below     string        // further folder of worktrees; "" : none
 	Slots     func(dir string) Slots
 	Backup    string // as in the options of a run
 }
@@ -76,15 +76,7 @@ func (o Finder) List(ctx context.Context) ([]Leftover, error) {
 		}
 		found = slices.Concat(found, slots, asides)
 	}
-	gone := map[string]bool{} // worktrees that can be removed
-	for _, l := range found {
-		at := l.Name
-		if real, err := filepath.EvalSymlinks(at); err == nil { // as git names it
-			at = real
-		}
-		gone[at] = l.Why == ""
-	}
-	branches, err := o.branches(ctx, gone)
+	branches, err := o.branches(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +102,7 @@ func (o Finder) Remove(ctx context.Context, l Leftover) error {
 			return err
 		}
 		defer func() { _ = lock.Release() }() // what stays behind is no lock
-		now, err := o.branches(ctx, nil)
+		now, err := o.branches(ctx)
 		for _, b := range now {
 			if b.Name == l.Name && b.Why != "" {
 				err = errors.Join(err, errors.New(b.Why))
@@ -170,8 +162,8 @@ func (o Finder) worktrees(ctx context.Context, dir string) ([]Leftover, error) {
 }
 
 // branches lists the branches of tasks. One whose commits are in no other ref has work that has neither landed nor been
-// kept elsewhere. gone are worktrees that will not be there any more.
-func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover, error) {
+// kept elsewhere.
+func (o Finder) branches(ctx context.Context) ([]Leftover, error) {
 	branches, err := taskbranch.List(ctx, o.Git, "refs/heads/"+gitcmd.TaskBranches)
 	if err != nil {
 		return nil, err
@@ -183,22 +175,18 @@ func (o Finder) branches(ctx context.Context, gone map[string]bool) ([]Leftover,
 		if err != nil {
 			return nil, err
 		}
-		at := b.Worktree
-		if gone[at] {
-			at = ""
-		}
 		forking, err := o.forking(l.Name)
 		if err != nil {
 			return nil, err
 		}
 		busy := cmp.Or(o.busy(epicOf(l.Name)), forking)
-		switch l.Why = cmp.Or(busy, taskbranch.Reason(at, own)); {
+		switch l.Why = cmp.Or(busy, taskbranch.Reason(b.Worktree, own)); {
 		case busy != "":
 			l.Show = "git log " + text.ShellWord(l.Name)
 		case own != "":
 			l.Show = "git log -p -" + own + " " + text.ShellWord(l.Name)
-		case at != "":
-			l.Show = "git -C " + text.ShellWord(at) + " status"
+		case b.Worktree != "":
+			l.Show = "git -C " + text.ShellWord(b.Worktree) + " status"
 		}
 		found = append(found, l)
 	}

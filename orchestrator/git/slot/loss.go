@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/nested"
+	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -45,15 +49,12 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	if own := filepath.Join(path, ".git"); sound(own) {
-		return p.unsavedIn(ctx, path)
+		return unsavedIn(ctx, p, path)
 	} else if isDir(own) {
 		return "git cannot read it: its .git is not the one relay made", nil
 	}
 	if renewing(dir, name) {
 		return "", nil
-	}
-	if admin := p.linkedAdmin(path); admin != "" { // of an earlier version
-		return UnsavedWorktree(ctx, p.Repo.Worktree(path, admin))
 	}
 	if found, err := os.ReadDir(path); err != nil || len(found) > 0 {
 		return "git does not know it", err
@@ -61,20 +62,35 @@ func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 	return "", nil
 }
 
-func (p *Pool) unsavedIn(ctx context.Context, path string) (string, error) {
+func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 	repo := p.git(path)
-	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return "", err
 	}
-	if why, err := Unsaved(ctx, repo); err != nil || why != "" {
-		return why, err
+	if half := repo.Operation(); half != "" {
+		return "a " + half + " in it is half done", nil
+	}
+	status, err := repo.Run(ctx, reanchor.Call{Args: []string{
+		"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none",
+	}})
+	if err != nil {
+		return "git cannot read it: " + err.Error(), ctx.Err()
+	}
+	var changed []string
+	for line := range strings.SplitSeq(string(status), "\x00") {
+		if len(line) > 3 {
+			changed = append(changed, line[3:])
+		}
+	}
+	if changed = gitcmd.Unconverted(ctx, repo, "HEAD", changed); len(changed) > 0 {
+		return "changes in no commit: " + text.Listed(changed), nil
+	}
+	if inner, err := nested.Unique(ctx, repo); err != nil || len(inner) > 0 {
+		return "repositories of their own inside it: " + text.Listed(slices.Sorted(maps.Keys(inner))), err
 	}
 	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", "HEAD", "--all", "--not", "--alternate-refs", "--"}})
-	if err != nil && ctx.Err() != nil {
-		return "", err
-	}
 	if err != nil {
-		return "git cannot read its commits", nil //nolint:nilerr // this is what is told of the slot
+		return "git cannot read its commits", ctx.Err()
 	}
 	if count := strings.TrimSpace(string(out)); count != "0" {
 		return "commits that are nowhere else: " + count, nil

@@ -1,17 +1,14 @@
 package slot
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/nested"
 	"relay/reanchor"
 )
 
@@ -34,13 +31,10 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *rea
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	repo = p.git(path)
-	if err := p.convertWorktree(ctx, &a); err != nil {
-		return nil, false, err
-	}
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
-	if err := errors.Join(gitcmd.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return nil, false, err
 	}
 	return repo, false, a.mendHead(ctx, repo)
@@ -53,20 +47,20 @@ func sound(dir string) bool {
 		!isDir(filepath.Join(dir, "refs")) || fileText(filepath.Join(dir, slotMark)) == "" {
 		return false
 	}
-	links := false
+	odd := false // a link, or a pipe that git would wait for
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.Type()&fs.ModeSymlink != 0:
-			links = true
+		case !d.IsDir() && !d.Type().IsRegular():
+			odd = true
 			return fs.SkipAll
 		case d.IsDir() && filepath.Dir(at) == filepath.Join(dir, "objects"):
 			return fs.SkipDir
 		}
 		return nil
 	})
-	return err == nil && !links
+	return err == nil && !odd
 }
 
 // restore rewrites the files that say how git reads the slot as relay has made them.
@@ -83,16 +77,12 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
 		}
 	}
-	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), p.cut(dir))
+	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), cut(p, dir))
 }
 
-// rebuild makes a new repository for the slot and keeps its files. A repository that an agent has made of the slot is
-// moved into a folder beside: there git sees one of its own, which is in no commit.
+// rebuild makes a new repository for the slot and keeps its files.
 func (a *acquisition) rebuild(ctx context.Context) error {
 	a.pool.forget(a.name)
-	if err := spare(a.path); err != nil {
-		return err
-	}
 	if err := a.renew(ctx, a.commit, ""); err != nil {
 		return err
 	}
@@ -113,8 +103,10 @@ func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
 			return err
 		}
 	}
-	if indexSound(filepath.Join(repo.GitDir(), "index"), gitcmd.Wide(a.commit)) {
-		return nil
+	if isThere(filepath.Join(repo.GitDir(), "index")) {
+		if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard}); err == nil {
+			return nil
+		}
 	}
 	for _, name := range []string{"index", "index.lock"} {
 		if err := gitcmd.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
@@ -153,94 +145,7 @@ func makeParents(top, path string) error {
 	return os.MkdirAll(filepath.Dir(path), 0o755)
 }
 
-// indexSound reports whether a file is an index as git has written it: it ends in its own checksum, or in zeros.
-func indexSound(path string, wide bool) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	content, err := os.ReadFile(path)
-	h := gitcmd.NewHash(wide)
-	end := len(content) - h.Size()
-	if err != nil || end < 0 || !bytes.HasPrefix(content, []byte("DIRC")) {
-		return false
-	}
-	h.Write(content[:end])
-	return bytes.Equal(content[end:], h.Sum(nil)) || bytes.Equal(content[end:], make([]byte, h.Size()))
-}
-
-// spare moves a repository that an agent has put in place of the slot's own into a folder beside it.
-func spare(path string) error {
-	own := filepath.Join(path, ".git")
-	if !isDir(own) || fileText(filepath.Join(own, "HEAD")) == "" || fileText(filepath.Join(own, slotMark)) != "" {
-		return nil
-	}
-	aside := filepath.Join(path, nested.AgentsGit)
-	for n := 2; ; n++ {
-		err := os.Mkdir(aside, 0o755)
-		if err == nil {
-			return os.Rename(own, filepath.Join(aside, ".git"))
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		aside = fmt.Sprintf("%s-%d", filepath.Join(path, nested.AgentsGit), n)
-	}
-}
-
 // replace writes a file, in place of whatever an agent has put there.
 func replace(path, text string) error {
 	return errors.Join(gitcmd.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
-}
-
-// linkedAdmin returns git's own folder of a worktree that an earlier version of relay has made at path, "" when there is
-// none.
-func (p *Pool) linkedAdmin(path string) string {
-	admins := filepath.Join(p.Repo.CommonDir(), "worktrees")
-	found, _ := os.ReadDir(admins) // none: nobody has made one
-	for _, f := range found {
-		admin := filepath.Join(admins, f.Name())
-		if strings.TrimSpace(fileText(filepath.Join(admin, "gitdir"))) == filepath.Join(path, ".git") ||
-			fileText(filepath.Join(admin, "relay-worktree")) == path {
-			return admin
-		}
-	}
-	return ""
-}
-
-// convertWorktree makes a slot of a worktree that an earlier version of relay has left: with its HEAD, index and log, and the
-// branch of its task. What it was in the middle of is not taken over.
-func (p *Pool) convertWorktree(ctx context.Context, a *acquisition) error {
-	if isDir(filepath.Join(a.path, ".git")) {
-		return nil
-	}
-	admin := p.linkedAdmin(a.path)
-	if admin == "" {
-		return nil
-	}
-	head := fileText(filepath.Join(admin, "HEAD"))
-	branch, on := strings.CutPrefix(strings.TrimSpace(head), "ref: ")
-	commit, err := p.Repo.Ref(ctx, branch)
-	if on && (err != nil || commit == "") || head == "" {
-		return nil //nolint:nilerr // git could not read it either
-	}
-	if err := a.renew(ctx, a.commit, ""); err != nil {
-		return err
-	}
-	own := filepath.Join(a.path, ".git")
-	for _, name := range []string{"index", "logs/HEAD", "ORIG_HEAD"} {
-		if text, err := os.ReadFile(filepath.Join(admin, filepath.FromSlash(name))); err == nil {
-			to := filepath.Join(own, filepath.FromSlash(name))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644)); err != nil {
-				return err
-			}
-		}
-	}
-	if on {
-		ref := filepath.Join(own, filepath.FromSlash(branch))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(ref), 0o755), os.WriteFile(ref, []byte(commit+"\n"), 0o644)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(replace(filepath.Join(own, "HEAD"), head), gitcmd.RemoveTree(admin))
 }

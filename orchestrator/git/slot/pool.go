@@ -8,11 +8,11 @@
 // writes just the files that differ. Before relay works where an agent has been, Open restores the files that steer git, and
 // makes a damaged repository anew around the files. Pool.Fetch brings commits into the user's repository, with every object
 // checked, under relay's own refs: refs/heads/relay-tasks and refs/relay. Bases in use are below refs/relay-tip, and what is
-// about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them. A worktree that an earlier version of
-// relay left becomes a slot when it is opened.
+// about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them.
 package slot
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -21,7 +21,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -137,7 +136,6 @@ func (p *Pool) clear(name, path string) error {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(tempName(path))) // unless other slots have theirs there
-	admin := p.linkedAdmin(path)
 	if _, err := os.Lstat(path); err == nil {
 		gone, err := p.scratch("gone-" + name)
 		if err != nil {
@@ -150,12 +148,7 @@ func (p *Pool) clear(name, path string) error {
 			return keepRest(gone, filepath.Dir(path), err)
 		}
 	}
-	if admin == "" {
-		return nil
-	}
-	err := gitcmd.RemoveTree(admin)
-	_ = os.Remove(filepath.Dir(admin)) // as git does with the last one
-	return err
+	return nil
 }
 
 // keepRest moves what could not be removed of a slot into a folder, out of the way, and returns [ErrRest] with what a person can type.
@@ -275,53 +268,25 @@ func (p *Pool) path(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// dir returns Dir without symbolic links, and makes it when it is needed. A link or a file where there has been a folder
-// an agent has put there since: it is removed, and never followed.
+// dir returns Dir without symbolic links, as it was at first, and makes it when it is needed.
 func (p *Pool) dir(needed bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.real == "" {
-		real, err := p.resolveDir(needed)
-		if err != nil || real == "" {
-			return p.Dir, err
-		}
-		p.real = real
-	}
-	for at := p.real; at == p.real || strings.HasPrefix(at, p.Repo.Root()+string(filepath.Separator)); at = filepath.Dir(at) {
-		if info, err := os.Lstat(at); err == nil && !info.IsDir() {
-			if err := os.Remove(at); err != nil {
-				return "", err
-			}
-		}
-	}
-	if !needed {
-		return p.real, nil
-	}
-	return p.real, os.MkdirAll(p.real, 0o755)
-}
-
-// resolveDir returns Dir without symbolic links, or "" when there is no such folder and none is needed. The name is
-// relay's own; what stands in the place of a folder above it a person may have put, and it stays.
-func (p *Pool) resolveDir(needed bool) (string, error) {
+	dir := cmp.Or(p.real, p.Dir)
 	if needed {
-		if info, err := os.Lstat(p.Dir); err == nil && info.Mode().IsRegular() {
-			if err := os.Remove(p.Dir); err != nil {
-				return "", err
-			}
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p.Dir), 0o700), os.MkdirAll(p.Dir, 0o755)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.MkdirAll(dir, 0o755)); err != nil {
 			return "", err
 		}
 	}
-	real, err := filepath.EvalSymlinks(p.Dir)
-	if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
-		return "", nil
+	if p.real == "" {
+		real, err := filepath.EvalSymlinks(dir)
+		if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+			return dir, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		p.real = real
 	}
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", err
-	}
-	return real, nil
+	return p.real, nil
 }

@@ -36,7 +36,7 @@ func (p *Pool) read(ctx context.Context) (*model, error) {
 	if p.model != nil {
 		return p.model, nil
 	}
-	config, settings, err := p.initial(ctx)
+	config, settings, err := initial(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (p *Pool) read(ctx context.Context) (*model, error) {
 }
 
 // initial returns the configuration that git init writes on this file system, and the settings that a slot has besides.
-func (p *Pool) initial(ctx context.Context) (text string, s settings, err error) {
+func initial(ctx context.Context, p *Pool) (text string, s settings, err error) {
 	dir, err := p.scratch(fmt.Sprint("init-", os.Getpid())) // other processes make slots beside it
 	if err = errors.Join(err, os.MkdirAll(dir, 0o755)); err != nil {
 		return "", s, err
@@ -73,7 +73,7 @@ func (p *Pool) initial(ctx context.Context) (text string, s settings, err error)
 	if _, err := reanchor.Run(ctx, call); err != nil {
 		return "", s, err
 	}
-	if s, err = p.settings(ctx, p.git(dir)); err != nil {
+	if s, err = settingsOf(ctx, p, p.git(dir)); err != nil {
 		return "", s, err
 	}
 	text = fileText(filepath.Join(dir, ".git", "config"))
@@ -107,7 +107,7 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 	if err != nil {
 		return err
 	}
-	refs, err := p.refs(ctx)
+	refs, err := refsFor(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 	for name, text := range model.files {
 		err = errors.Join(err, write(name, text))
 	}
-	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), write("packed-refs", refs), p.cut(dir), write("HEAD", head))
+	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), write("packed-refs", refs), cut(p, dir), write("HEAD", head))
 }
 
 // Probe has use ask git what it would do in a slot at HEAD: with the git folder of one, and its index, in the user's checkout.
@@ -162,7 +162,7 @@ func copyKeys(from *reanchor.Git, dir string, names []string) error {
 }
 
 // cut makes the slot's history end where the user's does.
-func (p *Pool) cut(dir string) error {
+func cut(p *Pool, dir string) error {
 	to := filepath.Join(dir, "shallow")
 	text, err := os.ReadFile(filepath.Join(p.Repo.CommonDir(), "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,10 +174,10 @@ func (p *Pool) cut(dir string) error {
 	return errors.Join(gitcmd.RemoveTree(to), os.WriteFile(to, text, 0o644))
 }
 
-// refs returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
+// refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
 // they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
 // not: nobody builds on what has not landed.
-func (p *Pool) refs(ctx context.Context) (string, error) {
+func refsFor(ctx context.Context, p *Pool) (string, error) {
 	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
 	if err != nil {
 		return "", err

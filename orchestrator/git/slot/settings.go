@@ -21,8 +21,8 @@ type settings struct {
 	keys    []string // folders of the user's .git in which filters keep something
 }
 
-// settings reads them. bare is a repository in the place of slots that has no settings of its own.
-func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, err error) {
+// settingsOf reads them. bare is a repository in the place of slots that has no settings of its own.
+func settingsOf(ctx context.Context, p *Pool, bare *reanchor.Git) (s settings, err error) {
 	s.list = [][2]string{{"gc.auto", "0"}, {"maintenance.auto", "false"}}
 	all, err := inForce(ctx, p.Repo)
 	has, failed := inForce(ctx, bare)
@@ -54,7 +54,7 @@ func (p *Pool) settings(ctx context.Context, bare *reanchor.Git) (s settings, er
 		}
 		s.list = append(s.list, one)
 	}
-	s.list = append(s.list, [2]string{"lfs.storage", p.storage(storage)})
+	s.list = append(s.list, [2]string{"lfs.storage", lfsStorage(p, storage)})
 	if !fetches { // so that git switch NAME finds origin/NAME
 		s.list = append(s.list, [2]string{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"})
 	}
@@ -139,8 +139,8 @@ func Address(repo *reanchor.Git, url string) string {
 	return filepath.Join(repo.Root(), filepath.FromSlash(url))
 }
 
-// storage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
-func (p *Pool) storage(configured string) string {
+// lfsStorage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
+func lfsStorage(p *Pool, configured string) string {
 	if configured == "" {
 		configured = "lfs"
 	}

@@ -26,7 +26,7 @@ type Strays struct {
 func (s *Strays) Home(ctx context.Context) (from string, err error) {
 	w := s.Tree
 	branch, err := w.Repo.Branch(ctx)
-	if err != nil || gitcmd.Halfway(w.Repo) != "" {
+	if err != nil || w.Repo.Operation() != "" {
 		return "", gitcmd.Unasked(err)
 	}
 	head, err := w.Head(ctx)
@@ -123,7 +123,7 @@ func (s *Strays) Others(ctx context.Context) (list []string, err error) {
 func (s *Strays) Next(ctx context.Context) (from string, err error) {
 	w := s.Tree
 	others, err := s.Others(ctx)
-	if err != nil || len(others) == 0 || gitcmd.Halfway(w.Repo) != "" {
+	if err != nil || len(others) == 0 || w.Repo.Operation() != "" {
 		return "", err
 	}
 	commit := others[0]

@@ -33,7 +33,7 @@ func (p *Pool) Undo(ctx context.Context, name string, protected func(path string
 	if err := p.restore(ctx, repo.GitDir()); err != nil {
 		return nil, err
 	}
-	touched, err := p.changed(ctx, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
+	touched, err := differing(ctx, p, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
 	touched = slices.DeleteFunc(touched, func(path string) bool { return !protected(path) })
 	if err != nil || len(touched) == 0 {
 		return nil, err
@@ -41,7 +41,7 @@ func (p *Pool) Undo(ctx context.Context, name string, protected func(path string
 	if err := a.renew(ctx, a.commit, kept); err != nil {
 		return nil, err
 	}
-	different, err := p.changed(ctx, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
+	different, err := differing(ctx, p, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 		return nil, err
 	}
 	env := []string{"GIT_INDEX_FILE=" + kept, "GIT_OPTIONAL_LOCKS=0"}
-	tracked, err := p.changed(ctx, repo, env, "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--diff-filter=M")
+	tracked, err := differing(ctx, p, repo, env, "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--diff-filter=M")
 	if err != nil || len(tracked) == 0 {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 	return slices.Concat(tracked, untracked), err
 }
 
-// changed lists the tracked files that a git command finds different.
-func (p *Pool) changed(ctx context.Context, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
+// differing lists the tracked files that a git command finds different.
+func differing(ctx context.Context, p *Pool, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
 	call := p.writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
 	call.Env = append(call.Env, env...)
 	out, err := repo.Run(ctx, call)

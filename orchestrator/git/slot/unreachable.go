@@ -62,7 +62,7 @@ func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) 
 func beside(repo *reanchor.Git, own string) (commits []string) {
 	heads := filepath.Join(repo.GitDir(), "refs", "heads")
 	add := func(name, text string) {
-		if hash := strings.TrimSpace(text); name != own && gitcmd.IsObject(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
+		if hash := strings.TrimSpace(text); name != own && reanchor.IsHash(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
 			commits = append(commits, hash)
 		}
 	}
@@ -96,7 +96,7 @@ func leftBehind(repo *reanchor.Git, switched bool) []string {
 	})
 	var left []string
 	add := func(name string) {
-		if gitcmd.IsObject(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
+		if reanchor.IsHash(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
 			left = append(left, name)
 		}
 	}

@@ -11,9 +11,8 @@ import (
 
 // Set is the branches of one epic's tasks. Several goroutines may use it.
 type Set struct {
-	Repo  *reanchor.Git
-	Epic  string // its id
-	Slots string // folder of relay's own worktrees: one below it is no person's
+	Repo *reanchor.Git
+	Epic string // its id
 
 	mu   sync.Mutex
 	stay []string
@@ -32,7 +31,7 @@ func (s *Set) Drop(ctx context.Context, name, kept string) error {
 	if err != nil || head == "" {
 		return err
 	}
-	at, own, err := InUse(ctx, s.Repo, s.Slots, name, kept)
+	at, own, err := InUse(ctx, s.Repo, name, kept)
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func (s *Set) Blocked(ctx context.Context, name string) (checkedOut, unkept stri
 	if err != nil || head == "" {
 		return "", "", err
 	}
-	at, own, err := InUse(ctx, s.Repo, s.Slots, name, "")
+	at, own, err := InUse(ctx, s.Repo, name, "")
 	if err != nil || own == "" {
 		return at, "", err
 	}

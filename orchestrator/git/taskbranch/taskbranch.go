@@ -4,8 +4,6 @@ package taskbranch
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"relay/orchestrator/git/gitcmd"
@@ -49,42 +47,17 @@ const (
 	onItWords   = "it is checked out in "
 )
 
-// InUse reports what makes a branch of a task (its name without refs/heads/) a person's, and where: a worktree that is
-// not below dir and is on it, or commits that are in no other ref. That kept is in one, the caller knows.
-func InUse(ctx context.Context, repo *reanchor.Git, dir, branch, kept string) (at, own string, err error) {
-	commit, err := repo.Ref(ctx, "refs/heads/"+branch)
-	if err != nil || commit == "" {
+// InUse reports what makes a branch of a task (its name without refs/heads/) a person's, and where: the worktree that is on it, or commits
+// that are in no other ref. That kept is in one, the caller knows.
+func InUse(ctx context.Context, repo *reanchor.Git, branch, kept string) (at, own string, err error) {
+	found, err := List(ctx, repo, "refs/heads/"+branch)
+	if err != nil || len(found) != 1 {
 		return "", "", err
 	}
-	if commit != kept {
-		own, err = Branch{branch, commit, ""}.Unmerged(ctx, repo)
+	if found[0].Commit != kept {
+		own, err = found[0].Unmerged(ctx, repo)
 	}
-	if real, dirErr := filepath.EvalSymlinks(dir); dirErr == nil {
-		dir = real
-	}
-	return visitor(repo, dir, branch), own, err
-}
-
-// visitor returns a worktree that is on a branch and not below dir, or "". It reads git's own files: a git that lists
-// worktrees fails when it meets one that is being made.
-func visitor(repo *reanchor.Git, dir, branch string) string {
-	on := "ref: refs/heads/" + branch
-	if strings.TrimSpace(gitcmd.Contents(repo.CommonDir(), []string{gitcmd.HeadFile})[0]) == on {
-		return filepath.Dir(repo.CommonDir())
-	}
-	list := filepath.Join(repo.CommonDir(), "worktrees")
-	admins, _ := os.ReadDir(list) // there may be none
-	for _, a := range admins {
-		texts := gitcmd.Contents(filepath.Join(list, a.Name()), []string{gitcmd.HeadFile, "gitdir"})
-		at := filepath.Dir(strings.TrimSpace(texts[1]))
-		if strings.TrimSpace(texts[0]) != on || strings.HasPrefix(at, dir+string(filepath.Separator)) {
-			continue
-		}
-		if _, err := os.Lstat(at); err == nil {
-			return at
-		}
-	}
-	return ""
+	return found[0].Worktree, own, err
 }
 
 // Reason returns text that says why such a branch stays; "" is that it need not.

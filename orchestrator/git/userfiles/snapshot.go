@@ -94,8 +94,7 @@ func (s *Snapshot) commit(ctx context.Context, paths []string) error {
 	}
 	// 1: not all could be read. What a person sees of them in the checkout is lost to an agent as well.
 	_, err = s.git(ctx, paths, "add", "--all", "--sparse", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
-	var gitErr *reanchor.GitError
-	if err != nil && (!errors.As(err, &gitErr) || gitErr.Code != 1) {
+	if err != nil && reanchor.ExitCode(err) != 1 {
 		return err
 	}
 	files, err := s.git(ctx, nil, "write-tree")

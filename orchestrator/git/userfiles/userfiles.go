@@ -60,17 +60,11 @@ func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) err
 // Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
 // .gitignore would have them committed), and changes that git was told not to look at.
 func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
-	var stderr bytes.Buffer
-	call := gitcmd.Writing(gitcmd.StatusAll()...)
-	call.Stderr = &stderr
-	out, err := run.Run(ctx, call)
+	out, err := run.Git(ctx, nil, gitcmd.StatusAll()...)
 	if err != nil {
 		return err
 	}
 	u.own = make(map[string]bool)
-	for _, folder := range gitcmd.ClosedFolders(stderr.String()) {
-		u.own[folder] = true
-	}
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		if p, ok := strings.CutPrefix(entry, "?? "); ok {
 			u.own[p] = true
@@ -115,12 +109,6 @@ func flagged(ctx context.Context, run gitcmd.Runner) (assumed, skipped []string,
 		}
 	}
 	return assumed, skipped, err
-}
-
-// Hidden lists tracked files that are there and that git was told not to look at, in either way.
-func Hidden(ctx context.Context, repo *reanchor.Git) ([]string, error) {
-	assumed, skipped, err := flagged(ctx, gitcmd.Runner{Repo: repo})
-	return append(assumed, skipped...), err
 }
 
 // CoverHidden protects the user's own hidden changes from git reset, which heeds only one of the two ways to hide

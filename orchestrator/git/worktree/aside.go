@@ -35,7 +35,7 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 	}
 	if _, err := git(strings.NewReader(list), "add", "--sparse", "--ignore-errors",
 		"--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
-		if err := w.recordRefused(git, paths, err); err != nil {
+		if err := recordRefused(w, git, paths, err); err != nil {
 			return "", err
 		}
 	}
@@ -44,16 +44,15 @@ func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (co
 		return "", err
 	}
 	at, _ := time.Parse(time.RFC3339, when) // the zero time will do
-	call := gitcmd.Writing(append(w.identity(ctx), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
+	call := gitcmd.Writing(append(gitcmd.Identity(ctx, w.Repo), "commit-tree", "-p", "HEAD", "-m", message, tree)...)
 	call.Env = append(call.Env, "GIT_AUTHOR_DATE="+at.Format(time.RFC3339), "GIT_COMMITTER_DATE="+at.Format(time.RFC3339))
 	out, err := w.Repo.Run(ctx, call)
 	return strings.TrimSpace(string(out)), err
 }
 
 // recordRefused records the files that git has not taken into an index. Any other refusal is returned.
-func (w *Tree) recordRefused(git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
-	var gitErr *reanchor.GitError
-	if !errors.As(refused, &gitErr) || gitErr.Code != 1 {
+func recordRefused(w *Tree, git func(io.ReadSeeker, ...string) (string, error), paths []string, refused error) error {
+	if reanchor.ExitCode(refused) != 1 {
 		return refused
 	}
 	out, err := git(nil, "ls-files", "--others", "--exclude-standard", "-z")

@@ -16,37 +16,42 @@ import (
 // file, and the untracked files that takes reports. A nil takes means all of them: the tree is exactly that head then.
 func (w *Tree) CommitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		head, err = apart{w}.commitLeftovers(ctx, message, takes)
+		head, err = commitLeftovers(ctx, w, message, takes)
 		return err
 	})
 	return head, err
 }
 
-func (w apart) commitLeftovers(ctx context.Context, message string, takes func(path string) bool) (head string, err error) {
-	if err := errors.Join(w.openFolders(ctx), w.User.Unhide(ctx, w.Runner())); err != nil {
+func commitLeftovers(ctx context.Context, w *Tree, message string, takes func(path string) bool) (head string, err error) {
+	if err := w.User.Unhide(ctx, w.Runner()); err != nil {
 		return "", err
 	}
-	w.stage = staging{run: w.Runner()}
-	if err := w.stage.addChanged(ctx); err != nil {
+	fresh, err := fresh(ctx, w, takes)
+	if err != nil {
 		return "", err
 	}
-	if err := (index{w.Tree}).addFresh(ctx, takes); err != nil {
+	w.stage = staging{run: w.Runner(), refused: map[string]error{}}
+	left, err := w.stage.all(ctx, fresh)
+	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(w.stage.stageRefused(ctx), w.User.Unstage(ctx, w.Runner())); err != nil {
+	w.Leave(left...)
+	if err := errors.Join(w.User.Unstage(ctx, w.Runner()), w.stage.unstageConverted(ctx)); err != nil {
 		return "", err
 	}
-	if none, err := (index{w.Tree}).nothingStaged(ctx); err != nil || none {
-		return index{w.Tree}.headUnless(ctx, err)
+	head, err = w.Head(ctx)
+	if _, same := w.git(ctx, nil, "diff", "--cached", "--quiet", "--ignore-submodules=none"); err != nil || same == nil {
+		return head, err
 	}
-	if len(w.stage.refused) > 0 {
-		if err := (index{w.Tree}).commitIndex(ctx, message); err != nil {
+	if len(w.stage.refused) > 0 { // git commit would pass the files through the filters that refuse them
+		tree, err := w.git(ctx, nil, "write-tree")
+		if err != nil {
 			return "", err
 		}
-		return w.Head(ctx)
+		return commitTree(ctx, w, strings.TrimSpace(string(tree)), head, message)
 	}
 	// Not by stdin: what it reads of a relay that is killed is an empty message.
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
 	args = append(args, "commit", "--quiet", "--no-verify", "--allow-empty-message", "--message="+message)
 	if _, err := w.git(ctx, nil, args...); err != nil {
 		return "", err
@@ -54,67 +59,21 @@ func (w apart) commitLeftovers(ctx context.Context, message string, takes func(p
 	return w.Head(ctx)
 }
 
-// addFresh stages the new files that takes reports, or all. What git does not take (a file that cannot be read, a name
-// that it refuses) is left where it is, and so is a repository: of that a commit would have the name only.
-func (x index) addFresh(ctx context.Context, takes func(path string) bool) error {
-	list := func() ([]string, error) {
-		fresh, err := x.tree.untracked(ctx)
-		if takes != nil {
-			fresh = slices.DeleteFunc(fresh, func(p string) bool { return !strings.HasSuffix(p, "/") && !takes(p) })
+// fresh lists the new files that takes reports, or all. Repositories are left where they are: a commit would have only their names.
+func fresh(ctx context.Context, w *Tree, takes func(path string) bool) ([]string, error) {
+	all, err := untracked(ctx, w)
+	return slices.DeleteFunc(all, func(p string) bool {
+		inner := strings.HasSuffix(p, "/")
+		if inner {
+			w.Leave(p)
 		}
-		return fresh, err
-	}
-	fresh, err := list()
-	if err != nil {
-		return err
-	}
-	inner := func(p string) bool { return strings.HasSuffix(p, "/") }
-	for _, p := range fresh {
-		if inner(p) {
-			x.tree.Leave(p)
-		}
-	}
-	if fresh = slices.DeleteFunc(fresh, inner); len(fresh) == 0 {
-		return nil
-	}
-	refused := x.tree.stage.add(ctx, fresh)
-	if refused == nil {
-		return nil
-	}
-	still, err := x.tree.stage.addAllBut(ctx, refused, list,
-		func(paths []string) error { return x.tree.stage.add(ctx, paths, "--ignore-errors") })
-	if err == nil {
-		x.tree.Leave(still...)
-	}
-	return err
-}
-
-// identity returns the settings with which relay commits where git has no name and address configured.
-func (w *Tree) identity(ctx context.Context) []string {
-	if _, err := w.git(ctx, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
-		return nil
-	}
-	return gitcmd.Nameless()
-}
-
-// commitIndex commits the index as git commit does, but looks at no file: it would have to pass them through the filters
-// that refuse them.
-func (x index) commitIndex(ctx context.Context, message string) error {
-	tree, err := x.tree.git(ctx, nil, "write-tree")
-	if err != nil {
-		return err
-	}
-	head, err := x.tree.Head(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = commitTree(ctx, x.tree, strings.TrimSpace(string(tree)), head, message)
-	return err
+		return inner || takes != nil && !takes(p)
+	}), err
 }
 
 // commitTree commits a tree onto a parent and moves HEAD there.
 func commitTree(ctx context.Context, w *Tree, tree, parent, message string) (commit string, err error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, w.identity(ctx)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
 	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", parent, "-m", message, tree)...)
 	if err != nil {
 		return "", err
@@ -141,8 +100,8 @@ func (w *Tree) Refused() map[string]error { return w.stage.refused }
 // before.
 func (w *Tree) Untaken() []string { return w.stage.untaken }
 
-// files returns those of paths at which a file stands: it is in no commit.
-func (w *Tree) files(paths []string) []string {
+// standing returns those of paths at which a file stands: it is in no commit.
+func standing(w *Tree, paths []string) []string {
 	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 		info, err := os.Lstat(filepath.Join(w.Repo.Root(), filepath.FromSlash(p)))
 		return errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular()

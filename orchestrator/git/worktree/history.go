@@ -27,15 +27,15 @@ func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string
 }
 
 // BringBack puts an attempt's work that was kept into the checkout again, if it is there and nothing is in its way.
-func (w *Tree) BringBack(ctx context.Context, head, kept string) (now string, err error) {
+func BringBack(ctx context.Context, w *Tree, head, kept string) (now string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		now = apart{w}.bringBack(ctx, head, kept)
+		now = bringBack(ctx, w, head, kept)
 		return nil
 	})
 	return now, err
 }
 
-func (w apart) bringBack(ctx context.Context, head, kept string) string {
+func bringBack(ctx context.Context, w *Tree, head, kept string) string {
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
 		return head // somebody is at work here
 	}
@@ -69,13 +69,13 @@ func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]
 // every commit it finds belongs to somebody. With join the files are joined with base where that has moved on.
 func (w *Tree) ResumeWork(ctx context.Context, base, from string, join bool) (done bool, err error) {
 	err = w.Records.Do(ctx, func() error {
-		done, err = apart{w}.resumeWork(ctx, base, from, join)
+		done, err = resumeWork(ctx, w, base, from, join)
 		return err
 	})
 	return done, err
 }
 
-func (w apart) resumeWork(ctx context.Context, base, from string, join bool) (bool, error) {
+func resumeWork(ctx context.Context, w *Tree, base, from string, join bool) (bool, error) {
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
 		return false, gitcmd.Unasked(err) // somebody has removed it
 	}

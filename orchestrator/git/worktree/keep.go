@@ -13,14 +13,14 @@ import (
 
 // Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
 func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
-	return w.point(ctx, ref, commit, func() ([]string, error) { return nil, nil })
+	return point(ctx, w, ref, commit, func() ([]string, error) { return nil, nil })
 }
 
 // Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. What was there and
 // is not in the commit stays reachable as aside.
 func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
-	err = w.point(ctx, ref, commit, func() ([]string, error) {
-		was, err := w.home().Ref(ctx, ref)
+	err = point(ctx, w, ref, commit, func() ([]string, error) {
+		was, err := homeOf(w).Ref(ctx, ref)
 		switch {
 		case err != nil: // it leads nowhere
 			return nil, nil //nolint:nilerr // it leads nowhere
@@ -31,15 +31,15 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 			return []string{was}, err
 		}
 		aside = gitcmd.MovedRefs + was
-		_, err = w.home().Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
+		_, err = homeOf(w).Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
 		return []string{was}, err
 	})
 	return aside, err
 }
 
 // point writes a ref, which must be at the value that expect returns, if it returns one.
-func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]string, error)) error {
-	release, err := gitcmd.LockRepository(ctx, w.home())
+func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]string, error)) error {
+	release, err := gitcmd.LockRepository(ctx, homeOf(w))
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 		if err = lookErr; err != nil {
 			break
 		}
-		if err = w.write(ctx, ref, commit, was); err == nil || ctx.Err() != nil {
+		if err = writeRef(ctx, w, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
-		if making := errors.Join(gitcmd.Unlatch(w.home(), ref), gitcmd.ClearRef(ctx, w.home(), ref)); making != nil {
+		if making := gitcmd.Unlatch(homeOf(w), ref); making != nil {
 			err = errors.Join(err, making)
 			break
 		}
@@ -59,8 +59,8 @@ func (w *Tree) point(ctx context.Context, ref, commit string, expect func() ([]s
 	return errors.Join(err, release())
 }
 
-// write writes a ref of the user's repository that must be at the value was, if one is given.
-func (w *Tree) write(ctx context.Context, ref, commit string, was []string) error {
+// writeRef writes a ref of the user's repository that must be at the value was, if one is given.
+func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) error {
 	if w.Bring != nil {
 		return w.Bring(ctx, commit, ref)
 	}
@@ -68,8 +68,8 @@ func (w *Tree) write(ctx context.Context, ref, commit string, was []string) erro
 	return err
 }
 
-// home returns the repository in which work is kept.
-func (w *Tree) home() *reanchor.Git {
+// homeOf returns the repository in which work is kept.
+func homeOf(w *Tree) *reanchor.Git {
 	if w.Home != nil {
 		return w.Home
 	}

@@ -21,10 +21,6 @@ func TestRepositoryLock(t *testing.T) {
 			},
 			func(l *lab) bool { return l.There(".git/refs/relay/e/T1/1") },
 		},
-		"unlock": {
-			func(l *lab) error { return l.tree.Unlock(l.Context()) },
-			func(l *lab) bool { return !l.There(".git/refs/relay/e/T1/2.lock") },
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +33,6 @@ func recordsLab(t *testing.T, tracked bool) *lab {
 	l.tree.Records = &recordfiles.Apart{Repo: l.Open()}
 	l.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(l.Root, p) }
 	l.begin()
-	if err := l.tree.Records.Record(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	return l
 }
 
@@ -74,7 +72,7 @@ func (l *lab) handoff() string {
 	return name
 }
 
-// What relay writes beside an agent is never committed by relay, and never taken back.
+// What is added to records beside the work is never committed by relay, and never taken back.
 func TestRecordsAreNoWork(t *testing.T) {
 	t.Parallel()
 	for name, tracked := range map[string]bool{"tracked": true, "not tracked": false} {
@@ -94,18 +92,14 @@ func TestRecordsAreNoWork(t *testing.T) {
 			l.wantLedger(seed, relays)
 			l.Git("add", "-A") // as an agent does
 			l.add(agents, relays2)
-			head := l.leftovers()
-			if got, want := l.Git("show", head+":"+ledger)+"\n", seed+agents; got != want {
-				t.Errorf("committed %s, want %s", got, want)
+			if head := l.leftovers(); head != was {
+				t.Errorf("committed: %s", l.Git("show", "--stat", head))
 			}
-			if got := l.Git("diff", "--name-only", was, head); got != ledger {
-				t.Errorf("committed %s", got)
-			}
-			l.wantLedger(seed, agents, relays, relays2)
+			l.wantLedger(seed, relays, agents, relays2)
 			l.Git("add", "-A")
 			l.Git("commit", "-q", "-m", "All")
 			l.restore(was)
-			l.wantLedger(seed, relays, relays2)
+			l.wantLedger(seed, relays, agents, relays2)
 			l.Wants(map[string]string{handoff: text + "\n"})
 			if got := l.Git("diff", "--cached", "--name-only"); got != "" {
 				t.Errorf("staged: %s", got)
@@ -114,7 +108,7 @@ func TestRecordsAreNoWork(t *testing.T) {
 	}
 }
 
-// Where records are protected, only what others change of them counts; and what a relay has kept out that was killed comes back.
+// Where records are protected, additions do not count; and what a relay has kept out that was killed comes back.
 func TestRecordsAreKeptOut(t *testing.T) {
 	t.Parallel()
 	l := recordsLab(t, true)
@@ -124,35 +118,13 @@ func TestRecordsAreKeptOut(t *testing.T) {
 	if changed, err := l.tree.PutBack(t.Context(), was, all); err != nil || len(changed) > 0 {
 		t.Errorf("put back: %v, %v", changed, err)
 	}
-	l.add(agents)
-	if changed, err := l.tree.PutBack(t.Context(), was, all); err != nil || len(changed) != 1 {
-		t.Errorf("put back: %v, %v", changed, err)
-	}
-	l.wantLedger(persons, relays)
-	l.Write(".git/relay-records", relays+relays2)
+	l.Write(".git/relay-records", `{".ledgersync/ledger.jsonl":`+strconv.Quote(persons+relays+relays2)+"}")
 	l.Write(ledger, persons)
 	l.restore(was)
 	l.wantLedger(persons, relays, relays2)
-
-	// What others have added before the run, and nobody has committed, is theirs.
-	l.add(agents)
-	file := filepath.Join(t.TempDir(), "before")
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	l.Write(ledger, agents)
+	if changed, err := l.tree.PutBack(t.Context(), was, all); err != nil || len(changed) != 1 {
+		t.Errorf("put back: %v, %v", changed, err)
 	}
-	must(l.tree.Records.Record(t.Context()))
-	must(l.tree.Records.Save(file))
-	l.tree.Records = &recordfiles.Apart{Repo: l.Open()}
-	must(l.tree.Records.Load(t.Context(), file))
-	if head := l.leftovers(); head != was {
-		t.Errorf("committed: %s", l.Git("show", head))
-	}
-	l.restore(was)
-	l.wantLedger(persons, relays, relays2, agents)
-	must(l.tree.Records.Load(t.Context(), file+".gone"))
-	if head := l.leftovers(); head != was {
-		t.Errorf("committed: %s", l.Git("show", head))
-	}
+	l.wantLedger(persons, agents)
 }

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -21,28 +20,49 @@ type staging struct {
 	refused map[string]error // files that git does not take as their filters or encodings want them, and why
 }
 
-// addChanged stages what was changed or removed of what is tracked. What stands in a file's place and git does not take
-// (a pipe) is noted.
-func (s *staging) addChanged(ctx context.Context) error {
-	_, refused := s.run.Git(ctx, nil, "add", "--sparse", "--update")
-	if refused == nil {
-		return nil
+const (
+	gitDied     = 128 // git's exit status for a file that a filter or an encoding refuses
+	refusedMost = 100 // files of one attempt that git may die of
+	probes      = 20  // files that are written to see whether there is room
+)
+
+// all stages changes of tracked files, and fresh files. If git refuses them together, they are staged one by one. It returns the fresh files
+// that git does not take. Its error is the refusal if the repository takes nothing, as on a full disk.
+func (s *staging) all(ctx context.Context, fresh []string) (left []string, err error) {
+	_, refusal := s.run.Git(ctx, nil, "add", "--sparse", "--update")
+	if refusal == nil && len(fresh) > 0 {
+		refusal = s.add(ctx, fresh)
 	}
-	changed := func() ([]string, error) {
-		out, err := s.run.Git(ctx, nil, "diff-files", "--name-only", "--ignore-submodules=all", "-z")
-		return slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == "" }), err
+	if refusal == nil {
+		return nil, nil
 	}
-	halved := false // the list has no submodules
-	still, err := s.addAllBut(ctx, refused, changed, func(paths []string) error {
-		if halved {
-			return s.add(ctx, paths, "--update", "--ignore-errors")
+	out, err := s.run.Git(ctx, nil, "diff-files", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	changed := paths(out)
+	var not []string
+	for i, p := range slices.Concat(changed, fresh) {
+		s.open(p)
+		err := s.add(ctx, []string{p}, "--all", "--ignore-errors")
+		switch code := reanchor.ExitCode(err); {
+		case code == 0:
+			continue
+		case code == 1 && i < len(changed):
+			s.untaken = append(s.untaken, p)
+		case code == 1:
+			left = append(left, p)
+		case code == gitDied && len(s.refused) < refusedMost:
+			s.refused[p] = err
+		default:
+			return nil, err
 		}
-		halved = true
-		_, err := s.run.Git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
-		return err
-	})
-	s.untaken = still
-	return err
+		not = append(not, p)
+	}
+	if s.probe(ctx, not) != nil {
+		return nil, refusal
+	}
+	return left, s.stageRefused(ctx)
 }
 
 func (s *staging) add(ctx context.Context, paths []string, options ...string) error {
@@ -51,54 +71,10 @@ func (s *staging) add(ctx context.Context, paths []string, options ...string) er
 	return err
 }
 
-// addAllBut has git add what is left of a list that it has refused as a whole, and returns what it does not take. When
-// it is the repository that takes nothing (a full disk, for one), the refusal is the error.
-func (s *staging) addAllBut(
-	ctx context.Context, refused error, list func() ([]string, error), add func([]string) error,
-) (still []string, err error) {
-	paths, err := list()
-	if err != nil {
-		return nil, errors.Join(refused, err)
-	}
-	s.open(paths)
-	if s.addEach(ctx, paths, add) != nil {
-		return nil, refused
-	}
-	if still, err = list(); err != nil {
-		return nil, errors.Join(refused, err)
-	}
-	if s.probe(ctx, still) != nil {
-		return nil, refused
-	}
-	return slices.DeleteFunc(still, func(p string) bool { return s.refused[p] != nil }), nil
+// paths returns the paths that git printed with -z.
+func paths(printed []byte) []string {
+	return slices.DeleteFunc(strings.Split(string(printed), "\x00"), func(p string) bool { return p == "" })
 }
-
-// addEach has git add what it takes of a list. A file that a filter or an encoding refuses ends git at once: the list is
-// halved until that one is alone.
-func (s *staging) addEach(ctx context.Context, paths []string, add func([]string) error) error {
-	err := add(paths)
-	var gitErr *reanchor.GitError
-	switch {
-	case err == nil || errors.As(err, &gitErr) && gitErr.Code == 1: // 1: not all of them
-		return nil
-	case gitErr == nil || gitErr.Code != gitDied || len(paths) == 0 ||
-		ctx.Err() != nil || len(s.refused) == refusedMost || s.probe(ctx, paths) != nil:
-		return err
-	case len(paths) > 1:
-		half := len(paths) / 2
-		return errors.Join(s.addEach(ctx, paths[:half], add), s.addEach(ctx, paths[half:], add))
-	}
-	if s.refused == nil {
-		s.refused = make(map[string]error)
-	}
-	s.refused[paths[0]] = err
-	return nil
-}
-
-const (
-	gitDied     = 128 // git's exit status then
-	refusedMost = 100 // files of one attempt that git may die of
-)
 
 // probe finds out whether git can write at all, by some of the files that can be read.
 func (s *staging) probe(ctx context.Context, paths []string) error {
@@ -112,16 +88,11 @@ func (s *staging) probe(ctx context.Context, paths []string) error {
 	return err
 }
 
-// probes bounds how many files are written to see whether there is room: a command line is not endless.
-const probes = 20
-
-// open gives relay permission to read files from which an agent has taken it.
-func (s *staging) open(paths []string) {
-	for _, p := range paths {
-		full := filepath.Join(s.run.Repo.Root(), filepath.FromSlash(p))
-		if info, err := os.Lstat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o400 == 0 {
-			_ = os.Chmod(full, info.Mode().Perm()|0o400) // not ours: then git does not take it
-		}
+// open gives relay permission to read a file from which an agent has taken it.
+func (s *staging) open(p string) {
+	full := filepath.Join(s.run.Repo.Root(), filepath.FromSlash(p))
+	if info, err := os.Lstat(full); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o400 == 0 {
+		_ = os.Chmod(full, info.Mode().Perm()|0o400) // git does not take a file of another user
 	}
 }
 
@@ -157,5 +128,20 @@ func (s *staging) stageRefused(ctx context.Context) error {
 		fmt.Fprintf(&entries, "%s %s\t%s\x00", mode, hash, paths[i])
 	}
 	_, err = s.run.Git(ctx, strings.NewReader(entries.String()), "update-index", "-z", "--index-info")
+	return err
+}
+
+// unstageConverted takes files out of the index that only git's conversions have changed, which is not work.
+func (s *staging) unstageConverted(ctx context.Context) error {
+	out, err := s.run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=M", "-z", "HEAD", "--")
+	if err != nil || len(out) == 0 {
+		return err
+	}
+	same := paths(out)
+	changed := gitcmd.Unconverted(ctx, s.run.Repo, "HEAD", slices.Clone(same))
+	if same = slices.DeleteFunc(same, func(p string) bool { return slices.Contains(changed, p) }); len(same) == 0 {
+		return nil
+	}
+	_, err = s.run.Git(ctx, strings.NewReader(strings.Join(same, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
 	return err
 }

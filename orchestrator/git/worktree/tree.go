@@ -36,9 +36,6 @@ type Tree struct {
 	stage      staging         // of the last commit that relay made
 }
 
-// apart is a checkout while relay's records are kept out of it: its methods are called by Records.Do.
-type apart struct{ *Tree }
-
 func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]byte, error) {
 	return w.Runner().Git(ctx, stdin, args...)
 }
@@ -46,11 +43,8 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 // Runner runs git in the checkout.
 func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
 
-// Unlock calls [Runner.Unlock] for this checkout.
-func (w *Tree) Unlock(ctx context.Context) error { return w.Runner().Unlock(ctx) }
-
 // untracked lists untracked, not ignored files that are not the user's own.
-func (w *Tree) untracked(ctx context.Context) ([]string, error) {
+func untracked(ctx context.Context, w *Tree) ([]string, error) {
 	out, err := w.git(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
 		return nil, err
@@ -67,7 +61,7 @@ func (w *Tree) untracked(ctx context.Context) ([]string, error) {
 // Untracked lists the untracked files, neither ignored nor the user's own, that wanted reports. Repositories are none.
 func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) (paths []string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		paths, err = w.untracked(ctx)
+		paths, err = untracked(ctx, w)
 		return err
 	})
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") || !wanted(p) }), err
@@ -112,14 +106,14 @@ func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
 func (w *Tree) Restore(ctx context.Context, commit string) error {
-	return w.Records.Do(ctx, func() error { return apart{w}.restore(ctx, commit) })
+	return w.Records.Do(ctx, func() error { return restore(ctx, w, commit) })
 }
 
-func (w apart) restore(ctx context.Context, commit string) error {
-	if err := errors.Join(w.Unlock(ctx), gitcmd.Forget(w.Repo)); err != nil {
+func restore(ctx context.Context, w *Tree, commit string) error {
+	if err := errors.Join(w.Runner().Unlock(), gitcmd.Forget(w.Repo)); err != nil {
 		return err
 	}
-	seen, err := w.untracked(ctx) // while what the attempt ignores is ignored
+	seen, err := untracked(ctx, w) // while what the attempt ignores is ignored
 	if err != nil {
 		return err
 	}
@@ -140,13 +134,13 @@ func (w apart) restore(ctx context.Context, commit string) error {
 	if _, err := w.git(ctx, nil, "reset", "--quiet", "--hard", commit, "--"); err != nil {
 		return errors.Join(err, uncover())
 	}
-	return errors.Join(uncover(), w.removeFresh(ctx, seen))
+	return errors.Join(uncover(), removeFresh(ctx, w, seen))
 }
 
 // removeFresh deletes untracked files that were not there before the run. Those that were seen before the checkout was put
 // back are in a commit, or no work; what the attempt ignored, and is not ignored any more, is in none and stays.
-func (w *Tree) removeFresh(ctx context.Context, seen []string) error {
-	fresh, err := w.untracked(ctx)
+func removeFresh(ctx context.Context, w *Tree, seen []string) error {
+	fresh, err := untracked(ctx, w)
 	if err != nil || len(fresh) == 0 {
 		return err
 	}
@@ -189,7 +183,7 @@ func (w *Tree) Noted() []string {
 
 // Outside lists what is in no commit of this repository: files git does not take, and repositories of their own.
 func (w *Tree) Outside() []string {
-	kept := append(slices.Collect(maps.Keys(w.left)), w.files(w.stage.untaken)...)
+	kept := append(slices.Collect(maps.Keys(w.left)), standing(w, w.stage.untaken)...)
 	slices.Sort(kept)
 	return kept
 }

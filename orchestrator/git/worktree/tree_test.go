@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/repotest"
 )
 
@@ -258,24 +257,18 @@ func TestLockInTheWay(t *testing.T) {
 // A lock that a user's git may hold this moment stays; one that nobody can hold any more goes.
 func TestLocksOfOthers(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"config": true, "packed-refs": true, "refs/heads/main": true, "refs/relay/e/T1/1": false} {
+	for name, want := range map[string]bool{"config": true, "packed-refs": true, "refs/heads/main": true} {
 		l := newTreeLab(t).begin()
 		lock := ".git/" + name + ".lock"
 		l.Write(lock, "")
 		l.Sh("touch -d '1 hour' " + lock) // it is young however long this takes
-		if err := l.tree.Unlock(t.Context()); err != nil || l.There(lock) != want {
+		if err := l.tree.Runner().Unlock(); err != nil || l.There(lock) != want {
 			t.Errorf("%s: there %v, want %v, %v", lock, l.There(lock), want, err)
 		}
 		l.Sh("mkdir -p .git/refs/heads; touch -d '1 minute ago' " + lock)
-		if err := l.tree.Unlock(t.Context()); err != nil || l.There(lock) {
+		if err := l.tree.Runner().Unlock(); err != nil || l.There(lock) {
 			t.Errorf("%s is there after a minute: %v", lock, err)
 		}
-	}
-	l := newTreeLab(t).begin()
-	l.tree.Branch = "refs/heads/" + gitcmd.TaskBranches + "e/T1"
-	l.Write(".git/"+l.tree.Branch+".lock", "")
-	if err := l.tree.Unlock(t.Context()); err != nil || l.There(".git/"+l.tree.Branch+".lock") {
-		t.Errorf("the lock of a task's own branch is there: %v", err)
 	}
 }
 
@@ -298,7 +291,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 	if err := l.tree.User.Load(t.Context(), l.tree.Runner(), list); err != nil {
 		t.Fatal(err)
 	}
-	if fresh, err := l.tree.untracked(t.Context()); err != nil || !slices.Equal(fresh, []string{"left"}) {
+	if fresh, err := untracked(t.Context(), l.tree); err != nil || !slices.Equal(fresh, []string{"left"}) {
 		t.Errorf("fresh are %q (%v), want what the agent left", fresh, err)
 	}
 	for name, cut := range []func() error{
@@ -312,7 +305,7 @@ func TestUntrackedListAfterACrash(t *testing.T) {
 		if err := l.tree.User.Load(t.Context(), l.tree.Runner(), list); err != nil {
 			t.Fatal(err)
 		}
-		if fresh, err := l.tree.untracked(t.Context()); err != nil || len(fresh) > 0 {
+		if fresh, err := untracked(t.Context(), l.tree); err != nil || len(fresh) > 0 {
 			t.Errorf("damage %d: fresh are %q (%v), want none", name, fresh, err)
 		}
 	}
@@ -328,8 +321,6 @@ func TestSalvage(t *testing.T) {
 		"below it":         {"git update-ref " + ref + " HEAD", ""},
 		"another":          {"git update-ref " + ref + " $other", "other"},
 		"another's name":   {"git symbolic-ref " + ref + " refs/heads/theirs", "other"},
-		"a part of it":     {"git update-ref refs/relay/e $other", ""},
-		"goes on from it":  {"git update-ref " + ref + "/x $other", ""},
 		"leads to nothing": {"git symbolic-ref " + ref + " refs/heads/nothing", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path s
 		if changed, err = w.Differing(ctx, commit, protected); err != nil || len(changed) == 0 {
 			return err
 		}
-		return w.checkout(ctx, commit, changed)
+		return checkoutFiles(ctx, w, commit, changed)
 	})
 	return changed, err
 }
@@ -25,13 +25,13 @@ func (w *Tree) PutBack(ctx context.Context, commit string, protected func(path s
 // Differing lists the files of a commit that protected covers and that are not what the commit has.
 func (w *Tree) Differing(ctx context.Context, commit string, protected func(path string) bool) (changed []string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		changed, err = w.differing(ctx, commit, "a", protected) // all but added
+		changed, err = differing(ctx, w, commit, "a", protected) // all but added
 		return err
 	})
 	return changed, err
 }
 
-func (w *Tree) differing(ctx context.Context, commit, filter string, protected func(path string) bool) ([]string, error) {
+func differing(ctx context.Context, w *Tree, commit, filter string, protected func(path string) bool) ([]string, error) {
 	if _, err := os.Lstat(filepath.Join(w.Repo.GitDir(), "index")); errors.Is(err, os.ErrNotExist) { // without one all files differ
 		if _, err := w.git(ctx, nil, "read-tree", "HEAD"); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (w *Tree) differing(ctx context.Context, commit, filter string, protected f
 	return gitcmd.Unconverted(ctx, w.Repo, commit, paths), err
 }
 
-func (w *Tree) checkout(ctx context.Context, commit string, paths []string) error {
+func checkoutFiles(ctx context.Context, w *Tree, commit string, paths []string) error {
 	_, err := w.git(ctx, strings.NewReader(strings.Join(paths, "\x00")),
 		"checkout", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul", commit)
 	return err
@@ -54,14 +54,14 @@ func (w *Tree) checkout(ctx context.Context, commit string, paths []string) erro
 // Withdraw reverts every change since a commit to files that protected covers, new ones included, and commits that.
 func (w *Tree) Withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
 	err = w.Records.Do(ctx, func() error {
-		head, err = apart{w}.withdraw(ctx, commit, message, protected)
+		head, err = withdraw(ctx, w, commit, message, protected)
 		return err
 	})
 	return head, err
 }
 
-func (w apart) withdraw(ctx context.Context, commit, message string, protected func(path string) bool) (head string, err error) {
-	added, err := w.differing(ctx, commit, "A", protected)
+func withdraw(ctx context.Context, w *Tree, commit, message string, protected func(path string) bool) (head string, err error) {
+	added, err := differing(ctx, w, commit, "A", protected)
 	if err == nil && len(added) > 0 {
 		_, err = w.git(ctx, strings.NewReader(strings.Join(added, "\x00")),
 			"rm", "--quiet", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")

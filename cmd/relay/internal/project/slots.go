@@ -16,8 +16,7 @@ import (
 	"relay/orchestrator/provision"
 )
 
-// BelowName names the folder below relay's own in which earlier versions had the worktrees, and this one has them where it can write
-// nowhere else.
+// BelowName names the folder below relay's own that has the worktrees if relay can write nowhere else.
 const BelowName = "worktrees"
 
 // slotsPlace is what decides where the worktrees of a checkout are.

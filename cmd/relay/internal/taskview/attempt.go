@@ -158,6 +158,6 @@ func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
 	if commit == "" {
 		return false
 	}
-	_, err := p.Git.Commit(ctx, commit)
+	_, err := p.Git.Tree(ctx, commit)
 	return err == nil
 }
