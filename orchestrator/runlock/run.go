@@ -132,7 +132,9 @@ func (l *lock) release() error {
 	return held.Release()
 }
 
-func checkoutLock(repo *reanchor.Git) string { return filepath.Join(repo.GitDir(), "relay-checkout.lock") }
+func checkoutLock(repo *reanchor.Git) string {
+	return filepath.Join(repo.GitDir(), "relay-checkout.lock")
+}
 
 // Unoccupied returns an *InUseError if a run works in the checkout.
 func Unoccupied(repo *reanchor.Git) error { return free(checkoutLock(repo), "", false) }
