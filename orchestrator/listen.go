@@ -14,7 +14,7 @@ import (
 	"relay/runners"
 )
 
-// listen takes the engine's events until the channel is closed: usage to the limits, faults to the pool, the rest to the
+// listen takes the engine's events until the channel is closed: usage to the limits, the rest to the
 // watcher.
 func (r *run) listen(events <-chan engine.Event) {
 	for e := range events {
@@ -32,11 +32,6 @@ func (r *run) listen(events <-chan engine.Event) {
 				return
 			case engine.KindUsage:
 				r.limits.RecordUsage(e)
-			case engine.KindFault:
-				now := r.state.Instant()
-				r.state.Pool.MarkSuspect(e.Runner, e.Task, now)
-				r.state.Step(now, attempts.Step{Kind: attempts.StepSuspected, Task: e.Task, Runner: e.Runner})
-				return
 			default: // the others are progress
 			}
 			r.recordProgress(e)

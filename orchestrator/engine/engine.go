@@ -209,7 +209,7 @@ type Result struct {
 // Event is one thing an agent or relay did during an attempt.
 type Event struct {
 	Task   string
-	Runner string // KindActivity, KindFault: who does it
+	Runner string // KindActivity: who does it
 	Kind   EventKind
 	Detail runners.Event
 	Usage  attempts.Usage // KindUsage: of the attempt so far
@@ -231,7 +231,6 @@ const (
 	KindUsage     EventKind = "usage"      // it has used something
 	KindBriefed   EventKind = "briefed"    // its brief is written
 	KindTurn      EventKind = "turn"       // a turn of its agent begins or is over
-	KindFault     EventKind = "fault"      // its runner or the provider of that has failed it
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name
 	KindReviewing EventKind = "reviewing"  // a reviewer is asked

@@ -292,9 +292,6 @@ func (d TurnEnd) Claims() bool {
 // OfAgent reports whether the end is the agent's failure: not that of its runner, a limit or this machine.
 func (d TurnEnd) OfAgent() bool { return OutcomeOf(d.Is).Outcome == attempts.Agent }
 
-// OfRunner reports whether the runner or its provider has failed the attempt.
-func (d TurnEnd) OfRunner() bool { return ClassOf(OutcomeOf(d.Is).Outcome).Runner == RunnerFailed }
-
 // Blames reports whether the end is charged.
 func (d TurnEnd) Blames() bool { return OutcomeOf(d.Is).Outcome.Charged() }
 

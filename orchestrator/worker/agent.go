@@ -199,9 +199,6 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	f := account.Of(report)
-	if f.End.OfRunner() {
-		t.run.events.Emit(engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindFault})
-	}
 	if len(t.a.Task.Checks) > 0 {
 		f.Presume(attempts.ResultChecks)
 	}
