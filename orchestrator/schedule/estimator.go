@@ -85,9 +85,9 @@ func (o Estimator) prepare() (*estimate, error) {
 	return r, nil
 }
 
-// simulate simulates what is left. How long a task takes is drawn from p by choose, which returns an index below n.
-func (r *estimate) simulate(p durations, choose func(n int) int, onStart func(Slot)) float64 {
-	takes := func(i int) float64 { return p.remaining(r.points[i], r.spent[i], choose) }
+// simulate simulates what is left; draw returns the minutes per point of a task.
+func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
+	takes := func(i int) float64 { return remaining(r.points[i], r.spent[i], draw) }
 	return r.schedule.clone().simulate(simulation{jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, earliest: r.earliest})
 }
 
@@ -113,12 +113,10 @@ func (o Estimator) Forecast() (*Forecast, error) {
 		return nil, err
 	}
 	f := &Forecast{BasedOn: len(left.durations)}
-	spread := left.durations.spread()
 	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), minSamples), maxSamples))
 	for k := range ends {
-		r := rand.New(rand.NewPCG(1, uint64(k)))
 		f.Tasks = 0
-		ends[k] = left.simulate(spread.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
+		ends[k] = left.simulate(left.durations.drawer(rand.New(rand.NewPCG(1, uint64(k)))), func(Slot) { f.Tasks++ })
 	}
 	if f.Tasks == 0 {
 		return nil, nil
@@ -144,12 +142,12 @@ func (o Estimator) Timeline() (*Timeline, error) {
 		return nil, err
 	}
 	it := &Timeline{BasedOn: len(left.durations)}
-	p := durations{left.durations.mean()}
+	pace := left.durations.mean()
 	if len(left.durations) == 0 { // times are in points: minutes spent or waited for have no meaning
-		p, left.spent, left.earliest = durations{1}, make([]float64, len(left.spent)), earliest{}
+		pace, left.spent, left.earliest = 1, make([]float64, len(left.spent)), earliest{}
 	}
 	chain := make([]float64, o.Graph.Len())
-	it.Makespan = left.simulate(p, func(int) int { return 0 }, func(t Slot) {
+	it.Makespan = left.simulate(func() float64 { return pace }, func(t Slot) {
 		it.Slots = append(it.Slots, t)
 		chain[t.Task] = max(chain[t.Task], left.earliest.startOf(t.Task)) + t.End - t.Start
 		it.Chain = max(it.Chain, chain[t.Task])

@@ -141,24 +141,11 @@ func TestTimeline(t *testing.T) {
 // The remaining time of a task is drawn from durations longer than what was spent on it, else the task starts over.
 func TestRemaining(t *testing.T) {
 	t.Parallel()
-	p := durations{5, 10, 30}
-	for _, c := range []struct {
-		size, spent float64
-		want        []float64
-	}{
-		{1, 0, []float64{5, 10, 30}},
-		{2, 0, []float64{10, 20, 60}},
-		{1, 7, []float64{3, 23}},
-		{2, 30, []float64{30}},
-		{1, 30, []float64{0}},
-		{1, 31, []float64{5, 10, 30}},
-	} {
-		var got []float64
-		for n, k := 1, 0; k < n; k++ {
-			got = append(got, p.remaining(c.size, c.spent, func(of int) int { n = of; return k }))
-		}
-		if fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%v after %v: got %v, want %v", c.size, c.spent, got, c.want)
+	for _, c := range []struct{ points, spent, want float64 }{{1, 0, 5}, {2, 0, 10}, {1, 7, 3}, {1, 31, 5}} {
+		drawn := 0
+		draw := func() float64 { drawn++; return []float64{5, 10}[(drawn+1)%2] }
+		if got := remaining(c.points, c.spent, draw); got != c.want {
+			t.Errorf("%v points after %v: got %v, want %v", c.points, c.spent, got, c.want)
 		}
 	}
 }
