@@ -23,15 +23,8 @@ const recordWait = 10 * time.Second
 func (c Events) Record(ctx context.Context, e Event) {
 	select {
 	case c <- e:
-		return
-	default:
-	}
-	late := time.NewTimer(recordWait)
-	defer late.Stop()
-	select {
-	case c <- e:
 	case <-ctx.Done():
-	case <-late.C:
+	case <-time.After(recordWait):
 	}
 }
 

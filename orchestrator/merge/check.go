@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
@@ -31,7 +30,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 			if results[i], ruling, err = m.checkOne(ctx, batch, i, made); err != nil {
 				return false, err
 			}
-			if ruling.Lands() && !undone(batch, i, results[i].Receipt.Checks) {
+			if ruling.Lands() {
 				continue
 			}
 			if len(batch) > 1 {
@@ -59,7 +58,6 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 		if _, err := byTemplate(m.Options, &batch[i].Attempt.Task, results[i].Receipt.Summary); err != nil {
 			results[i].Note("commit", "relay.commit makes no message for "+batch[i].Attempt.Task.ID+", whose commit has the usual one: "+err.Error())
 		}
-		m.recordOverlaps(ctx, batch[i], made, &results[i])
 		m.Work.Lands(batch[i].Attempt, &results[i])
 	}
 	made.Results = results
@@ -131,18 +129,6 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 	return r, ruling, err
 }
 
-// undone reports whether a check of the epic that fails on a batch, and on the head of the branch, has passed on the work of one of
-// the batch: alone that one would have mended it, and what breaks it again would not have landed.
-func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
-	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Result.Receipt.Checks):], func(now attempts.CheckRun) bool {
-		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(p engine.Verified) bool {
-			return slices.ContainsFunc(p.Result.Receipt.Checks, func(own attempts.CheckRun) bool {
-				return own.Name == now.Name && own.Phase == attempts.PhaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
-			})
-		})
-	})
-}
-
 // conflicts records a merge conflict, for the next attempt, and returns the ruling on it.
 func (m *Merger) conflicts(
 	ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result,
@@ -160,34 +146,6 @@ func (m *Merger) conflicts(
 	}
 	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
 	return ruling
-}
-
-// landing is what a task of this run has put on the integration branch.
-type landing struct {
-	changes.OfTask
-	from string // where the branch was before
-}
-
-// recordOverlaps notes which files this task and those landed since it began, or with it, have both changed.
-func (m *Merger) recordOverlaps(ctx context.Context, p engine.Verified, made *step, r *engine.Result) {
-	own := changes.OfTask{Task: &p.Attempt.Task, Files: r.Receipt.FilesChanged}
-	var others []changes.OfTask
-	for _, l := range append(m.landedSince(p.Attempt.Base, made.From), made.landings...) {
-		others = append(others, l.OfTask)
-	}
-	made.landings = append(made.landings, landing{own, made.From})
-	for _, message := range changes.Overlaps(own, others, m.changedSince(ctx, p.Attempt.Base, made.From)) {
-		r.Note("overlap", message)
-	}
-}
-
-// landedSince lists what has landed in this run since the branch was at a commit.
-func (m *Merger) landedSince(base, head string) []landing {
-	if base == head {
-		return nil
-	}
-	at := slices.IndexFunc(m.landed, func(l landing) bool { return l.from == base })
-	return slices.Clone(m.landed[max(at, 0):])
 }
 
 // changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.
