@@ -30,7 +30,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 			if results[i], ruling, err = m.checkOne(ctx, batch, i, made); err != nil {
 				return false, err
 			}
-			if ruling.Lands() {
+			if ruling.Lands() && !undone(batch, i, results[i].Receipt.Checks) {
 				continue
 			}
 			if len(batch) > 1 {
@@ -127,6 +127,18 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 		r.Rule(seen, ruling)
 	}
 	return r, ruling, err
+}
+
+// undone reports whether a check of the epic that fails on a batch, and on the head of the branch, has passed on the work of one of
+// the batch: alone that one would have mended it, and what breaks it again would not have landed.
+func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
+	return len(batch) > 1 && slices.ContainsFunc(runs[len(batch[i].Result.Receipt.Checks):], func(now attempts.CheckRun) bool {
+		return now.Attribution == attempts.BrokenBefore && slices.ContainsFunc(batch, func(p engine.Verified) bool {
+			return slices.ContainsFunc(p.Result.Receipt.Checks, func(own attempts.CheckRun) bool {
+				return own.Name == now.Name && own.Phase == attempts.PhaseMerged && own.ExitCode == 0 && own.Attribution != attempts.StayedClean
+			})
+		})
+	})
 }
 
 // conflicts records a merge conflict, for the next attempt, and returns the ruling on it.
