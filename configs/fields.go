@@ -137,7 +137,7 @@ const agentsKey = "relay.agents"
 
 // ours are the variables relay sets for agents and scripts. They are no settings, even where one has the same name
 // (RELAY_DIR, relay.dir): relay may run inside an agent that relay started.
-var ours = []string{"RELAY_ATTEMPT", "RELAY_TASK", "RELAY_EPIC", "RELAY_RESULT", "RELAY_DIR", "RELAY_FAIL", "RELAY_TOKEN"}
+var ours = []string{"RELAY_ATTEMPT", "RELAY_TASK", "RELAY_EPIC", "RELAY_RESULT", "RELAY_DIR", "RELAY_FAIL"}
 
 // fieldOf finds the setting with a dotted key; any name stands for an agent.
 func fieldOf(key string) (*field, bool) {

@@ -12,7 +12,7 @@
 // landed; their findings become tasks (review.Propose, epic.Append) when a person, or --auto, says so.
 //
 // All locks are flocks with a readable holder, and end with their process; one from another host is respected until a person
-// removes it. The file lock in relay's folder is one run, or one command that decides, per epic. relay-RUN.ISOLATION.lock in the
-// checkout's git folder is one run with isolation none, or any number with shared. In the git folder that all worktrees share,
+// removes it. The file lock in relay's folder is one run, or one command that decides, per epic. relay-checkout.lock in the
+// checkout's git folder is one run with isolation none or shared. In the git folder that all worktrees share,
 // relay-epic-EPIC.lock is one run per epic id, whatever its ledger, and relay-repository.lock is held for moments around refs.
 package orchestrator

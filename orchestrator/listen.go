@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/suspend"
@@ -14,7 +13,7 @@ import (
 	"relay/runners"
 )
 
-// listen takes the engine's events until the channel is closed: usage to the limits, faults to the pool, the rest to the
+// listen takes the engine's events until the channel is closed: usage to the limits, the rest to the
 // watcher.
 func (r *run) listen(events <-chan engine.Event) {
 	for e := range events {
@@ -26,18 +25,8 @@ func (r *run) listen(events <-chan engine.Event) {
 			continue
 		}
 		r.state.WithLock(func() {
-			switch e.Kind {
-			case engine.KindTurn:
-				r.limits.Works(e.Task, decide.Place{Attempt: e.Attempt, Dir: e.Dir, Since: e.Began})
-				return
-			case engine.KindUsage:
+			if e.Kind == engine.KindUsage {
 				r.limits.RecordUsage(e)
-			case engine.KindFault:
-				now := r.state.Instant()
-				r.state.Pool.MarkSuspect(e.Runner, e.Task, now)
-				r.state.Step(now, attempts.Step{Kind: attempts.StepSuspected, Task: e.Task, Runner: e.Runner})
-				return
-			default: // the others are progress
 			}
 			r.recordProgress(e)
 			if e.Task == engine.WholeEpic {
@@ -73,9 +62,6 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	d := suspend.NewDetector(r.up, r.state.Instant())
 	var watch sync.WaitGroup
-	if o := r.state.o; o.Free != nil && o.Limits.DiskFloor > 0 && o.Isolation == engine.IsolationWorktree {
-		watch.Go(func() { watchDisk(ctx, r.state, r.limits) })
-	}
 	watch.Go(func() {
 		tick := time.NewTicker(suspend.Interval)
 		defer tick.Stop()

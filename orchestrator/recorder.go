@@ -1,20 +1,13 @@
 package orchestrator
 
 import (
-	"fmt"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/deferred"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/orchestrator/updates"
-	"relay/orchestrator/verdict"
 )
 
 // recorder writes how attempts end, with their charge and gate.
@@ -25,9 +18,6 @@ type recorder struct {
 
 // end records how an attempt ended, moves the schedule on and holds the end against the limits of the run.
 func (c *recorder) end(j decide.Job, a engine.Attempt, record attempts.TaskRecord, f engine.Result, began time.Duration) error {
-	if f.Succeeded() {
-		f.Note("edge", c.missingEdge(&a.Task))
-	}
 	ended, rule, err := c.record(a, record, f)
 	if err != nil {
 		return err
@@ -53,48 +43,6 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	}
 	c.state.CarrySteps(events)
 	return ended, rule, c.state.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
-}
-
-// mostEdges is how many dependencies are offered at most: of more tasks no one can tell which was needed.
-const mostEdges = 3
-
-// missingEdge offers a dependency that the plan seems to lack, in words: the task has failed for something that was not there, and passes
-// after few others have landed. It returns "" when there is none.
-func (c *recorder) missingEdge(task *epic.Task) string {
-	var failed, now attempts.Attempt
-	for _, a := range c.state.store.Task(task.ID).Attempts {
-		if now = a; verdict.MayLack(attempts.Ended{Result: a.Result, Outcome: a.Outcome, Receipt: a.Receipt}) {
-			failed = a
-		}
-	}
-	if failed.ID == 0 {
-		return ""
-	}
-	lacking := func(file string) bool { return strings.Contains(failed.Receipt.ErrorSummary, path.Base(file)) }
-	var landed, named []string // of these, those that have made what the failure names
-	for i := range c.state.o.Epic.Tasks {
-		id := c.state.o.Epic.Tasks[i].ID
-		for _, a := range c.state.store.Task(id).Attempts {
-			if a.Result != attempts.ResultSuccess || !a.EndedAt.After(failed.StartedAt) || a.EndedAt.After(now.StartedAt) ||
-				id == task.ID || slices.Contains(task.DependsOn, id) {
-				continue
-			}
-			landed = append(landed, id)
-			if slices.ContainsFunc(a.Receipt.FilesChanged, lacking) {
-				named = append(named, id)
-			}
-		}
-	}
-	if len(named) > 0 {
-		landed = named
-	}
-	landed = slices.Compact(landed) // one that was done again has landed twice
-	if len(landed) == 0 || len(landed) > mostEdges {
-		return ""
-	}
-	names := strings.Join(landed, ", ")
-	return fmt.Sprintf("lacked something, and passes now that %s %s landed: if it needs that, write depends_on: [%s] for it in epic.yml",
-		names, text.Verb(len(landed), "has", "have"), names)
 }
 
 // writeDeferredFile writes deferred.File anew if an attempt has deferred findings. It tells a failure and no more: the ledger has

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestRedactor(t *testing.T) {
 		Summary: secret, ErrorSummary: secret, Findings: secret, Suggestion: secret, Learning: secret, Claimed: secret, DiffStat: secret,
 		FilesChanged: []string{secret}, PatternTags: []string{secret}, Checks: []attempts.CheckRun{{Name: secret, Tail: secret}},
 	}
-	out := r.Receipt(in)
+	out := r.Ended(attempts.Ended{Receipt: in}).Receipt
 	told := strings.Join(append(append(out.FilesChanged, out.PatternTags...), out.Summary, out.ErrorSummary, out.Findings, out.Suggestion,
 		out.Learning, out.Claimed, out.DiffStat, out.Checks[0].Name, out.Checks[0].Tail), " ")
 	if strings.Contains(told, "abc") || strings.Count(told, "redacted") != 11 {
@@ -60,7 +61,7 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	}
 	var in attempts.Receipt
 	fill(reflect.ValueOf(&in).Elem(), secret)
-	out := redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Receipt(in)
+	out := redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Ended(attempts.Ended{Receipt: in}).Receipt
 	proof := &out.Review.Proofs[0]
 	proof.Criterion, proof.Check, proof.Commit, proof.Reviewers = "", "", "", nil // the plan's, git's
 	data, err := json.Marshal(out)
@@ -128,8 +129,19 @@ func TestActivityIsRedacted(t *testing.T) {
 	}
 	var told []string
 	o := Options{
-		Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
-		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u updates.Update) { told = append(told, u.Text) },
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic: e,
+				Dir:  t.TempDir(),
+				Run:  "20260101T220000Z-0000",
+			},
+			Graph:   g,
+			Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}),
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude"},
+			Notify:  func(u updates.Update) { told = append(told, u.Text) },
+		},
 	}
 	store, err := openedLedger(t, &o)
 	if err != nil {

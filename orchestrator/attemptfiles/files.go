@@ -20,11 +20,36 @@ type Files struct {
 
 // Of names the files of an attempt, below the folder of its epic.
 func Of(dir string, a engine.Attempt) Files {
-	folder := filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number))
+	p := In(filepath.Join(dir, "runs", a.Run, a.Task.ID, fmt.Sprint(a.Number)))
+	in := func(name string) string { return filepath.Join(p.Folder, name) }
+	p.Patch, p.Checks, p.Review, p.Traces = in("changes.patch"), in("checks"), in("review"), in("git")
+	return p
+}
+
+// In names the files of one turn of an agent, in a folder.
+func In(folder string) Files {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	return Files{
-		folder, in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"),
-		in(EndFile), in("changes.patch"), in("checks"), in("review"), in("git"),
+		Folder: folder, Brief: in("brief.md"), Result: in("result.json"), Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"),
+		End: in(EndFile),
+	}
+}
+
+// Give writes the brief of a turn, and makes room for what its agent will write. dir is the folder of its epic.
+func (p Files) Give(dir string, brief []byte) error {
+	if err := MakeRoom(dir, p.Output()...); err != nil {
+		return err
+	}
+	return os.WriteFile(p.Brief, brief, 0o600)
+}
+
+// Request returns a request to a runner with the files of the turn, and with the limits of a run but for the time.
+func (p Files) Request(l *engine.Limits, wall time.Duration) runners.Request {
+	return runners.Request{
+		Prompt: p.Brief, Result: p.Result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
+		Limits: runners.Limits{
+			Wall: wall, Silence: l.Silence, FirstAnswer: l.FirstAnswer, Linger: l.Linger, StopGrace: l.StopGrace, TranscriptCap: l.OutputCap,
+		},
 	}
 }
 
@@ -68,9 +93,8 @@ func (p Files) Question() Files { return p.turn("result") }
 func (p Files) Why() Files { return p.turn("why") }
 
 func (p Files) turn(folder string) Files {
-	in := func(name string) string { return filepath.Join(p.Folder, folder, name) }
-	p.Brief, p.Result, p.End = in("brief.md"), in("result.json"), in(EndFile)
-	p.Transcript, p.Stderr = in("transcript.jsonl"), in("stderr.log")
+	q := In(filepath.Join(p.Folder, folder))
+	p.Brief, p.Result, p.Transcript, p.Stderr, p.End = q.Brief, q.Result, q.Transcript, q.Stderr, q.End
 	return p
 }
 

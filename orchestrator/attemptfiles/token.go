@@ -1,12 +1,10 @@
 package attemptfiles
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -15,51 +13,23 @@ import (
 const (
 	EndFile      = "end.json"       // how its process ended
 	ProgressFile = "progress.jsonl" // what it has said of its progress
-	tokenFile    = "token"          // hash of the token of its turn
 )
 
-// TokenVariable names the variable that the agent of a turn finds the turn's token in.
-const TokenVariable = "RELAY_TOKEN"
-
-// The errors of CheckToken.
+// The errors of CheckResult.
 var (
-	ErrEnded = errors.New("the attempt has ended: nothing more can be reported for it")
-	ErrToken = errors.New(TokenVariable + " is not that of this attempt")
+	ErrEnded   = errors.New("the attempt has ended: nothing more can be reported for it")
+	ErrForeign = errors.New("RELAY_RESULT is not that of this attempt")
 )
 
-// NewToken returns a token for the turn of an agent that writes its result to a path; mark names the attempt. It is good until
-// EndToken, or until the agent's process has ended. It fails when its hash cannot be written beside the result.
-func NewToken(result, mark string) (token string, err error) {
-	token = rand.Text()
-	create := func() (*os.File, error) {
-		return os.OpenFile(beside(result, tokenFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	}
-	f, err := create()
-	if errors.Is(err, fs.ErrExist) { // of an earlier turn, or a link to somewhere
-		EndToken(result)
-		f, err = create()
-	}
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(hashOf(token, mark))
-	return token, errors.Join(err, f.Close())
-}
-
-// EndToken makes the token of a turn worthless. An agent can stand in the way of that; then it is worthless because the process has ended.
-func EndToken(result string) { _ = os.Remove(beside(result, tokenFile)) }
-
-// CheckToken fails unless a token is that of the turn which writes its result to a path, and the turn goes on.
-func CheckToken(result, mark, token string) error {
-	if _, err := os.Lstat(beside(result, EndFile)); err == nil {
+// CheckResult returns an error unless result is a path that Out has made for the turn of an attempt, and the turn has not ended. Mark names
+// the attempt. Only the agent of the turn knows that path.
+func CheckResult(result, mark string) error {
+	hash, err := os.ReadFile(beside(result, outFile))
+	if err != nil || Exists(beside(result, EndFile)) {
 		return ErrEnded
 	}
-	hash, err := os.ReadFile(beside(result, tokenFile))
-	if err != nil {
-		return ErrEnded
-	}
-	if subtle.ConstantTimeCompare(hash, []byte(hashOf(token, mark))) != 1 {
-		return ErrToken
+	if subtle.ConstantTimeCompare(hash, []byte(hashOf(filepath.Base(filepath.Dir(result)), mark))) != 1 {
+		return ErrForeign
 	}
 	return nil
 }

@@ -11,45 +11,38 @@ import (
 	"relay/orchestrator/attemptfiles"
 )
 
-// A token is good for its turn alone, and until that has ended.
-func TestToken(t *testing.T) {
+// A result file is good for its turn alone, and until that has ended.
+func TestCheckResult(t *testing.T) {
 	t.Parallel()
-	result := filepath.Join(t.TempDir(), "result.json")
-	token, err := attemptfiles.NewToken(result, "run/T1/1")
+	const mark = "run/T1/1"
+	place := filepath.Join(t.TempDir(), "result.json")
+	result, err := attemptfiles.Out(place, mark, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(name, mark, token, want string) {
+	check := func(name, mark, result string, want error) {
 		t.Helper()
-		got := ""
-		if err := attemptfiles.CheckToken(result, mark, token); err != nil {
-			got = err.Error()
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		if got := attemptfiles.CheckResult(result, mark); !errors.Is(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	const ended, another = "the attempt has ended: nothing more can be reported for it", "RELAY_TOKEN is not that of this attempt"
-	check("its own", "run/T1/1", token, "")
-	check("of another attempt", "run/T1/2", token, another)
-	check("another token", "run/T1/1", token+"x", another)
-	check("none", "run/T1/1", "", another)
-	next, err := attemptfiles.NewToken(result, "run/T1/1")
-	if err != nil || next == token {
-		t.Fatalf("%v, %q again", err, token)
+	check("its own", mark, result, nil)
+	check("of another attempt", "run/T1/2", result, attemptfiles.ErrForeign)
+	check("where relay reads it", mark, place, attemptfiles.ErrForeign)
+	next, err := attemptfiles.Out(place, mark, false)
+	if err != nil || next == result {
+		t.Fatalf("%v, %q again", err, result)
 	}
-	check("of an earlier turn", "run/T1/1", token, another)
-	end := filepath.Join(filepath.Dir(result), attemptfiles.EndFile)
+	check("of an earlier turn", mark, result, attemptfiles.ErrForeign)
+	end := filepath.Join(filepath.Dir(place), attemptfiles.EndFile)
 	if err := os.WriteFile(end, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	check("its process has ended", "run/T1/1", next, ended)
-	if err := os.Remove(end); err != nil {
+	check("its process has ended", mark, next, attemptfiles.ErrEnded)
+	if err := errors.Join(os.Remove(end), attemptfiles.Collect(nil, next, place)); err != nil {
 		t.Error(err)
 	}
-	attemptfiles.EndToken(result)
-	attemptfiles.EndToken(result)
-	check("its turn has ended", "run/T1/1", next, ended)
+	check("its turn has ended", mark, next, attemptfiles.ErrEnded)
 }
 
 // What an agent says of its progress is read back, the last of it, and has an end.

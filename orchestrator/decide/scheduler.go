@@ -61,7 +61,6 @@ func newPool(s *State, deadline *clock.Deadline, now clock.Instant) *runnerpool.
 	})
 	if !o.AskNow {
 		s.store.View(func(l *attempts.Ledger) {
-			pool.Learn(runnerpool.History(l))
 			pool.Recall(l.Cooldowns, now)
 		})
 	}

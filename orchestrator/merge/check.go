@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/text"
@@ -59,7 +58,6 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 		if _, err := byTemplate(m.Options, &batch[i].Attempt.Task, results[i].Receipt.Summary); err != nil {
 			results[i].Note("commit", "relay.commit makes no message for "+batch[i].Attempt.Task.ID+", whose commit has the usual one: "+err.Error())
 		}
-		m.recordOverlaps(ctx, batch[i], made, &results[i])
 		m.Work.Lands(batch[i].Attempt, &results[i])
 	}
 	made.Results = results
@@ -160,34 +158,6 @@ func (m *Merger) conflicts(
 	}
 	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
 	return ruling
-}
-
-// landing is what a task of this run has put on the integration branch.
-type landing struct {
-	changes.OfTask
-	from string // where the branch was before
-}
-
-// recordOverlaps notes which files this task and those landed since it began, or with it, have both changed.
-func (m *Merger) recordOverlaps(ctx context.Context, p engine.Verified, made *step, r *engine.Result) {
-	own := changes.OfTask{Task: &p.Attempt.Task, Files: r.Receipt.FilesChanged}
-	var others []changes.OfTask
-	for _, l := range append(m.landedSince(p.Attempt.Base, made.From), made.landings...) {
-		others = append(others, l.OfTask)
-	}
-	made.landings = append(made.landings, landing{own, made.From})
-	for _, message := range changes.Overlaps(own, others, m.changedSince(ctx, p.Attempt.Base, made.From)) {
-		r.Note("overlap", message)
-	}
-}
-
-// landedSince lists what has landed in this run since the branch was at a commit.
-func (m *Merger) landedSince(base, head string) []landing {
-	if base == head {
-		return nil
-	}
-	at := slices.IndexFunc(m.landed, func(l landing) bool { return l.from == base })
-	return slices.Clone(m.landed[max(at, 0):])
 }
 
 // changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.

@@ -49,15 +49,13 @@ type Merger struct {
 	Tasks   *taskbranch.Set
 	Work    Work
 
-	step   step      // the last that was made; only one is made at a time
-	landed []landing // in this run
+	step step // the last that was made; only one is made at a time
 }
 
 // step is a step of the integration branch that has been made and not taken yet.
 type step struct {
 	engine.Step
 	branches map[string]string // of what lands, and what they have
-	landings []landing
 	anew     map[string]bool   // tasks whose work is there under other names
 	replayed []engine.Verified // the same, with what has become of them
 }
@@ -166,7 +164,6 @@ func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 			return false, err
 		}
 	}
-	m.landed = append(m.landed, made.landings...)
 	for name, head := range made.branches {
 		if err := m.Tasks.Drop(ctx, name, head); err != nil {
 			return false, err

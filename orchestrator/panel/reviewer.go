@@ -8,15 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/internal/telling"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
@@ -68,15 +65,8 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 
 // ask has a reviewer read a checkout and say what it thinks of it.
 func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, about review.Subject) (attempts.Opinion, error) {
-	before, err := edits(ctx, repo)
-	if err != nil {
-		return attempts.Opinion{}, err
-	}
-	p := &reviewerProcess{Session: s, who: r, root: repo.Root()}
+	p := &reviewer{session: s, who: r, root: repo.Root()}
 	v, asked, err := review.Ask(ctx, p, about)
-	if after, askErr := edits(ctx, repo); askErr == nil && after != before {
-		s.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
-	}
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
 			name: r.Name, fault: verdict.NoVerdict(),
@@ -108,17 +98,6 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
 }
 
-// edits returns what stands in a checkout beside its commit, to be compared.
-func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
-	head, _ := repo.Head(ctx)
-	entries := strings.Split(string(out), "\x00")
-	entries = slices.DeleteFunc(entries, func(e string) bool { // relay writes records meanwhile
-		return len(e) > 3 && recordfiles.Only(ctx, repo, "HEAD", e[3:])
-	})
-	return head + strings.Join(entries, "\x00"), err
-}
-
 func (s *Session) note(kind, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,17 +123,17 @@ func (s *Session) spend(name string, u runners.Usage, over bool) {
 	s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
 }
 
-// reviewerProcess asks one reviewer's CLI. Each question is a fresh process with its own folder.
-type reviewerProcess struct {
-	*Session
-	who   engine.Reviewer
-	root  string
-	asked int
-	last  string // answer
+// reviewer asks one reviewer's CLI. Each question is a fresh process with its own folder.
+type reviewer struct {
+	session *Session
+	who     engine.Reviewer
+	root    string
+	asked   int
+	last    string // answer
 }
 
 // said returns text that says what the reviewer answered last.
-func (r *reviewerProcess) said() string {
+func (r *reviewer) said() string {
 	best := telling.Best(telling.Lines(r.last))
 	if best == "" {
 		return "it said nothing"
@@ -162,54 +141,60 @@ func (r *reviewerProcess) said() string {
 	return "it said: " + best
 }
 
+// answerFiles names the files of one answer in a folder.
+func answerFiles(folder string) attemptfiles.Files {
+	p := attemptfiles.In(folder)
+	p.Brief = filepath.Join(folder, "prompt.md")
+	return p
+}
+
+// request returns a request to a reviewer's CLI with the files of an answer.
+func (s *Session) request(p attemptfiles.Files, root string) runners.Request {
+	req := p.Request(&s.Options.Limits, s.Options.Review.Wall)
+	req.Mark, req.Question, req.Dir, req.Env = s.Attempt.Mark()+"/review", true, root, s.Env
+	return req
+}
+
 // Ask puts one prompt to the reviewer's CLI.
-func (r *reviewerProcess) Ask(ctx context.Context, prompt []byte) (string, error) {
+func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
+	s, o, name := r.session, r.session.Options, r.who.Name
 	folder := ""
-	for there := error(nil); there == nil; { // of a run that was killed there may be answers: what they have cost is read from them
+	for there := error(nil); there == nil; { // a killed run may have left answers: their cost is read from them
 		r.asked++
-		folder = filepath.Join(r.Folder, r.who.Name, fmt.Sprint(r.asked))
+		folder = filepath.Join(s.Folder, name, fmt.Sprint(r.asked))
 		_, there = os.Lstat(folder)
 	}
-	in := func(name string) string { return filepath.Join(folder, name) }
-	o := r.Options
-	text := o.Secrets.Except(string(prompt), o.Plan)
-	if err := errors.Join(attemptfiles.MakeRoom(o.Dir, in("prompt.md")), os.WriteFile(in("prompt.md"), []byte(text), 0o600)); err != nil {
+	p := answerFiles(folder)
+	if err := p.Give(o.Dir, []byte(o.Secrets.Except(string(prompt), o.Plan))); err != nil {
 		return "", err
 	}
-	runner, err := o.NewRunner(r.who.Name, o.Supervisor)
+	runner, err := o.NewRunner(name, o.Supervisor)
 	if err != nil {
-		return "", &UnableError{name: r.who.Name, fault: verdict.ReviewerEnd(runners.CannotStart), detail: err.Error()}
+		return "", &UnableError{name: name, fault: verdict.ReviewerEnd(runners.CannotStart), detail: err.Error()}
 	}
-	result, err := attemptfiles.Out(in("result.json"), r.Attempt.Mark(), false)
-	if err != nil {
+	req := s.request(p, r.root)
+	if req.Result, err = attemptfiles.Out(p.Result, s.Attempt.Mark(), false); err != nil {
 		return "", err
 	}
-	report, err := runner.Run(ctx, runners.Request{
-		Mark: r.Attempt.Mark() + "/review", Question: true, Dir: r.root, Prompt: in("prompt.md"),
-		Result: result, Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in("end.json"),
-		Schema: review.Schema(), Model: r.who.Model, Env: r.Env,
-		Limits: runners.Limits{
-			Wall: o.Review.Wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
-			Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap,
-		},
-		Observe: func(e runners.Event) {
-			if e.Kind == runners.EventUsage {
-				r.spend(r.who.Name, e.Usage, false)
-			}
-		},
-	})
-	if err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, in("result.json"))); err != nil {
+	req.Schema, req.Model = review.Schema(), r.who.Model
+	req.Observe = func(e runners.Event) {
+		if e.Kind == runners.EventUsage {
+			s.spend(name, e.Usage, false)
+		}
+	}
+	report, err := runner.Run(ctx, req)
+	if err = errors.Join(err, attemptfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
 		return "", err
 	}
-	r.spend(r.who.Name, report.Usage, true)
+	s.spend(name, report.Usage, true)
 	r.last = report.FinalText
 	switch report.Outcome {
 	case runners.Claimed:
 		return report.FinalText, nil
 	case runners.NoResult, runners.BadResult:
-		return "", nil // asked once more, and then no verdict: never an approval
+		return "", nil // asked again, and then no verdict: never an approval
 	default:
-		return "", unableTo(r.who.Name, report)
+		return "", unableTo(name, report)
 	}
 }
 
@@ -291,18 +276,15 @@ func (s *Session) UsedBefore(ctx context.Context) (sum attempts.Usage, err error
 
 // usedFor is what a reviewer of a killed run has used for the answer in a folder.
 func (s *Session) usedFor(ctx context.Context, folder, reviewer string) (attempts.Usage, error) {
-	in := func(name string) string { return filepath.Join(folder, name) }
-	sup, _ := attemptfiles.Files{End: in("end.json")}.Ended()
+	p := answerFiles(folder)
+	sup, _ := p.Ended()
 	runner, err := s.Options.NewRunner(reviewer, sup)
 	if err != nil {
 		return attempts.Usage{}, nil //nolint:nilerr // it is no longer configured: its answers cannot be read
 	}
-	report, err := runner.Run(ctx, runners.Request{
-		Mark: s.Attempt.Mark() + "/review", Question: true, Ended: true, Dir: s.Repo.Root(),
-		Env: s.Env, Prompt: in("prompt.md"), Result: in("result.json"),
-		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"),
-		End: in("end.json"), Limits: runners.Limits{TranscriptCap: s.Options.Limits.OutputCap},
-	})
+	req := s.request(p, s.Repo.Root())
+	req.Ended = true
+	report, err := runner.Run(ctx, req)
 	if err != nil {
 		return attempts.Usage{}, fmt.Errorf("read what %s has used: %w", reviewer, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -115,32 +114,20 @@ func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (
 		folder = filepath.Join(folder, attemptfiles.TurnFolder(s.turns))
 	}
 	s.turns++
-	in := func(name string) string { return filepath.Join(folder, name) }
-	name := s.result.Runner
-	err := errors.Join(
-		attemptfiles.MakeRoom(s.options.Dir,
-			in("brief.md"), in("result.json"), in("transcript.jsonl"), in("stderr.log"), in(attemptfiles.EndFile)),
-		os.WriteFile(in("brief.md"), prompt, 0o600), s.record(name, place.Root, ""),
-	)
-	if err != nil {
+	files, name := attemptfiles.In(folder), s.result.Runner
+	if err := errors.Join(files.Give(s.options.Dir, prompt), s.record(name, place.Root, "")); err != nil {
 		return "", err
 	}
 	runner, err := s.options.NewRunner(name, s.options.Supervisor)
 	if err != nil {
 		return "", &UnableError{Runner: name, Outcome: verdict.OutcomeOf(runners.CannotStart).Outcome, Detail: err.Error()}
 	}
-	limits, before := s.options.Limits, s.result.Usage
-	report, err := runner.Run(ctx, runners.Request{
-		Mark: s.attempt.Mark(), Question: true, Dir: place.Root, Prompt: in("brief.md"), Result: in("result.json"),
-		Transcript: in("transcript.jsonl"), Stderr: in("stderr.log"), End: in(attemptfiles.EndFile),
-		Model: cmp.Or(s.request.Model, s.options.Model), Env: place.Env, Session: s.id, Spent: s.spent,
-		Limits: runners.Limits{
-			Wall: s.left(), Silence: limits.Silence, FirstAnswer: limits.FirstAnswer, Linger: limits.Linger, StopGrace: limits.StopGrace,
-			TranscriptCap: limits.OutputCap,
-		},
-		Observe: func(e runners.Event) { s.observe(e, before) },
-	})
-	if err = errors.Join(err, attemptfiles.MakePrivate(s.options.Secrets, in("result.json"))); err != nil {
+	req, before := files.Request(&s.options.Limits, s.left()), s.result.Usage
+	req.Mark, req.Question, req.Dir, req.Env = s.attempt.Mark(), true, place.Root, place.Env
+	req.Model, req.Session, req.Spent = cmp.Or(s.request.Model, s.options.Model), s.id, s.spent
+	req.Observe = func(e runners.Event) { s.observe(e, before) }
+	report, err := runner.Run(ctx, req)
+	if err = errors.Join(err, attemptfiles.MakePrivate(s.options.Secrets, files.Result)); err != nil {
 		return "", err
 	}
 	s.cut = report.CutOff()

@@ -69,9 +69,7 @@ func Refuses(ctx context.Context, open engine.Factory, o *engine.LocalOptions, l
 		return err
 	}
 	if o.Isolation != engine.IsolationWorktree {
-		err = runlock.Conflict(o.Repo, func(theirs engine.Isolation) bool {
-			return o.Isolation == engine.IsolationShared && theirs == engine.IsolationShared
-		})
+		err = runlock.Unoccupied(o.Repo)
 	}
 	if err != nil || abilities.Lifecycle == nil {
 		return err

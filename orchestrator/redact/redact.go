@@ -36,12 +36,6 @@ func Clean[T any](r Redactor, value T) T {
 	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Most: listCap}, value)
 }
 
-// Receipt cleans every string of a receipt before it is recorded.
-func (r Redactor) Receipt(in attempts.Receipt) attempts.Receipt {
-	in.DiffStat = r.Stat(in.DiffStat, in.FilesChanged)
-	return Clean(r, in)
-}
-
 // Stat takes names out of a summary of changes that git has shortened, when a file is named by a secret: half of one is
 // not known for a secret.
 func (r Redactor) Stat(stat string, files []string) string {

@@ -36,8 +36,7 @@ func (r *replayer) take(s recordedStep) bool {
 		r.used(s)
 	case attempts.StepRequested:
 		return r.requested(s)
-	case attempts.StepSuspected:
-		state.Pool.MarkSuspect(s.Runner, s.Task, now)
+	case attempts.StepSuspected: // nothing follows from it
 		state.Step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Runner: s.Runner})
 	case attempts.StepAnswered:
 		r.report.Made(Runner)

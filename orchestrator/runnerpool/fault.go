@@ -198,26 +198,6 @@ func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
 }
 
-// MarkSuspect records that an attempt under way seems to have failed through its runner. What that is, Fail says when all that
-// the attempt has left is collected; until then, and for a back-off at most, nobody else asks the runner.
-func (p *Pool) MarkSuspect(name, task string, now clock.Instant) {
-	r := p.runner(name)
-	if c, underWay := r.asked[task]; underWay {
-		c.failed, c.suspect = true, now.Run
-		r.asked[task] = c
-	}
-}
-
-// suspected returns how long the runner is not asked because an attempt seems to have failed through it.
-func (r *runner) suspected(now clock.Instant, most time.Duration) (rest time.Duration) {
-	for _, c := range r.asked {
-		if c.failed {
-			rest = max(rest, c.suspect+most-now.Run)
-		}
-	}
-	return rest
-}
-
 // limited reports whether the provider itself has said when to ask again, and that is still to come.
 func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
 

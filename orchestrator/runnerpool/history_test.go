@@ -63,38 +63,6 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// What earlier runs have shown of tasks that a runner fails alone holds; how the runner stood does not.
-func TestLearn(t *testing.T) {
-	t.Parallel()
-	const s = time.Second
-	attempt := func(task string, from, to time.Duration, o attempts.Outcome) EarlierAttempt {
-		return EarlierAttempt{Runner: "a", Task: task, From: in(from - time.Hour), To: in(to - time.Hour), Outcome: o}
-	}
-	const fault, done, cut = attempts.Provider, attempts.Success, attempts.Stopped
-	for name, c := range map[string]struct {
-		past []EarlierAttempt
-		own  int // faults of P that are its own, with one more now; 0: it is not blamed
-	}{
-		"nothing":                {},
-		"it failed alone":        {past: []EarlierAttempt{attempt("A", 5*s, 9*s, done), attempt("P", 0, s, fault)}, own: 2},
-		"twice":                  {past: []EarlierAttempt{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, fault)}, own: 3},
-		"it failed beside A":     {past: []EarlierAttempt{attempt("P", 0, s, fault), attempt("A", 0, s, fault), attempt("A", 40*s, 50*s, done)}, own: 1},
-		"nobody was answered":    {past: []EarlierAttempt{attempt("A", 0, s, done), attempt("P", 2*s, 3*s, fault), attempt("A", 40*s, 50*s, cut)}},
-		"it was answered since":  {past: []EarlierAttempt{attempt("P", 0, s, fault), attempt("A", 5*s, 9*s, done), attempt("P", 40*s, 41*s, attempts.Check)}},
-		"it was a limit":         {past: []EarlierAttempt{attempt("P", 0, s, attempts.Quota), attempt("A", 5*s, 9*s, done)}},
-		"the runner was refused": {past: []EarlierAttempt{attempt("A", 0, s, attempts.Auth), attempt("A", 6*s, 7*s, attempts.Auth), attempt("A", 20*s, 21*s, attempts.Auth)}},
-	} {
-		p := night("a")
-		p.Learn(c.past)
-		if got := p.stands("A", at(0)); got != "waits 0s" {
-			t.Errorf("%s: A %s", name, got)
-		}
-		if got := p.fails("a", "P", fault, 0, 0).Own; got != c.own {
-			t.Errorf("%s: got %d own faults, want %d", name, got, c.own)
-		}
-	}
-}
-
 // With a deadline whoever is out is waited for as long as it can be asked once more.
 func TestLostAtTheDeadline(t *testing.T) {
 	t.Parallel()

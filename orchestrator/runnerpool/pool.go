@@ -51,10 +51,8 @@ type runner struct {
 
 // call is an attempt under way.
 type call struct {
-	number  int
-	began   time.Duration // on the run's clock
-	failed  bool          // by the runner, as it seems: the attempt has not come to its end yet
-	suspect time.Duration // since when
+	number int
+	began  time.Duration // on the run's clock
 }
 
 // New returns a pool in which every runner may be asked.
@@ -145,7 +143,7 @@ func (p *Pool) Calls() int { return p.calls }
 func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
 	r := p.runner(name)
 	c, underWay := r.asked[task]
-	if !underWay || (!r.series.on || c.number > r.series.number) && r.suspected(now, p.Backoff) <= 0 {
+	if !underWay || !r.series.on || c.number > r.series.number {
 		return 0
 	}
 	if rest := p.rest(r, task, now); rest > 0 {
@@ -176,7 +174,7 @@ func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
 	if own := r.own[task]; own != nil && own.opens.Rest(now) > at.Rest(now) {
 		at = own.opens
 	}
-	if rest := max(r.probed(now, p.Backoff), r.suspected(now, p.Backoff)); rest > max(at.Rest(now), 0) {
+	if rest := r.probed(now, p.Backoff); rest > max(at.Rest(now), 0) {
 		at = now.After(rest)
 	}
 	return at

@@ -80,11 +80,10 @@ func minutesSpent(all []attempts.Attempt, runs []string, now time.Time) float64 
 }
 
 // The standard deviation of few durations is not known well. It is estimated as if priorTasks more tasks had been seen
-// with a usual deviation, in natural logarithms; fewer than minDurations durations are padded.
+// with a usual deviation, in natural logarithms.
 const (
 	priorDeviation = 0.9
 	priorTasks     = 8
-	minDurations   = 100
 )
 
 // mean returns 0 when there are no durations.
@@ -108,66 +107,24 @@ func (p durations) logDistribution() (mean, deviation float64) {
 	return mean, math.Sqrt(squares / (priorTasks + n - 1))
 }
 
-// padded adds more durations around the known ones, as far off as the mean may be: the slowest of a few known tasks is
-// hardly the slowest there will be.
-func (p durations) padded() durations {
-	if len(p) >= minDurations {
-		return p
-	}
-	_, off := p.logDistribution()
-	off /= math.Sqrt(float64(len(p)))
-	each := (minDurations + len(p) - 1) / len(p)
-	q := make(durations, 0, each*len(p))
-	for k := range each {
-		around := math.Exp(off * math.Sqrt2 * math.Erfinv(2*(float64(k)+0.5)/float64(each)-1))
-		for _, v := range p {
-			q = append(q, v*around)
+// drawer returns a function that draws durations of tasks of one run. Their logarithms are about normal, and few known durations do not
+// determine the mean, so the mean is drawn first.
+func (p durations) drawer(r *rand.Rand) func() float64 {
+	mean, deviation := p.logDistribution()
+	mean += deviation / math.Sqrt(float64(len(p))) * r.NormFloat64()
+	return func() float64 { return math.Exp(mean + deviation*r.NormFloat64()) }
+}
+
+// maxDraws bounds how often a duration is drawn that must be longer than the time spent.
+const maxDraws = 20
+
+// remaining returns how many minutes a task of so many points still takes on which `spent` were spent already: longer durations per point
+// are drawn. If there are none, the task starts over.
+func remaining(points, spent float64, draw func() float64) float64 {
+	for range maxDraws {
+		if left := draw()*points - spent; left >= 0 {
+			return left
 		}
 	}
-	slices.Sort(q)
-	return q
-}
-
-// spread describes how far the true durations may be from the known ones: few tasks tell neither the mean for sure nor
-// how much tasks differ.
-type spread struct {
-	offsets         []float64 // of each duration from the mean, in natural logarithms
-	mean, deviation float64
-	samples         float64
-}
-
-func (p durations) spread() spread {
-	d := spread{samples: float64(len(p))}
-	filled := p.padded()
-	d.mean, d.deviation = filled.logDistribution()
-	for _, v := range filled {
-		d.offsets = append(d.offsets, math.Log(v)-d.mean)
-	}
-	return d
-}
-
-// draw draws durations that the known ones could be a sample of, if logarithms of durations are about normal. The
-// factor of the deviation comes from a chi-squared distribution, by Wilson and Hilferty's approximation.
-func (d *spread) draw(r *rand.Rand) durations {
-	free := 2 / (9 * (priorTasks + d.samples - 1))
-	wider := math.Pow(max(1-free+math.Sqrt(free)*r.NormFloat64(), 0.1), -1.5)
-	mean := d.mean + wider*d.deviation/math.Sqrt(d.samples)*r.NormFloat64()
-	p := make(durations, len(d.offsets))
-	for k, off := range d.offsets {
-		p[k] = math.Exp(mean + wider*off)
-	}
-	return p
-}
-
-// remaining draws how many minutes a task still takes on which `spent` were spent already. It draws from the durations
-// that are longer than that; when there are none, the task starts over.
-func (p durations) remaining(size, spent float64, at func(n int) int) float64 {
-	from := 0
-	if spent > 0 {
-		from, _ = slices.BinarySearch(p, spent/size)
-		if from == len(p) {
-			from, spent = 0, 0
-		}
-	}
-	return max(p[from+at(len(p)-from)]*size-spent, 0)
+	return draw() * points
 }

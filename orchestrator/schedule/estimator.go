@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,7 +18,7 @@ type Estimator struct {
 	Tasks  []string // only these and what they depend on; empty: all
 	Jobs   int
 	Now    time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
-	// Opens returns how long it takes until a runner for a task may be asked; nil: all may be asked now.
+	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
 }
@@ -62,7 +63,7 @@ func (o Estimator) prepare() (*estimate, error) {
 		schedule: New(o.Epic, o.Graph, o.Ledger, wanted), jobs: max(o.Jobs, 1),
 		durations: taskDurations(o.Epic, o.Ledger), points: make([]float64, n), spent: make([]float64, n),
 	}
-	runs := runNames(o.Ledger)
+	runs, opens := runNames(o.Ledger), math.Inf(1)
 	for i, t := range r.schedule.tasks {
 		if p := r.schedule.phase[i]; p == phaseCompleted || wanted != nil && !wanted[i] {
 			continue
@@ -70,7 +71,7 @@ func (o Estimator) prepare() (*estimate, error) {
 		r.open++
 		r.points[i] = points(t)
 		if o.Opens != nil {
-			r.earliest.setStart(i, n, o.Opens(t).Minutes())
+			opens = min(opens, o.Opens(t).Minutes())
 		}
 		rec := o.Ledger.Tasks[t.ID]
 		if rec == nil || o.Now.IsZero() {
@@ -81,13 +82,15 @@ func (o Estimator) prepare() (*estimate, error) {
 			r.running = append(r.running, i)
 		}
 	}
-	r.earliest.end = max(o.Panel.Minutes(), 0)
+	if r.earliest.end = max(o.Panel.Minutes(), 0); !math.IsInf(opens, 1) {
+		r.earliest.start = opens
+	}
 	return r, nil
 }
 
-// simulate simulates what is left. How long a task takes is drawn from p by choose, which returns an index below n.
-func (r *estimate) simulate(p durations, choose func(n int) int, onStart func(Slot)) float64 {
-	takes := func(i int) float64 { return p.remaining(r.points[i], r.spent[i], choose) }
+// simulate simulates what is left; draw returns the minutes per point of a task.
+func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
+	takes := func(i int) float64 { return remaining(r.points[i], r.spent[i], draw) }
 	return r.schedule.clone().simulate(simulation{jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, earliest: r.earliest})
 }
 
@@ -113,12 +116,10 @@ func (o Estimator) Forecast() (*Forecast, error) {
 		return nil, err
 	}
 	f := &Forecast{BasedOn: len(left.durations)}
-	spread := left.durations.spread()
 	ends := make([]float64, min(max(samplingWork/(o.Graph.Len()+o.Graph.Edges()), minSamples), maxSamples))
 	for k := range ends {
-		r := rand.New(rand.NewPCG(1, uint64(k)))
 		f.Tasks = 0
-		ends[k] = left.simulate(spread.draw(r), func(n int) int { f.Tasks++; return r.IntN(n) }, nil)
+		ends[k] = left.simulate(left.durations.drawer(rand.New(rand.NewPCG(1, uint64(k)))), func(Slot) { f.Tasks++ })
 	}
 	if f.Tasks == 0 {
 		return nil, nil
@@ -144,14 +145,14 @@ func (o Estimator) Timeline() (*Timeline, error) {
 		return nil, err
 	}
 	it := &Timeline{BasedOn: len(left.durations)}
-	p := durations{left.durations.mean()}
+	pace := left.durations.mean()
 	if len(left.durations) == 0 { // times are in points: minutes spent or waited for have no meaning
-		p, left.spent, left.earliest = durations{1}, make([]float64, len(left.spent)), earliest{}
+		pace, left.spent, left.earliest = 1, make([]float64, len(left.spent)), earliest{}
 	}
 	chain := make([]float64, o.Graph.Len())
-	it.Makespan = left.simulate(p, func(int) int { return 0 }, func(t Slot) {
+	it.Makespan = left.simulate(func() float64 { return pace }, func(t Slot) {
 		it.Slots = append(it.Slots, t)
-		chain[t.Task] = max(chain[t.Task], left.earliest.startOf(t.Task)) + t.End - t.Start
+		chain[t.Task] = max(chain[t.Task], left.earliest.start) + t.End - t.Start
 		it.Chain = max(it.Chain, chain[t.Task])
 		for _, d := range o.Graph.Dependants(t.Task) {
 			chain[d] = max(chain[d], chain[t.Task])

@@ -23,7 +23,7 @@ func TestChanges(t *testing.T) {
 	whole := Epic(e)
 	e.Tasks[1].Checks[0].Run = "true"
 	e.Tasks[2].Protected = []string{"x"}
-	want := []string{"the checks or protected paths of T2, T3 are not what the last attempt was measured by; if that was not you, look at epic.yml"}
+	want := []string{"the checks or protected paths of T2, T3 are not those of the last run, runs/epic.yml; if that was not you, look at epic.yml"}
 	if got := Changes(e, dir, l); !slices.Equal(got, want) || Epic(e) == whole {
 		t.Errorf("got %q", got)
 	}

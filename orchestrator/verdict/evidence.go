@@ -212,38 +212,25 @@ type Landing struct {
 	Since    string   `json:"since,omitempty"`    // what has landed since the work began, in words
 }
 
-// has reports whether a part was gathered.
-func (e *Evidence) has(p Part) bool {
-	switch p {
-	case Readied:
-		return e.Ready != nil
-	case Base:
-		return e.Base != nil
-	case Started:
-		return e.Leave != nil
-	case Turn:
-		return e.End != nil
-	case Guarded:
-		return e.Guard != nil
-	case Worked:
-		return e.Work != nil
-	case Marked:
-		return e.Mark != nil
-	case Checked:
-		return e.Checks != nil
-	case Hooked:
-		return e.Hook != nil
-	case OldView:
-		return e.Old != nil
-	case Judged:
-		return e.Panel != nil
-	case Nothing:
+// gathered holds which parts of the evidence were gathered.
+type gathered map[Part]bool
+
+func (e *Evidence) parts() gathered {
+	return gathered{
+		Readied: e.Ready != nil, Base: e.Base != nil, Started: e.Leave != nil, Turn: e.End != nil, Guarded: e.Guard != nil,
+		Worked: e.Work != nil, Marked: e.Mark != nil, Checked: e.Checks != nil, Hooked: e.Hook != nil, OldView: e.Old != nil,
+		Judged: e.Panel != nil,
 	}
-	return true
 }
 
-func (e *Evidence) hasAll(parts []Part) bool {
-	return !slices.ContainsFunc(parts, func(p Part) bool { return !e.has(p) })
+// lack returns the first of some parts that was not gathered, or Nothing.
+func (p gathered) lack(wanted ...Part) Part {
+	for _, part := range wanted {
+		if !p[part] {
+			return part
+		}
+	}
+	return Nothing
 }
 
 // mishap returns what kept commands of the attempt from saying anything.
@@ -304,9 +291,6 @@ func (d TurnEnd) Claims() bool {
 
 // OfAgent reports whether the end is the agent's failure: not that of its runner, a limit or this machine.
 func (d TurnEnd) OfAgent() bool { return OutcomeOf(d.Is).Outcome == attempts.Agent }
-
-// OfRunner reports whether the runner or its provider has failed the attempt.
-func (d TurnEnd) OfRunner() bool { return ClassOf(OutcomeOf(d.Is).Outcome).Runner == RunnerFailed }
 
 // Blames reports whether the end is charged.
 func (d TurnEnd) Blames() bool { return OutcomeOf(d.Is).Outcome.Charged() }

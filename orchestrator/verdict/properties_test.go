@@ -19,7 +19,7 @@ func course(e, full *Evidence) (r Ruling, asked []Part, ended bool) {
 			return r, asked, true
 		}
 		asked = append(asked, need)
-		if e.has(need) {
+		if e.parts().lack(need) == Nothing {
 			break
 		}
 		give(e, need, full)
@@ -227,7 +227,7 @@ func TestLandsOnlyProved(t *testing.T) {
 			continue
 		}
 		landed++
-		well := e.hasAll(parts) && green(e.Checks) && e.Guard.Why == "" && e.Damage == "" && e.End.Claims() && e.Hook.How == "" &&
+		well := e.parts().lack(parts...) == Nothing && green(e.Checks) && e.Guard.Why == "" && e.Damage == "" && e.End.Claims() && e.Hook.How == "" &&
 			e.Ready.Mishap == (Mishap{}) && e.Base.Mishap == (Mishap{}) && e.Hook.Mishap == (Mishap{}) && e.Old.Mishap == (Mishap{}) &&
 			(len(e.Panel.Missing) == 0 || e.Panel.Seconded) && !e.Panel.Blocked && !e.Panel.Wants &&
 			len(e.Work.Protected) == 0 && len(e.Work.LeftProtected) == 0

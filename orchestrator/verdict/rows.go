@@ -12,7 +12,6 @@ import (
 var rows = slices.Concat(machineRows, endRows, earlyRows, workRows, checkRows, panelRows, []row{{
 	Cause: "proved", Outcome: attempts.Success, Next: Land,
 	Seen:  "no row above applies, and relay has gathered all evidence",
-	Often: "once",
 	needs: []Part{Readied, Base, Started, Turn, Worked, Marked, Checked, Hooked, OldView, Judged},
 	holds: func(*Evidence) bool { return true },
 }})
@@ -22,14 +21,12 @@ var (
 	stoppedRow = row{
 		Cause: "stopped", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
 		Seen:  "the run was stopped during set-up or while checks ran",
-		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Stopped != "" },
 		words: func(e *Evidence) string { return "the run was stopped " + e.mishap().Stopped },
 	}
 	lostRow = row{
 		Cause: "command lost", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
 		Seen:  "the process that supervised a command died, so the command's exit is unknown",
-		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Unseen != "" },
 		words: func(e *Evidence) string {
 			return "the process that watched " + e.mishap().Unseen + " died; how it ended is unknown"
@@ -38,7 +35,6 @@ var (
 	spoiledRow = row{
 		Cause: "checkout spoiled", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
 		Seen:  "git's own data of a checkout changed while checks ran in it",
-		Often: "once",
 		holds: func(e *Evidence) bool { return e.mishap().Spoiled },
 		words: func(*Evidence) string {
 			return "what git knows of the checkout was changed while the checks ran; they prove nothing"
@@ -68,7 +64,6 @@ var machineRows = []row{
 	{
 		Cause: "damaged", Outcome: attempts.Environment, Category: attempts.CLIError, Next: Resume,
 		Seen:  "git cannot read the attempt's checkout or commits; your repository and the disk are intact",
-		Often: "once",
 		holds: func(e *Evidence) bool { return e.Damage != "" },
 		words: func(e *Evidence) string {
 			return "the checkout or the commits of this attempt were damaged: " + e.Damage
@@ -78,7 +73,6 @@ var machineRows = []row{
 	{
 		Cause: "branch in use", Outcome: attempts.Environment, Category: attempts.CLIError, Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "the task's branch is checked out in a folder of yours",
-		Often: "once",
 		Lifts: "switch that folder to another branch",
 		needs: []Part{Readied},
 		holds: func(e *Evidence) bool { return e.Ready.InUse != "" },
@@ -89,7 +83,6 @@ var machineRows = []row{
 	{
 		Cause: "stopped agent", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
 		Seen:  "the run was stopped while the agent worked",
-		Often: "once",
 		needs: []Part{Readied},
 		holds: func(e *Evidence) bool { return e.End != nil && endOf(e).Outcome == attempts.Stopped && !e.presumed() },
 		words: endWords,
@@ -97,7 +90,6 @@ var machineRows = []row{
 	{
 		Cause: "tampering", Outcome: attempts.Tamper, Category: attempts.Tampered, Gate: attempts.TamperedWith, Next: Gate,
 		Seen:  "the attempt changed something outside its own work, and relay is certain of it; relay restored it",
-		Often: "once",
 		Lifts: "a person: relay ungate",
 		holds: func(e *Evidence) bool { return e.Guard != nil && e.Guard.Why != "" },
 		words: func(e *Evidence) string { return e.Guard.Why },
@@ -109,7 +101,6 @@ var machineRows = []row{
 	{
 		Cause: "cannot run", Outcome: attempts.Environment, Category: attempts.MissingDependency, Held: true, Next: Hold,
 		Seen:  "a check cannot run on the base whatever an agent does, and no other check would prove the work; or one of the epic takes too long there",
-		Often: "once",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.CannotRun != "" },
@@ -118,7 +109,6 @@ var machineRows = []row{
 	{
 		Cause: "base too slow", Outcome: attempts.Environment, Category: attempts.TestFailure, Next: Resume,
 		Seen:  "a check that must fail before the work takes too long on the base",
-		Often: "once",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.Late != "" },
 		words: func(e *Evidence) string {
@@ -128,7 +118,6 @@ var machineRows = []row{
 	{
 		Cause: "green before", Outcome: attempts.Environment, Category: attempts.TestFailure, Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "a check that must fail before the work passes on the base, while others of the task fail",
-		Often: "once",
 		Lifts: "change the check or its expect",
 		needs: []Part{Base},
 		holds: func(e *Evidence) bool { return e.Base.Green != "" },
@@ -146,7 +135,6 @@ var machineRows = []row{
 	{
 		Cause: "no leave", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: Resume,
 		Seen:  "the runner failed other tasks after relay chose it, and the wait for it would be long",
-		Often: "once",
 		needs: []Part{Started},
 		holds: func(e *Evidence) bool { return e.Leave.Refused != "" },
 		words: func(e *Evidence) string { return e.Leave.Refused },
@@ -165,7 +153,6 @@ var endRows = []row{
 	{
 		Cause: "not mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
 		Seen:  "the agent's turn to fix the reviewers' findings failed",
-		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return e.End.Round > 0 && !e.presumed() && endOf(e).Outcome.Charged() },
 		words: func(e *Evidence) string {
@@ -175,7 +162,6 @@ var endRows = []row{
 	{
 		Cause: "cannot prove", Outcome: attempts.Environment, Category: attempts.TestFailure, Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "all checks of the task pass on the base though some must fail there, and the agent did not report the task as already done",
-		Often: "once",
 		Lifts: "change the checks or their expect",
 		needs: []Part{Base, Turn},
 		holds: unproven,
@@ -190,7 +176,6 @@ var endRows = []row{
 	{
 		Cause: "no result, yet", Next: AskResult, ends: true,
 		Seen:  "the agent exited normally without a result, other evidence cannot decide, and relay can ask its session for the result",
-		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return withoutResult(e) && e.End.Session && !e.End.Asked },
 		words: endWords,
@@ -198,7 +183,6 @@ var endRows = []row{
 	{
 		Cause: "no result", Next: Retry, ends: true,
 		Seen:  "the agent exited normally without a result, other evidence cannot decide, and its session gave none or cannot be asked",
-		Often: "once",
 		needs: []Part{Turn},
 		holds: withoutResult,
 		words: func(e *Evidence) string {
@@ -223,8 +207,9 @@ func unproven(e *Evidence) bool {
 
 // agentFault returns the failure of the agent that was seen before its diff was looked at.
 func agentFault(e *Evidence) (why string, yes bool) {
+	seen := e.parts()
 	for i := range earlyRows {
-		if r := &earlyRows[i]; e.hasAll(r.needs) && r.holds(e) {
+		if r := &earlyRows[i]; seen.lack(r.needs...) == Nothing && r.holds(e) {
 			return r.words(e), r.ruling(e).Outcome == attempts.Agent
 		}
 	}
@@ -265,7 +250,6 @@ var earlyRows = []row{
 	{
 		Cause: "agent ended", Next: Retry, ends: true,
 		Seen:  "the agent failed or reached a limit, or its runner failed (see [how agents end](#how-agents-end))",
-		Often: "once",
 		needs: []Part{Turn},
 		holds: func(e *Evidence) bool { return !e.claims() },
 		words: endWords,
@@ -310,7 +294,6 @@ func unfinished(cause Cause, end runners.Outcome, seen string) row {
 	return row{
 		Cause: cause, Outcome: attempts.Unfinished, Category: OutcomeOf(end).Category, Next: Resume,
 		Seen:  seen + ", and its work is not that of the attempt before it",
-		Often: "once",
 		needs: []Part{Turn, Worked},
 		holds: func(e *Evidence) bool { return e.End.Is == end && e.Work.Further },
 		words: endWords,
@@ -322,7 +305,6 @@ var workRows = []row{
 	{
 		Cause: "protected files", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
 		Seen:  "the commits change protected files; relay reverted these changes",
-		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return len(e.Work.Protected) > 0 },
 		words: func(e *Evidence) string {
@@ -332,7 +314,6 @@ var workRows = []row{
 	{
 		Cause: "protected files left", Outcome: attempts.Tamper, Category: attempts.Tampered, Next: Retry,
 		Seen:  "the agent left protected files changed, in a way that checks do not; relay restored them",
-		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool {
 			_, red := e.against()
@@ -350,7 +331,6 @@ var workRows = []row{
 	{
 		Cause: "nothing done", Outcome: attempts.Agent, Category: attempts.NoChange, Next: Retry,
 		Seen:  "the agent claims success without a change; it names files that it changed, no check would show the work, or one fails",
-		Often: "once",
 		needs: []Part{Turn, Worked},
 		holds: func(e *Evidence) bool {
 			if !e.Work.Empty || e.Task.MayBeNothing || e.End.NoResult || e.Work.Unattributed {
@@ -372,7 +352,6 @@ var workRows = []row{
 	{
 		Cause: "nothing mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
 		Seen:  "the agent changed nothing in its turn to fix the reviewers' findings",
-		Often: "once",
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return e.Work.AsJudged != "" },
 		words: func(e *Evidence) string {
@@ -382,7 +361,6 @@ var workRows = []row{
 	{
 		Cause: "unfit commits", Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry,
 		Seen:  "a commit of the work cannot land",
-		Often: "once",
 		needs: []Part{Marked},
 		holds: func(e *Evidence) bool { return e.Mark.Unfit != "" },
 		words: func(e *Evidence) string { return e.Mark.Unfit + "; it is kept, but not landed" },
@@ -390,7 +368,6 @@ var workRows = []row{
 	{
 		Cause: "commits refused", Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry,
 		Seen:  "git rejects the agent's commits and accepts everything else",
-		Often: "once",
 		needs: []Part{Marked},
 		holds: func(e *Evidence) bool { return e.Mark.Refused != "" },
 		words: func(e *Evidence) string { return "git does not take what the agent has committed: " + e.Mark.Refused },
@@ -415,7 +392,7 @@ func beside(w *Work) string {
 // atWork is a row about work that cannot land as it lies; why returns "" where it does not hold.
 func atWork(cause Cause, seen string, why func(*Work) string) row {
 	return row{
-		Cause: cause, Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry, Seen: seen, Often: "once",
+		Cause: cause, Outcome: attempts.Agent, Category: attempts.CodeError, Next: Retry, Seen: seen,
 		needs: []Part{Worked},
 		holds: func(e *Evidence) bool { return why(e.Work) != "" },
 		words: func(e *Evidence) string { return why(e.Work) },

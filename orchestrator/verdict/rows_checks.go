@@ -38,7 +38,6 @@ var checkRows = []row{
 		Cause: "cannot run on the work", Outcome: attempts.Environment, Category: attempts.MissingDependency,
 		Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "a check of the task fails on the work because it cannot run, whatever an agent does",
-		Often: "once",
 		Lifts: "supply what the check lacks",
 		needs: []Part{Checked},
 		holds: cannotRun,
@@ -64,7 +63,6 @@ var checkRows = []row{
 	{
 		Cause: "other work", Outcome: attempts.Stopped, Category: attempts.Interrupted, Next: TakeOther,
 		Seen:  "a check fails on the work, and the agent left other work in its slot: on another branch, in the stash or on a detached HEAD",
-		Often: "once",
 		needs: []Part{Worked, Checked},
 		holds: func(e *Evidence) bool { _, yes := e.against(); return yes && e.Work.Others },
 		words: func(e *Evidence) string { r, _ := e.against(); return redWords(e, r) },
@@ -189,7 +187,6 @@ var panelRows = []row{
 	{
 		Cause: "not reviewed", Next: Resume, absent: true,
 		Seen:  "a reviewer gave no verdict, and no other reviewer refused the work; relay keeps the work for the review, unless a reviewer that a person must repair is the only one missing",
-		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return len(e.Panel.Missing) > 0 && !e.Panel.Replaced() },
 		words: func(e *Evidence) string {
@@ -203,7 +200,6 @@ var panelRows = []row{
 	{
 		Cause: "blocked", Outcome: attempts.Review, Category: attempts.QualityGate, Gate: attempts.QualityGateBlocked, Next: Gate,
 		Seen:  "a reviewer blocks the change",
-		Often: "once",
 		Lifts: "a person: relay ungate",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Blocked },
@@ -212,7 +208,6 @@ var panelRows = []row{
 	{
 		Cause: "changes wanted, and mended", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Rework,
 		Seen:  "reviewers want changes, and a round is left",
-		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Wants && e.Panel.MayMend },
 		words: wantedWords,
@@ -220,7 +215,6 @@ var panelRows = []row{
 	{
 		Cause: "changes wanted", Outcome: attempts.Review, Category: attempts.QualityGate, Next: Retry,
 		Seen:  "reviewers want changes, and no round is left or the last one did not help",
-		Often: "once",
 		needs: []Part{Judged},
 		holds: func(e *Evidence) bool { return e.Panel.Wants },
 		words: wantedWords,
@@ -248,7 +242,6 @@ var landingRows = []row{
 	{
 		Cause: "conflict", Outcome: attempts.Conflict, Category: attempts.Conflicted, Next: Resume,
 		Seen:  "git cannot merge the work with what landed since it began",
-		Often: "once",
 		holds: func(e *Evidence) bool { return len(e.Landing.Conflict) > 0 },
 		words: func(e *Evidence) string {
 			return "conflict with " + e.Landing.With + " in " + text.Listed(e.Landing.Conflict)
@@ -271,7 +264,6 @@ var landingRows = []row{
 	{
 		Cause: "landed", Outcome: attempts.Success, Next: Land,
 		Seen:  "no row above applies",
-		Often: "once",
 		holds: func(*Evidence) bool { return true },
 	},
 }

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"relay/attempts"
 )
 
@@ -70,19 +72,14 @@ func (r Ruling) Charged() bool { return r.Outcome.Charged() }
 //
 // Whatever ended a turn of the agent, what it did elsewhere is put right and its work is collected first.
 func Decide(e *Evidence) (Ruling, Part) {
-	if e.End != nil && e.Damage == "" {
-		for _, part := range []Part{Guarded, Worked} {
-			if !e.has(part) {
-				return Ruling{}, part
-			}
-		}
+	seen := e.parts()
+	if part := seen.lack(Guarded, Worked); part != Nothing && e.End != nil && e.Damage == "" {
+		return Ruling{}, part
 	}
 	for i := range rows {
 		r := &rows[i]
-		for _, part := range r.needs {
-			if !e.has(part) {
-				return Ruling{}, part
-			}
+		if part := seen.lack(r.needs...); part != Nothing {
+			return Ruling{}, part
 		}
 		if r.holds(e) {
 			return waived(e, r.ruling(e)), Nothing
@@ -93,12 +90,8 @@ func Decide(e *Evidence) (Ruling, Part) {
 
 // Stands reports whether nothing that was seen so far speaks against the work: parts that are not gathered are taken to be well.
 func Stands(e *Evidence) bool {
-	for i := range rows {
-		if r := &rows[i]; r.Next != Land && e.hasAll(r.needs) && r.holds(e) {
-			return false
-		}
-	}
-	return true
+	seen := e.parts()
+	return !slices.ContainsFunc(rows, func(r row) bool { return r.Next != Land && seen.lack(r.needs...) == Nothing && r.holds(e) })
 }
 
 // row is one judgement.
@@ -110,7 +103,7 @@ type row struct {
 	Held     bool
 	Next     Next
 	Seen     string // the observation, for docs/verdicts.md
-	Often    string // how often relay observes it before the row rules, for docs/verdicts.md
+	Often    string // how often relay observes it before the row rules, for docs/verdicts.md; "": once
 	Lifts    string // the remedy for a gate or a hold, for docs/verdicts.md; "": none is needed
 
 	needs []Part

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -87,29 +86,22 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 		return runners.Report{}, err
 	}
 	doing := ""
-	defer t.run.events.Turn(ctx, a, c.repo.Root(), p.Begun())()
-	report, err := runner.Run(ctx, runners.Request{
-		Mark: a.Mark(), Dir: c.repo.Root(), Prompt: p.Brief, Result: result, Transcript: p.Transcript, Stderr: p.Stderr, End: p.End,
-		Schema: runners.ResultSchema(string(a.Task.Kind)), Model: a.Model, Env: ag.turnEnv(result, u),
-		Ended: u.ended, Session: u.session, NewSession: u.begin, Spent: u.used, Unsteered: !u.ended && c.steered(),
-		Limits: runners.Limits{
-			Wall: wall, Silence: o.Limits.Silence, FirstAnswer: o.Limits.FirstAnswer,
-			Linger: o.Limits.Linger, StopGrace: o.Limits.StopGrace, TranscriptCap: o.Limits.OutputCap,
-		},
-		Observe: func(e runners.Event) {
-			if e.Kind == runners.EventUsage {
-				t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(e.Usage)})
-				return
-			}
-			if e.Kind == runners.EventText || e.Kind == runners.EventTool {
-				doing = e.Text
-			}
-			t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
-		},
-	})
-	t.f.Note("left", p.Drop(ctx, c.repo))
+	req := p.Request(&o.Limits, wall)
+	req.Mark, req.Dir, req.Result, req.Model, req.Env = a.Mark(), c.repo.Root(), result, a.Model, c.traced(t.files.Traces, c.agentEnv(a, result))
+	req.Schema, req.Unsteered = runners.ResultSchema(string(a.Task.Kind)), !u.ended && c.steered()
+	req.Ended, req.Session, req.NewSession, req.Spent = u.ended, u.session, u.begin, u.used
+	req.Observe = func(e runners.Event) {
+		if e.Kind == runners.EventUsage {
+			t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(e.Usage)})
+			return
+		}
+		if e.Kind == runners.EventText || e.Kind == runners.EventTool {
+			doing = e.Text
+		}
+		t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
+	}
+	report, err := runner.Run(ctx, req)
 	report.Detail = verdict.EndedWhile(report, doing)
-	attemptfiles.EndToken(p.Result)
 	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
@@ -117,21 +109,6 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	}
 	t.run.used(a, u.sum(report.Usage))
 	return cutShort(cut, report, err)
-}
-
-// turnEnv returns the environment of a turn's agent. With its token the agent can report to relay mcp until EndToken; where none can be
-// made it reports as agents without the server do.
-func (ag *agent) turnEnv(result string, u turn) []string {
-	t := ag.t
-	env := t.c.traced(t.files.Traces, t.c.agentEnv(t.a, result))
-	if u.ended {
-		return env
-	}
-	token, err := attemptfiles.NewToken(result, t.a.Mark())
-	if err != nil {
-		return env
-	}
-	return append(env, attemptfiles.TokenVariable+"="+token)
 }
 
 // cutShort is the report of an agent that was cut short with its relay: all it says that counts is what was used.
@@ -151,9 +128,6 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.F
 	o := c.run.o
 	in := a.BriefInput
 	in.Facts, in.Base = facts, a.Base
-	if err := c.run.makeRoom(p.Output()...); err != nil {
-		return err
-	}
 	in.Documents, in.Required = briefing.FilesIn(c.repo.Root(), reanchor.Instructions()), briefing.FilesIn(c.repo.Root(), in.Required)
 	in.Epic.Whole = filepath.Join(o.Dir, attempts.RunsDir, a.Run, "epic.yml")
 	if !briefing.ExistsIn(c.repo.Root(), in.Epic.Source) {
@@ -163,7 +137,7 @@ func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.F
 	if a.Prompt == "" {
 		prompt, holds = briefing.Held(o, in)
 	}
-	if err := os.WriteFile(p.Brief, prompt, 0o600); err != nil {
+	if err := p.Give(o.Dir, prompt); err != nil {
 		return err
 	}
 	holds.Dir = c.repo.Root()
@@ -199,9 +173,6 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	f := account.Of(report)
-	if f.End.OfRunner() {
-		t.run.events.Emit(engine.Event{Task: t.a.Task.ID, Runner: t.a.Runner, Kind: engine.KindFault})
-	}
 	if len(t.a.Task.Checks) > 0 {
 		f.Presume(attempts.ResultChecks)
 	}
@@ -313,10 +284,7 @@ func (ag *agent) askResult(ctx context.Context) error {
 // question has the agent work again, told brief; with wall it has little time to answer.
 func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byte, wall bool) (runners.Report, error) {
 	t := ag.t
-	if err := t.run.makeRoom(q.Output()...); err != nil {
-		return runners.Report{}, err
-	}
-	if err := os.WriteFile(q.Brief, briefing.WithoutSecrets(t.run.o, brief), 0o600); err != nil {
+	if err := q.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, brief)); err != nil {
 		return runners.Report{}, err
 	}
 	u := ag.later(t.run.o.Supervisor)

@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
 	"relay/orchestrator/engine"
 )
 
@@ -218,68 +217,6 @@ func TestRedBefore(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t, "test -e never", "true")
 	y.proved("T1", `echo 1 > one; sed -n '/fail already/,$p' "$RELAY_PROMPT" | grep -qx -e '- test -e never' && ! grep -qx -e '- true' "$RELAY_PROMPT"`)
-}
-
-// Tasks that changed one file, which one of them does not declare: it merges, and is told, whether they land together, one
-// after the other, or after somebody else.
-func TestUndeclaredOverlap(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		one, two []string
-		together bool
-		between  string
-		want     string
-	}{
-		"neither":                {nil, nil, false, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
-		"the first":              {[]string{"*.txt"}, []string{"x"}, false, "", "changed lines.txt, as T1 did, and does not declare it: add it to its files"},
-		"the second":             {[]string{"x"}, []string{"lines.txt"}, false, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
-		"both":                   {[]string{"*.txt"}, []string{"lines.txt"}, false, "", ""},
-		"neither, in one batch":  {nil, nil, true, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
-		"the second, in a batch": {nil, []string{"lines.txt"}, true, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
-		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and does not declare it: add it to its files"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			slowtest.OneIn(t, 3)
-			t.Parallel()
-			y := newSlotLab(t)
-			if c.together {
-				y.together = true
-			}
-			y.Sh("seq 30 > lines.txt; git add lines.txt; git commit -qm lines; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-			if err := y.l.Begin(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			one, two := y.proved("T1", "sed -i s/^2$/two/ lines.txt"), y.proved("T2", "sed -i s/^29$/more/ lines.txt")
-			one.Attempt.Task.Files, two.Attempt.Task.Files = c.one, c.two
-			switch {
-			case c.together:
-				if got := y.step(one, two); got != "T1 success, T2 success" {
-					t.Fatal(got)
-				}
-			case c.between != "":
-				y.Sh(c.between + "; git commit -qam mine; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-				if err := y.l.Begin(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				if got := y.step(one); got != "T1 success" {
-					t.Fatal(got)
-				}
-			}
-			if !c.together {
-				if got := y.step(two); got != "T2 success" {
-					t.Fatal(got)
-				}
-			}
-			got := ""
-			for _, n := range y.last.Notes {
-				got += n.Text
-			}
-			if got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
 }
 
 // A file that the task or a check names and that git ignores does not vanish with the worktree: its agent and the user are told.

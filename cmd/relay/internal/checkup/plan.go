@@ -87,7 +87,7 @@ func runChecks(ctx context.Context, c *checkup) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger)
+	tried, err := precheck.TryChecks(ctx, open, &o.LocalOptions, view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
@@ -116,7 +116,7 @@ func checkIgnored(ctx context.Context, c *checkup) {
 		return // that is told already
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
-	lacks, err := precheck.Lacks(ctx, o.Local(), view.Ledger)
+	lacks, err := precheck.Lacks(ctx, &o.LocalOptions, view.Ledger)
 	if err != nil {
 		c.fail("checks", err)
 		return

@@ -89,12 +89,12 @@ func call(t *testing.T, c *mcp.ClientSession, tool, arguments string) string {
 // A worker reports for its own attempt while that goes on, and once.
 func TestWorker(t *testing.T) {
 	t.Parallel()
-	result := filepath.Join(t.TempDir(), "result.json")
-	token, err := attemptfiles.NewToken(result, "run/T1/1")
+	dir := t.TempDir()
+	result, err := attemptfiles.Out(filepath.Join(dir, "result.json"), "run/T1/1", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{"RELAY_ATTEMPT": "run/T1/1", "RELAY_RESULT": result, "RELAY_TOKEN": token}
+	env := map[string]string{"RELAY_ATTEMPT": "run/T1/1", "RELAY_RESULT": result}
 	c, again := session(t, options(t, env)), session(t, options(t, env))
 	const good = `{"status":"success","summary":"Done."}`
 	for _, want := range [][3]string{
@@ -117,7 +117,9 @@ func TestWorker(t *testing.T) {
 	if err := os.Remove(result); err != nil {
 		t.Fatal(err)
 	}
-	attemptfiles.EndToken(result)
+	if err := os.Remove(filepath.Join(dir, "out.sha256")); err != nil {
+		t.Fatal(err)
+	}
 	for _, tool := range []string{"report_result", "report_progress"} {
 		if got := call(t, c, tool, `{"status":"success","summary":"Done.","message":"x"}`); !strings.HasPrefix(got, "refused: ") {
 			t.Errorf("%s after its end: %s", tool, got)
@@ -208,12 +210,11 @@ func FuzzServe(f *testing.F) {
 		f.Add([]byte(hello + "\n" + seed + "\n"))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		result := filepath.Join(t.TempDir(), "result.json")
-		token, err := attemptfiles.NewToken(result, "run/T1/1")
+		result, err := attemptfiles.Out(filepath.Join(t.TempDir(), "result.json"), "run/T1/1", false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := options(t, map[string]string{"RELAY_ATTEMPT": "run/T1/1", "RELAY_RESULT": result, "RELAY_TOKEN": token})
+		o := options(t, map[string]string{"RELAY_ATTEMPT": "run/T1/1", "RELAY_RESULT": result})
 		var out bytes.Buffer
 		o.In, o.Out = io.NopCloser(bytes.NewReader(input)), kept{&out}
 		_ = Serve(t.Context(), o)

@@ -17,20 +17,20 @@ import (
 	"relay/runners"
 )
 
-// worker is the server of an agent that works on a task: it has the token of its attempt.
+// worker is the server of an agent that works on a task: it knows where its attempt's result goes.
 type worker struct {
 	*server
 
-	mark, token, result string
+	mark, result string
 }
 
-// worker returns the server with what an agent at work may do. ok is false when the environment has no token of an attempt that goes on.
+// worker returns the server with what an agent at work may do. ok is false when the environment has no result file of an attempt that goes on.
 func (s *server) worker() (w *worker, ok bool) {
-	w = &worker{s, s.Lookup("RELAY_ATTEMPT"), s.Lookup(attemptfiles.TokenVariable), s.Lookup("RELAY_RESULT")}
-	return w, w.mark != "" && w.token != "" && w.result != "" && w.check() == nil
+	w = &worker{s, s.Lookup("RELAY_ATTEMPT"), s.Lookup("RELAY_RESULT")}
+	return w, w.mark != "" && w.result != "" && w.check() == nil
 }
 
-func (w *worker) check() error { return attemptfiles.CheckToken(w.result, w.mark, w.token) }
+func (w *worker) check() error { return attemptfiles.CheckResult(w.result, w.mark) }
 
 func (w *worker) add(m *mcp.Server) {
 	closed, adds := false, false

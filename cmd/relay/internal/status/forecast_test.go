@@ -52,10 +52,10 @@ func TestFinishEstimate(t *testing.T) {
 		now  time.Time
 		want string
 	}{
-		"just begun":    {v, start, "finish about 03:09, by 09:56 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"a while later": {v, start.Add(time.Hour), "finish about 03:51, by 10:36 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"one at a time": {&alone, start, "finish about 04:31, by 13:42 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"not running":   {&dead, start, "left   about 3h11m with 2 jobs, up to 9h58m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"just begun":    {v, start, "finish about 03:32, by 09:31 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"a while later": {v, start.Add(time.Hour), "finish about 04:31, by 09:51 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"one at a time": {&alone, start, "finish about 04:57, by 11:46 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"not running":   {&dead, start, "left   about 3h34m with 2 jobs, up to 9h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
 	} {
 		s := New(pl, c.view, 3, false)
 		s.AddForecast(configured("worktree", 2), c.now)
@@ -81,12 +81,12 @@ func TestFinishEstimate(t *testing.T) {
 		view *attempts.View
 		want string
 	}{
-		"it ends too early":   {until(start.Add(2 * time.Hour)), "finish not all by 01:59; about 1h11m more, up to 7h58m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it may end too soon": {until(start.Add(4 * time.Hour)), "finish about 03:09, by 09:56 in nine of ten cases, but the run ends at 03:59 (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"nobody can be asked": {limited, "finish about 05:57, by 12:12 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it is paused":        {paused, "left   about 3h11m with 2 jobs, up to 9h58m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"it waits":            {starved, "finish about 13:55, by 19:26 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
-		"one task":            {chosen, "finish about 01:11, by 04:21 in nine of ten cases (estimated from 2 tasks done); only T2 and what that needs"},
+		"it ends too early":   {until(start.Add(2 * time.Hour)), "finish not all by 01:59; about 1h34m more, up to 7h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"it may end too soon": {until(start.Add(4 * time.Hour)), "finish about 03:32, by 09:31 in nine of ten cases, but the run ends at 03:59 (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"nobody can be asked": {limited, "finish about 06:22, by 11:19 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"it is paused":        {paused, "left   about 3h34m with 2 jobs, up to 9h32m in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"it waits":            {starved, "finish about 14:10, by 18:51 in nine of ten cases (estimated from 2 tasks done); without 3 tasks held up by gates"},
+		"one task":            {chosen, "finish about 01:13, by 04:32 in nine of ten cases (estimated from 2 tasks done); only T2 and what that needs"},
 	} {
 		p := configured("worktree", 2)
 		p.Config.Relay.Runners = []string{"codex", "claude"}
