@@ -43,13 +43,9 @@ func shapes(s string) []span {
 	if strings.ContainsAny(s, "\\%\x1b") {
 		s = escapes.ReplaceAllStringFunc(s, func(e string) string { return strings.Repeat(" ", len(e)) })
 	}
-	text := sought{s, folded(s)}
 	var spans []span
 	for _, i := range named {
-		r := set.rule(i)
-		if r == nil || !r.within(text) {
-			continue
-		}
+		r := &set.rules[i]
 		for _, m := range r.expression().FindAllStringSubmatchIndex(s, -1) {
 			from, to := r.secret(m)
 			if from < to && r.serious(s[m[0]:m[1]], s[from:to]) {
