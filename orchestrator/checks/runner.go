@@ -28,8 +28,7 @@ type Runner struct {
 	Home    *reanchor.Git // the user's own checkout
 	Emit    func(engine.Event)
 	Now     func() time.Time
-	// Env is what a command is told. ofEpic: it is about no task.
-	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
+	Env     func(a engine.Attempt, ofEpic bool) []string // of a command; ofEpic: it is not about a task
 	// Taken has the paths of files in the user's checkout that agents wrote there.
 	Taken sync.Map
 
@@ -71,10 +70,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if err := attemptfiles.MakeRoom(r.Options.Dir, log); err != nil {
 		return Result{}, err
 	}
-	env, err := r.Env(at.Attempt, check.OfEpic)
-	if err != nil {
-		return Result{}, err
-	}
+	env := r.Env(at.Attempt, check.OfEpic)
 	if at.Env != nil {
 		env = at.Env(env)
 	}

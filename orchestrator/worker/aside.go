@@ -40,7 +40,7 @@ func (l *Local) Study(
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	err = errors.Join(err, closing, s.pool.Close())
 	return seen.Notes, stay, err
 }
 
@@ -87,7 +87,7 @@ func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, st
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	err = errors.Join(err, closing, s.pool.Close())
 	return r, stay, err
 }
 

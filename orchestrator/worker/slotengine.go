@@ -238,7 +238,7 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 		watching = s.userCheckout.Close(ctx)
 	}
 	stay, err := s.removeSlots(ctx)
-	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.run.guard.Tools.Close())
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx))
 }
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.
