@@ -71,10 +71,4 @@ func (l *List) HTML(w io.Writer, zone *time.Location) error {
 }
 
 // JSON writes the report as one JSON object, with that of each epic in the form of its own report.
-func (l *List) JSON(w io.Writer) error {
-	text, err := marshal(l, "")
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	return err
-}
+func (l *List) JSON(w io.Writer) error { return writeJSON(w, l) }
