@@ -26,43 +26,25 @@ func (s *Shared) add(file, task string) {
 	}
 }
 
-// Overlaps reports which files a task and others have both changed although one of them does not declare them: that is why they
-// were not kept apart. elsewhere are files that were changed meanwhile by a task of an earlier run, or by a person.
-func Overlaps(own OfTask, others []OfTask, elsewhere []string) (messages []string) {
-	var byOwn, byOthers, byNone Shared
-	for _, other := range others {
-		for _, p := range own.Files {
-			if !slices.Contains(other.Files, p) {
-				continue
-			}
-			switch here, there := Declared(own.Task, p), Declared(other.Task, p); {
-			case !here && !there:
-				byNone.add(p, other.Task.ID)
-			case !here:
-				byOwn.add(p, other.Task.ID)
-			case !there:
-				byOthers.add(p, other.Task.ID)
+// Overlaps says which files a task and others have both changed although not all of them declare it, so that nothing kept these tasks apart.
+// elsewhere are files that a task of an earlier run, or a person, changed meanwhile.
+func Overlaps(own OfTask, others []OfTask, elsewhere []string) string {
+	var both Shared
+	for _, p := range own.Files {
+		for _, other := range others {
+			if slices.Contains(other.Files, p) && !(Declared(own.Task, p) && Declared(other.Task, p)) {
+				both.add(p, other.Task.ID)
 			}
 		}
-	}
-	for _, p := range elsewhere {
-		if slices.Contains(own.Files, p) && !Declared(own.Task, p) && !slices.Contains(byNone.Files, p) {
-			byOwn.add(p, "")
+		if slices.Contains(elsewhere, p) && !Declared(own.Task, p) {
+			both.add(p, "")
 		}
 	}
-	for _, b := range []struct {
-		Shared
-		text string
-	}{
-		{byOwn, "changed %s, as %s did, and does not declare it: add it to its files"},
-		{byOthers, "changed %[1]s, as %[2]s did without declaring it: add it to the files of %[2]s"},
-		{byNone, "changed %s, as %s did, and neither declares it: add it to the files of both"},
-	} {
-		if len(b.Files) > 0 {
-			messages = append(messages, fmt.Sprintf(b.text, text.Listed(b.Files), text.FirstOf(text.Listed(b.Tasks), "others")))
-		}
+	if len(both.Files) == 0 {
+		return ""
 	}
-	return messages
+	return fmt.Sprintf("changed %s, as %s did, and not all of them declare it: add it to their files",
+		text.Listed(both.Files), text.FirstOf(text.Listed(both.Tasks), "others"))
 }
 
 // OutOfScope returns the changed files that another task of the epic declares and this one does not, and those tasks. A task that

@@ -26,7 +26,7 @@ func (r *Runner) Lacks(ctx context.Context, command, base string) (lacks []Lacki
 	if slices.Contains(words, "install") || slices.Contains(words, "ci") {
 		return nil // it brings what it needs
 	}
-	for _, in := range f.named(words, f.lacks) {
+	for _, in := range f.named(words) {
 		what, set := in, "have the check make it, or relay.worktree.copy: ["+in+"]"
 		if isDependency(in) {
 			what = f.topIgnored(in)
@@ -84,8 +84,8 @@ func wordsOf(command string) []string {
 // makers are words before a path that the command itself makes.
 var makers = []string{">", "-o", "-O", "-B", "--out", "--output", "mkdir", "-p", "touch", "tee", "rm", "-f", "-rf", "-r", "venv"}
 
-// named returns the paths that words of a command name and that are wanted, but for those that the command itself makes.
-func (f finder) named(words []string, wanted func(in string) bool) (paths []string) {
+// named returns the paths that words of a command name and that task checkouts lack, without those that the command itself makes.
+func (f finder) named(words []string) (paths []string) {
 	var made []string
 	for i, word := range words {
 		name := path.Clean(word)
@@ -98,7 +98,7 @@ func (f finder) named(words []string, wanted func(in string) bool) (paths []stri
 				made = append(made, in)
 			}
 			ours := slices.ContainsFunc(made, func(m string) bool { return in == m || strings.HasPrefix(in, m+"/") })
-			if !ours && !slices.Contains(paths, in) && wanted(in) {
+			if !ours && !slices.Contains(paths, in) && f.lacks(in) {
 				paths = append(paths, in)
 			}
 		}

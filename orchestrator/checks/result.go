@@ -23,7 +23,6 @@ type Result struct {
 	Unknown  bool        // how it ended is unknown: it proves nothing
 	Beside   bool        // other checks ran at the same time
 	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone
-	Alike    bool        // it was repeated, and failed with the same tests and output
 	Flaky    *Result     // it failed so first, and then passed alone; nil: it did not
 	NoTest   bool        // its output says that it ran no test
 	Twice    bool        // it failed when it was asked once more

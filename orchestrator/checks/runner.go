@@ -142,7 +142,6 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	for n := 0; n == 0 || n < passes && took < longCheck; n++ {
 		last, err = r.runNow(ctx, at, check)
 		if err != nil || ctx.Err() != nil || !last.Passed() {
-			first.Alike = last.Run.Tests() == first.Run.Tests() && attempts.Normalise(last.Run.Tail) == attempts.Normalise(first.Run.Tail)
 			return first, err
 		}
 	}

@@ -332,7 +332,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	if missing := changes.Unchanged(f.ClaimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	changes.NotePaths(&f.Result, wk.Repo.Root(), names)
+	changes.NoteLinks(&f.Result, wk.Repo.Root(), names)
 	changes.NoteSettings(&f.Result, wk.Options, names)
 	diff := changes.Diff{
 		Repo: wk.Repo, Plan: wk.Options.Epic, Task: &wk.Attempt.Task, Base: wk.Attempt.Base, Head: f.Head, Names: names, Steers: steering.Matches,

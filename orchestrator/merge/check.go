@@ -176,7 +176,7 @@ func (m *Merger) recordOverlaps(ctx context.Context, p engine.Verified, made *st
 		others = append(others, l.OfTask)
 	}
 	made.landings = append(made.landings, landing{own, made.From})
-	for _, message := range changes.Overlaps(own, others, m.changedSince(ctx, p.Attempt.Base, made.From)) {
+	if message := changes.Overlaps(own, others, m.changedSince(ctx, p.Attempt.Base, made.From)); message != "" {
 		r.Note("overlap", message)
 	}
 }

@@ -230,13 +230,13 @@ func TestUndeclaredOverlap(t *testing.T) {
 		between  string
 		want     string
 	}{
-		"neither":                {nil, nil, false, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
-		"the first":              {[]string{"*.txt"}, []string{"x"}, false, "", "changed lines.txt, as T1 did, and does not declare it: add it to its files"},
-		"the second":             {[]string{"x"}, []string{"lines.txt"}, false, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
+		"neither":                {nil, nil, false, "", "changed lines.txt, as T1 did, and not all of them declare it: add it to their files"},
+		"the first":              {[]string{"*.txt"}, []string{"x"}, false, "", "changed lines.txt, as T1 did, and not all of them declare it: add it to their files"},
+		"the second":             {[]string{"x"}, []string{"lines.txt"}, false, "", "changed lines.txt, as T1 did, and not all of them declare it: add it to their files"},
 		"both":                   {[]string{"*.txt"}, []string{"lines.txt"}, false, "", ""},
-		"neither, in one batch":  {nil, nil, true, "", "changed lines.txt, as T1 did, and neither declares it: add it to the files of both"},
-		"the second, in a batch": {nil, []string{"lines.txt"}, true, "", "changed lines.txt, as T1 did without declaring it: add it to the files of T1"},
-		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and does not declare it: add it to its files"},
+		"neither, in one batch":  {nil, nil, true, "", "changed lines.txt, as T1 did, and not all of them declare it: add it to their files"},
+		"the second, in a batch": {nil, []string{"lines.txt"}, true, "", "changed lines.txt, as T1 did, and not all of them declare it: add it to their files"},
+		"a person":               {nil, nil, false, "sed -i s/^15$/mine/ lines.txt", "changed lines.txt, as others did, and not all of them declare it: add it to their files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			slowtest.OneIn(t, 3)
