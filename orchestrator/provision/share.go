@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -63,8 +62,8 @@ func FindShared(ctx context.Context, home *reanchor.Git, entries []string, setUp
 		s.Files, s.Bytes = sizeOf(home.Root(), found)
 		if at := int64(most.Slots) * s.Bytes; at > min(most.Bytes, most.Free/10) || s.Files > perSlot {
 			s.Names = found
-			s.TooMuch = fmt.Sprintf("%s is too much for %s: relay.worktree.setup: [%s], or name it in relay.worktree.share",
-				s, text.Count(most.Slots, "task checkout"), maker(home.Root(), found))
+			s.TooMuch = fmt.Sprintf("%s is too much for %s: name it in relay.worktree.share, or the command that installs it in relay.worktree.setup",
+				s, text.Count(most.Slots, "task checkout"))
 			found = nil
 		}
 		s.Names = found
@@ -101,26 +100,6 @@ func sizeOf(root string, names []string) (files int, size int64) {
 		})
 	}
 	return files, size
-}
-
-// maker returns the command that makes the first of the dependencies.
-func maker(root string, found []string) string {
-	for _, known := range []struct{ beside, command string }{
-		{"pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
-		{"yarn.lock", "yarn install --immutable"},
-		{"package-lock.json", "npm ci"},
-		{"package.json", "npm install"},
-		{"uv.lock", "uv sync"},
-		{"poetry.lock", "poetry install"},
-		{"requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
-		{"Gemfile", "bundle install"},
-		{"composer.json", "composer install"},
-	} {
-		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path.Dir(found[0])), known.beside)); err == nil {
-			return known.command
-		}
-	}
-	return "a command that makes it"
 }
 
 // pathsInside are the files of dependencies that name the folder they were made in: programs and shims, what leads Python to an
