@@ -130,7 +130,7 @@ func TestReplayFindsChanges(t *testing.T) {
 					e.Type, e.Task, e.Waiting, e.Undone = attempts.TypeUndone, "A", nil, &attempts.Undone{}
 				}
 			}, []string{"undone of A: then it is to be done again; now that is left to a person after 0 times"}},
-			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
+			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): what they rest on is missing from the log, as after a crash", "ends of attempts (A, B, X): "}},
 			"a gap": {replay.Current(), func(e *attempts.Event) {
 				if e.Seq > 8 {
 					e.Steps = nil

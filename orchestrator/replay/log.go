@@ -146,19 +146,13 @@ func (l *nightLog) files(s attempts.Step) []string {
 
 // Reasons for which decisions cannot be made anew.
 const (
-	noSteps     = "the log is of a relay that did not record what they rest on"
 	lostSteps   = "what they rest on is missing from the log, as after a crash"
 	notRecorded = "the log does not say how they came to their end"
-	noGroups    = "the log does not say how long their checks took"
 	unreadable  = "their evidence cannot be read"
 )
 
 // countUnchecked counts the decisions of the log that no step was made anew for.
-func (r *replayer) countUnchecked() {
-	why := lostSteps
-	if len(r.log.steps) == 0 {
-		why = noSteps
-	}
+func countUnchecked(r *replayer) {
 	chosen, ruled, waits := map[string]int{}, map[attemptID]bool{}, 0
 	for _, s := range r.log.steps[:r.log.next] {
 		switch s.Kind {
@@ -173,21 +167,16 @@ func (r *replayer) countUnchecked() {
 	}
 	for _, id := range sortedIDs(r.log.started) {
 		if chosen[id.task]--; chosen[id.task] < 0 {
-			r.report.Cannot(Start, id.task, why)
+			r.report.Cannot(Start, id.task, lostSteps)
 		}
 	}
 	for _, id := range sortedIDs(r.log.ends) {
 		if !ruled[id] {
-			r.report.Cannot(End, id.task, why)
+			r.report.Cannot(End, id.task, lostSteps)
 		}
 	}
 	for range r.log.waits - waits {
-		r.report.Cannot(Wait, "", why)
-	}
-	if len(r.log.steps) == 0 {
-		for _, id := range sortedIDs(r.log.landing) {
-			r.report.Cannot(Landing, id.task, why)
-		}
+		r.report.Cannot(Wait, "", lostSteps)
 	}
 }
 
@@ -234,7 +223,7 @@ var decisions = map[attempts.StepKind]Decision{
 }
 
 // task returns a task of the plan.
-func (r *replayer) task(id string) (*epic.Task, bool) {
+func task(r *replayer, id string) (*epic.Task, bool) {
 	index, ok := r.rec.Graph.Index(id)
 	if !ok {
 		return nil, false
@@ -243,9 +232,9 @@ func (r *replayer) task(id string) (*epic.Task, bool) {
 }
 
 // verified returns an attempt as it waits for its landing.
-func (r *replayer) verified(s attempts.Step, files []string) engine.Verified {
+func verified(r *replayer, s attempts.Step, files []string) engine.Verified {
 	v := engine.Verified{Attempt: engine.Attempt{Run: r.rec.Run, Number: s.Attempt, Ended: s.Recovered}}
-	if task, ok := r.task(s.Task); ok {
+	if task, ok := task(r, s.Task); ok {
 		v.Attempt.Task = *task
 	}
 	v.Result.Receipt.FilesChanged = files

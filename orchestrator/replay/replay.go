@@ -44,8 +44,6 @@ var unchecked = []struct {
 	{Wait, "waits"},
 	{End, "ends of attempts"},
 	{Ruling, "rulings on attempts"},
-	{Landing, "landings"},
-	{Group, "groups of landings"},
 }
 
 // Report is what a replay found.

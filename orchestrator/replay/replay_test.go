@@ -133,15 +133,15 @@ func TestManyDifferences(t *testing.T) {
 		r.Differs(replay.Difference{Decision: replay.Start, At: evening, Task: "T1", Then: "one", Now: "other"})
 	}
 	r.Cannot(replay.Wait, "", "why")
-	r.Cannot(replay.Landing, "T1", "why")
-	r.Cannot(replay.Landing, "T1", "why")
+	r.Cannot(replay.End, "T1", "why")
+	r.Cannot(replay.End, "T1", "why")
 	lines := r.Lines(func(at time.Time) string { return at.Format(time.TimeOnly) })
 	got := strings.Join([]string{lines[0], lines[50], lines[51], lines[52], lines[53]}, "\n")
 	want := `60 of 60 decisions of run 20260111T220000Z-0000 differ:
   22:00:00  start of T1: then one; now other
   … and 10 more; --json has all of them
 cannot be checked: 1 waits: why
-cannot be checked: 2 landings (T1): why`
+cannot be checked: 2 ends of attempts (T1): why`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

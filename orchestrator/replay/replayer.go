@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -66,7 +65,7 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	}
 	r.drive()
 	rule(r)
-	r.countUnchecked()
+	countUnchecked(r)
 	r.report.Damage = damage(rec.View, rec.Run, r.log.last)
 	return r.report, nil
 }
@@ -160,14 +159,14 @@ func (r *replayer) drive() {
 			continue
 		}
 		r.moveTo(s)
-		r.idle(s)
+		idle(r, s)
 		r.setMade()
 		if !r.take(s) {
 			return
 		}
 		r.match()
 	}
-	r.ended()
+	ended(r)
 }
 
 // begin makes the parts of the run, as they were.
@@ -249,85 +248,11 @@ func sameStep(a, b attempts.Step) bool {
 	return same && until <= untilTolerance && slices.Equal(a.Tasks, b.Tasks)
 }
 
-// joined holds the order in which work could land against the one recorded.
-func (r *replayer) joined() {
-	r.report.Made(Landing)
-	if r.s.Queue == nil {
-		return
-	}
-	due := decide.TasksOf(r.s.Queue.Due())
-	recorded := &r.log.steps[r.log.next]
-	if !slices.Equal(due, recorded.Tasks) {
-		r.differs(Landing, "", landText(recorded.Tasks), landText(due))
-	}
-	r.waiting, r.group = recorded.Tasks, len(recorded.Tasks)
-	r.grouped(recorded)
-	r.setMade(recorded.Step)
-}
-
-// grouped holds how many of what could land share a run of checks against what was recorded.
-func (r *replayer) grouped(s *recordedStep) {
-	if s.Together == 0 {
-		if len(s.Tasks) > 1 { // one by itself is no decision
-			r.report.Cannot(Group, s.Tasks[0], noGroups)
-		}
-		return
-	}
-	r.report.Made(Group)
-	r.group = max(0, min(s.Together, len(r.waiting)))
-	r.sameGroup(r.Together(r.s.Queue, r.s.Queue.Named(r.waiting)))
-}
-
-// split holds how many are tried next, of work that has failed its checks together, against what was recorded.
-func (r *replayer) split(s recordedStep) {
-	r.report.Made(Group)
-	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		r.differs(Group, "", "together fail "+strings.Join(s.Tasks, ", "), groupText(r.waiting[:r.group]))
-	}
-	r.group = max(0, min(s.Together, len(r.waiting)))
-	r.sameGroup(r.Fewer(len(s.Tasks)))
-	r.setMade(s.Step)
-}
-
-// sameGroup holds a number of works that would share a run of checks now against the one recorded.
-func (r *replayer) sameGroup(now int) {
-	if now = min(now, len(r.waiting)); now != r.group {
-		r.differs(Group, "", groupText(r.waiting[:r.group]), groupText(r.waiting[:now]))
-	}
-}
-
-func groupText(tasks []string) string {
-	if len(tasks) == 1 {
-		return tasks[0] + " is checked by itself"
-	}
-	return strings.Join(tasks, ", ") + " share a run of checks"
-}
-
-func landText(tasks []string) string {
-	if len(tasks) == 0 {
-		return "nothing can land"
-	}
-	return strings.Join(tasks, ", ") + " can land, in this order"
-}
-
-// landed takes what has landed together off the queue: the first of what was put together.
-func (r *replayer) landed(s recordedStep) {
-	r.report.Made(Landing)
-	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		then, now := "together land "+strings.Join(s.Tasks, ", "), "together land the first of "+strings.Join(r.waiting[:r.group], ", ")
-		r.differs(Landing, "", then, now)
-	}
-	if r.s.Queue == nil {
-		return
-	}
-	r.s.Queue.Remove(s.Tasks)
-}
-
 // ruled decides what an attempt's end means.
 func (r *replayer) ruled(s recordedStep) bool {
 	id := attemptID{s.Task, s.Attempt}
 	event, ok := r.log.ends[id]
-	task, known := r.task(s.Task)
+	task, known := task(r, s.Task)
 	if !ok || !known {
 		r.report.Cannot(End, s.Task, notRecorded)
 		return false
@@ -339,7 +264,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	if n := len(record.Attempts); n > 0 && record.Attempts[n-1].ID == s.Attempt {
 		record.Attempts = record.Attempts[:n-1]
 	}
-	a := engine.Attempt{Run: r.rec.Run, Task: *task, Number: s.Attempt, Runner: r.runnerOf(s), Ended: s.Recovered}
+	a := engine.Attempt{Run: r.rec.Run, Task: *task, Number: s.Attempt, Runner: runnerOf(r, s), Ended: s.Recovered}
 	if last, ok := verdict.Previous(record); ok && s.OnlyReview {
 		a.Previous = last
 	}
@@ -352,7 +277,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	if !sameGate(now.Gate, then.Gate) {
 		r.differs(End, s.Task, gateText(then.Gate), gateText(now.Gate))
 	}
-	r.compareCooldowns(End, s.Task, r.log.cooling[id], rule.Cooldown)
+	compareCooldowns(r, End, s.Task, r.log.cooling[id], rule.Cooldown)
 	r.memory.Fold(event)
 	for _, c := range r.log.cooling[id] {
 		r.memory.Fold(attempts.Event{Type: attempts.TypeCooldown, Task: s.Task, At: event.At, Run: event.Run, Seq: event.Seq, Cooldown: c})
@@ -382,7 +307,7 @@ func unableOf(s attempts.Step) (list []engine.Unable) {
 }
 
 // compareCooldowns holds until when runners are not asked against what was recorded.
-func (r *replayer) compareCooldowns(of Decision, task string, then, now []*attempts.Cooldown) {
+func compareCooldowns(r *replayer, of Decision, task string, then, now []*attempts.Cooldown) {
 	for i := range max(len(then), len(now)) {
 		was, is := cooldownText(then, i), cooldownText(now, i)
 		if was != is {
@@ -441,7 +366,7 @@ func (r *replayer) reviewed(s recordedStep) bool {
 	r.log.reviews = r.log.reviews[1:]
 	f := engine.Result{Outcome: s.Outcome, ResetAt: s.ResetAt, Unable: unableOf(s.Step)}
 	f.Receipt.Review = &then.event.EpicReviewed.Reviewed
-	r.compareCooldowns(Review, "", then.cooling, r.s.Judge.DecideEpic(f).Cooldown)
+	compareCooldowns(r, Review, "", then.cooling, r.s.Judge.DecideEpic(f).Cooldown)
 	r.memory.Fold(then.event)
 	return true
 }
