@@ -126,12 +126,8 @@ func (c *checkup) all(ctx context.Context) {
 	}
 	c.shell()
 	c.sleep(ctx)
-	switch {
-	case c.plan == nil:
-	case c.host.RunChecks:
+	if c.plan != nil && c.host.RunChecks {
 		c.runChecks(ctx)
-	default:
-		c.ignored(ctx)
 	}
 }
 
