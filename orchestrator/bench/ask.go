@@ -68,7 +68,7 @@ func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr 
 		_, _, err := run()
 		return more, err
 	}
-	own, shared := k.Checks.Key(q, tree, q.Attempt.Task.ID), k.Checks.Key(q, tree, "")
+	own, shared := q.Key(k.Checks, tree, q.Attempt.Task.ID), q.Key(k.Checks, tree, "")
 	key := own
 	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
 		key = shared // whose doing a failure is may be told by what another task's checks have said

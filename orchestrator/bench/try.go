@@ -124,7 +124,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, s checks.Result, base string) TriedCheck {
 	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run, Hook: l.Hook}
 	c.Index, c.Title = check.Index, l.Attempt.Task.Title
-	c.NoTest, c.Doubt = s.NoTest && !addsTests(r.Files(ctx, base), l.files), r.Doubt(ctx, check, s.Run, base)
+	c.NoTest, c.Doubt = s.NoTest && !addsTests(checks.Files(ctx, r.Home, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
 		said := strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")

@@ -26,10 +26,10 @@ type CacheKey struct {
 }
 
 // Key names the question's list on a tree, for one task or, with "", for all.
-func (r *Runner) Key(q Question, tree, task string) CacheKey {
+func (q Question) Key(r *Runner, tree, task string) CacheKey {
 	sum := sha256.New()
 	for _, check := range q.Checks {
-		fmt.Fprintf(sum, "%s %q %d\n", check.Phase, check.Run, r.wall(check))
+		fmt.Fprintf(sum, "%s %q %d\n", check.Phase, check.Run, wall(r, check))
 	}
 	fmt.Fprintf(sum, "%q\n", q.Protected(r.Options.Epic))
 	return CacheKey{tree, task, [sha256.Size]byte(sum.Sum(nil))}

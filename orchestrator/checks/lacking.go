@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-
 )
 
 // directories returns those that a command may work in, from the root of the checkout.
@@ -23,7 +22,7 @@ func directories(command string) []string {
 var environments = []string{".venv", "venv"}
 
 // inEnvironment returns the path of a program that is not on the PATH in a virtual environment of the user's, or "".
-func (f finder) inEnvironment(name string) string {
+func inEnvironment(f finder, name string) string {
 	if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/*?") {
 		return ""
 	}
@@ -69,7 +68,7 @@ func (f finder) provided(in string) bool {
 }
 
 // advice says what gives task checkouts a path.
-func (f finder) advice(in string) string {
+func advice(in string) string {
 	key := "relay.worktree.share"
 	if path.Base(in) == ".env" {
 		key = "relay.worktree.copy"

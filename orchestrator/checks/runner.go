@@ -80,7 +80,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	start := r.Now()
 	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{
 		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
-		Wall: r.wall(check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
+		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
 	})
 	if err != nil {
 		return Result{}, err
@@ -193,7 +193,7 @@ func Said(log string) []string {
 }
 
 // wall is how long a check may take.
-func (r *Runner) wall(check Check) time.Duration {
+func wall(r *Runner, check Check) time.Duration {
 	if check.Timeout > 0 {
 		return check.Timeout
 	}
@@ -202,16 +202,16 @@ func (r *Runner) wall(check Check) time.Duration {
 
 // Why returns text that says how a check that does not pass ended, with the lines of its output that say why.
 func (r *Runner) Why(check Check, s Result) string {
-	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
+	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
 }
 
 // WhyNow is Why for a check that was just run: its signal is known too.
-func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit, s.Said) }
+func (r *Runner) WhyNow(check Check, s Result) string { return why(r, check, s, s.Exit, s.Said) }
 
-func (r *Runner) why(check Check, s Result, exit process.Exit, said []string) string {
+func why(r *Runner, check Check, s Result, exit process.Exit, said []string) string {
 	how := check.Name + ": " + runners.DescribeExit(exit)
 	if s.TimedOut {
-		how = check.Name + " " + TooMuch(s.Flooded, r.wall(check))
+		how = check.Name + " " + TooMuch(s.Flooded, wall(r, check))
 	}
 	return With(how, said)
 }
@@ -229,11 +229,11 @@ func (r *Runner) Briefly(check Check, s Result) string {
 	if len(s.Said) < 2 {
 		return ""
 	}
-	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
+	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
 }
 
 // TooMuch returns text that says which limit a check has passed.
-func (r *Runner) TooMuch(check Check, s Result) string { return TooMuch(s.Flooded, r.wall(check)) }
+func (r *Runner) TooMuch(check Check, s Result) string { return TooMuch(s.Flooded, wall(r, check)) }
 
 // LogSum returns the SHA-256 of a log, in hex; "" when it cannot be read.
 func LogSum(path string) string {

@@ -23,7 +23,7 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 	if why := r.CannotRun(ctx, check, run, base); why != "" {
 		return why
 	}
-	f := r.finder(ctx, check, base)
+	f := newFinder(ctx, r, check, base)
 	what := evidence.FindMissing(run)
 	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
 		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
@@ -51,8 +51,8 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 var shellMistake = lazyregexp.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
 
 // Files returns the paths of a commit; none if git cannot list them.
-func (r *Runner) Files(ctx context.Context, commit string) []string {
-	out, _ := r.Home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
+func Files(ctx context.Context, home *reanchor.Git, commit string) []string {
+	out, _ := home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
 }
 
@@ -62,7 +62,7 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable {
 		return ""
 	}
-	known := strings.Join(r.Files(ctx, base), "\n")
+	known := strings.Join(Files(ctx, r.Home, base), "\n")
 	for _, t := range r.Options.Epic.Tasks {
 		known += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
 	}

@@ -39,14 +39,14 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	}
 	p.head(r)
 	p.needs(r)
-	p.epicReview(r.Judged)
-	p.table(r)
+	writeEpicReview(p, r.Judged)
+	writeTable(p, r)
 	p.tasks(r)
-	p.deferredFindings(r)
-	p.costs(r)
-	p.waits(r)
-	p.notes("Changes of agent", r.Switches)
-	p.notes("Notes", r.Notes)
+	writeDeferredFindings(p, r)
+	writeCosts(p, r)
+	writeWaits(p, r)
+	writeNotes(p, "Changes of agent", r.Switches)
+	writeNotes(p, "Notes", r.Notes)
 	if r.LeftOut > 0 {
 		p.say("\nThere was no room for %d more of these: `relay ledger log` has them.\n", r.LeftOut)
 	}
@@ -138,7 +138,7 @@ func (p *page) needs(r *Report) {
 	for i := range r.Refused {
 		f := &r.Refused[i]
 		p.say("\n%s%s\n", code(f.What, columnsWide), text.After(code(f.Why, columnsWide)))
-		p.commands([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
+		writeCommands(p, []Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
@@ -155,16 +155,16 @@ func (p *page) needs(r *Report) {
 			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
 		}
 		p.say("\n")
-		p.commands(n.Type)
+		writeCommands(p, n.Type)
 	}
 	if len(r.Next) > 0 {
 		p.say("\n## Next\n")
-		p.commands(r.Next)
+		writeCommands(p, r.Next)
 	}
 }
 
-// commands writes commands to copy.
-func (p *page) commands(list []Command) {
+// writeCommands writes commands to copy.
+func writeCommands(p *page, list []Command) {
 	widest := text.Widest(list, func(c Command) string { return c.Type })
 	p.say("\n```sh\n")
 	for _, c := range list {
@@ -173,8 +173,8 @@ func (p *page) commands(list []Command) {
 	p.say("```\n")
 }
 
-// table writes a row for each task or, for a long plan, for those with something to report.
-func (p *page) table(r *Report) {
+// writeTable writes a row for each task or, for a long plan, for those with something to report.
+func writeTable(p *page, r *Report) {
 	p.say("\n## Tasks\n\n| task | state | attempts | time | cost | title |\n|---|---|---|---|---|---|\n")
 	left, rows := 0, 0
 	for i := range r.Tasks {
