@@ -130,12 +130,12 @@ func TestReplayFindsChanges(t *testing.T) {
 					e.Type, e.Task, e.Waiting, e.Undone = attempts.TypeUndone, "A", nil, &attempts.Undone{}
 				}
 			}, []string{"undone of A: then it is to be done again; now that is left to a person after 0 times"}},
-			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): what they rest on is missing from the log, as after a crash", "ends of attempts (A, B, X): "}},
+			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be repeated", "cannot be checked: 7 starts of tasks (A, B, X): the steps that they depend on are missing from the log, as after a crash", "ends of attempts (A, B, X): "}},
 			"a gap": {replay.Current(), func(e *attempts.Event) {
 				if e.Seq > 8 {
 					e.Steps = nil
 				}
-			}, []string{"what they rest on is missing from the log, as after a crash"}},
+			}, []string{"the steps that they depend on are missing from the log, as after a crash"}},
 			"no ends":     {replay.Current(), ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
 			"another run": {replay.Current(), func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
 		} {

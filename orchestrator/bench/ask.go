@@ -71,7 +71,7 @@ func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr 
 	own, shared := q.Key(k.Checks, tree, q.Attempt.Task.ID), q.Key(k.Checks, tree, "")
 	key := own
 	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
-		key = shared // whose doing a failure is may be told by what another task's checks have said
+		key = shared // the checks of another task may have shown already who caused a failure
 	}
 	list, cached, err := k.Results.Get(ctx, key, q.Believed, run)
 	switch {

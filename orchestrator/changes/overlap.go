@@ -26,7 +26,7 @@ func (s *Shared) add(file, task string) {
 	}
 }
 
-// Overlaps says which files a task and others have both changed although not all of them declare it, so that nothing kept these tasks apart.
+// Overlaps says which files a task and others have both changed although not all of them declare it: so nothing kept these tasks apart.
 // elsewhere are files that a task of an earlier run, or a person, changed meanwhile.
 func Overlaps(own OfTask, others []OfTask, elsewhere []string) string {
 	var both Shared

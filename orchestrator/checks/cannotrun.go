@@ -202,7 +202,7 @@ func packageOf(module string) string {
 	return parts[0]
 }
 
-// pythonTools are modules that run tests and checks: nobody writes one of that name.
+// pythonTools are modules that run tests and checks. Projects do not have modules of these names.
 var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
 
 // requirements are files that name the python modules a project needs, and nothing else.

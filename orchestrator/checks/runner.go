@@ -34,7 +34,7 @@ type Runner struct {
 
 	begin          sync.Once
 	turns          *turns
-	reportedBroken sync.Map // checks of the epic that cannot run, and are told
+	reportedBroken sync.Map // checks of the epic that cannot run, and were reported
 	flaked         sync.Map // by task and check: flakes
 	passed         sync.Map // checks that have passed on a base, by name
 }

@@ -62,12 +62,12 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable {
 		return ""
 	}
-	known := strings.Join(Files(ctx, r.Home, base), "\n")
+	known := Files(ctx, r.Home, base)
 	for _, t := range r.Options.Epic.Tasks {
-		known += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
+		known = append(known, fmt.Sprint(t.Title, " ", t.Description, t.Criteria, t.Files))
 	}
 	for _, part := range strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) }) {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(part) + `\b`).MatchString(known) {
+		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(part) + `\b`).MatchString(strings.Join(known, "\n")) {
 			return ""
 		}
 	}

@@ -226,8 +226,8 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
 }
 
-// namedFiles returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that the
-// task declares and those that it has deleted in a commit and put back.
+// namedFiles returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that
+// the task declares and those that it has deleted in a commit and put back.
 func namedFiles(ctx context.Context, wk *Work) (func(p string) bool, error) {
 	committed, deleted, err := committedFiles(ctx, wk)
 	return func(p string) bool {
@@ -235,8 +235,8 @@ func namedFiles(ctx context.Context, wk *Work) (func(p string) bool, error) {
 	}, err
 }
 
-// committedFiles reports whether the agent has committed a change, and which files that deleted: an empty commit, or a merge of what its base
-// has, is none.
+// committedFiles reports whether the agent has committed a change, and which files that deleted. An empty commit is not a change, nor is a
+// merge of commits that the base has.
 func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, err error) {
 	if wk.State.AgentHead == wk.Attempt.Base || wk.Evidence.Work.Theirs {
 		return false, nil, nil
@@ -254,7 +254,7 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 	return len(names) > 0, deleted, err
 }
 
-// keepLeft keeps what is no part of the work under a ref of its own.
+// keepLeft keeps files that are not part of the work under a ref of their own.
 func (wk *Work) keepLeft(ctx context.Context) error {
 	f := wk.State
 	if out := wk.Evidence.Work.LeftOut; len(out) > 0 {
@@ -277,7 +277,7 @@ func (wk *Work) keepLeft(ctx context.Context) error {
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	if len(f.Left) > 0 {
-		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
 	}
 	if !wk.InUsers { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil

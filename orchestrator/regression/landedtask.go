@@ -21,8 +21,8 @@ type landedTask struct {
 	when   time.Time
 }
 
-// landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out checks
-// that have just run on tip: those of the epic, and of what landed last.
+// landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
+// checks that have just run on tip: those of the epic, and of what landed last.
 func (f *Finder) landedBefore(tip string) (list []landedTask) {
 	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }

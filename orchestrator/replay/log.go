@@ -20,7 +20,7 @@ type nightLog struct {
 	last   uint64 // event
 
 	steps []recordedStep // in the order in which they were made
-	next  int            // the first that has not been made anew
+	next  int            // the first that is not repeated yet
 
 	events  []attempts.Event // that follow from no step, in the order of the log
 	folded  int              // of these
@@ -144,14 +144,14 @@ func (l *nightLog) files(s attempts.Step) []string {
 	return nil
 }
 
-// Reasons for which decisions cannot be made anew.
+// Reasons for which decisions cannot be repeated.
 const (
-	lostSteps   = "what they rest on is missing from the log, as after a crash"
+	lostSteps   = "the steps that they depend on are missing from the log, as after a crash"
 	notRecorded = "the log does not say how they came to their end"
 	unreadable  = "their evidence cannot be read"
 )
 
-// countUnchecked counts the decisions of the log that no step was made anew for.
+// countUnchecked counts the decisions of the log whose steps were not repeated.
 func countUnchecked(r *replayer) {
 	chosen, ruled, waits := map[string]int{}, map[attemptID]bool{}, 0
 	for _, s := range r.log.steps[:r.log.next] {
@@ -162,7 +162,7 @@ func countUnchecked(r *replayer) {
 			ruled[attemptID{s.Task, s.Attempt}] = true
 		case attempts.StepWaited:
 			waits++
-		default: // it is no event's
+		default: // no event follows from these
 		}
 	}
 	for _, id := range sortedIDs(r.log.started) {

@@ -18,10 +18,10 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// Recorded is a run that is to be decided anew.
+// Recorded is a run whose decisions are to be repeated.
 type Recorded struct {
 	Run   string
-	Epic  *epic.Epic // the plan it went by
+	Epic  *epic.Epic // its plan
 	Graph *epic.Graph
 	// Events calls f with every event of the epic, in order, at least up to the end of the run. See [attempts.Replay].
 	Events func(f func(attempts.Event) error) error
@@ -33,8 +33,8 @@ func RecordedIn(dir, run string, e *epic.Epic, g *epic.Graph) Recorded {
 	return Recorded{Run: run, Epic: e, Graph: g, Events: func(f func(attempts.Event) error) error { return attempts.Replay(dir, f) }}
 }
 
-// Decide makes the decisions of a recorded run anew, with the code that a run makes them with: at the recorded times, with the recorded
-// ends of attempts. Where it decides otherwise that is a difference, and it goes on from what was recorded.
+// Decide repeats the decisions of a recorded run with the code of a run, at the recorded times and with the recorded ends of attempts. It
+// reports each difference, and continues from the record.
 func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 	return DecideBy(ctx, rec, Current())
 }
@@ -70,7 +70,7 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	return r.report, nil
 }
 
-// replayer decides a recorded run anew. It is used by one goroutine.
+// replayer repeats the decisions of a recorded run. One goroutine uses it.
 type replayer struct {
 	Code
 
@@ -115,13 +115,13 @@ func (l *replayedLedger) AppendLater(events ...attempts.Event) error {
 	return nil
 }
 
-// made returns the steps that were made anew since setMade.
+// made returns the steps that were repeated since setMade.
 func (r *replayer) made() []attempts.Step {
 	r.memory.steps = append(r.memory.steps, r.s.TakeSteps()...)
 	return r.memory.steps
 }
 
-// setMade has these be the steps that were made anew.
+// setMade replaces the repeated steps.
 func (r *replayer) setMade(steps ...attempts.Step) {
 	r.s.TakeSteps()
 	r.memory.steps = steps
@@ -151,7 +151,7 @@ func (r *replayer) drive() {
 		s := r.log.steps[r.log.next]
 		first := r.log.next == 0
 		if s.Number != uint64(r.log.next+1) || first && (s.Kind != attempts.StepBegun || s.Rules == nil || len(s.Rules.Runners) == 0) {
-			return // what is missing is told
+			return // countUnchecked reports the rest
 		}
 		if r.log.next == 0 {
 			r.begin(s)
@@ -169,7 +169,7 @@ func (r *replayer) drive() {
 	ended(r)
 }
 
-// begin makes the parts of the run, as they were.
+// begin makes the parts of the run from its recorded settings.
 func (r *replayer) begin(s recordedStep) {
 	o := decide.SettingsOf(s.Rules)
 	o.Run, o.Epic, o.Graph = r.rec.Run, r.rec.Epic, r.rec.Graph
@@ -214,7 +214,7 @@ func (r *replayer) fold(e attempts.Event) {
 	r.memory.Fold(e)
 }
 
-// match holds the steps that were made anew against those recorded, and goes on behind them.
+// match compares the repeated steps with the recorded ones, and continues behind them.
 func (r *replayer) match() {
 	made := r.made()
 	for i, m := range made {
@@ -286,7 +286,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	return true
 }
 
-// resultOf returns what the engine has told of an attempt.
+// resultOf returns the engine's result of an attempt.
 func resultOf(s attempts.Step, then *attempts.Ended) engine.Result {
 	f := engine.Result{
 		Outcome: then.Outcome, Receipt: then.Receipt, Head: then.Head, Landed: then.Landed, Model: then.Model, Session: then.Session,

@@ -12,7 +12,7 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// take makes one step anew. It reports false if the log says too little to go on.
+// take repeats one step. It reports false if the log says too little to continue.
 func (r *replayer) take(s recordedStep) bool {
 	state, now := r.s, r.at
 	if state.Plan == nil && !beforePlan[s.Kind] {
@@ -50,7 +50,7 @@ func (r *replayer) take(s recordedStep) bool {
 	return true
 }
 
-// requested takes in what a person asked of the run: it is no decision, but others rest on it.
+// requested applies a person's request. It is not a decision, but others depend on it.
 func (r *replayer) requested(s recordedStep) bool {
 	events := r.log.askedBy(s.carrier)
 	if len(events) == 0 {
@@ -233,7 +233,7 @@ func (r *replayer) used(s recordedStep) {
 	m := r.s.Limits
 	for i, u := range s.Used {
 		if i < len(s.Used)-1 {
-			m.Told(u) // what follows is told by the last
+			m.Told(u) // the last one has the consequences
 			continue
 		}
 		m.RecordUsage(engine.Event{Task: u.Task, Usage: u.Usage, Delivered: s.Task == ""})

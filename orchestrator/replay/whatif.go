@@ -17,10 +17,10 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// WhatIf are settings in the place of those that a run went by.
+// WhatIf are settings in place of a run's own.
 type WhatIf struct {
-	Jobs    int      // 0: as it was
-	Runners []string // none: as they were
+	Jobs    int      // 0: as recorded
+	Runners []string // none: as recorded
 }
 
 // SettingError means that what is to be planned cannot be.
@@ -44,7 +44,7 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 			return w, &SettingError{"--what-if " + strconv.Quote(written) + " has a key or a value that is empty", whatIfHint}
 		case key == "jobs" && named:
 			if w.Jobs, err = strconv.Atoi(value); err != nil || w.Jobs < 1 || w.Jobs > attempts.MaxJobs {
-				return w, &SettingError{fmt.Sprintf("jobs=%s is no number from 1 to %d", value, attempts.MaxJobs), whatIfHint}
+				return w, &SettingError{fmt.Sprintf("jobs=%s is not a number from 1 to %d", value, attempts.MaxJobs), whatIfHint}
 			}
 		case key == "runners":
 			w.Runners = append(w.Runners, value)
@@ -57,12 +57,12 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 
 const whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4,runners=codex,claude"
 
-// Plan is a recorded run beside the same run planned anew.
+// Plan is a recorded run beside two simulations of it.
 type Plan struct {
 	Run      string   `json:"run"`
 	Recorded Figures  `json:"recorded"`
-	Same     Figures  `json:"same_settings"`    // planned, with the settings that it went by
-	Planned  Figures  `json:"planned"`          // with the others
+	Same     Figures  `json:"same_settings"`    // simulated, with its own settings
+	Planned  Figures  `json:"planned"`          // simulated, with the others
 	Unknown  []string `json:"unknown"`          // what the plan cannot know
 	Damage   []string `json:"damage,omitempty"` // of the log: where, and what is missing
 }
@@ -214,7 +214,7 @@ func (b *basis) unknown(w WhatIf) []string {
 		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+text.Some(b.guess, mostTasks))
 	}
 	if strange := b.strangers(w.Runners); len(strange) > 0 {
-		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned as long and as dear as they were: "+text.Some(strange, mostTasks))
+		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned with their recorded times and costs: "+text.Some(strange, mostTasks))
 	}
 	return list
 }
@@ -245,8 +245,8 @@ func round(f Figures) Figures {
 func (p *Plan) Lines() []string {
 	lines := []string{
 		"run " + p.Run + ": " + p.Recorded.line(),
-		"planned anew as it was: " + p.Same.line(),
-		"planned so: " + p.Planned.line(),
+		"simulated with its own settings: " + p.Same.line(),
+		"simulated with these settings: " + p.Planned.line(),
 	}
 	if len(p.Planned.CriticalPath) > 0 {
 		lines = append(lines, fmt.Sprintf("critical path, recorded: %s; planned: %s", p.Recorded.path(), p.Planned.path()))
@@ -268,7 +268,7 @@ func (f *Figures) line() string {
 	return line
 }
 
-// mostPath is how many tasks of a critical path are told.
+// mostPath is how many tasks of a critical path are named.
 const mostPath = 20
 
 func (f *Figures) path() string {
@@ -316,7 +316,7 @@ const (
 // ErrNoSuchRun means that the log has no event of a run.
 var ErrNoSuchRun = errors.New("the event log has nothing of that run")
 
-// ReadNight reads a run from the events of its epic. e is the plan that it went by.
+// ReadNight reads a run from the events of its epic. e is its plan.
 func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempts.Event) error) error) (*Night, error) {
 	n := &Night{Run: run, epic: e, graph: g, before: attempts.NewMemory(g), tries: map[string][]try{}, ends: map[string]fate{}}
 	err := events(func(e attempts.Event) error {

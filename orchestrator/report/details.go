@@ -68,7 +68,7 @@ func (p *page) attempts(t *Task) {
 	for i := range t.Attempts[from:] {
 		a := &t.Attempts[from+i]
 		length := ", " + lasting(a.Seconds)
-		if a.Seconds == 0 && p.over { // nobody knows when it came to its end
+		if a.Seconds == 0 && p.over { // its end is unknown
 			length = ""
 		}
 		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
@@ -166,7 +166,7 @@ func writeVerdicts(p *page, a *Attempt) {
 	p.say("\n")
 	writePanel(p, r)
 	if text := block(r.MustChange); text != "" {
-		p.say("\nWhat must change:\n%s", text)
+		p.say("\nRequired changes:\n%s", text)
 	}
 }
 
@@ -193,7 +193,7 @@ func writeEpicReview(p *page, j *EpicReview) {
 	writePanel(p, &j.Review)
 	for i := range j.Findings {
 		if i == 0 {
-			p.say("\nWhat they want changed:\n\n")
+			p.say("\nRequested changes:\n\n")
 		}
 		p.say("- %s", name(string(j.Findings[i].Severity)))
 		writeFinding(p, &j.Findings[i])
@@ -280,7 +280,7 @@ func writeCosts(p *page, r *Report) {
 	}
 	p.say("\n## Cost\n")
 	if len(r.Agents) > 0 {
-		p.say("\nWhat reviewers used counts with the attempt that they reviewed.\n")
+		p.say("\nThe usage of reviewers counts with the attempt that they reviewed.\n")
 		writeShareTable(p, "agent", r.Agents)
 		writeShareTable(p, "model", r.Models)
 	}

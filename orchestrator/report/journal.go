@@ -39,7 +39,7 @@ func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
 	}
-	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // what a limit was lifted for is told
+	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // the request itself is in the notes
 		j.addToNight(e)
 	}
 }
@@ -70,7 +70,7 @@ func (j *Journal) addToNight(e attempts.Event) {
 	}
 }
 
-// noted returns what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
+// noted returns the kind and text of a note on an event that is neither a wait nor part of an attempt; "" without a note.
 func noted(e attempts.Event) (kind, text string) {
 	switch {
 	case e.Request != nil && e.Type == attempts.TypeRequested:

@@ -14,7 +14,7 @@ import (
 // Most of what markdown tells; the JSON has all of it.
 const (
 	mostRows     = 50   // tasks of a plan that are all in the table, touched or not
-	mostTasks    = 1000 // told of in full
+	mostTasks    = 1000 // with all details
 	mostTries    = 20   // attempts of one task
 	mostDeferred = 200
 	mostListed   = 100 // waits, changes of agent, notes
@@ -247,7 +247,7 @@ func (p *page) until(w *Wait) string {
 
 func (p *page) day(t time.Time) string {
 	if t.IsZero() {
-		return "at a time nobody knows"
+		return "at an unknown time"
 	}
 	return t.In(p.zone).Format("2006-01-02 15:04 MST")
 }

@@ -62,7 +62,7 @@ type Epic struct {
 
 // Run is one run.
 type Run struct {
-	ID        string    `json:"id,omitempty"`        // empty: a program that told none
+	ID        string    `json:"id,omitempty"`        // empty: of a program that gives none
 	StartedAt time.Time `json:"started_at,omitzero"` // zero when a foreign ledger does not say
 	StoppedAt time.Time `json:"stopped_at,omitzero"`
 	Seconds   float64   `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
@@ -121,7 +121,7 @@ type Command struct {
 type Share struct {
 	Name     string `json:"name,omitempty"` // empty: it did not say
 	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something nobody had a price for
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
 	attempts.Usage
 }
 
@@ -139,7 +139,7 @@ type Bound[N int64 | float64] struct {
 	Spent N `json:"spent"`
 	Left  N `json:"left"`
 
-	unknown   bool // nobody knows what was spent
+	unknown   bool // the amount spent
 	estimated bool
 }
 
@@ -171,7 +171,7 @@ type Note struct {
 	Text    string    `json:"text" text:"block"`
 }
 
-// Task is one task. Of a task that had no attempt in these runs and is not gated there is no more than its state.
+// Task is one task. It has only its state if it had no attempt in these runs and is not gated.
 type Task struct {
 	ID         string          `json:"id"`
 	Title      string          `json:"title"`

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. What it returns it leaves
-// as it is when it gets it again. Its zero value, and a nil one, know shapes only.
+// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. It does not change
+// its own output. Its zero value, and a nil one, know shapes only.
 type Redactor struct {
 	once   sync.Once
 	env    []string

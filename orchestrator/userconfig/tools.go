@@ -45,7 +45,7 @@ func filesOf(environ []string) (files []watchedFile) {
 	return files
 }
 
-// below returns a path in a folder, or "" when there is no folder.
+// below returns a path in a folder, or "" without a folder.
 func below(folder, name string) string {
 	if folder == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Package userconfig watches the files that configure the user's tools wherever they work: an agent has the same home. It restores files that
-// an agent has changed, and reports them; such a change never gates a task. Package gitconfig does the same for git's configuration.
+// Package userconfig watches the files that configure the user's tools wherever they work: an agent has the same home. It restores files
+// that an agent has changed, and reports them; such a change never gates a task. Package gitconfig does the same for git's configuration.
 package userconfig
 
 import (
@@ -13,7 +13,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// Watch holds the files. What changes while no agent is at work is the user's.
+// Watch holds the files. Changes while no agent is at work are the user's.
 type Watch struct {
 	Env    []string // of checks, by which tools find their files
 	Files  []string // more of them, absolute: of the repository, for git
