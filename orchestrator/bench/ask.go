@@ -31,7 +31,7 @@ type Room interface {
 	Leave(ctx context.Context) error
 }
 
-// Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
+// Trouble says why commands have no result, with the runs of the set-up commands that failed.
 type Trouble struct {
 	verdict.Mishap
 	Runs []attempts.CheckRun

@@ -21,7 +21,7 @@ import (
 	"relay/reanchor"
 )
 
-// TriedCheck is what an acceptance command came to on the commit that a run would begin from.
+// TriedCheck is the result of an acceptance command on the commit that a run would begin from.
 type TriedCheck struct {
 	Check     epic.Check
 	Index     int      // in its list
@@ -41,7 +41,7 @@ type TriedCheck struct {
 	Blind  []string // files of its tasks without whose content all their checks pass, too
 }
 
-// Tried is what all of them came to.
+// Tried holds the results of all of them.
 type Tried struct {
 	Checks  []TriedCheck
 	Unready string   // why checkouts cannot be set up, if so

@@ -17,7 +17,7 @@ import (
 	"relay/review"
 )
 
-// Diff is what an attempt has changed, in the repository it worked in.
+// Diff describes an attempt's changes, in the repository it worked in.
 type Diff struct {
 	Repo       *reanchor.Git
 	Plan       *epic.Epic

@@ -53,7 +53,7 @@ func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.Chec
 	return whyModule(newFinder(ctx, r, check, head), what)
 }
 
-// words are what a command may name as a program.
+// words matches the words of a command that may name a program.
 var words = lazyregexp.New(`[\w.+-]+`)
 
 var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)

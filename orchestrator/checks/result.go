@@ -13,7 +13,7 @@ import (
 	"relay/runners/shell"
 )
 
-// Result is what a check came to on a tree.
+// Result is the result of a check on a tree.
 type Result struct {
 	Run      attempts.CheckRun
 	Exit     process.Exit

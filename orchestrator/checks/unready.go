@@ -47,7 +47,7 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 	return ""
 }
 
-// shellMistake is what shells say of a command that they cannot read.
+// shellMistake matches the messages of shells about a command that they cannot read.
 var shellMistake = lazyregexp.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
 
 // Files returns the paths of a commit; none if git cannot list them.

@@ -47,12 +47,12 @@ type Site struct {
 	Did    []gittrace.Command         // by the attempt's agent, since the last look
 }
 
-// Ledger is what agents must leave alone of the ledger.
+// Ledger restores the parts of the ledger that agents must not change.
 type Ledger interface {
 	Restore() (touched []string, err error)
 }
 
-// Sightings is what looks after the code of an attempt have found.
+// Sightings holds the findings after code of an attempt has run.
 type Sightings struct {
 	Notes []attempts.Note
 	Why   string // what is serious and known to be the attempt's doing, in words; "": nothing

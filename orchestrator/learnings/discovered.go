@@ -24,7 +24,7 @@ const (
 	titleBytes = 80      // of a task made of found work
 	whyBytes   = 4 << 10 // of its description
 
-	// foundBy and left enclose who has found the work that a task was made of; behind them stands the whole title.
+	// foundBy and left enclose who has found the work that a task was made of; the whole title follows.
 	foundBy, left = "Found by ", ", and left: "
 )
 

@@ -77,7 +77,7 @@ func Of(e *epic.Epic, l *attempts.Ledger) Source {
 	}}
 }
 
-// said is what one ended attempt says that it has learned.
+// said is the learning of one ended attempt.
 type said struct {
 	task         string
 	text, normal string

@@ -72,7 +72,7 @@ func (f *Files) copyIn(ctx context.Context, to *os.Root, name string, file func(
 	})
 }
 
-// target is where the next file goes. The folder is open: to look it up from the top for each of thousands of files takes longer than to
+// target is the place of the next file. The folder is open: to look it up from the top for each of thousands of files takes longer than to
 // copy them.
 type target struct {
 	slot   *os.Root

@@ -26,7 +26,7 @@ var dependencies = []string{
 	"go.work", "go.work.sum",
 }
 
-// Shared is what task checkouts get a copy of.
+// Shared names the files that task checkouts get a copy of.
 type Shared struct {
 	Names []string // with slashes
 	Files int
@@ -106,7 +106,8 @@ func sizeOf(root string, names []string) (files int, size int64) {
 // editable project, and a workspace of Go.
 var pathsInside = regexp.MustCompile(`(^|/)(bin|\.bin|Scripts)/[^/]*$|(^|/)(pyvenv\.cfg|direct_url\.json|__editable__[^/]*|go\.work|[^/]*\.(pth|egg-link))$`)
 
-// moved returns the content of a file of dependencies as it has to be in another checkout: what names the user's checkout names that one.
+// moved returns the content of a file of dependencies for another checkout: paths of the user's checkout
+// become paths of that one.
 func moved(name string, content []byte, from, to string) []byte {
 	if !pathsInside.MatchString(name) || bytes.IndexByte(content, 0) >= 0 {
 		return content

@@ -12,9 +12,8 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// replayLog is what the log has of one run, by what it is about.
+// nightLog holds the events of one run by their subjects.
 type nightLog struct {
-	any    bool
 	began  time.Time // as of StepBegun …
 	offset int64
 	last   uint64 // event
@@ -53,10 +52,9 @@ type recordedReview struct {
 	cooling []*attempts.Cooldown
 }
 
-// add takes in an event of the run.
+// add files an event of the run.
 func (l *nightLog) add(e attempts.Event) {
-	if !l.any {
-		l.any = true
+	if l.last == 0 {
 		l.started, l.landing, l.ends = map[attemptID]attempts.Event{}, map[attemptID]*attempts.Ended{}, map[attemptID]attempts.Event{}
 		l.cooling, l.gated = map[attemptID][]*attempts.Cooldown{}, map[string][]attempts.Event{}
 	}
@@ -72,7 +70,7 @@ func (l *nightLog) add(e attempts.Event) {
 	l.addDecided(e)
 }
 
-// addDecided takes in an event by what it is about.
+// addDecided files an event by its subject.
 func (l *nightLog) addDecided(e attempts.Event) {
 	id := attemptID{e.Task, e.Attempt}
 	switch e.Type {

@@ -46,7 +46,7 @@ var unchecked = []struct {
 	{Ruling, "rulings on attempts"},
 }
 
-// Report is what a replay found.
+// Report holds the findings of a replay.
 type Report struct {
 	Run         string           `json:"run"`
 	Decisions   int              `json:"decisions"` // that were repeated

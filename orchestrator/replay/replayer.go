@@ -42,7 +42,7 @@ func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 // DecideFunc is [decide.Dispatcher.Decide].
 type DecideFunc func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
 
-// Code is what decides: a test has something else in its place.
+// Code makes the decisions. Tests replace parts of it.
 type Code struct {
 	Decide   DecideFunc
 	Together func(q *decide.Queue, due []decide.Queued) int
@@ -133,19 +133,19 @@ func (r *replayer) read() error {
 		switch {
 		case e.Run == r.rec.Run:
 			r.log.add(e)
-		case !r.log.any:
+		case r.log.last == 0:
 			r.memory.Fold(e)
 		}
 		return r.ctx.Err()
 	})
-	if err == nil && !r.log.any {
+	if err == nil && r.log.last == 0 {
 		err = ErrNoSuchRun
 	}
 	slices.SortStableFunc(r.log.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
 	return err
 }
 
-// drive goes through the steps of the run.
+// drive repeats the steps of the run.
 func (r *replayer) drive() {
 	for r.log.next < len(r.log.steps) {
 		s := r.log.steps[r.log.next]
@@ -190,7 +190,7 @@ func (r *replayer) begin(s recordedStep) {
 	r.open = r.s.OpenAttempts()
 }
 
-// moveTo sets the clocks, and what was drawn and measured, to those of a step.
+// moveTo sets the clocks, the random numbers and the measured room to those of a step.
 func (r *replayer) moveTo(s recordedStep) {
 	r.at = r.log.instant(s.Step)
 	r.drawn = s.Drawn
@@ -203,7 +203,7 @@ func (r *replayer) moveTo(s recordedStep) {
 	}
 }
 
-// fold takes in an event that follows from no step.
+// fold folds an event that does not follow from a step.
 func (r *replayer) fold(e attempts.Event) {
 	if e.Undone != nil {
 		r.report.Made(Undone)

@@ -126,7 +126,7 @@ func (j *Journal) begin(e attempts.Event) {
 	j.session = append(j.session, logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
 }
 
-// goesOn reports whether the run that begins now, in the process pid, goes on with the same night: after a crash, or when a relay
+// goesOn reports whether the run that begins now, in the process pid, continues the same night: after a crash, or when a relay
 // work begins another run itself, with a new plan or with tasks that the review of the whole epic wants.
 func (l *logged) goesOn(pid int, now time.Time) bool {
 	if l.StoppedAt.IsZero() {

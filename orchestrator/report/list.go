@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// List is one report on the epics of a playlist: how the list stands, and the report of each epic that has had a run.
+// List is one report on the epics of a playlist: the state of the list, and the report of each epic that has had a run.
 type List struct {
 	Version   int            `json:"version"`
 	MadeAt    time.Time      `json:"made_at"`

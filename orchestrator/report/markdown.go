@@ -21,7 +21,7 @@ const (
 	columnsWide  = 300 // one text in a line
 )
 
-// page is markdown being written. Whatever is not relay's own words goes through code, block, cell or name.
+// page writes markdown. Text that is not relay's own passes through code, block, cell or name.
 type page struct {
 	*bufio.Writer
 	zone *time.Location

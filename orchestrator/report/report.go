@@ -17,7 +17,7 @@ type Report struct {
 	Epic     Epic      `json:"epic"`
 	State    State     `json:"state"`
 	Headline string    `json:"headline"`
-	// Runs are those of the night, oldest first: after a relay reload another one goes on. None: there was no run yet.
+	// Runs are those of the night, oldest first: after a relay reload another one continues. None: there was no run yet.
 	Runs      []Run          `json:"runs"`
 	Branch    string         `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
 	From      string         `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
@@ -89,7 +89,7 @@ type Criteria struct {
 	Unproven int `json:"unproven"`
 }
 
-// Need is a task that goes on only when a person says so, or that is completed and needs one to look at it.
+// Need is a task that waits for a person: it is gated, or completed and needs a look.
 type Need struct {
 	Task   string          `json:"task"`
 	Title  string          `json:"title"`

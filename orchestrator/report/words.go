@@ -14,7 +14,7 @@ import (
 	"relay/review"
 )
 
-// Said is what an agent says of one kind besides its summary.
+// Said holds one kind of an agent's statements besides its summary.
 type Said struct {
 	Label   string // begins each entry; "" : what is said is relay's own words
 	Entries []string
@@ -183,7 +183,7 @@ func CriterionText(c epic.Criterion, checks []epic.Check) string {
 	return CoverText(CheckNames(checks))
 }
 
-// CoverText returns text that says what stands for a criterion that no command and no reviewer proves; covering are the names of the
+// CoverText says what covers a criterion that no command and no reviewer proves; covering are the names of the
 // task's checks.
 func CoverText(covering []string) string {
 	if len(covering) > 0 {

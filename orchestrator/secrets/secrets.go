@@ -22,8 +22,7 @@ func New(environ []string) *Redactor { return &Redactor{env: environ} }
 // Text blanks values and shapes. It expects text that was cut between words, if at all: see edge.
 func (r *Redactor) Text(s string) string { return r.Except(s, nil) }
 
-// Except is Text, but leaves in place what also stands in plan: that is the user's own text, and what they put
-// into it shall reach the agent.
+// Except is Text, but keeps secrets that are also in plan: that is the user's own text, and has to reach the agent.
 func (r *Redactor) Except(s string, plan []byte) string {
 	if len(s) < shortest {
 		return s

@@ -218,13 +218,13 @@ func gitLine(args ...string) string {
 	return line.String()
 }
 
-// View is what one checkout has seen of the changes in the user's.
+// View counts the changes of the user's checkout that one checkout has seen.
 type View struct {
 	Turned bool // an agent has worked since the last report
 	Seen   int  // of the changes
 }
 
-// Report reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
+// Report reports what has changed in the user's checkout. A change alone gates no task: the user may be at work there.
 // Only git's own record of the commands that the attempt's agent ran there gates the task.
 func (w *Watch) Report(ctx context.Context, v *View, did []gittrace.Command, seen *guard.Sightings) error {
 	var own []string
