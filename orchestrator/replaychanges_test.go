@@ -119,7 +119,7 @@ func TestReplayFindsChanges(t *testing.T) {
 			"cooldown": {replay.Current(), func(e *attempts.Event) {
 				e.Cooldown = nil
 				e.Task = map[bool]string{true: "", false: e.Task}[e.Type == attempts.TypeCooldown]
-			}, []string{"then no runner is put off; now claude is not asked before 2000-01-01T00:10:30Z"}},
+			}, []string{"then every runner may be asked; now claude is not asked before 2000-01-01T00:10:30Z"}},
 			"breaker":  {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
 			"attempts": {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
 			"answered": {replay.Current(), inSteps(attempts.StepWaited, func(s *attempts.Step) {

@@ -318,7 +318,7 @@ func compareCooldowns(r *replayer, of Decision, task string, then, now []*attemp
 
 func cooldownText(list []*attempts.Cooldown, i int) string {
 	if i >= len(list) {
-		return "no runner is put off"
+		return "every runner may be asked"
 	}
 	return list[i].Runner + " is not asked before " + list[i].Until.UTC().Format(time.RFC3339Nano)
 }

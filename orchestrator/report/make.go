@@ -122,7 +122,7 @@ func (m *builder) setHeadline(superseded bool) {
 			r.Headline = "stopped to continue with the changed plan"
 		}
 	case m.Running && !superseded:
-		r.State, r.Headline = Running, "still at work: this is how it stands now"
+		r.State, r.Headline = Running, "still running: this is its present state"
 	default:
 		r.State, r.Headline = Crashed, "was killed; nothing recorded is lost, relay work continues"
 	}
