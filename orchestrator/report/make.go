@@ -83,7 +83,7 @@ func (m *builder) collectRuns() {
 		m.setRunEnd(i)
 	}
 	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
-	r.Notes, r.LeftOut = append(r.Notes, j.notes...), j.left
+	r.Notes = append(r.Notes, j.notes...)
 	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 

@@ -47,9 +47,6 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	writeWaits(p, r)
 	writeNotes(p, "Changes of agent", r.Switches)
 	writeNotes(p, "Notes", r.Notes)
-	if r.LeftOut > 0 {
-		p.say("\nThere was no room for %d more of these: `relay ledger log` has them.\n", r.LeftOut)
-	}
 	return p.Flush()
 }
 

@@ -37,7 +37,6 @@ type Report struct {
 	Waits     []Wait         `json:"waits"`
 	Switches  []Note         `json:"switches"` // tasks that went from one agent to another
 	Notes     []Note         `json:"notes"`
-	LeftOut   int            `json:"left_out,omitempty"` // waits, switches and notes that there was no room for
 	Warnings  []string       `json:"warnings"`
 	Tasks     []Task         `json:"tasks"` // every task, in the order of the plan
 }
