@@ -142,7 +142,7 @@ func (s testSummary) read(m []string) (c TestCount) {
 			c.Ran = n
 		case name == "passed":
 			c.Ran += n
-		case name == "alone", s.form.SubexpIndex("total") >= 0:
+		case name == "alone", slices.Contains(s.form.SubexpNames(), "total"):
 			c.Failed += n
 		default:
 			c.Failed, c.Ran = c.Failed+n, c.Ran+n

@@ -110,10 +110,6 @@ func TestReplayFindsOtherGroups(t *testing.T) {
 		"slow checks":  {replay.Current(), inRules(func(r *attempts.Rules) { r.SlowChecks = time.Hour }), []string{" share a run of checks; now T", " is checked by itself"}},
 		"quick checks": {replay.Current(), inSteps(attempts.StepProved, func(s *attempts.Step) { s.Checked = 0 }), []string{" share a run of checks; now T", " is checked by itself"}},
 		"red together": {replay.Current(), inSteps(attempts.StepSplit, func(s *attempts.Step) { s.Tasks = append(s.Tasks, "T0") }), []string{" group: then together fail T"}},
-		"before": {replay.Current(), func(e *attempts.Event) {
-			inRules(func(r *attempts.Rules) { r.SlowChecks = 0 })(e)
-			inSteps(attempts.StepJoined, func(s *attempts.Step) { s.Together = 0 })(e)
-		}, []string{": all as recorded\ncannot be checked: ", " groups of landings (T", "): the log does not say how long their checks took"}},
 	} {
 		got := told(t, dir, text, c.with, c.change)
 		for _, want := range c.want {

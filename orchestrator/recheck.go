@@ -46,7 +46,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 func (k *rechecker) find(ctx context.Context, tip string) (regression.Found, error) {
 	s := k.state
 	f := regression.Finder{
-		Epic: s.o.Epic, Run: s.o.Run, Jobs: s.o.Jobs, Share: s.o.Limits.RecheckShare, View: s.store.View, Checker: s.engine.Rechecker, Ran: s.Ran,
+		Epic: s.o.Epic, Jobs: s.o.Jobs, Share: s.o.Limits.RecheckShare, View: s.store.View, Checker: s.engine.Rechecker, Ran: s.Ran,
 		Begins: func(tasks int) {
 			s.WithLock(func() {
 				about := text.Count(tasks, "task")

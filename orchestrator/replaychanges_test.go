@@ -120,7 +120,7 @@ func TestReplayFindsChanges(t *testing.T) {
 			"cooldown": {replay.Current(), func(e *attempts.Event) {
 				e.Cooldown = nil
 				e.Task = map[bool]string{true: "", false: e.Task}[e.Type == attempts.TypeCooldown]
-			}, []string{"then no runner is put off; now claude is not asked before 2000-01-01T00:10:30Z"}},
+			}, []string{"then every runner may be asked; now claude is not asked before 2000-01-01T00:10:30Z"}},
 			"breaker":  {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxUnchargedRun = 1 }), []string{"then the run went on; now nothing more starts: uncharged_retries"}},
 			"attempts": {replay.Current(), inRules(func(r *attempts.Rules) { r.MaxAttempts = 1 }), []string{"gate of A: then its attempt begins; now it is gated"}},
 			"answered": {replay.Current(), inSteps(attempts.StepWaited, func(s *attempts.Step) {
@@ -131,12 +131,12 @@ func TestReplayFindsChanges(t *testing.T) {
 					e.Type, e.Task, e.Waiting, e.Undone = attempts.TypeUndone, "A", nil, &attempts.Undone{}
 				}
 			}, []string{"undone of A: then it is to be done again; now that is left to a person after 0 times"}},
-			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be made anew", "cannot be checked: 7 starts of tasks (A, B, X): the log is of a relay that did not record what they rest on", "ends of attempts (A, B, X): "}},
+			"no steps": {replay.Current(), func(e *attempts.Event) { e.Steps = nil }, []string{"no decision of run 20260101T220000Z-0000 can be repeated", "cannot be checked: 7 starts of tasks (A, B, X): the steps that they depend on are missing from the log, as after a crash", "ends of attempts (A, B, X): "}},
 			"a gap": {replay.Current(), func(e *attempts.Event) {
 				if e.Seq > 8 {
 					e.Steps = nil
 				}
-			}, []string{"what they rest on is missing from the log, as after a crash"}},
+			}, []string{"the steps that they depend on are missing from the log, as after a crash"}},
 			"no ends":     {replay.Current(), ended(func(e *attempts.Event) { e.Type, e.Ended = attempts.TypeNote, nil }), []string{"1 ends of attempts (A): the log does not say how they came to their end"}},
 			"another run": {replay.Current(), func(e *attempts.Event) { e.Run = "20250101T220000Z-0000" }, []string{"the event log has nothing of that run"}},
 		} {

@@ -21,7 +21,7 @@ const (
 	maxText    = 16 << 10 // bytes of all of it
 )
 
-// Fields are what a template can name.
+// Fields are the names that a template can use.
 type Fields struct {
 	ID        string // of the task
 	Title     string

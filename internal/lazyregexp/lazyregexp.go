@@ -67,6 +67,3 @@ func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) stri
 
 // SubexpNames is the method of [regexp.Regexp].
 func (r *Regexp) SubexpNames() []string { return r.compiled().SubexpNames() }
-
-// SubexpIndex is the method of [regexp.Regexp].
-func (r *Regexp) SubexpIndex(name string) int { return r.compiled().SubexpIndex(name) }

@@ -52,7 +52,7 @@ func joinable(before, r rune) bool {
 	return before >= '\u00a9' || r == '\ufe0f' && strings.ContainsRune("#*0123456789", before)
 }
 
-// stripSequences removes escape sequences line by line, so that one without an end takes its own line at most. The parser goes by
+// stripSequences removes escape sequences line by line, so that one without an end takes its own line at most. The parser reads
 // bytes: it takes a lone byte between 0x80 and 0x9f for the beginning of a sequence, and such a byte of a character in a title
 // for its end.
 func stripSequences(s string) string {

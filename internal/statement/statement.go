@@ -1,7 +1,7 @@
-// Package statement holds what an agent says of its work besides its summary. It is one leaf for those who read it and those who keep it.
+// Package statement defines an agent's report on its work besides its summary, for packages that read it and packages that keep it.
 package statement
 
-// Statement is what an agent says of its work besides its summary. relay has not verified it.
+// Statement is an agent's report on its work besides its summary. relay has not verified it.
 type Statement struct {
 	Decisions  map[string]string `json:"decisions,omitempty" yaml:"decisions,omitempty" text:"block"` // by question, with reasons
 	Questions  []string          `json:"questions,omitempty" yaml:"questions,omitempty"`              // for a person
@@ -20,13 +20,13 @@ type Discovery struct {
 	Why   string `json:"why,omitempty" yaml:"why,omitempty" text:"block"`
 }
 
-// Implementation is what an agent says of something it has built.
+// Implementation describes something that an agent has built.
 type Implementation struct {
 	DesignDecisions []string `json:"design_decisions,omitempty" yaml:"design_decisions,omitempty"`
 	BreakingChanges []string `json:"breaking_changes,omitempty" yaml:"breaking_changes,omitempty"`
 }
 
-// Bugfix is what an agent says of a fault it has mended.
+// Bugfix describes a fault that an agent has fixed.
 type Bugfix struct {
 	Symptom        string `json:"symptom,omitempty" yaml:"symptom,omitempty" text:"block"`
 	RootCause      string `json:"root_cause,omitempty" yaml:"root_cause,omitempty" text:"block"`
@@ -34,7 +34,7 @@ type Bugfix struct {
 	RegressionRisk string `json:"regression_risk,omitempty" yaml:"regression_risk,omitempty" text:"block"`
 }
 
-// Inspection is what an agent says of code that it was to judge, in a task of the kind review.
+// Inspection is an agent's judgement of code, in a task of the kind review.
 type Inspection struct {
 	Scope      []string            `json:"scope,omitempty" yaml:"scope,omitempty"` // files or areas
 	Findings   []InspectionFinding `json:"findings,omitempty" yaml:"findings,omitempty"`

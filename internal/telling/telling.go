@@ -1,6 +1,6 @@
 // Package telling finds the lines in the output of a failed command that say why it failed.
 //
-// What it knows are forms, not tools: a place in a file with a message, the name of a failed test, an exception, words that mean a failure.
+// It knows forms, not tools: a place in a file with a message, the name of a failed test, an exception, words that mean a failure.
 // The end of the output, where most people look first, is often only "exit status 1", a table of coverage or where a log was written.
 package telling
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"relay/attempts"
 	"relay/epic"
@@ -32,7 +31,7 @@ type Room interface {
 	Leave(ctx context.Context) error
 }
 
-// Trouble is what kept commands from saying anything, with the runs of the set-up commands that failed.
+// Trouble says why commands have no result, with the runs of the set-up commands that failed.
 type Trouble struct {
 	verdict.Mishap
 	Runs []attempts.CheckRun
@@ -69,10 +68,10 @@ func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr 
 		_, _, err := run()
 		return more, err
 	}
-	own, shared := k.Checks.Key(q, tree, q.Attempt.Task.ID), k.Checks.Key(q, tree, "")
+	own, shared := q.Key(k.Checks, tree, q.Attempt.Task.ID), q.Key(k.Checks, tree, "")
 	key := own
 	if q.OfEpic() || q.Before && !slices.ContainsFunc(q.Checks, func(n checks.Check) bool { return n.Expect == epic.ExpectRedThenGreen }) {
-		key = shared // whose doing a failure is may be told by what another task's checks have said
+		key = shared // the checks of another task may have shown already who caused a failure
 	}
 	list, cached, err := k.Results.Get(ctx, key, q.Believed, run)
 	switch {
@@ -94,7 +93,7 @@ func (k *Asker) askList(ctx context.Context, q checks.Question, tree string, tr 
 func (k *Asker) run(ctx context.Context, q checks.Question, tr *Trouble, visit checks.Visit) (list []checks.Result, more bool, err error) {
 	l := &listRun{Asker: k, q: q, room: k.Room(q), tr: tr}
 	defer func() { err = errors.Join(err, l.room.Leave(ctx)) }()
-	if err = l.enter(ctx); err != nil || tr.Any() {
+	if l.at, err = l.room.Enter(ctx, tr); err != nil || tr.Any() {
 		return nil, false, err
 	}
 	for i, check := range q.Checks {
@@ -117,23 +116,12 @@ type listRun struct {
 	room Room
 	at   checks.Location
 	tr   *Trouble
-
-	ready, took float64 // seconds until the room was ready, and of the checks so far
-}
-
-// enter readies the room.
-func (l *listRun) enter(ctx context.Context) (err error) {
-	began := time.Now()
-	l.at, err = l.room.Enter(ctx, l.tr)
-	l.ready = time.Since(began).Seconds()
-	return err
 }
 
 // result runs check i, again if one failure of it is not believed.
 func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	check := l.q.Checks[i]
 	r, err := l.Checks.Run(ctx, l.at, check)
-	l.took += r.Run.Seconds
 	if err == nil && ctx.Err() == nil && r.Red() && l.q.From != "" && (l.q.Red == nil || !l.q.Red(check, r)) {
 		r, err = l.again(ctx, i, r)
 	}
@@ -155,27 +143,16 @@ func (l *listRun) result(ctx context.Context, i int) (checks.Result, error) {
 	return r, err
 }
 
-// again repeats check i, which has failed. Tests whose failures are counted are repeated without the checks before them first where these
-// take long: the same failures decide. Else it is repeated behind these, as what they make may be what it needs.
-func (l *listRun) again(ctx context.Context, i int, first checks.Result) (checks.Result, error) {
-	if first.Run.FailedTests > 0 && 4*(l.took-first.Run.Seconds) > l.ready+first.Run.Seconds {
-		r, err := l.behind(ctx, nil, i, first)
-		if err != nil || l.tr.Any() || ctx.Err() != nil || r.Alike {
-			return r, err
-		}
-	}
-	return l.behind(ctx, l.q.Checks[:i], i, first)
-}
-
-// behind repeats check i in the room made new and behind other checks: what its first run left there does not decide.
-func (l *listRun) behind(ctx context.Context, others []checks.Check, i int, first checks.Result) (r checks.Result, err error) {
+// again repeats check i, which has failed, in the room made new and behind the checks before it: what these make may be what it needs, and
+// what its first run left does not decide.
+func (l *listRun) again(ctx context.Context, i int, first checks.Result) (r checks.Result, err error) {
 	if err := l.room.Leave(ctx); err != nil {
 		return first, err
 	}
-	if err = l.enter(ctx); err != nil || l.tr.Any() {
+	if l.at, err = l.room.Enter(ctx, l.tr); err != nil || l.tr.Any() {
 		return first, err
 	}
-	for _, check := range checks.On(checks.OnAgain, others) {
+	for _, check := range checks.On(checks.OnAgain, l.q.Checks[:i]) {
 		if _, err := l.Checks.Run(ctx, l.at, check); err != nil {
 			return first, err
 		}

@@ -58,7 +58,7 @@ func (b *Benches) Again(
 		return before, err
 	}
 	q.Anew, q.Checks = true, checks.List(nil, b.Checks.Options.Epic.Checks)
-	key := b.Checks.Key(q, tree, "")
+	key := q.Key(b.Checks, tree, "")
 	q.Checks = checks.On(checks.OnAgain, q.Checks[:check.Index+1])
 	passed := before.Passed()
 	err = b.Ask(ctx, q, tr, func(one checks.Check, again checks.Result) (bool, error) {

@@ -27,7 +27,7 @@ const proving = time.Minute
 // prove runs the checks of tasks again with the files that the tasks declare emptied. If all pass again, they do not test these files, or
 // test another copy. It does nothing where a check does not pass, or where the tasks declare tests that are not there yet.
 func prove(ctx context.Context, b *Benches, q checks.Question, declared []string, results []TriedCheck) error {
-	files := b.Checks.Files(ctx, q.Commit)
+	files := checks.Files(ctx, b.Checks.Home, q.Commit)
 	for _, name := range files {
 		if !changes.IsTest(name) && slices.ContainsFunc(declared, func(glob string) bool { return globs.Covers(glob, name) }) {
 			q.Empty = append(q.Empty, name)

@@ -21,7 +21,7 @@ import (
 	"relay/reanchor"
 )
 
-// TriedCheck is what an acceptance command came to on the commit that a run would begin from.
+// TriedCheck is the result of an acceptance command on the commit that a run would begin from.
 type TriedCheck struct {
 	Check     epic.Check
 	Index     int      // in its list
@@ -41,7 +41,7 @@ type TriedCheck struct {
 	Blind  []string // files of its tasks without whose content all their checks pass, too
 }
 
-// Tried is what all of them came to.
+// Tried holds the results of all of them.
 type Tried struct {
 	Checks  []TriedCheck
 	Unready string   // why checkouts cannot be set up, if so
@@ -124,7 +124,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, s checks.Result, base string) TriedCheck {
 	c := TriedCheck{Check: check.Check, Tasks: l.Tasks, Passed: s.Passed(), Later: l.Later, TimedOut: s.TimedOut, Run: s.Run, Hook: l.Hook}
 	c.Index, c.Title = check.Index, l.Attempt.Task.Title
-	c.NoTest, c.Doubt = s.NoTest && !addsTests(r.Files(ctx, base), l.files), r.Doubt(ctx, check, s.Run, base)
+	c.NoTest, c.Doubt = s.NoTest && !addsTests(checks.Files(ctx, r.Home, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
 		said := strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")

@@ -1,5 +1,5 @@
 // Package changes says what the diff of an attempt shows beside the work itself: tests that were deleted or prove less, files that
-// decide what checks say, and the tests as they were, with which checks are to pass as well.
+// decide the results of checks, and the tests of the base, with which checks have to pass too.
 package changes
 
 import (
@@ -17,21 +17,21 @@ import (
 	"relay/review"
 )
 
-// Diff is what an attempt has changed, in the repository it worked in.
+// Diff describes an attempt's changes, in the repository it worked in.
 type Diff struct {
 	Repo       *reanchor.Git
 	Plan       *epic.Epic
 	Task       *epic.Task
 	Base, Head string
 	Names      []reanchor.Change
-	Steers     func(path string) bool // whether agent CLIs go by a file
-	Result     *engine.Result         // what is found is told there
+	Steers     func(path string) bool // whether agent CLIs read a file as configuration or instructions
+	Result     *engine.Result         // gets notes of the findings
 	Found
 	Deleted []string // tests that are gone and that the task does not name
 	Weaker  []string // those that prove less than before, in words
 }
 
-// Found is what reviewers are told of, and checks are run with.
+// Found holds the findings for reviewers and for further runs of checks.
 type Found struct {
 	Weakened []review.Finding // tests that prove less than before, or something else
 	Steering []review.Finding // changed files that configure agents and reviewers
@@ -78,7 +78,7 @@ func ProtectedHits(patterns []string, names []reanchor.Change) []string {
 }
 
 // DecidesChecks reports whether a file decides what the checks of a task and of the epic say: a test, a script that one of them
-// runs, or a file that its programs go by.
+// runs, or a file that its programs read.
 func DecidesChecks(plan *epic.Epic, t *epic.Task, p string) bool {
 	return IsTest(p) || slices.ContainsFunc(slices.Concat(t.Checks, plan.Checks), func(check epic.Check) bool {
 		c := evidence.ParseCommand(check.Run)

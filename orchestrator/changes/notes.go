@@ -53,16 +53,11 @@ func NoteSettings(r *engine.Result, o *engine.LocalOptions, names []reanchor.Cha
 	}
 }
 
-// NotePaths notes new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it. And it notes
-// new paths that differ from others only in case: macOS and Windows take them for the same file.
-func NotePaths(r *engine.Result, root string, names []reanchor.Change) {
-	folders := make(map[string][]os.DirEntry)
+// NoteLinks notes new links that lead out of the checkout: what is found there is in no other clone, and checks pass by it.
+func NoteLinks(r *engine.Result, root string, names []reanchor.Change) {
 	for _, n := range names {
 		if n.Code == "D" {
 			continue
-		}
-		if twin := twinOf(root, n.Path, folders); twin != "" && n.Code != "M" {
-			r.Note("case", n.Path+" and "+twin+" differ only in case: macOS and Windows take them for the same")
 		}
 		target, err := os.Readlink(filepath.Join(root, filepath.FromSlash(n.Path)))
 		if err != nil { // it is not a link
@@ -73,24 +68,6 @@ func NotePaths(r *engine.Result, root string, names []reanchor.Change) {
 			r.Note("link", n.Path+" is a link to "+attempts.Clean(to, 200)+", outside the repository: no other clone has what is there")
 		}
 	}
-}
-
-// twinOf returns a path that differs only in case from one below root or from one of its folders; "": there is none.
-func twinOf(root, name string, folders map[string][]os.DirEntry) string {
-	for at := name; at != "."; at = path.Dir(at) {
-		dir, base := path.Dir(at), path.Base(at)
-		entries, known := folders[dir]
-		if !known {
-			entries, _ = os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
-			folders[dir] = entries
-		}
-		for _, e := range entries {
-			if e.Name() != base && strings.EqualFold(e.Name(), base) {
-				return path.Join(dir, e.Name())
-			}
-		}
-	}
-	return ""
 }
 
 // Notable describes, as a suffix for a message, the protected files and tests that commits change which no check has seen.

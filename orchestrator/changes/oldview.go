@@ -36,7 +36,7 @@ var (
 	inert     = lazyregexp.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
 )
 
-// OldTests are the changed files by which the checks of a task judge it, when nobody has asked for their change.
+// OldTests are the changed files by which the checks of a task judge it, unless the task asks for their change.
 type OldTests struct {
 	Changed []string // as the agent has them they may pass what they did not pass before
 	All     []string // to be put back for another run of the checks: changed ones, by both names, and new ones
@@ -208,7 +208,7 @@ func (v oldView) checkScripts(ctx context.Context) (found []string) {
 			seen[p] = true
 			out, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", d.Base + ":" + p}, Limit: 64 << 10})
 			if err != nil {
-				continue // there is no such file
+				continue // the base lacks it
 			}
 			if ofCheck(p) {
 				found = append(found, p)

@@ -32,12 +32,12 @@ var (
 // IsTest reports whether a file holds tests, by its name or folder.
 func IsTest(p string) bool { return testFolders.MatchString(p) || testNames.MatchString(path.Base(p)) }
 
-// outOfSight reports whether nobody runs a test any more that has another name now.
+// outOfSight reports whether test programs no longer run a test that has another name now.
 func outOfSight(from, to string) bool {
 	switch {
 	case !IsTest(to), strings.HasPrefix(path.Base(to), path.Base(from)+"."):
 		return true
-	case testNames.MatchString(path.Base(from)) && !testNames.MatchString(path.Base(to)): // what is collected goes by its name
+	case testNames.MatchString(path.Base(from)) && !testNames.MatchString(path.Base(to)): // test programs collect by name
 		return true
 	case strings.HasSuffix(from, "_test.go"):
 		return !strings.HasSuffix(to, "_test.go") || goIgnores.MatchString(to) && !goIgnores.MatchString(from)
@@ -66,7 +66,7 @@ func (d *Diff) testsKept(ctx context.Context) error {
 		case !d.lost(n):
 			changed = append(changed, n)
 		case d.either(n, Declared):
-			d.weak(n.Path, was, "is no test any more, as the task's files allow")
+			d.weak(n.Path, was, "is not a test any more, as the task's files allow")
 		default:
 			d.Deleted = append(d.Deleted, was)
 			d.note(was, was, "was deleted")

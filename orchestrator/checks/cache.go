@@ -21,15 +21,15 @@ func NewCache() *Cache { return &Cache{runs: make(map[CacheKey]*cachedRun)} }
 // CacheKey names a list of checks on a tree: the same commands, limits and protected files.
 type CacheKey struct {
 	tree string
-	task string // whose the list is: its checks are told; "" : the epic's, or any task's that has the same
+	task string // whose list it is, which its checks see; "": the epic's, or that of any task with the same
 	list [sha256.Size]byte
 }
 
 // Key names the question's list on a tree, for one task or, with "", for all.
-func (r *Runner) Key(q Question, tree, task string) CacheKey {
+func (q Question) Key(r *Runner, tree, task string) CacheKey {
 	sum := sha256.New()
 	for _, check := range q.Checks {
-		fmt.Fprintf(sum, "%s %q %d\n", check.Phase, check.Run, r.wall(check))
+		fmt.Fprintf(sum, "%s %q %d\n", check.Phase, check.Run, wall(r, check))
 	}
 	fmt.Fprintf(sum, "%q\n", q.Protected(r.Options.Epic))
 	return CacheKey{tree, task, [sha256.Size]byte(sum.Sum(nil))}
@@ -96,7 +96,7 @@ func (c *Cache) finish(key CacheKey, e *cachedRun) {
 	close(e.done)
 }
 
-// Copy has a result count under another key, where nobody is about to find one out.
+// Copy makes a result count under another key, unless a list runs for that.
 func (c *Cache) Copy(from, to CacheKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *Cache) Copy(from, to CacheKey) {
 	}
 }
 
-// Correct notes what a check of a list said when it was asked once more: it failed again, or it is not to be relied on.
+// Correct records the repeated result of a check: it failed again, or its result is not reliable.
 func (c *Cache) Correct(key CacheKey, at int, again Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,18 +24,18 @@ import (
 // manifest. It is "" when the check ran, or when the task, or another one, may be there to make what is missing: then the
 // failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
-	f := r.finder(ctx, check, base)
+	f := newFinder(ctx, r, check, base)
 	what := evidence.FindMissing(run)
 	why := ""
 	switch what.Kind {
 	case evidence.MissingProgram:
 		if !strings.Contains(check.Run, "PATH=") {
-			why = f.program(what.Name, check.Run)
+			why = whyProgram(f, what.Name, check.Run)
 		}
 	case evidence.MissingFile, evidence.NotExecutable:
-		why = f.file(what)
+		why = whyFile(f, what)
 	case evidence.MissingModule, evidence.MissingTool:
-		why = f.module(what)
+		why = whyModule(f, what)
 	}
 	if why == "" {
 		return ""
@@ -50,15 +50,15 @@ func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.Chec
 	if what.Kind != evidence.MissingModule || len(r.Options.Worktree.Setup) > 0 {
 		return ""
 	}
-	return r.finder(ctx, check, head).module(what)
+	return whyModule(newFinder(ctx, r, check, head), what)
 }
 
-// words are what a command may name as a program.
+// words matches the words of a command that may name a program.
 var words = lazyregexp.New(`[\w.+-]+`)
 
 var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)
 
-func (r *Runner) finder(ctx context.Context, check Check, base string) finder {
+func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
 	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
 }
 
@@ -72,8 +72,8 @@ type finder struct {
 	apart bool // the check ran in a checkout of relay's, and not in the user's own
 }
 
-// program is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
-func (f finder) program(name, check string) string {
+// whyProgram is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
+func whyProgram(f finder, name, check string) string {
 	if f.declared(name) || f.onPath(name) {
 		return ""
 	}
@@ -81,31 +81,31 @@ func (f finder) program(name, check string) string {
 		in := path.Join(dir, "node_modules/.bin", name)
 		switch {
 		case f.users(in) && f.apart:
-			return f.ignored(in)
+			return whyIgnored(f, in)
 		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
-			return f.install(name, path.Join(dir, "package.json"))
+			return whyUninstalled(f, name, path.Join(dir, "package.json"))
 		}
 	}
 	if !slices.Contains(words.FindAllString(check, -1), name) &&
 		!f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
 		return ""
 	}
-	if in := f.inEnvironment(name); in != "" && f.apart {
-		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, f.advice(f.topIgnored(in)))
+	if in := inEnvironment(f, name); in != "" && f.apart {
+		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, advice(f.topIgnored(in)))
 	}
 	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
 }
 
-// install is about a dependency that a manifest of node names.
-func (f finder) install(name, manifest string) string {
+// whyUninstalled is about a dependency that a manifest of node names.
+func whyUninstalled(f finder, name, manifest string) string {
 	if !f.apart {
 		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
 	}
 	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
 }
 
-// file is about one that is not there, or not executable.
-func (f finder) file(what evidence.Missing) string {
+// whyFile is about one that is not there, or not executable.
+func whyFile(f finder, what evidence.Missing) string {
 	name := f.inside(what.Name)
 	if path.IsAbs(name) {
 		if what.Kind == evidence.MissingFile && !onDisk(name) {
@@ -129,7 +129,7 @@ func (f finder) file(what evidence.Missing) string {
 			}
 			return ""
 		}
-		if why := f.ignored(in); why != "" {
+		if why := whyIgnored(f, in); why != "" {
 			return why
 		}
 		if _, taken := f.r.Taken.Load(in); f.users(in) && !taken {
@@ -139,8 +139,8 @@ func (f finder) file(what evidence.Missing) string {
 	return ""
 }
 
-// ignored is about a path that git ignores, so that no commit has it.
-func (f finder) ignored(in string) string {
+// whyIgnored is about a path that git ignores, so that no commit has it.
+func whyIgnored(f finder, in string) string {
 	folder := f.topIgnored(in)
 	switch {
 	case folder == "":
@@ -148,7 +148,7 @@ func (f finder) ignored(in string) string {
 	case !f.apart:
 		return in + " is ignored by git, and it is not in your checkout: make it there"
 	case f.users(in):
-		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, f.advice(folder))
+		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, advice(folder))
 	}
 	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
 }
@@ -169,21 +169,21 @@ func (f finder) topIgnored(in string) string {
 	return ""
 }
 
-// module is about a package of node or python.
-func (f finder) module(what evidence.Missing) string {
+// whyModule is about a package of node or python.
+func whyModule(f finder, what evidence.Missing) string {
 	for _, dir := range f.dirs {
 		pkg := packageOf(what.Name)
 		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
-			return f.ignored(in)
+			return whyIgnored(f, in)
 		} else if f.users(in) {
 			return ""
 		}
 		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
 			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
-				return f.install(pkg, file)
+				return whyUninstalled(f, pkg, file)
 			}
 		}
-		if why := f.required(dir, what.Name); why != "" {
+		if why := whyRequired(f, dir, what.Name); why != "" {
 			return why
 		}
 	}
@@ -202,7 +202,7 @@ func packageOf(module string) string {
 	return parts[0]
 }
 
-// pythonTools are modules that run tests and checks: nobody writes one of that name.
+// pythonTools are modules that run tests and checks. Projects do not have modules of these names.
 var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
 
 // requirements are files that name the python modules a project needs, and nothing else.
@@ -210,8 +210,8 @@ var requirements = []string{
 	"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt",
 }
 
-// required is about a python module that the project's requirements name and that is none of its own.
-func (f finder) required(dir, module string) string {
+// whyRequired is about a python module that the project's requirements name and that is none of its own.
+func whyRequired(f finder, dir, module string) string {
 	top, _, _ := strings.Cut(module, ".")
 	for _, own := range []string{top, top + ".py", "src/" + top} {
 		if in := path.Join(dir, own); f.committed(in) || f.declared(in) {

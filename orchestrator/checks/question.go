@@ -23,7 +23,7 @@ type Question struct {
 	Anew    bool                     // nothing that is known is believed, and what is said is not remembered
 }
 
-// Visit is told what each check has said, and says whether to go on.
+// Visit gets the result of each check, and reports whether to continue.
 type Visit func(check Check, s Result) (more bool, err error)
 
 // Lists returns the checks of the task and those of the epic: each list is run in a checkout of its own, for what the

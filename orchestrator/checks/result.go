@@ -13,7 +13,7 @@ import (
 	"relay/runners/shell"
 )
 
-// Result is what a check came to on a tree.
+// Result is the result of a check on a tree.
 type Result struct {
 	Run      attempts.CheckRun
 	Exit     process.Exit
@@ -23,10 +23,9 @@ type Result struct {
 	Unknown  bool        // how it ended is unknown: it proves nothing
 	Beside   bool        // other checks ran at the same time
 	Crowded  bool        // it was repeated, and failed, beside others: it could not be alone
-	Alike    bool        // it was repeated, and failed with the same tests and output
 	Flaky    *Result     // it failed so first, and then passed alone; nil: it did not
 	NoTest   bool        // its output says that it ran no test
-	Twice    bool        // it failed when it was asked once more
+	Twice    bool        // it failed again when it was repeated
 	Said     []string    // lines of its output that say why it failed
 	Changed  []string    // protected files that were changed while it ran, and put back
 	Rewrote  []Rewritten // files that its list has written and git would commit; only the last of a list knows
@@ -50,7 +49,7 @@ func (r Result) State() verdict.State {
 	}
 }
 
-// Unknown reports that nobody knows what a command would have said: that proves nothing, and is not the agent's fault.
+// Unknown reports whether the result of a command is unknown: that proves nothing, and is not the agent's fault.
 func Unknown(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
 // TooMuch returns text that says which limit a command has passed.

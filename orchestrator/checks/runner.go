@@ -28,14 +28,13 @@ type Runner struct {
 	Home    *reanchor.Git // the user's own checkout
 	Emit    func(engine.Event)
 	Now     func() time.Time
-	// Env is what a command is told. ofEpic: it is about no task.
-	Env func(a engine.Attempt, ofEpic bool) ([]string, error)
+	Env     func(a engine.Attempt, ofEpic bool) []string // of a command; ofEpic: it is not about a task
 	// Taken has the paths of files in the user's checkout that agents wrote there.
 	Taken sync.Map
 
 	begin          sync.Once
 	turns          *turns
-	reportedBroken sync.Map // checks of the epic that cannot run, and are told
+	reportedBroken sync.Map // checks of the epic that cannot run, and were reported
 	flaked         sync.Map // by task and check: flakes
 	passed         sync.Map // checks that have passed on a base, by name
 }
@@ -71,10 +70,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if err := attemptfiles.MakeRoom(r.Options.Dir, log); err != nil {
 		return Result{}, err
 	}
-	env, err := r.Env(at.Attempt, check.OfEpic)
-	if err != nil {
-		return Result{}, err
-	}
+	env := r.Env(at.Attempt, check.OfEpic)
 	if at.Env != nil {
 		env = at.Env(env)
 	}
@@ -84,7 +80,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	start := r.Now()
 	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{
 		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
-		Wall: r.wall(check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
+		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
 	})
 	if err != nil {
 		return Result{}, err
@@ -146,7 +142,6 @@ func (r *Runner) Again(ctx context.Context, at Location, check Check, first Resu
 	for n := 0; n == 0 || n < passes && took < longCheck; n++ {
 		last, err = r.runNow(ctx, at, check)
 		if err != nil || ctx.Err() != nil || !last.Passed() {
-			first.Alike = last.Run.Tests() == first.Run.Tests() && attempts.Normalise(last.Run.Tail) == attempts.Normalise(first.Run.Tail)
 			return first, err
 		}
 	}
@@ -198,7 +193,7 @@ func Said(log string) []string {
 }
 
 // wall is how long a check may take.
-func (r *Runner) wall(check Check) time.Duration {
+func wall(r *Runner, check Check) time.Duration {
 	if check.Timeout > 0 {
 		return check.Timeout
 	}
@@ -207,16 +202,16 @@ func (r *Runner) wall(check Check) time.Duration {
 
 // Why returns text that says how a check that does not pass ended, with the lines of its output that say why.
 func (r *Runner) Why(check Check, s Result) string {
-	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
+	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, s.Said)
 }
 
 // WhyNow is Why for a check that was just run: its signal is known too.
-func (r *Runner) WhyNow(check Check, s Result) string { return r.why(check, s, s.Exit, s.Said) }
+func (r *Runner) WhyNow(check Check, s Result) string { return why(r, check, s, s.Exit, s.Said) }
 
-func (r *Runner) why(check Check, s Result, exit process.Exit, said []string) string {
+func why(r *Runner, check Check, s Result, exit process.Exit, said []string) string {
 	how := check.Name + ": " + runners.DescribeExit(exit)
 	if s.TimedOut {
-		how = check.Name + " " + TooMuch(s.Flooded, r.wall(check))
+		how = check.Name + " " + TooMuch(s.Flooded, wall(r, check))
 	}
 	return With(how, said)
 }
@@ -234,11 +229,11 @@ func (r *Runner) Briefly(check Check, s Result) string {
 	if len(s.Said) < 2 {
 		return ""
 	}
-	return r.why(check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
+	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
 }
 
 // TooMuch returns text that says which limit a check has passed.
-func (r *Runner) TooMuch(check Check, s Result) string { return TooMuch(s.Flooded, r.wall(check)) }
+func (r *Runner) TooMuch(check Check, s Result) string { return TooMuch(s.Flooded, wall(r, check)) }
 
 // LogSum returns the SHA-256 of a log, in hex; "" when it cannot be read.
 func LogSum(path string) string {

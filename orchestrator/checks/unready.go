@@ -23,7 +23,7 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 	if why := r.CannotRun(ctx, check, run, base); why != "" {
 		return why
 	}
-	f := r.finder(ctx, check, base)
+	f := newFinder(ctx, r, check, base)
 	what := evidence.FindMissing(run)
 	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
 		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
@@ -47,64 +47,29 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 	return ""
 }
 
-// shellMistake is what shells say of a command that they cannot read.
+// shellMistake matches the messages of shells about a command that they cannot read.
 var shellMistake = lazyregexp.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
 
 // Files returns the paths of a commit; none if git cannot list them.
-func (r *Runner) Files(ctx context.Context, commit string) []string {
-	out, _ := r.Home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
+func Files(ctx context.Context, home *reanchor.Git, commit string) []string {
+	out, _ := home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
 }
 
-// Doubt returns why a check may fail whatever its tasks do: it names a path that is probably misspelt, or lacks a program or module that no
-// task seems to bring. It is "" if there is no such reason.
+// Doubt says that a check lacks a program or module that no task seems to bring; it is "" otherwise.
 func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
-	f := r.finder(ctx, check, base)
-	files, plan := r.Files(ctx, base), ""
-	for _, t := range r.Options.Epic.Tasks {
-		files = append(files, t.Files...)
-		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
-	}
-	for _, in := range f.named(wordsOf(strings.ReplaceAll(check.Run, "/...", "")), func(in string) bool {
-		isPath := strings.ContainsAny(in, "./") || strings.Contains(check.Run, "./"+in)
-		return isPath && !f.users(in) && !f.committed(in) && !f.declared(in) && !mentions(plan, path.Base(in))
-	}) {
-		for _, near := range files {
-			for ; near != "." && near != "/"; near = path.Dir(near) { // the file and the folders that it is in
-				if slip(in, near) {
-					return in + " does not exist; did you mean " + near + "?"
-				}
-			}
-		}
-	}
-	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
-	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
-	if what.Name == "" || slices.Contains([]evidence.MissingKind{evidence.MissingFile, evidence.NotExecutable}, what.Kind) ||
-		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
+	what := evidence.FindMissing(run)
+	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable {
 		return ""
 	}
+	known := Files(ctx, r.Home, base)
+	for _, t := range r.Options.Epic.Tasks {
+		known = append(known, fmt.Sprint(t.Title, " ", t.Description, t.Criteria, t.Files))
+	}
+	for _, part := range strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) }) {
+		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(part) + `\b`).MatchString(strings.Join(known, "\n")) {
+			return ""
+		}
+	}
 	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
-}
-
-// mentions reports whether a text has a word.
-func mentions(text, word string) bool {
-	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
-}
-
-// oneLetter matches two paths that differ in a letter inside of a word or in a folder, as BEFORE<GOT>WANTED|AFTER.
-var oneLetter = lazyregexp.New(`(?i)([a-z]{3}<[a-z]?>[a-z]?\|[a-z]|[a-z]{2}<[a-z]?>[a-z]?\|[a-z]{2}|[a-z]{4}<[a-z]?>[a-z]?\|.*/)`)
-
-// slip reports whether a path is another one with a slip of the keyboard: two letters in the wrong order, or one letter too many, too few
-// or wrong, in a folder or inside a word. parse.go and parser.go are two files as a rule.
-func slip(got, want string) bool {
-	same := 0
-	for same < min(len(got), len(want)) && got[same] == want[same] {
-		same++
-	}
-	a, b := got[same:], want[same:]
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-	return swapped || oneLetter.MatchString(got[:same]+"<"+a+">"+b+"|"+got[same+len(a):])
 }

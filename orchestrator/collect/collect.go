@@ -51,7 +51,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 		return nil, err
 	}
 	if verdict.Stands(wk.Evidence) {
-		if err := wk.halfDone(ctx); err != nil {
+		if err := halfDone(ctx, wk); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 		return nil, nil
 	}
 	if verdict.Stands(wk.Evidence) {
-		if err := wk.onBranch(ctx); err != nil {
+		if err := onBranch(ctx, wk); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 }
 
 // halfDone sees whether the agent left a merge or the like half done: to commit that would land its conflict marks.
-func (wk *Work) halfDone(ctx context.Context) (err error) {
+func halfDone(ctx context.Context, wk *Work) (err error) {
 	w := wk.Evidence.Work
 	if w.HalfDone = wk.Tree.Repo.Operation(); w.HalfDone == "" {
 		w.Unmerged, err = gitcmd.Unmerged(ctx, wk.Tree.Repo)
@@ -111,7 +111,7 @@ func (wk *Work) findHead(ctx context.Context) error {
 }
 
 // onBranch sees whether the agent left the branch or rewrote what was there before it.
-func (wk *Work) onBranch(ctx context.Context) error {
+func onBranch(ctx context.Context, wk *Work) error {
 	stayed, err := wk.Tree.OnBranch(ctx)
 	kept := true
 	if stayed && err == nil {
@@ -136,7 +136,7 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 		return nil, err
 	}
 	all := names
-	names = wk.withoutRecords(ctx, names)
+	names = withoutRecords(ctx, wk, names)
 	stat, lines, err := repo.StatLines(ctx, wk.Attempt.Base, f.Head, facts.MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	unlisted := 0
@@ -144,10 +144,10 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 		unlisted = many.Rest
 	}
 	f.Changes, f.MoreChanges = facts.Changes(names, lines, unlisted)
-	if err := wk.findRepositories(ctx, names); err != nil {
+	if err := findRepositories(ctx, wk, names); err != nil {
 		return nil, err
 	}
-	wk.recordUserFiles(all)
+	recordUserFiles(wk, all)
 	for i := range names {
 		f.Receipt.FilesChanged = append(f.Receipt.FilesChanged, names[i].Path)
 	}
@@ -155,7 +155,7 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 }
 
 // withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
-func (wk *Work) withoutRecords(ctx context.Context, names []reanchor.Change) []reanchor.Change {
+func withoutRecords(ctx context.Context, wk *Work, names []reanchor.Change) []reanchor.Change {
 	if wk.Tree.Records == nil {
 		return names
 	}
@@ -165,7 +165,7 @@ func (wk *Work) withoutRecords(ctx context.Context, names []reanchor.Change) []r
 }
 
 // findRepositories sees whether another repository was put into the commits, or a commit of a submodule that only this checkout has.
-func (wk *Work) findRepositories(ctx context.Context, names []reanchor.Change) error {
+func findRepositories(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	tree, w := wk.Tree, wk.Evidence.Work
 	repository, submodule, leave, err := nested.Foreign(ctx, tree.Repo, wk.State.Head, names, !wk.InUsers)
 	w.Repository, w.Submodule = text.FirstOf(w.Repository, repository), text.FirstOf(w.Submodule, submodule)
@@ -174,7 +174,7 @@ func (wk *Work) findRepositories(ctx context.Context, names []reanchor.Change) e
 }
 
 // recordUserFiles records files of the user's own that an agent has put into its commits.
-func (wk *Work) recordUserFiles(names []reanchor.Change) {
+func recordUserFiles(wk *Work, names []reanchor.Change) {
 	var paths []string
 	for _, n := range names {
 		if n.Code == "A" && wk.Tree.User.Has(n.Path) {
@@ -195,7 +195,7 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	f.Left, f.PutBack = nil, nil
 	takes, protected, hasProtected := func(string) bool { return true }, wk.Protects(), false
 	if verdict.Stands(wk.Evidence) {
-		named, err := wk.named(ctx)
+		named, err := namedFiles(ctx, wk)
 		if err != nil {
 			return "", err
 		}
@@ -225,18 +225,18 @@ func (wk *Work) commitLeft(ctx context.Context) (head string, err error) {
 	return tree.CommitLeftovers(ctx, message, func(p string) bool { return takes(p) && !out.is(p) })
 }
 
-// named returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that the
-// task declares and those that it has deleted in a commit and put back.
-func (wk *Work) named(ctx context.Context) (func(p string) bool, error) {
-	committed, deleted, err := wk.committed(ctx)
+// namedFiles returns which untracked files are work, beside those that the agent claims: all, if it has committed nothing, else those that
+// the task declares and those that it has deleted in a commit and put back.
+func namedFiles(ctx context.Context, wk *Work) (func(p string) bool, error) {
+	committed, deleted, err := committedFiles(ctx, wk)
 	return func(p string) bool {
 		return !committed || slices.Contains(deleted, p) || changes.Declared(&wk.Attempt.Task, p)
 	}, err
 }
 
-// committed reports whether the agent has committed a change, and which files that deleted: an empty commit, or a merge of what its base
-// has, is none.
-func (wk *Work) committed(ctx context.Context) (yes bool, deleted []string, err error) {
+// committedFiles reports whether the agent has committed a change, and which files that deleted. An empty commit is not a change, nor is a
+// merge of commits that the base has.
+func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, err error) {
 	if wk.State.AgentHead == wk.Attempt.Base || wk.Evidence.Work.Theirs {
 		return false, nil, nil
 	}
@@ -253,7 +253,7 @@ func (wk *Work) committed(ctx context.Context) (yes bool, deleted []string, err 
 	return len(names) > 0, deleted, err
 }
 
-// keepLeft keeps what is no part of the work under a ref of its own.
+// keepLeft keeps files that are not part of the work under a ref of their own.
 func (wk *Work) keepLeft(ctx context.Context) error {
 	f := wk.State
 	if out := wk.Evidence.Work.LeftOut; len(out) > 0 {
@@ -276,7 +276,7 @@ func (wk *Work) keepLeft(ctx context.Context) error {
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	if len(f.Left) > 0 {
-		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is no part of the work: it is kept in "+ref)
+		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
 	}
 	if !wk.InUsers { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil
@@ -331,7 +331,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	if missing := changes.Unchanged(f.ClaimedFiles, names); len(missing) > 0 {
 		f.Receipt.Claimed += ", naming files it did not change: " + strings.Join(missing, ", ")
 	}
-	changes.NotePaths(&f.Result, wk.Repo.Root(), names)
+	changes.NoteLinks(&f.Result, wk.Repo.Root(), names)
 	changes.NoteSettings(&f.Result, wk.Options, names)
 	diff := changes.Diff{
 		Repo: wk.Repo, Plan: wk.Options.Epic, Task: &wk.Attempt.Task, Base: wk.Attempt.Base, Head: f.Head, Names: names, Steers: steering.Matches,
@@ -391,18 +391,18 @@ func (wk *Work) Keep(ctx context.Context) error {
 		} else { // an agent can stand in the way of a name; the patch has the work too
 			f.Note("salvage", "the work of this attempt is kept in changes.patch only: "+err.Error())
 		}
-		if err := wk.writePatch(ctx); err != nil {
+		if err := writePatch(ctx, wk); err != nil {
 			f.Note("salvage", "changes.patch of this attempt is not complete: "+err.Error())
 			if f.Receipt.Salvage == "" {
 				return err
 			}
 		}
 	}
-	return wk.keepBranch(ctx)
+	return keepBranch(ctx, wk)
 }
 
 // keepBranch keeps commits that an agent left on the run's branch when it continued elsewhere: the branch is put back.
-func (wk *Work) keepBranch(ctx context.Context) error {
+func keepBranch(ctx context.Context, wk *Work) error {
 	f, tree := wk.State, wk.Tree
 	tip, err := wk.Repo.Ref(ctx, tree.Branch)
 	if err != nil || tip == "" || tip == wk.Attempt.Base || tip == f.Head {
@@ -423,7 +423,7 @@ func (wk *Work) keepBranch(ctx context.Context) error {
 // patchCap bounds changes.patch, which is there to be read; the ref has everything.
 const patchCap = 64 << 20
 
-func (wk *Work) writePatch(ctx context.Context) error {
+func writePatch(ctx context.Context, wk *Work) error {
 	if err := attemptfiles.MakeRoom(wk.Options.Dir, wk.Files.Patch); err != nil {
 		return err
 	}

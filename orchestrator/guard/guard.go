@@ -3,14 +3,12 @@
 package guard
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
@@ -36,10 +34,8 @@ type Guard struct {
 	Tools   *userconfig.Watch // files that the user's tools read
 	noPush  noPush            // its zero value: agents may push
 
-	ignore   []byte // relay's own .gitignore
-	planSeen atomic.Pointer[planState]
-	keptSeen atomic.Pointer[planState]
-	settings settingsFiles
+	ignore  []byte // relay's own .gitignore
+	watched watchedFiles
 }
 
 // Site is the checkout that an attempt works in, or where checks and reviewers have run.
@@ -51,12 +47,12 @@ type Site struct {
 	Did    []gittrace.Command         // by the attempt's agent, since the last look
 }
 
-// Ledger is what agents must leave alone of the ledger.
+// Ledger restores the parts of the ledger that agents must not change.
 type Ledger interface {
 	Restore() (touched []string, err error)
 }
 
-// Sightings is what looks after the code of an attempt have found.
+// Sightings holds the findings after code of an attempt has run.
 type Sightings struct {
 	Notes []attempts.Note
 	Why   string // what is serious and known to be the attempt's doing, in words; "": nothing
@@ -95,7 +91,14 @@ func New(ctx context.Context, o *engine.LocalOptions, home *reanchor.Git) (*Guar
 	w := &Guard{
 		Options: o, Home: home, Stash: &userfiles.StashGuard{Repo: home, Epic: o.Epic.ID}, Rules: &gitconfig.Guard{Repo: home, Env: o.Env},
 	}
-	w.settings.begin(o.Files)
+	for _, path := range o.Files {
+		changed := attempts.Clean(path, 200) + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"
+		w.watched.add("settings", path, contentOf(path), changed)
+	}
+	if o.Plan != nil {
+		changed := "epic.yml was changed; this run keeps the plan it began with, runs/" + o.Run + "/epic.yml, until relay reload"
+		w.watched.add("plan", filepath.Join(o.Dir, PlanFile), o.Plan, changed)
+	}
 	w.Backup = &backup.Backup{
 		GitDir: filepath.Join(home.Root(), ".git"), Store: text.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
 		Aside: filepath.Join(o.Dir, "git-damaged"),
@@ -140,10 +143,7 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 	if err != nil {
 		return err
 	}
-	if err := w.comparePlan(s); err != nil {
-		return err
-	}
-	w.settings.compare(s)
+	w.watched.compare(s)
 	why := ""
 	for _, name := range touched {
 		s.Note("tamper", name+" was changed during the attempt; relay put it back")
@@ -227,7 +227,7 @@ func (w *Guard) restoreOwn() ([]string, error) {
 		mode    fs.FileMode
 	}{
 		{PlanFile, w.Options.Plan, Readable, 0o600},
-		{w.keptPlan(), w.Options.Plan, w.keptIntact, 0o600},
+		{w.keptPlan(), w.Options.Plan, func(path string) bool { return gitcmd.SameAs(w.Options.Plan, path) }, 0o600},
 		{".gitignore", w.ignore, func(path string) bool { return gitcmd.SameAs(w.ignore, path) }, 0o644},
 	} {
 		path := filepath.Join(w.Options.Dir, own.name)
@@ -246,67 +246,11 @@ func (w *Guard) restoreOwn() ([]string, error) {
 // keptPlan is where a run keeps the plan it began with, below relay's folder.
 func (w *Guard) keptPlan() string { return filepath.Join(attempts.RunsDir, w.Options.Run, PlanFile) }
 
-// keptIntact reports whether a run's own copy of the plan is unchanged. It is read again only when it was touched: a plan
-// grows with the tasks, and each of them asks. The next run compares what it reads there with the seal.
-func (w *Guard) keptIntact(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return false
-	}
-	if seen := w.keptSeen.Load(); seen != nil && os.SameFile(seen.info, info) && seen.unchanged(info) {
-		return true
-	}
-	if !gitcmd.SameAs(w.Options.Plan, path) {
-		return false
-	}
-	w.keptSeen.Store(&planState{info: info})
-	return true
-}
-
 const (
 	// PlanFile is the plan, in a folder of relay.
 	PlanFile = "epic.yml"
 	planCap  = 16 << 20 // as much as any plan may have
 )
-
-// planState is epic.yml at the last look.
-type planState struct {
-	info    fs.FileInfo
-	content []byte
-}
-
-func (p *planState) unchanged(info fs.FileInfo) bool {
-	return p.info.ModTime().Equal(info.ModTime()) && p.info.Size() == info.Size()
-}
-
-// comparePlan reports once that epic.yml is not the plan this run began with.
-func (w *Guard) comparePlan(s *Sightings) error {
-	if w.Options.Plan == nil {
-		return nil
-	}
-	path := filepath.Join(w.Options.Dir, PlanFile)
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	seen := w.planSeen.Load()
-	if seen != nil && seen.unchanged(info) {
-		return nil
-	}
-	now, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	previous := w.Options.Plan
-	if seen != nil {
-		previous = seen.content
-	}
-	w.planSeen.Store(&planState{info, now})
-	if !bytes.Equal(now, previous) {
-		s.Note("plan", "epic.yml was changed; this run keeps the plan it began with, runs/"+w.Options.Run+"/epic.yml, until relay reload")
-	}
-	return nil
-}
 
 // KeepIgnore remembers relay's own .gitignore, without which its folder would be committed with an agent's work.
 func (w *Guard) KeepIgnore() (err error) {

@@ -14,7 +14,7 @@ import (
 	"relay/runners"
 )
 
-// noPush is what keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
+// noPush keeps agents from pushing: to any other machine, and to the remotes of this repository wherever they
 // are. A push to a repository that a test has made for itself still works, and so does every fetch.
 type noPush struct {
 	settings []string // of git, NAME=VALUE: a push fails with [refusal]

@@ -4,46 +4,42 @@ import (
 	"bytes"
 	"os"
 	"sync"
-
-	"relay/attempts"
 )
 
-// settingsFiles are the files of relay's own configuration. They are the user's to edit meanwhile, so they stay as they are;
-// but an agent that writes there decides how the next run works, and what it counts as done.
-type settingsFiles struct {
+// watchedFiles are the plan and the files of relay's own configuration. The user may edit them meanwhile, so they stay as they are; but an
+// agent that writes there decides how the next run works, and what it counts as done.
+type watchedFiles struct {
 	mu    sync.Mutex
-	files []settingsFile
+	files []watchedFile
 }
 
-type settingsFile struct {
-	path        string
-	began, last []byte // nil: it is not there, or cannot be read as one
+type watchedFile struct {
+	kind, path, changed string // of the note, and its text
+	began, last         []byte // nil: it is not there, or cannot be read as one
 }
 
-func (s *settingsFiles) begin(paths []string) {
-	for _, path := range paths {
-		content := settingsIn(path)
-		s.files = append(s.files, settingsFile{path, content, content})
-	}
+func (w *watchedFiles) add(kind, path string, began []byte, changed string) {
+	w.files = append(w.files, watchedFile{kind, path, changed, began, began})
 }
 
 // compare reports once each file that is not what this run began with.
-func (s *settingsFiles) compare(seen *Sightings) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range s.files {
-		file := &s.files[i]
-		now := settingsIn(file.path)
-		if bytes.Equal(now, file.last) {
+func (w *watchedFiles) compare(seen *Sightings) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.files {
+		f := &w.files[i]
+		now := contentOf(f.path)
+		if bytes.Equal(now, f.last) {
 			continue
 		}
-		if file.last = now; !bytes.Equal(now, file.began) {
-			seen.Note("settings", attempts.Clean(file.path, 200)+" was changed; this run uses the old version, and the next one the new: if that was not you, look at it")
+		if f.last = now; !bytes.Equal(now, f.began) {
+			seen.Note(f.kind, f.changed)
 		}
 	}
 }
 
-func settingsIn(path string) []byte {
+// contentOf returns the content of a file; nil if it is not there, or not readable.
+func contentOf(path string) []byte {
 	if !Readable(path) {
 		return nil
 	}

@@ -12,7 +12,7 @@ const FileName = "AGENTS.md"
 
 const (
 	heading = "## Learned by relay"
-	intro   = "What agents of at least three tasks have reported; nobody has verified it."
+	intro   = "Reported by agents of at least three tasks, and not verified."
 )
 
 // Folder returns the deepest folder that holds all files of the learning's tasks, with slashes; "." is the top of the repository.
@@ -116,8 +116,8 @@ func isBullet(line string) bool {
 	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ")
 }
 
-// sectionEnd returns the index behind the last line of relay's section that is not empty; -1 when there is no section. What looks
-// like a heading within a fence is none.
+// sectionEnd returns the index behind the last line of relay's section that is not empty; -1 without a section. A line
+// that looks like a heading within a fence does not count.
 func sectionEnd(lines []string) int {
 	end, inside, fence := -1, false, ""
 	for i, l := range lines {

@@ -24,12 +24,12 @@ const (
 	titleBytes = 80      // of a task made of found work
 	whyBytes   = 4 << 10 // of its description
 
-	// foundBy and left enclose who has found the work that a task was made of; behind them stands the whole title.
+	// foundBy and left enclose who has found the work that a task was made of; the whole title follows.
 	foundBy, left = "Found by ", ", and left: "
 )
 
-// Discovered returns the work that attempts have found and left, in the order of the plan. What several say is told once: case,
-// punctuation and spaces make no difference. What a task of the plan is about is left out.
+// Discovered returns the work that attempts have found and left, in the order of the plan. It merges titles
+// that differ only in case, punctuation and spaces, and leaves out the titles of tasks in the plan.
 func Discovered(s Source) []Found {
 	var list []Found
 	planned, at := planned(s.Epic), map[string]int{}

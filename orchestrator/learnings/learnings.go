@@ -1,6 +1,6 @@
 // Package learnings gathers what the agents of an epic have learned: which of it several tasks say, and what of it is to stand
-// in AGENTS.md; and the work that they have found and left. It is pure: it reads and writes no file. What agents say is foreign text,
-// and leaves here as one short line.
+// in AGENTS.md; and the work that they have found and left. It is pure: it reads and writes no file. It returns the foreign text
+// of agents as one short line.
 package learnings
 
 import (
@@ -77,7 +77,7 @@ func Of(e *epic.Epic, l *attempts.Ledger) Source {
 	}}
 }
 
-// said is what one ended attempt says that it has learned.
+// said is the learning of one ended attempt.
 type said struct {
 	task         string
 	text, normal string
@@ -228,7 +228,7 @@ func (g *Group) finish() {
 // Told is one learning for an agent, and the task whose agent said it.
 type Told struct{ Task, Text string }
 
-// MostTold is how many learnings an agent is told.
+// MostTold is how many learnings a brief has.
 const MostTold = 12
 
 // How much a learning has to do with a task: a file in common says more than a tag, and a tag more than a word.
@@ -239,8 +239,8 @@ const (
 )
 
 // ForTask returns what other tasks have learned, what has most to do with a task first: by the files it declares, and by the words
-// of its title among tags and learnings. Each is told once, the newest words of a task first; what the task is told anyhow is left
-// out.
+// of its title among tags and learnings. It returns each once, the newest words of a task first, without those that the task's
+// brief has anyhow.
 func ForTask(s Source, t *epic.Task, toldAnyhow []string) []Told {
 	seen := map[string]bool{}
 	for _, text := range toldAnyhow {

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path"
@@ -31,8 +30,6 @@ type Files struct {
 	home *reanchor.Git // the user's checkout
 	o    *engine.LocalOptions
 
-	Copies Copies
-
 	mu    sync.Mutex
 	found *names // nil: not looked for yet
 }
@@ -44,9 +41,7 @@ type names struct {
 }
 
 // New returns the files of a checkout that the options name. It does not look for them.
-func New(home *reanchor.Git, o *engine.LocalOptions) *Files {
-	return &Files{home: home, o: o, Copies: Copies{root: home.Root(), seed: maphash.MakeSeed(), in: make(map[string]*copies)}}
-}
+func New(home *reanchor.Git, o *engine.LocalOptions) *Files { return &Files{home: home, o: o} }
 
 // Configured reports whether the options name any files.
 func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Share) > 0 }

@@ -89,8 +89,8 @@ func TestFindSharedHasLimits(t *testing.T) {
 	}{
 		"it fits":           {[]string{Auto}, false, Limits{1, 2000, 20000}, "node_modules", ""},
 		"it is made":        {[]string{Auto}, true, Limits{1, 2000, 20000}, "", ""},
-		"two are too large": {[]string{Auto}, false, Limits{2, 2000, 80000}, "", "node_modules (less than 1 MiB in 1 file) is too much for 2 task checkouts: relay.worktree.setup: [npm ci], or name it in relay.worktree.share"},
-		"no room":           {[]string{Auto}, false, Limits{1, 2000, 19000}, "", "node_modules (less than 1 MiB in 1 file) is too much for 1 task checkout: relay.worktree.setup: [npm ci], or name it in relay.worktree.share"},
+		"two are too large": {[]string{Auto}, false, Limits{2, 2000, 80000}, "", "node_modules (less than 1 MiB in 1 file) is too much for 2 task checkouts: name it in relay.worktree.share, or the command that installs it in relay.worktree.setup"},
+		"no room":           {[]string{Auto}, false, Limits{1, 2000, 19000}, "", "node_modules (less than 1 MiB in 1 file) is too much for 1 task checkout: name it in relay.worktree.share, or the command that installs it in relay.worktree.setup"},
 		"it is named":       {[]string{"node_modules"}, true, Limits{9, 1, 1}, "node_modules", ""},
 		"nothing":           {nil, false, Limits{9, 1 << 20, 1 << 30}, "", ""},
 	} {

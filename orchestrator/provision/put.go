@@ -8,15 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"relay/attempts"
 )
 
-// Put copies the files into the slot in dir, but moves unchanged copies back that [Copies.SetAside] has. Tracked files there stay. why says
-// which file cannot be put there; err is a fault of git or of the disk.
+// Put copies the files into the slot in dir. Tracked files there stay. why says which file cannot be put there; err is a fault of git or of
+// the disk.
 func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 	found, err := f.find(ctx)
 	if err != nil {
@@ -27,14 +26,13 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 		return "", err
 	}
 	defer to.Close()
-	c := f.Copies.takeBack(to, found)
 	for _, list := range []struct {
 		key   string
 		names []string
 		copy  func(t target, full string, d fs.DirEntry) error
 	}{{"copy", found.copy, copyFile}, {"share", found.share, f.shareFile}} {
 		for _, name := range list.names {
-			err := f.copyIn(ctx, to, name, list.copy, c)
+			err := f.copyIn(ctx, to, name, list.copy)
 			if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) || ctx.Err() != nil {
 				return "", fmt.Errorf("%s: %w", name, err)
 			}
@@ -43,14 +41,10 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 			}
 		}
 	}
-	f.Copies.keep(dir, c)
 	return "", nil
 }
 
-func (f *Files) copyIn(
-	ctx context.Context, to *os.Root, name string, file func(t target, full string, d fs.DirEntry) error, c *copies,
-) error {
-	keeps := slices.Contains(c.names, name)
+func (f *Files) copyIn(ctx context.Context, to *os.Root, name string, file func(t target, full string, d fs.DirEntry) error) error {
 	from := f.home.Root()
 	t := target{slot: to}
 	defer t.close()
@@ -61,12 +55,6 @@ func (f *Files) copyIn(
 		}
 		if d.IsDir() && f.isRelays(filepath.ToSlash(rel)) {
 			return filepath.SkipDir
-		}
-		if c.unchanged(rel) {
-			return nil
-		}
-		if before, ok := statOf(full); ok && keeps {
-			defer c.record(rel, before, to.Name())
 		}
 		if d.IsDir() {
 			return to.MkdirAll(rel, 0o755)
@@ -84,7 +72,7 @@ func (f *Files) copyIn(
 	})
 }
 
-// target is where the next file goes. The folder is open: to look it up from the top for each of thousands of files takes longer than to
+// target is the place of the next file. The folder is open: to look it up from the top for each of thousands of files takes longer than to
 // copy them.
 type target struct {
 	slot   *os.Root

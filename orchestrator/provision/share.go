@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -27,7 +26,7 @@ var dependencies = []string{
 	"go.work", "go.work.sum",
 }
 
-// Shared is what task checkouts get a copy of.
+// Shared names the files that task checkouts get a copy of.
 type Shared struct {
 	Names []string // with slashes
 	Files int
@@ -63,8 +62,8 @@ func FindShared(ctx context.Context, home *reanchor.Git, entries []string, setUp
 		s.Files, s.Bytes = sizeOf(home.Root(), found)
 		if at := int64(most.Slots) * s.Bytes; at > min(most.Bytes, most.Free/10) || s.Files > perSlot {
 			s.Names = found
-			s.TooMuch = fmt.Sprintf("%s is too much for %s: relay.worktree.setup: [%s], or name it in relay.worktree.share",
-				s, text.Count(most.Slots, "task checkout"), maker(home.Root(), found))
+			s.TooMuch = fmt.Sprintf("%s is too much for %s: name it in relay.worktree.share, or the command that installs it in relay.worktree.setup",
+				s, text.Count(most.Slots, "task checkout"))
 			found = nil
 		}
 		s.Names = found
@@ -103,31 +102,12 @@ func sizeOf(root string, names []string) (files int, size int64) {
 	return files, size
 }
 
-// maker returns the command that makes the first of the dependencies.
-func maker(root string, found []string) string {
-	for _, known := range []struct{ beside, command string }{
-		{"pnpm-lock.yaml", "pnpm install --frozen-lockfile"},
-		{"yarn.lock", "yarn install --immutable"},
-		{"package-lock.json", "npm ci"},
-		{"package.json", "npm install"},
-		{"uv.lock", "uv sync"},
-		{"poetry.lock", "poetry install"},
-		{"requirements.txt", "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"},
-		{"Gemfile", "bundle install"},
-		{"composer.json", "composer install"},
-	} {
-		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path.Dir(found[0])), known.beside)); err == nil {
-			return known.command
-		}
-	}
-	return "a command that makes it"
-}
-
 // pathsInside are the files of dependencies that name the folder they were made in: programs and shims, what leads Python to an
 // editable project, and a workspace of Go.
 var pathsInside = regexp.MustCompile(`(^|/)(bin|\.bin|Scripts)/[^/]*$|(^|/)(pyvenv\.cfg|direct_url\.json|__editable__[^/]*|go\.work|[^/]*\.(pth|egg-link))$`)
 
-// moved returns the content of a file of dependencies as it has to be in another checkout: what names the user's checkout names that one.
+// moved returns the content of a file of dependencies for another checkout: paths of the user's checkout
+// become paths of that one.
 func moved(name string, content []byte, from, to string) []byte {
 	if !pathsInside.MatchString(name) || bytes.IndexByte(content, 0) >= 0 {
 		return content

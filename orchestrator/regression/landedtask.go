@@ -3,12 +3,9 @@ package regression
 import (
 	"cmp"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
-
-	"relay/epic/globs"
 
 	"relay/attempts"
 	"relay/epic"
@@ -18,20 +15,17 @@ import (
 
 // landedTask is a completed task with the commit that has its work. Tasks with the same commit landed together.
 type landedTask struct {
-	a       engine.Attempt
-	at      int // in the plan
-	landed  string
-	when    time.Time
-	files   []string
-	touched bool // work that landed later in this run has changed files that may matter to it
+	a      engine.Attempt
+	at     int // in the plan
+	landed string
+	when   time.Time
 }
 
-// landedBefore lists the completed tasks that landed before tip, one for each list of checks, those first whose files were
-// touched since. It leaves out checks that have just run on tip: those of the epic, and of what landed last.
+// landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
+// checks that have just run on tip: those of the epic, and of what landed last.
 func (f *Finder) landedBefore(tip string) (list []landedTask) {
 	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
-	var late []landedTask // in this run
 	f.View(func(l *attempts.Ledger) {
 		for i, t := range f.Epic.Tasks {
 			rec := l.Tasks[t.ID]
@@ -40,10 +34,7 @@ func (f *Finder) landedBefore(tip string) (list []landedTask) {
 			}
 			last := &rec.Attempts[len(rec.Attempts)-1]
 			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*last), when: last.EndedAt, files: last.Receipt.FilesChanged}
-			if one.landed != "" && last.Run == f.Run {
-				late = append(late, one)
-			}
+			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*last), when: last.EndedAt}
 			switch one.landed {
 			case "":
 			case tip:
@@ -53,38 +44,11 @@ func (f *Finder) landedBefore(tip string) (list []landedTask) {
 			}
 		}
 	})
-	list = slices.DeleteFunc(list, func(landed landedTask) bool {
+	return slices.DeleteFunc(list, func(landed landedTask) bool {
 		checks := landed.a.Task.Checks
 		redundant := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
 		asked[whole(checks)] = true
 		return redundant
-	})
-	for i := range list {
-		list[i].touched = slices.ContainsFunc(late, list[i].touchedBy)
-	}
-	slices.SortStableFunc(list, func(a, b landedTask) int {
-		switch {
-		case a.touched == b.touched:
-			return 0
-		case a.touched:
-			return -1
-		}
-		return 1
-	})
-	return list
-}
-
-// touchedBy reports whether later work has changed a file that r changed or declares, one beside such a file, or one that a
-// check of r names.
-func (r landedTask) touchedBy(later landedTask) bool {
-	if later.at == r.at || later.when.Before(r.when) {
-		return false
-	}
-	return slices.ContainsFunc(later.files, func(file string) bool {
-		beside := func(own string) bool { return path.Dir(own) == path.Dir(file) }
-		named := func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(file)) }
-		return slices.ContainsFunc(r.files, beside) || slices.ContainsFunc(r.a.Task.Checks, named) ||
-			slices.ContainsFunc(r.a.Task.Files, func(glob string) bool { return globs.Covers(glob, file) })
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 // Finder runs the checks of completed tasks again.
 type Finder struct {
 	Epic    *epic.Epic
-	Run     string  // run id
 	Jobs    int     // tasks at once
 	Share   float64 // of the run's time so far: how long checks may run
 	View    func(read func(l *attempts.Ledger))

@@ -12,15 +12,14 @@ import (
 	"relay/orchestrator/engine"
 )
 
-// replayLog is what the log has of one run, by what it is about.
+// nightLog holds the events of one run by their subjects.
 type nightLog struct {
-	any    bool
 	began  time.Time // as of StepBegun …
 	offset int64
 	last   uint64 // event
 
 	steps []recordedStep // in the order in which they were made
-	next  int            // the first that has not been made anew
+	next  int            // the first that is not repeated yet
 
 	events  []attempts.Event // that follow from no step, in the order of the log
 	folded  int              // of these
@@ -53,10 +52,9 @@ type recordedReview struct {
 	cooling []*attempts.Cooldown
 }
 
-// add takes in an event of the run.
+// add files an event of the run.
 func (l *nightLog) add(e attempts.Event) {
-	if !l.any {
-		l.any = true
+	if l.last == 0 {
 		l.started, l.landing, l.ends = map[attemptID]attempts.Event{}, map[attemptID]*attempts.Ended{}, map[attemptID]attempts.Event{}
 		l.cooling, l.gated = map[attemptID][]*attempts.Cooldown{}, map[string][]attempts.Event{}
 	}
@@ -72,7 +70,7 @@ func (l *nightLog) add(e attempts.Event) {
 	l.addDecided(e)
 }
 
-// addDecided takes in an event by what it is about.
+// addDecided files an event by its subject.
 func (l *nightLog) addDecided(e attempts.Event) {
 	id := attemptID{e.Task, e.Attempt}
 	switch e.Type {
@@ -144,21 +142,15 @@ func (l *nightLog) files(s attempts.Step) []string {
 	return nil
 }
 
-// Reasons for which decisions cannot be made anew.
+// Reasons for which decisions cannot be repeated.
 const (
-	noSteps     = "the log is of a relay that did not record what they rest on"
-	lostSteps   = "what they rest on is missing from the log, as after a crash"
+	lostSteps   = "the steps that they depend on are missing from the log, as after a crash"
 	notRecorded = "the log does not say how they came to their end"
-	noGroups    = "the log does not say how long their checks took"
 	unreadable  = "their evidence cannot be read"
 )
 
-// countUnchecked counts the decisions of the log that no step was made anew for.
-func (r *replayer) countUnchecked() {
-	why := lostSteps
-	if len(r.log.steps) == 0 {
-		why = noSteps
-	}
+// countUnchecked counts the decisions of the log whose steps were not repeated.
+func countUnchecked(r *replayer) {
 	chosen, ruled, waits := map[string]int{}, map[attemptID]bool{}, 0
 	for _, s := range r.log.steps[:r.log.next] {
 		switch s.Kind {
@@ -168,26 +160,21 @@ func (r *replayer) countUnchecked() {
 			ruled[attemptID{s.Task, s.Attempt}] = true
 		case attempts.StepWaited:
 			waits++
-		default: // it is no event's
+		default: // no event follows from these
 		}
 	}
 	for _, id := range sortedIDs(r.log.started) {
 		if chosen[id.task]--; chosen[id.task] < 0 {
-			r.report.Cannot(Start, id.task, why)
+			r.report.Cannot(Start, id.task, lostSteps)
 		}
 	}
 	for _, id := range sortedIDs(r.log.ends) {
 		if !ruled[id] {
-			r.report.Cannot(End, id.task, why)
+			r.report.Cannot(End, id.task, lostSteps)
 		}
 	}
 	for range r.log.waits - waits {
-		r.report.Cannot(Wait, "", why)
-	}
-	if len(r.log.steps) == 0 {
-		for _, id := range sortedIDs(r.log.landing) {
-			r.report.Cannot(Landing, id.task, why)
-		}
+		r.report.Cannot(Wait, "", lostSteps)
 	}
 }
 
@@ -234,7 +221,7 @@ var decisions = map[attempts.StepKind]Decision{
 }
 
 // task returns a task of the plan.
-func (r *replayer) task(id string) (*epic.Task, bool) {
+func task(r *replayer, id string) (*epic.Task, bool) {
 	index, ok := r.rec.Graph.Index(id)
 	if !ok {
 		return nil, false
@@ -243,9 +230,9 @@ func (r *replayer) task(id string) (*epic.Task, bool) {
 }
 
 // verified returns an attempt as it waits for its landing.
-func (r *replayer) verified(s attempts.Step, files []string) engine.Verified {
+func verified(r *replayer, s attempts.Step, files []string) engine.Verified {
 	v := engine.Verified{Attempt: engine.Attempt{Run: r.rec.Run, Number: s.Attempt, Ended: s.Recovered}}
-	if task, ok := r.task(s.Task); ok {
+	if task, ok := task(r, s.Task); ok {
 		v.Attempt.Task = *task
 	}
 	v.Result.Receipt.FilesChanged = files

@@ -1,4 +1,4 @@
-// Package replay says what came of the decisions of a recorded run when they were made anew, and plans the same night with other
+// Package replay repeats the decisions of a recorded run, reports those that differ, and simulates the same night with other
 // settings. It is pure: package decide makes the decisions.
 package replay
 
@@ -44,14 +44,12 @@ var unchecked = []struct {
 	{Wait, "waits"},
 	{End, "ends of attempts"},
 	{Ruling, "rulings on attempts"},
-	{Landing, "landings"},
-	{Group, "groups of landings"},
 }
 
-// Report is what a replay found.
+// Report holds the findings of a replay.
 type Report struct {
 	Run         string           `json:"run"`
-	Decisions   int              `json:"decisions"` // that were made anew
+	Decisions   int              `json:"decisions"` // that were repeated
 	Kinds       map[Decision]int `json:"kinds"`     // of these
 	Differences []Difference     `json:"differences"`
 	Unchecked   []Unchecked      `json:"unchecked"`
@@ -101,7 +99,7 @@ func New(run string) *Report {
 	return &Report{Run: run, Kinds: map[Decision]int{}, Differences: []Difference{}, Unchecked: []Unchecked{}, Causes: map[verdict.Cause]int{}}
 }
 
-// Made counts a decision that was made anew.
+// Made counts a repeated decision.
 func (r *Report) Made(d Decision) {
 	r.Decisions++
 	r.Kinds[d]++
@@ -113,7 +111,7 @@ func (r *Report) Differs(d Difference) {
 	r.Differences = append(r.Differences, d)
 }
 
-// Cannot adds a decision that cannot be made anew.
+// Cannot adds a decision that cannot be repeated.
 func (r *Report) Cannot(d Decision, task, why string) {
 	at := slices.IndexFunc(r.Unchecked, func(u Unchecked) bool { return u.Decision == d && u.Why == why })
 	if at < 0 {
@@ -134,7 +132,7 @@ const mostRemembered = 100
 func (r *Report) Summary() string {
 	switch {
 	case r.Decisions == 0:
-		return "no decision of run " + r.Run + " can be made anew"
+		return "no decision of run " + r.Run + " can be repeated"
 	case len(r.Differences) == 0 && len(r.Damage) > 0:
 		return fmt.Sprintf("%s of run %s: as recorded, in a log that is damaged", text.Count(r.Decisions, "decision"), r.Run)
 	case len(r.Differences) == 0:
@@ -144,13 +142,13 @@ func (r *Report) Summary() string {
 	return fmt.Sprintf("%d of %s of run %s %s:", n, text.Count(r.Decisions, "decision"), r.Run, text.Verb(n, "differs", "differ"))
 }
 
-// Most that is told of a replay.
+// Limits of the lines of a replay.
 const (
 	mostDifferences = 50
 	mostTasks       = 10
 )
 
-// Lines returns what was found, the summary first. Times are told by the given function.
+// Lines returns the findings, the summary first. clock formats times.
 func (r *Report) Lines(clock func(time.Time) string) []string {
 	lines := []string{r.Summary()}
 	for _, what := range r.Damage {

@@ -94,13 +94,13 @@ func TestWhatIf(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `run 20260111T220000Z-0000: 100.0 min, 6.00 USD, 3 completed, 1 job
-planned anew as it was: 85.0 min, 6.00 USD, 4 completed, 1 job
-planned so: 30.0 min, 6.00 USD, 4 completed, 3 jobs, codex, gemini
+simulated with its own settings: 85.0 min, 6.00 USD, 4 completed, 1 job
+simulated with these settings: 30.0 min, 6.00 USD, 4 completed, 3 jobs, codex, gemini
 critical path, recorded: A, B, 32.0 min; planned: A, B, 30.0 min
 not known: other outcomes than those recorded, and usage limits that would be reached earlier or later
 not known: 1 attempt that failed through a provider, or did not come to an end, are left out: 2 minutes
 not known: these came to no end in that night, and are planned with the mean of the others: E, F
-not known: never run with codex or gemini, and planned as long and as dear as they were: A, B, C, D`
+not known: never run with codex or gemini, and planned with their recorded times and costs: A, B, C, D`
 	if got := strings.Join(p.Lines(), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -109,8 +109,8 @@ not known: never run with codex or gemini, and planned as long and as dear as th
 func TestWhatIfIsRefused(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
-		"jobs=0":      "jobs=0 is no number from 1 to 1000",
-		"jobs=many":   "jobs=many is no number from 1 to 1000",
+		"jobs=0":      "jobs=0 is not a number from 1 to 1000",
+		"jobs=many":   "jobs=many is not a number from 1 to 1000",
 		"jobs=2,4":    `--what-if cannot change "jobs"`,
 		"until=7":     `--what-if cannot change "until"`,
 		"codex":       `--what-if cannot change "codex"`,
@@ -133,15 +133,15 @@ func TestManyDifferences(t *testing.T) {
 		r.Differs(replay.Difference{Decision: replay.Start, At: evening, Task: "T1", Then: "one", Now: "other"})
 	}
 	r.Cannot(replay.Wait, "", "why")
-	r.Cannot(replay.Landing, "T1", "why")
-	r.Cannot(replay.Landing, "T1", "why")
+	r.Cannot(replay.End, "T1", "why")
+	r.Cannot(replay.End, "T1", "why")
 	lines := r.Lines(func(at time.Time) string { return at.Format(time.TimeOnly) })
 	got := strings.Join([]string{lines[0], lines[50], lines[51], lines[52], lines[53]}, "\n")
 	want := `60 of 60 decisions of run 20260111T220000Z-0000 differ:
   22:00:00  start of T1: then one; now other
   … and 10 more; --json has all of them
 cannot be checked: 1 waits: why
-cannot be checked: 2 landings (T1): why`
+cannot be checked: 2 ends of attempts (T1): why`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

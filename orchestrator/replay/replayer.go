@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
@@ -19,10 +18,10 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// Recorded is a run that is to be decided anew.
+// Recorded is a run whose decisions are to be repeated.
 type Recorded struct {
 	Run   string
-	Epic  *epic.Epic // the plan it went by
+	Epic  *epic.Epic // its plan
 	Graph *epic.Graph
 	// Events calls f with every event of the epic, in order, at least up to the end of the run. See [attempts.Replay].
 	Events func(f func(attempts.Event) error) error
@@ -34,8 +33,8 @@ func RecordedIn(dir, run string, e *epic.Epic, g *epic.Graph) Recorded {
 	return Recorded{Run: run, Epic: e, Graph: g, Events: func(f func(attempts.Event) error) error { return attempts.Replay(dir, f) }}
 }
 
-// Decide makes the decisions of a recorded run anew, with the code that a run makes them with: at the recorded times, with the recorded
-// ends of attempts. Where it decides otherwise that is a difference, and it goes on from what was recorded.
+// Decide repeats the decisions of a recorded run with the code of a run, at the recorded times and with the recorded ends of attempts. It
+// reports each difference, and continues from the record.
 func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 	return DecideBy(ctx, rec, Current())
 }
@@ -43,7 +42,7 @@ func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 // DecideFunc is [decide.Dispatcher.Decide].
 type DecideFunc func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
 
-// Code is what decides: a test has something else in its place.
+// Code makes the decisions. Tests replace parts of it.
 type Code struct {
 	Decide   DecideFunc
 	Together func(q *decide.Queue, due []decide.Queued) int
@@ -66,12 +65,12 @@ func DecideBy(ctx context.Context, rec Recorded, with Code) (*Report, error) {
 	}
 	r.drive()
 	rule(r)
-	r.countUnchecked()
+	countUnchecked(r)
 	r.report.Damage = damage(rec.View, rec.Run, r.log.last)
 	return r.report, nil
 }
 
-// replayer decides a recorded run anew. It is used by one goroutine.
+// replayer repeats the decisions of a recorded run. One goroutine uses it.
 type replayer struct {
 	Code
 
@@ -116,13 +115,13 @@ func (l *replayedLedger) AppendLater(events ...attempts.Event) error {
 	return nil
 }
 
-// made returns the steps that were made anew since setMade.
+// made returns the steps that were repeated since setMade.
 func (r *replayer) made() []attempts.Step {
 	r.memory.steps = append(r.memory.steps, r.s.TakeSteps()...)
 	return r.memory.steps
 }
 
-// setMade has these be the steps that were made anew.
+// setMade replaces the repeated steps.
 func (r *replayer) setMade(steps ...attempts.Step) {
 	r.s.TakeSteps()
 	r.memory.steps = steps
@@ -134,25 +133,25 @@ func (r *replayer) read() error {
 		switch {
 		case e.Run == r.rec.Run:
 			r.log.add(e)
-		case !r.log.any:
+		case r.log.last == 0:
 			r.memory.Fold(e)
 		}
 		return r.ctx.Err()
 	})
-	if err == nil && !r.log.any {
+	if err == nil && r.log.last == 0 {
 		err = ErrNoSuchRun
 	}
 	slices.SortStableFunc(r.log.steps, func(a, b recordedStep) int { return cmp.Compare(a.Number, b.Number) })
 	return err
 }
 
-// drive goes through the steps of the run.
+// drive repeats the steps of the run.
 func (r *replayer) drive() {
 	for r.log.next < len(r.log.steps) {
 		s := r.log.steps[r.log.next]
 		first := r.log.next == 0
 		if s.Number != uint64(r.log.next+1) || first && (s.Kind != attempts.StepBegun || s.Rules == nil || len(s.Rules.Runners) == 0) {
-			return // what is missing is told
+			return // countUnchecked reports the rest
 		}
 		if r.log.next == 0 {
 			r.begin(s)
@@ -160,17 +159,17 @@ func (r *replayer) drive() {
 			continue
 		}
 		r.moveTo(s)
-		r.idle(s)
+		idle(r, s)
 		r.setMade()
 		if !r.take(s) {
 			return
 		}
 		r.match()
 	}
-	r.ended()
+	ended(r)
 }
 
-// begin makes the parts of the run, as they were.
+// begin makes the parts of the run from its recorded settings.
 func (r *replayer) begin(s recordedStep) {
 	o := decide.SettingsOf(s.Rules)
 	o.Run, o.Epic, o.Graph = r.rec.Run, r.rec.Epic, r.rec.Graph
@@ -191,7 +190,7 @@ func (r *replayer) begin(s recordedStep) {
 	r.open = r.s.OpenAttempts()
 }
 
-// moveTo sets the clocks, and what was drawn and measured, to those of a step.
+// moveTo sets the clocks, the random numbers and the measured room to those of a step.
 func (r *replayer) moveTo(s recordedStep) {
 	r.at = r.log.instant(s.Step)
 	r.drawn = s.Drawn
@@ -204,7 +203,7 @@ func (r *replayer) moveTo(s recordedStep) {
 	}
 }
 
-// fold takes in an event that follows from no step.
+// fold folds an event that does not follow from a step.
 func (r *replayer) fold(e attempts.Event) {
 	if e.Undone != nil {
 		r.report.Made(Undone)
@@ -215,7 +214,7 @@ func (r *replayer) fold(e attempts.Event) {
 	r.memory.Fold(e)
 }
 
-// match holds the steps that were made anew against those recorded, and goes on behind them.
+// match compares the repeated steps with the recorded ones, and continues behind them.
 func (r *replayer) match() {
 	made := r.made()
 	for i, m := range made {
@@ -249,85 +248,11 @@ func sameStep(a, b attempts.Step) bool {
 	return same && until <= untilTolerance && slices.Equal(a.Tasks, b.Tasks)
 }
 
-// joined holds the order in which work could land against the one recorded.
-func (r *replayer) joined() {
-	r.report.Made(Landing)
-	if r.s.Queue == nil {
-		return
-	}
-	due := decide.TasksOf(r.s.Queue.Due())
-	recorded := &r.log.steps[r.log.next]
-	if !slices.Equal(due, recorded.Tasks) {
-		r.differs(Landing, "", landText(recorded.Tasks), landText(due))
-	}
-	r.waiting, r.group = recorded.Tasks, len(recorded.Tasks)
-	r.grouped(recorded)
-	r.setMade(recorded.Step)
-}
-
-// grouped holds how many of what could land share a run of checks against what was recorded.
-func (r *replayer) grouped(s *recordedStep) {
-	if s.Together == 0 {
-		if len(s.Tasks) > 1 { // one by itself is no decision
-			r.report.Cannot(Group, s.Tasks[0], noGroups)
-		}
-		return
-	}
-	r.report.Made(Group)
-	r.group = max(0, min(s.Together, len(r.waiting)))
-	r.sameGroup(r.Together(r.s.Queue, r.s.Queue.Named(r.waiting)))
-}
-
-// split holds how many are tried next, of work that has failed its checks together, against what was recorded.
-func (r *replayer) split(s recordedStep) {
-	r.report.Made(Group)
-	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		r.differs(Group, "", "together fail "+strings.Join(s.Tasks, ", "), groupText(r.waiting[:r.group]))
-	}
-	r.group = max(0, min(s.Together, len(r.waiting)))
-	r.sameGroup(r.Fewer(len(s.Tasks)))
-	r.setMade(s.Step)
-}
-
-// sameGroup holds a number of works that would share a run of checks now against the one recorded.
-func (r *replayer) sameGroup(now int) {
-	if now = min(now, len(r.waiting)); now != r.group {
-		r.differs(Group, "", groupText(r.waiting[:r.group]), groupText(r.waiting[:now]))
-	}
-}
-
-func groupText(tasks []string) string {
-	if len(tasks) == 1 {
-		return tasks[0] + " is checked by itself"
-	}
-	return strings.Join(tasks, ", ") + " share a run of checks"
-}
-
-func landText(tasks []string) string {
-	if len(tasks) == 0 {
-		return "nothing can land"
-	}
-	return strings.Join(tasks, ", ") + " can land, in this order"
-}
-
-// landed takes what has landed together off the queue: the first of what was put together.
-func (r *replayer) landed(s recordedStep) {
-	r.report.Made(Landing)
-	if n := len(s.Tasks); n > r.group || !slices.Equal(s.Tasks, r.waiting[:n]) {
-		then, now := "together land "+strings.Join(s.Tasks, ", "), "together land the first of "+strings.Join(r.waiting[:r.group], ", ")
-		r.differs(Landing, "", then, now)
-	}
-	if r.s.Queue == nil {
-		return
-	}
-	r.s.Queue.Remove(s.Tasks)
-}
-
 // ruled decides what an attempt's end means.
 func (r *replayer) ruled(s recordedStep) bool {
 	id := attemptID{s.Task, s.Attempt}
 	event, ok := r.log.ends[id]
-	task, known := r.task(s.Task)
+	task, known := task(r, s.Task)
 	if !ok || !known {
 		r.report.Cannot(End, s.Task, notRecorded)
 		return false
@@ -339,7 +264,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	if n := len(record.Attempts); n > 0 && record.Attempts[n-1].ID == s.Attempt {
 		record.Attempts = record.Attempts[:n-1]
 	}
-	a := engine.Attempt{Run: r.rec.Run, Task: *task, Number: s.Attempt, Runner: r.runnerOf(s), Ended: s.Recovered}
+	a := engine.Attempt{Run: r.rec.Run, Task: *task, Number: s.Attempt, Runner: runnerOf(r, s), Ended: s.Recovered}
 	if last, ok := verdict.Previous(record); ok && s.OnlyReview {
 		a.Previous = last
 	}
@@ -352,7 +277,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	if !sameGate(now.Gate, then.Gate) {
 		r.differs(End, s.Task, gateText(then.Gate), gateText(now.Gate))
 	}
-	r.compareCooldowns(End, s.Task, r.log.cooling[id], rule.Cooldown)
+	compareCooldowns(r, End, s.Task, r.log.cooling[id], rule.Cooldown)
 	r.memory.Fold(event)
 	for _, c := range r.log.cooling[id] {
 		r.memory.Fold(attempts.Event{Type: attempts.TypeCooldown, Task: s.Task, At: event.At, Run: event.Run, Seq: event.Seq, Cooldown: c})
@@ -361,7 +286,7 @@ func (r *replayer) ruled(s recordedStep) bool {
 	return true
 }
 
-// resultOf returns what the engine has told of an attempt.
+// resultOf returns the engine's result of an attempt.
 func resultOf(s attempts.Step, then *attempts.Ended) engine.Result {
 	f := engine.Result{
 		Outcome: then.Outcome, Receipt: then.Receipt, Head: then.Head, Landed: then.Landed, Model: then.Model, Session: then.Session,
@@ -382,7 +307,7 @@ func unableOf(s attempts.Step) (list []engine.Unable) {
 }
 
 // compareCooldowns holds until when runners are not asked against what was recorded.
-func (r *replayer) compareCooldowns(of Decision, task string, then, now []*attempts.Cooldown) {
+func compareCooldowns(r *replayer, of Decision, task string, then, now []*attempts.Cooldown) {
 	for i := range max(len(then), len(now)) {
 		was, is := cooldownText(then, i), cooldownText(now, i)
 		if was != is {
@@ -393,7 +318,7 @@ func (r *replayer) compareCooldowns(of Decision, task string, then, now []*attem
 
 func cooldownText(list []*attempts.Cooldown, i int) string {
 	if i >= len(list) {
-		return "no runner is put off"
+		return "every runner may be asked"
 	}
 	return list[i].Runner + " is not asked before " + list[i].Until.UTC().Format(time.RFC3339Nano)
 }
@@ -441,7 +366,7 @@ func (r *replayer) reviewed(s recordedStep) bool {
 	r.log.reviews = r.log.reviews[1:]
 	f := engine.Result{Outcome: s.Outcome, ResetAt: s.ResetAt, Unable: unableOf(s.Step)}
 	f.Receipt.Review = &then.event.EpicReviewed.Reviewed
-	r.compareCooldowns(Review, "", then.cooling, r.s.Judge.DecideEpic(f).Cooldown)
+	compareCooldowns(r, Review, "", then.cooling, r.s.Judge.DecideEpic(f).Cooldown)
 	r.memory.Fold(then.event)
 	return true
 }

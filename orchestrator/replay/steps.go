@@ -3,10 +3,8 @@ package replay
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
@@ -14,7 +12,7 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// take makes one step anew. It reports false if the log says too little to go on.
+// take repeats one step. It reports false if the log says too little to continue.
 func (r *replayer) take(s recordedStep) bool {
 	state, now := r.s, r.at
 	if state.Plan == nil && !beforePlan[s.Kind] {
@@ -51,7 +49,7 @@ func (r *replayer) take(s recordedStep) bool {
 	return true
 }
 
-// requested takes in what a person asked of the run: it is no decision, but others rest on it.
+// requested applies a person's request. It is not a decision, but others depend on it.
 func (r *replayer) requested(s recordedStep) bool {
 	events := r.log.askedBy(s.carrier)
 	if len(events) == 0 {
@@ -78,11 +76,11 @@ func (r *replayer) takeAttempt(s recordedStep) bool {
 		}
 		state.Step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Runner: s.Runner})
 	case attempts.StepJoined:
-		r.joined()
+		joined(r)
 	case attempts.StepSplit:
-		r.split(s)
+		split(r, s)
 	case attempts.StepLanded:
-		r.landed(s)
+		landed(r, s)
 	case attempts.StepReviewed:
 		return r.reviewed(s)
 	default:
@@ -105,9 +103,9 @@ func (r *replayer) takeOne(s recordedStep, index int) bool {
 	case attempts.StepRefused:
 		r.refused(s, index)
 	case attempts.StepProved:
-		v := r.verified(s.Step, r.log.files(s.Step))
+		v := verified(r, s.Step, r.log.files(s.Step))
 		if !s.Recovered {
-			state.Pool.Answered(r.runnerOf(s), s.Task, now)
+			state.Pool.Answered(runnerOf(r, s), s.Task, now)
 		}
 		if r.s.Queue == nil {
 			return false
@@ -123,7 +121,7 @@ func (r *replayer) takeOne(s recordedStep, index int) bool {
 			return false
 		}
 		r.memory.Fold(e)
-		r.s.Judge.Found(r.verified(s.Step, nil).Attempt, e.Ended)
+		r.s.Judge.Found(verified(r, s.Step, nil).Attempt, e.Ended)
 	case attempts.StepClosed:
 		state.Step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Attempt: s.Attempt})
 		r.s.Limits.Budget.End(s.Task, r.last[s.Task].result.Usage, false)
@@ -202,7 +200,7 @@ func decidedText(plan *schedule.Schedule, next decide.Choice, made []attempts.St
 }
 
 // runnerOf returns the runner of an attempt, by the record.
-func (r *replayer) runnerOf(s recordedStep) string {
+func runnerOf(r *replayer, s recordedStep) string {
 	for _, a := range r.memory.Task(s.Task).Attempts {
 		if a.ID == s.Attempt {
 			return a.Runner
@@ -234,7 +232,7 @@ func (r *replayer) used(s recordedStep) {
 	m := r.s.Limits
 	for i, u := range s.Used {
 		if i < len(s.Used)-1 {
-			m.Told(u) // what follows is told by the last
+			m.Told(u) // the last one has the consequences
 			continue
 		}
 		m.RecordUsage(engine.Event{Task: u.Task, Usage: u.Usage, Delivered: s.Task == ""})
@@ -262,69 +260,6 @@ func (r *replayer) waitedForPanel(s recordedStep) {
 	r.differs(Wait, "", stepText(s.Step), now)
 	r.s.Dispatcher.Force(s.Step)
 	r.setMade(s.Step)
-}
-
-// idleFor is how long a job is left free before that is a decision: a worker that waits looks again after decide.LongestWait at most.
-const idleFor = decide.LongestWait + 5*time.Second
-
-// idle holds against the code that no task was started while a job was free, up to a while before a step.
-func (r *replayer) idle(s recordedStep) {
-	before := r.log.steps[r.log.next-1].Step
-	gap := time.Duration(s.Ran - before.Ran)
-	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || r.busy() >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
-		return
-	}
-	if !r.wakes(r.log.instant(before)) {
-		return
-	}
-	before.Ran += int64(gap - idleFor)
-	before.Drift = min(before.Drift, s.Drift) // when the day's clock has jumped is not known
-	r.checkIdle(r.log.instant(before))
-}
-
-// wakes reports whether a worker that is free now looks for work again by itself: else it waits for others to change something.
-func (r *replayer) wakes(now clock.Instant) bool {
-	at := r.at
-	r.at = now
-	kept := r.s.Dispatcher.Kept()
-	next, wait, _ := r.Decide(r.s.Dispatcher, now)
-	kept()
-	r.at = at
-	return next.Index >= 0 || wait != nil && wait.Rest > 0
-}
-
-// checkIdle reports a task that could start now.
-func (r *replayer) checkIdle(now clock.Instant) {
-	if r.s.Limits.Cramped() {
-		return // the machine had no room when it was looked at last
-	}
-	r.report.Made(Idle)
-	at, free := r.at, r.free
-	defer func() { r.at, r.free = at, free }()
-	r.at, r.free = now, decide.Free{Disk: -1, Memory: -1}
-	kept := r.s.Dispatcher.Kept()
-	next, _, _ := r.Decide(r.s.Dispatcher, now)
-	kept()
-	if next.Index >= 0 {
-		task := r.s.Plan.Task(next.Index).ID
-		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
-	}
-}
-
-// busy returns how many workers have a task.
-func (r *replayer) busy() int { return r.s.Plan.CountRunning() - r.s.Queue.Count() }
-
-// ended holds the end of a run that ended by itself against the code: nothing could start any more.
-func (r *replayer) ended() {
-	stop := r.log.stopped
-	if stop == nil || r.s == nil || r.over || r.stopped || r.s.Plan == nil {
-		return
-	}
-	switch ending.Reason(stop.Reason) {
-	case ending.EpicComplete, ending.NoRunnableTasks:
-		r.checkIdle(r.at)
-	default: // the reason is a step
-	}
 }
 
 // rule decides again on the evidence of every attempt that has some in the log, and reports rulings that differ.

@@ -17,13 +17,13 @@ import (
 	"relay/orchestrator/verdict"
 )
 
-// WhatIf are settings in the place of those that a run went by.
+// WhatIf are settings in place of a run's own.
 type WhatIf struct {
-	Jobs    int      // 0: as it was
-	Runners []string // none: as they were
+	Jobs    int      // 0: as recorded
+	Runners []string // none: as recorded
 }
 
-// SettingError means that what is to be planned cannot be.
+// SettingError reports settings that cannot be simulated.
 type SettingError struct{ Message, Hint string }
 
 func (e *SettingError) Error() string { return e.Message }
@@ -44,7 +44,7 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 			return w, &SettingError{"--what-if " + strconv.Quote(written) + " has a key or a value that is empty", whatIfHint}
 		case key == "jobs" && named:
 			if w.Jobs, err = strconv.Atoi(value); err != nil || w.Jobs < 1 || w.Jobs > attempts.MaxJobs {
-				return w, &SettingError{fmt.Sprintf("jobs=%s is no number from 1 to %d", value, attempts.MaxJobs), whatIfHint}
+				return w, &SettingError{fmt.Sprintf("jobs=%s is not a number from 1 to %d", value, attempts.MaxJobs), whatIfHint}
 			}
 		case key == "runners":
 			w.Runners = append(w.Runners, value)
@@ -57,17 +57,17 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 
 const whatIfHint = "the keys are jobs and runners: relay replay --what-if jobs=4,runners=codex,claude"
 
-// Plan is a recorded run beside the same run planned anew.
+// Plan is a recorded run beside two simulations of it.
 type Plan struct {
 	Run      string   `json:"run"`
 	Recorded Figures  `json:"recorded"`
-	Same     Figures  `json:"same_settings"`    // planned, with the settings that it went by
-	Planned  Figures  `json:"planned"`          // with the others
+	Same     Figures  `json:"same_settings"`    // simulated, with its own settings
+	Planned  Figures  `json:"planned"`          // simulated, with the others
 	Unknown  []string `json:"unknown"`          // what the plan cannot know
 	Damage   []string `json:"damage,omitempty"` // of the log: where, and what is missing
 }
 
-// Figures are what a night takes.
+// Figures are the duration, cost and result of a night.
 type Figures struct {
 	Jobs         int      `json:"jobs"`
 	Runners      []string `json:"runners,omitempty"`
@@ -99,22 +99,20 @@ func (n *Night) Plan(w WhatIf) (*Plan, error) {
 // recorded returns what the night has taken.
 func (n *Night) recorded() Figures {
 	f := Figures{Jobs: n.Jobs, Runners: n.Runners, Minutes: n.Ended.Sub(n.Began).Minutes(), CostUSD: n.Usage.CostUSD}
-	path := newPath(n)
+	takes := map[string]float64{}
 	for id, tries := range n.tries {
-		sum := 0.0
 		for _, t := range tries {
-			sum += t.minutes
+			takes[id] += t.minutes
 		}
-		path.add(id, sum)
 		if n.ends[id] == completed {
 			f.Completed++
 		}
 	}
-	f.CriticalPath, f.PathMinutes = path.longest()
+	f.CriticalPath, f.PathMinutes = longestPath(n.graph, takes)
 	return round(f)
 }
 
-// basis is what a night is planned by.
+// basis holds the inputs of a simulation.
 type basis struct {
 	night  *Night
 	tries  map[string][]try // without those that failed through a provider or were stopped
@@ -167,22 +165,22 @@ func points(t *epic.Task) float64 {
 // plan plans the night once.
 func (b *basis) plan(s *schedule.Schedule, jobs int, runners []string) Figures {
 	f := Figures{Jobs: jobs, Runners: runners, CostUSD: b.cost}
-	done, path := map[string]int{}, newPath(b.night)
+	done, takes := map[string]int{}, map[string]float64{}
 	f.Minutes = s.Simulate(jobs, func(i int) (float64, schedule.Ending) {
 		id := b.night.graph.ID(i)
 		at := done[id]
 		done[id]++
-		takes, ends := b.attempt(i, at)
+		minutes, ends := b.attempt(i, at)
 		if at < len(b.tries[id]) {
 			f.CostUSD += b.tries[id][at].usd
 		}
 		if ends == schedule.Completes {
 			f.Completed++
 		}
-		path.add(id, takes)
-		return takes, ends
+		takes[id] += minutes
+		return minutes, ends
 	}, nil)
-	f.CriticalPath, f.PathMinutes = path.longest()
+	f.CriticalPath, f.PathMinutes = longestPath(b.night.graph, takes)
 	return round(f)
 }
 
@@ -214,7 +212,7 @@ func (b *basis) unknown(w WhatIf) []string {
 		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+text.Some(b.guess, mostTasks))
 	}
 	if strange := b.strangers(w.Runners); len(strange) > 0 {
-		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned as long and as dear as they were: "+text.Some(strange, mostTasks))
+		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned with their recorded times and costs: "+text.Some(strange, mostTasks))
 	}
 	return list
 }
@@ -226,7 +224,7 @@ func (b *basis) strangers(runners []string) (ids []string) {
 	}
 	for i := range b.night.graph.Len() {
 		id := b.night.graph.ID(i)
-		named := b.night.epic.Tasks[i].Runner != "" // it goes to that one whatever the order is
+		named := b.night.epic.Tasks[i].Runner != "" // the order of runners does not matter for it
 		had := slices.ContainsFunc(b.tries[id], func(t try) bool { return slices.Contains(runners, t.runner) })
 		if len(b.tries[id]) > 0 && !had && !named {
 			ids = append(ids, id)
@@ -245,8 +243,8 @@ func round(f Figures) Figures {
 func (p *Plan) Lines() []string {
 	lines := []string{
 		"run " + p.Run + ": " + p.Recorded.line(),
-		"planned anew as it was: " + p.Same.line(),
-		"planned so: " + p.Planned.line(),
+		"simulated with its own settings: " + p.Same.line(),
+		"simulated with these settings: " + p.Planned.line(),
 	}
 	if len(p.Planned.CriticalPath) > 0 {
 		lines = append(lines, fmt.Sprintf("critical path, recorded: %s; planned: %s", p.Recorded.path(), p.Planned.path()))
@@ -268,7 +266,7 @@ func (f *Figures) line() string {
 	return line
 }
 
-// mostPath is how many tasks of a critical path are told.
+// mostPath is how many tasks of a critical path are named.
 const mostPath = 20
 
 func (f *Figures) path() string {
@@ -304,7 +302,7 @@ type try struct {
 	usd     float64
 }
 
-// fate is what became of a task in a run.
+// fate is the result of a task in a run.
 type fate uint8
 
 const (
@@ -316,7 +314,7 @@ const (
 // ErrNoSuchRun means that the log has no event of a run.
 var ErrNoSuchRun = errors.New("the event log has nothing of that run")
 
-// ReadNight reads a run from the events of its epic. e is the plan that it went by.
+// ReadNight reads a run from the events of its epic. e is its plan.
 func ReadNight(run string, e *epic.Epic, g *epic.Graph, events func(func(attempts.Event) error) error) (*Night, error) {
 	n := &Night{Run: run, epic: e, graph: g, before: attempts.NewMemory(g), tries: map[string][]try{}, ends: map[string]fate{}}
 	err := events(func(e attempts.Event) error {
@@ -390,7 +388,7 @@ func (n *Night) addEnd(e attempts.Event) {
 	}
 }
 
-// leastMinutes is what an attempt takes that has taken no time by the log, which knows milliseconds.
+// leastMinutes is the duration of an attempt that took less than a millisecond.
 const leastMinutes = 1.0 / 60_000
 
 // schedule is that of the run when it began.
@@ -401,19 +399,8 @@ func (n *Night) schedule(wanted []bool) (s *schedule.Schedule) {
 	return s
 }
 
-// path is how long each task takes, to find those that depend on each other and take longest.
-type path struct {
-	night *Night
-	takes map[string]float64
-}
-
-func newPath(n *Night) *path { return &path{n, map[string]float64{}} }
-
-func (p *path) add(id string, minutes float64) { p.takes[id] += minutes }
-
-// longest returns the tasks of the longest path, the first of them first, and how long that is.
-func (p *path) longest() (ids []string, minutes float64) {
-	g := p.night.graph
+// longestPath returns the tasks that depend on each other and take longest together, the first of them first, and their minutes.
+func longestPath(g *epic.Graph, takes map[string]float64) (ids []string, minutes float64) {
 	length, from := make([]float64, g.Len()), make([]int, g.Len())
 	last := -1
 	for _, i := range g.Order() {
@@ -423,7 +410,7 @@ func (p *path) longest() (ids []string, minutes float64) {
 				from[i] = d
 			}
 		}
-		if length[i] = p.takes[g.ID(i)]; length[i] > 0 && from[i] >= 0 {
+		if length[i] = takes[g.ID(i)]; length[i] > 0 && from[i] >= 0 {
 			length[i] += length[from[i]]
 		}
 		if length[i] > 0 && (last < 0 || length[i] > length[last]) {

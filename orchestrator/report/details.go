@@ -45,11 +45,11 @@ func (p *page) task(t *Task) {
 	p.attempts(t)
 	last := judged(t)
 	if last == nil {
-		p.criteria(nil, t)
+		writeCriteria(p, nil, t)
 		return
 	}
-	p.verdicts(last)
-	p.criteria(last.Proofs, t)
+	writeVerdicts(p, last)
+	writeCriteria(p, last.Proofs, t)
 }
 
 // shortHash returns the begin of a commit's hash.
@@ -68,7 +68,7 @@ func (p *page) attempts(t *Task) {
 	for i := range t.Attempts[from:] {
 		a := &t.Attempts[from+i]
 		length := ", " + lasting(a.Seconds)
-		if a.Seconds == 0 && p.over { // nobody knows when it came to its end
+		if a.Seconds == 0 && p.over { // its end is unknown
 			length = ""
 		}
 		p.say("- attempt %d, %s%s: %s", a.ID, p.timeText(a.StartedAt), length, name(strings.ReplaceAll(string(a.Result), "_", " ")))
@@ -109,8 +109,8 @@ func reason(a *Attempt) string {
 	return a.Error
 }
 
-// criteria writes a table of how each criterion is proved.
-func (p *page) criteria(proofs []review.Proof, t *Task) {
+// writeCriteria writes a table of how each criterion is proved.
+func writeCriteria(p *page, proofs []review.Proof, t *Task) {
 	if len(proofs)+len(t.Unproven) == 0 {
 		return
 	}
@@ -123,26 +123,26 @@ func (p *page) criteria(proofs []review.Proof, t *Task) {
 		case proof.Met:
 			met = "yes"
 		}
-		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, p.proof(proof, t))
+		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, proofCell(proof, t))
 	}
 	if len(proofs) > 0 {
 		return
 	}
 	for i, text := range t.Unproven {
-		p.say("| %d | %s | %s | %s |\n", i+1, cell(text, columnsWide), "unproven", p.proof(review.Proof{By: review.Unproven}, t))
+		p.say("| %d | %s | %s | %s |\n", i+1, cell(text, columnsWide), "unproven", proofCell(review.Proof{By: review.Unproven}, t))
 	}
 }
 
-// proof returns the cell that says by what a criterion is proved.
-func (p *page) proof(proof review.Proof, t *Task) string {
+// proofCell returns the cell that says by what a criterion is proved.
+func proofCell(proof review.Proof, t *Task) string {
 	if proof.By == review.Unproven && len(t.CoveredBy) == 0 {
 		return "nothing: write a command under the task's checks"
 	}
 	return cell(ProofText(proof, t.CoveredBy), columnsWide)
 }
 
-// verdicts writes an attempt's checks and reviewers.
-func (p *page) verdicts(a *Attempt) {
+// writeVerdicts writes an attempt's checks and reviewers.
+func writeVerdicts(p *page, a *Attempt) {
 	if len(a.Checks) > 0 {
 		p.say("\nChecks of attempt %d:\n\n", a.ID)
 	}
@@ -164,14 +164,14 @@ func (p *page) verdicts(a *Attempt) {
 		p.say("; they disagree")
 	}
 	p.say("\n")
-	p.panel(r)
+	writePanel(p, r)
 	if text := block(r.MustChange); text != "" {
-		p.say("\nWhat must change:\n%s", text)
+		p.say("\nRequired changes:\n%s", text)
 	}
 }
 
-// panel lists the reviewers.
-func (p *page) panel(r *Review) {
+// writePanel lists the reviewers.
+func writePanel(p *page, r *Review) {
 	if len(r.Reviewers)+len(r.Missing) > 0 {
 		p.say("\n")
 	}
@@ -184,19 +184,19 @@ func (p *page) panel(r *Review) {
 	}
 }
 
-// epicReview writes the verdict on the whole epic.
-func (p *page) epicReview(j *EpicReview) {
+// writeEpicReview writes the verdict on the whole epic.
+func writeEpicReview(p *page, j *EpicReview) {
 	if j == nil {
 		return
 	}
 	p.say("\n## The whole epic\n\nReviewed %s at %s: %s\n", p.timeText(j.At), code(shortHash(j.Base)+".."+shortHash(j.Head), 60), code(j.Text, columnsWide))
-	p.panel(&j.Review)
+	writePanel(p, &j.Review)
 	for i := range j.Findings {
 		if i == 0 {
-			p.say("\nWhat they want changed:\n\n")
+			p.say("\nRequested changes:\n\n")
 		}
 		p.say("- %s", name(string(j.Findings[i].Severity)))
-		p.finding(&j.Findings[i])
+		writeFinding(p, &j.Findings[i])
 	}
 	if len(j.Added) > 0 {
 		p.say("\nAdded as tasks: %s\n", code(text.Some(j.Added, mostListed), columnsWide))
@@ -220,8 +220,8 @@ func findings(by map[review.Severity]int) string {
 	return text.Count(total, "finding") + text.After(strings.Join(parts, ", "))
 }
 
-// deferredFindings lists what reviewers found that did not hold a change up.
-func (p *page) deferredFindings(r *Report) {
+// writeDeferredFindings lists what reviewers found that did not hold a change up.
+func writeDeferredFindings(p *page, r *Report) {
 	written := 0
 	list := func(of string, found []DeferredFinding) {
 		for i := range found {
@@ -237,7 +237,7 @@ func (p *page) deferredFindings(r *Report) {
 				why = "not about this change"
 			}
 			p.say("- %s, %s, %s", of, name(string(f.Severity)), why)
-			p.finding(&f.Raised)
+			writeFinding(p, &f.Raised)
 		}
 	}
 	for i := range r.Tasks {
@@ -254,8 +254,8 @@ func (p *page) deferredFindings(r *Report) {
 	}
 }
 
-// finding writes the rest of a row: where, what and by whom.
-func (p *page) finding(f *review.Raised) {
+// writeFinding writes the rest of a row: where, what and by whom.
+func writeFinding(p *page, f *review.Raised) {
 	where := f.File
 	if where != "" && f.Line > 0 {
 		where += fmt.Sprintf(":%d", f.Line)
@@ -273,16 +273,16 @@ func (p *page) finding(f *review.Raised) {
 	p.say("\n")
 }
 
-// costs writes who has used what, and what is left of the caps.
-func (p *page) costs(r *Report) {
+// writeCosts writes who has used what, and what is left of the caps.
+func writeCosts(p *page, r *Report) {
 	if r.EpicUsage == (attempts.Usage{}) && len(r.Caps) == 0 {
 		return
 	}
 	p.say("\n## Cost\n")
 	if len(r.Agents) > 0 {
-		p.say("\nWhat reviewers used counts with the attempt that they reviewed.\n")
-		p.shares("agent", r.Agents)
-		p.shares("model", r.Models)
+		p.say("\nThe usage of reviewers counts with the attempt that they reviewed.\n")
+		writeShareTable(p, "agent", r.Agents)
+		writeShareTable(p, "model", r.Models)
 	}
 	if r.EpicUsage != r.Usage {
 		p.say("\nThe epic, over all its runs: %s\n", text.Usage(r.EpicUsage))
@@ -295,7 +295,7 @@ func (p *page) costs(r *Report) {
 	}
 }
 
-func (p *page) shares(of string, list []Share) {
+func writeShareTable(p *page, of string, list []Share) {
 	p.say("\n| %s | attempts | USD | tokens in | from the cache | tokens out |\n|---|---|---|---|---|---|\n", of)
 	for _, s := range list {
 		who := cell(s.Name, 80)
@@ -334,8 +334,8 @@ func estimated(so bool) string {
 	return ""
 }
 
-// waits lists when nothing could start, and who was not asked.
-func (p *page) waits(r *Report) {
+// writeWaits lists when nothing could start, and who was not asked.
+func writeWaits(p *page, r *Report) {
 	for i, w := range r.Waits {
 		switch {
 		case i == 0:
@@ -360,8 +360,8 @@ func (p *page) wait(w *Wait) string {
 	}
 }
 
-// notes lists what happened besides.
-func (p *page) notes(title string, list []Note) {
+// writeNotes lists what happened besides.
+func writeNotes(p *page, title string, list []Note) {
 	for i, n := range list {
 		switch {
 		case i == 0:

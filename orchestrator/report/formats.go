@@ -20,48 +20,14 @@ var schema []byte
 // Schema returns the JSON Schema of what JSON writes.
 func Schema() json.RawMessage { return bytes.Clone(schema) }
 
-// JSON writes the report as one JSON object. It goes task by task: of a long epic the whole would take more memory than all
-// of relay may have.
-func (r *Report) JSON(w io.Writer) error {
-	head := *r
-	head.Tasks = []Task{}
-	text, err := marshal(head, "")
-	if err != nil {
-		return err
-	}
-	text = bytes.TrimSuffix(text, []byte("[]\n}")) // the tasks come last
-	if _, err := w.Write(append(text, '[')); err != nil {
-		return err
-	}
-	for i := range r.Tasks {
-		text, err := marshal(&r.Tasks[i], "    ")
-		if err != nil {
-			return err
-		}
-		comma := ","
-		if i == 0 {
-			comma = ""
-		}
-		if _, err := io.WriteString(w, comma+"\n    "+string(text)); err != nil {
-			return err
-		}
-	}
-	end := "]\n}\n"
-	if len(r.Tasks) > 0 {
-		end = "\n  " + end
-	}
-	_, err = io.WriteString(w, end)
-	return err
-}
+// JSON writes the report as one JSON object.
+func (r *Report) JSON(w io.Writer) error { return writeJSON(w, r) }
 
-// marshal returns one value over several lines, of which all but the first begin with prefix.
-func marshal(v any, prefix string) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, "  ")
-	err := enc.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,sans-serif;color:#222}` +

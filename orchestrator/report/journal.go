@@ -9,9 +9,6 @@ import (
 	"relay/orchestrator/ending"
 )
 
-// maxJournalEntries bounds each kind of thing that a journal keeps.
-const maxJournalEntries = 500
-
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
 // what was noted. It keeps that of one night: the runs of one relay work, of which each but the last ended for the next or crashed.
 type Journal struct {
@@ -22,7 +19,6 @@ type Journal struct {
 	waits    []Wait
 	notes    []Note
 	switches []Note // of tasks to another agent
-	left     int
 }
 
 type logged struct {
@@ -39,7 +35,7 @@ func (j *Journal) Add(e attempts.Event) {
 	if e.RunStarted != nil {
 		j.begin(e)
 	}
-	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // what a limit was lifted for is told
+	if !j.over && len(j.session) > 0 && (e.Request == nil || e.Cooldown == nil) { // the request itself is in the notes
 		j.addToNight(e)
 	}
 }
@@ -54,23 +50,23 @@ func (j *Journal) addToNight(e attempts.Event) {
 	case e.RunStopped != nil && e.Run == run.ID:
 		run.StoppedAt, run.ExitCode, run.Reason, run.Why = e.At, &e.RunStopped.ExitCode, e.RunStopped.Reason, e.RunStopped.Why
 	case e.Waiting != nil:
-		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
+		j.waits = append(j.waits, Wait{At: e.At, Kind: RunWaits, For: e.Waiting.For, Until: e.Waiting.Until, Why: e.Waiting.Why})
 	case e.Cooldown != nil && e.Cooldown.Until.IsZero():
-		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
+		j.waits = append(j.waits, Wait{At: e.At, Kind: AgentFree, For: e.Cooldown.Runner, Why: e.Cooldown.Why})
 	case e.Cooldown != nil:
-		j.waits = kept(j, j.waits, Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
+		j.waits = append(j.waits, Wait{At: e.At, Kind: AgentCools, For: e.Cooldown.Runner, Until: e.Cooldown.Until, Why: e.Cooldown.Why})
 	default:
 		kind, text := noted(e)
 		note := Note{At: e.At, Kind: kind, Task: e.Task, Attempt: e.Attempt, Text: text}
 		if kind == "switch" {
-			j.switches = kept(j, j.switches, note)
+			j.switches = append(j.switches, note)
 		} else if kind != "" {
-			j.notes = kept(j, j.notes, note)
+			j.notes = append(j.notes, note)
 		}
 	}
 }
 
-// noted returns what is told of an event that is neither a wait nor part of an attempt; an empty kind is nothing.
+// noted returns the kind and text of a note on an event that is neither a wait nor part of an attempt; "" without a note.
 func noted(e attempts.Event) (kind, text string) {
 	switch {
 	case e.Request != nil && e.Type == attempts.TypeRequested:
@@ -126,7 +122,7 @@ func (j *Journal) begin(e attempts.Event) {
 	j.session = append(j.session, logged{Run: Run{ID: e.Run, StartedAt: e.At, Jobs: rs.Jobs, Until: rs.Until}, pid: rs.PID})
 }
 
-// goesOn reports whether the run that begins now, in the process pid, goes on with the same night: after a crash, or when a relay
+// goesOn reports whether the run that begins now, in the process pid, continues the same night: after a crash, or when a relay
 // work begins another run itself, with a new plan or with tasks that the review of the whole epic wants.
 func (l *logged) goesOn(pid int, now time.Time) bool {
 	if l.StoppedAt.IsZero() {
@@ -134,15 +130,6 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 	}
 	reason := ending.Reason(l.Reason)
 	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(l.StoppedAt) < time.Minute
-}
-
-// kept adds an entry to a list of the journal, or counts it as left out.
-func kept[E any](j *Journal, list []E, one E) []E {
-	if len(list) == maxJournalEntries {
-		j.left++
-		return list
-	}
-	return append(list, one)
 }
 
 // HasRun reports whether the run that was asked for is in the log.

@@ -17,7 +17,7 @@ type Input struct {
 	Epic    *epic.Epic
 	Graph   *epic.Graph
 	Ledger  *attempts.Ledger
-	Journal *Journal // of the night that is told of
+	Journal *Journal // of the night that the report is about
 	Running bool     // somebody is at work on the epic
 
 	MaxAttempts int // of tasks that name no number of their own
@@ -83,7 +83,7 @@ func (m *builder) collectRuns() {
 		m.setRunEnd(i)
 	}
 	r.Waits, r.Switches = append(r.Waits, j.waits...), append(r.Switches, j.switches...)
-	r.Notes, r.LeftOut = append(r.Notes, j.notes...), j.left
+	r.Notes = append(r.Notes, j.notes...)
 	m.setHeadline(len(j.runs) > 0 && len(j.session) > 0 && j.runs[len(j.runs)-1] != j.session[len(j.session)-1].ID)
 }
 
@@ -119,10 +119,10 @@ func (m *builder) setHeadline(superseded bool) {
 		r.State = Stopped
 		r.Headline = Headline(ending.Reason(last.Reason), min(*last.ExitCode, 1))
 		if last.Reason == string(ending.Reload) {
-			r.Headline = "stopped to go on with the plan as it was by then"
+			r.Headline = "stopped to continue with the changed plan"
 		}
 	case m.Running && !superseded:
-		r.State, r.Headline = Running, "still at work: this is how it stands now"
+		r.State, r.Headline = Running, "still running: this is its present state"
 	default:
 		r.State, r.Headline = Crashed, "was killed; nothing recorded is lost, relay work continues"
 	}
@@ -153,8 +153,7 @@ func shares(all attempts.Spenders) []Share {
 	return list
 }
 
-// capOf reports what of a cap is left; nil: there is none. What was tried and has cost nothing has cost nobody knows
-// what.
+// capOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
 func capOf(of budget.Scope, c budget.Cap, u attempts.Usage, tried bool) *Cap {
 	if c == (budget.Cap{}) {
 		return nil
@@ -177,7 +176,7 @@ func bound[N int64 | float64](most, spent N) *Bound[N] {
 	return &Bound[N]{Cap: most, Spent: spent, Left: max(most-spent, 0)}
 }
 
-// secondsBetween returns a time in seconds; 0 when nobody has said when it began or ended.
+// secondsBetween returns a time in seconds; 0 if its begin or end is unknown.
 func secondsBetween(from, to time.Time) float64 {
 	if from.IsZero() || to.IsZero() {
 		return 0

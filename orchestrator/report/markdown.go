@@ -14,14 +14,14 @@ import (
 // Most of what markdown tells; the JSON has all of it.
 const (
 	mostRows     = 50   // tasks of a plan that are all in the table, touched or not
-	mostTasks    = 1000 // told of in full
+	mostTasks    = 1000 // with all details
 	mostTries    = 20   // attempts of one task
 	mostDeferred = 200
 	mostListed   = 100 // waits, changes of agent, notes
 	columnsWide  = 300 // one text in a line
 )
 
-// page is markdown being written. Whatever is not relay's own words goes through code, block, cell or name.
+// page writes markdown. Text that is not relay's own passes through code, block, cell or name.
 type page struct {
 	*bufio.Writer
 	zone *time.Location
@@ -39,17 +39,14 @@ func (r *Report) Markdown(w io.Writer, zone *time.Location) error {
 	}
 	p.head(r)
 	p.needs(r)
-	p.epicReview(r.Judged)
-	p.table(r)
+	writeEpicReview(p, r.Judged)
+	writeTable(p, r)
 	p.tasks(r)
-	p.deferredFindings(r)
-	p.costs(r)
-	p.waits(r)
-	p.notes("Changes of agent", r.Switches)
-	p.notes("Notes", r.Notes)
-	if r.LeftOut > 0 {
-		p.say("\nThere was no room for %d more of these: `relay ledger log` has them.\n", r.LeftOut)
-	}
+	writeDeferredFindings(p, r)
+	writeCosts(p, r)
+	writeWaits(p, r)
+	writeNotes(p, "Changes of agent", r.Switches)
+	writeNotes(p, "Notes", r.Notes)
 	return p.Flush()
 }
 
@@ -138,7 +135,7 @@ func (p *page) needs(r *Report) {
 	for i := range r.Refused {
 		f := &r.Refused[i]
 		p.say("\n%s%s\n", code(f.What, columnsWide), text.After(code(f.Why, columnsWide)))
-		p.commands([]Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
+		writeCommands(p, []Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
 		n := &r.Needs[i]
@@ -155,16 +152,16 @@ func (p *page) needs(r *Report) {
 			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
 		}
 		p.say("\n")
-		p.commands(n.Type)
+		writeCommands(p, n.Type)
 	}
 	if len(r.Next) > 0 {
 		p.say("\n## Next\n")
-		p.commands(r.Next)
+		writeCommands(p, r.Next)
 	}
 }
 
-// commands writes commands to copy.
-func (p *page) commands(list []Command) {
+// writeCommands writes commands to copy.
+func writeCommands(p *page, list []Command) {
 	widest := text.Widest(list, func(c Command) string { return c.Type })
 	p.say("\n```sh\n")
 	for _, c := range list {
@@ -173,8 +170,8 @@ func (p *page) commands(list []Command) {
 	p.say("```\n")
 }
 
-// table writes a row for each task or, for a long plan, for those with something to report.
-func (p *page) table(r *Report) {
+// writeTable writes a row for each task or, for a long plan, for those with something to report.
+func writeTable(p *page, r *Report) {
 	p.say("\n## Tasks\n\n| task | state | attempts | time | cost | title |\n|---|---|---|---|---|---|\n")
 	left, rows := 0, 0
 	for i := range r.Tasks {
@@ -247,7 +244,7 @@ func (p *page) until(w *Wait) string {
 
 func (p *page) day(t time.Time) string {
 	if t.IsZero() {
-		return "at a time nobody knows"
+		return "at an unknown time"
 	}
 	return t.In(p.zone).Format("2006-01-02 15:04 MST")
 }

@@ -33,16 +33,16 @@ func (m *builder) collectNeeds() {
 			})
 		}
 	}
-	m.advice()
+	advice(m)
 	m.collectNext()
 	for i := range r.Needs {
-		m.addFlag(r.Needs[i].Type)
+		addFlag(m, r.Needs[i].Type)
 	}
-	m.addFlag(r.Next)
+	addFlag(m, r.Next)
 }
 
 // addFlag has commands name the epic.
-func (m *builder) addFlag(list []Command) {
+func addFlag(m *builder, list []Command) {
 	for i := range list {
 		if strings.HasPrefix(list[i].Type, "relay ") && !strings.HasPrefix(list[i].Type, "relay config") {
 			list[i].Type += m.Flag
@@ -51,7 +51,7 @@ func (m *builder) addFlag(list []Command) {
 }
 
 // advice adds what to do about a limit that has ended the run.
-func (m *builder) advice() {
+func advice(m *builder) {
 	r := m.r
 	if r.State != Stopped || r.Judged != nil {
 		return

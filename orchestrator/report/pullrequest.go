@@ -18,7 +18,7 @@ const (
 	maxRequestOpen = 20_000 // of it, for what is not in the branch
 )
 
-// PullRequest returns the text of a pull request, made of receipts. Everything that an agent may have written stands in
+// PullRequest returns the text of a pull request, made of receipts. All text that an agent may have written is
 // code: there it neither formats, nor mentions anybody, nor closes issues.
 func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 	var landed, open []string

@@ -17,7 +17,7 @@ type Report struct {
 	Epic     Epic      `json:"epic"`
 	State    State     `json:"state"`
 	Headline string    `json:"headline"`
-	// Runs are those of the night, oldest first: after a relay reload another one goes on. None: there was no run yet.
+	// Runs are those of the night, oldest first: after a relay reload another one continues. None: there was no run yet.
 	Runs      []Run          `json:"runs"`
 	Branch    string         `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
 	From      string         `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
@@ -37,7 +37,6 @@ type Report struct {
 	Waits     []Wait         `json:"waits"`
 	Switches  []Note         `json:"switches"` // tasks that went from one agent to another
 	Notes     []Note         `json:"notes"`
-	LeftOut   int            `json:"left_out,omitempty"` // waits, switches and notes that there was no room for
 	Warnings  []string       `json:"warnings"`
 	Tasks     []Task         `json:"tasks"` // every task, in the order of the plan
 }
@@ -62,7 +61,7 @@ type Epic struct {
 
 // Run is one run.
 type Run struct {
-	ID        string    `json:"id,omitempty"`        // empty: a program that told none
+	ID        string    `json:"id,omitempty"`        // empty: of a program that gives none
 	StartedAt time.Time `json:"started_at,omitzero"` // zero when a foreign ledger does not say
 	StoppedAt time.Time `json:"stopped_at,omitzero"`
 	Seconds   float64   `json:"seconds"` // by the clock on the wall, until now or its last event if it is not over
@@ -89,7 +88,7 @@ type Criteria struct {
 	Unproven int `json:"unproven"`
 }
 
-// Need is a task that goes on only when a person says so, or that is completed and needs one to look at it.
+// Need is a task that waits for a person: it is gated, or completed and needs a look.
 type Need struct {
 	Task   string          `json:"task"`
 	Title  string          `json:"title"`
@@ -121,7 +120,7 @@ type Command struct {
 type Share struct {
 	Name     string `json:"name,omitempty"` // empty: it did not say
 	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something nobody had a price for
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something without a known price
 	attempts.Usage
 }
 
@@ -139,7 +138,7 @@ type Bound[N int64 | float64] struct {
 	Spent N `json:"spent"`
 	Left  N `json:"left"`
 
-	unknown   bool // nobody knows what was spent
+	unknown   bool // the amount spent
 	estimated bool
 }
 
@@ -171,7 +170,7 @@ type Note struct {
 	Text    string    `json:"text" text:"block"`
 }
 
-// Task is one task. Of a task that had no attempt in these runs and is not gated there is no more than its state.
+// Task is one task. It has only its state if it had no attempt in these runs and is not gated.
 type Task struct {
 	ID         string          `json:"id"`
 	Title      string          `json:"title"`

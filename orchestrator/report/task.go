@@ -91,7 +91,7 @@ func (c *Criteria) add(proofs []review.Proof) {
 	}
 }
 
-// judged returns the attempt that a task's checks, verdicts and proofs are told of: the last that has any.
+// judged returns the attempt whose checks, verdicts and proofs the report shows: the last that has any.
 func judged(t *Task) *Attempt {
 	for i, a := range slices.Backward(t.Attempts) {
 		if len(a.Checks)+len(a.Proofs) > 0 || a.Review != nil || a.Result == attempts.ResultSuccess {
@@ -167,7 +167,7 @@ func clean[T any](m *builder, part T) T {
 	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)
 }
 
-// reviewOf returns what reviewers said of an attempt; nil when nobody was asked.
+// reviewOf returns the opinions of reviewers on an attempt; nil without any.
 func reviewOf(verdict review.Decision, in *attempts.Reviewed) *Review {
 	if in == nil {
 		in = &attempts.Reviewed{}

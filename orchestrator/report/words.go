@@ -14,7 +14,7 @@ import (
 	"relay/review"
 )
 
-// Said is what an agent says of one kind besides its summary.
+// Said holds one kind of an agent's statements besides its summary.
 type Said struct {
 	Label   string // begins each entry; "" : what is said is relay's own words
 	Entries []string
@@ -137,15 +137,15 @@ func Headline(reason ending.Reason, left int) string {
 func Next(reason ending.Reason) string { return next[reason] }
 
 var next = map[ending.Reason]string{
-	ending.Deadline:         "relay work goes on from here; --until and relay.until set the deadline",
+	ending.Deadline:         "relay work continues from here; --until and relay.until set the deadline",
 	ending.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
-	ending.UnchargedRetries: "relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit",
+	ending.UnchargedRetries: "relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
 	ending.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
 	ending.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
 	ending.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
 	ending.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
 	ending.EpicUnjudged:     "relay work asks the reviewers again",
-	ending.BudgetExhausted:  "relay work goes on, with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
+	ending.BudgetExhausted:  "relay work continues with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
 }
 
 // AttributionWords say what a check did before the work.
@@ -183,7 +183,7 @@ func CriterionText(c epic.Criterion, checks []epic.Check) string {
 	return CoverText(CheckNames(checks))
 }
 
-// CoverText returns text that says what stands for a criterion that no command and no reviewer proves; covering are the names of the
+// CoverText says what covers a criterion that no command and no reviewer proves; covering are the names of the
 // task's checks.
 func CoverText(covering []string) string {
 	if len(covering) > 0 {

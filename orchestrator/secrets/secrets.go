@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. What it returns it leaves
-// as it is when it gets it again. Its zero value, and a nil one, know shapes only.
+// Redactor replaces secrets by "[redacted NAME]", where NAME is the variable's or the rule's. It does not change
+// its own output. Its zero value, and a nil one, know shapes only.
 type Redactor struct {
 	once   sync.Once
 	env    []string
@@ -22,8 +22,7 @@ func New(environ []string) *Redactor { return &Redactor{env: environ} }
 // Text blanks values and shapes. It expects text that was cut between words, if at all: see edge.
 func (r *Redactor) Text(s string) string { return r.Except(s, nil) }
 
-// Except is Text, but leaves in place what also stands in plan: that is the user's own text, and what they put
-// into it shall reach the agent.
+// Except is Text, but keeps secrets that are also in plan: that is the user's own text, and has to reach the agent.
 func (r *Redactor) Except(s string, plan []byte) string {
 	if len(s) < shortest {
 		return s

@@ -10,7 +10,7 @@ import (
 )
 
 // loose are rules that are wrong too often in what agents write: they take names in code, base64 or the hash of a
-// commit for a secret. Where only one half of a rule is, the other one stands in further.
+// commit for a secret. If only one half of a rule is wrong, further has the other one.
 var loose = []string{"generic-api-key", "kubernetes-secret-yaml", "sourcegraph-access-token", "square-access-token", "vault-service-token"}
 
 // further are shapes that the rules lack and that agents' own machines have.
@@ -24,13 +24,13 @@ var further = []shape{
 	{ID: "private-key", Regex: `[A-Za-z0-9+/=\s\\]{24,}-----END[ A-Z0-9]{0,50}PRIVATE KEY(?: BLOCK)?-----`, Keywords: []string{"private key"}},
 }
 
-// The rules want one of these behind a secret; in prose a full stop, a comma or a bracket stands there just as well.
+// The rules want one of these behind a secret; in prose a full stop, a comma or a bracket may follow, too.
 const (
 	strictEnd = "(?:[\\x60'\"\\s;]|\\\\[nr]|$)"
 	proseEnd  = "(?:[^0-9A-Za-z_-]|$)"
 )
 
-// escapes are what stands before or behind a token in JSON, in a URL and on a terminal: letters that belong to no word.
+// escapes match the characters around a token in JSON, in a URL and on a terminal whose letters do not belong to a word.
 var escapes = lazyregexp.New(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[A-Za-z]`)
 
 // shapes finds what looks like a token.
@@ -43,13 +43,9 @@ func shapes(s string) []span {
 	if strings.ContainsAny(s, "\\%\x1b") {
 		s = escapes.ReplaceAllStringFunc(s, func(e string) string { return strings.Repeat(" ", len(e)) })
 	}
-	text := sought{s, folded(s)}
 	var spans []span
 	for _, i := range named {
-		r := set.rule(i)
-		if r == nil || !r.within(text) {
-			continue
-		}
+		r := &set.rules[i]
 		for _, m := range r.expression().FindAllStringSubmatchIndex(s, -1) {
 			from, to := r.secret(m)
 			if from < to && r.serious(s[m[0]:m[1]], s[from:to]) {

@@ -9,7 +9,7 @@ import (
 // the same when it holds no white space and no quotation mark.
 const piece = 64 << 10
 
-// Stream blanks what is written to w. What Write holds back, Flush writes.
+// Stream blanks secrets on the way to w. Flush writes the part that Write holds back.
 type Stream struct {
 	w    io.Writer
 	r    *Redactor

@@ -17,7 +17,7 @@ var secretName = lazyregexp.New(`(?i)(key|token|secret|passw|passphrase|credenti
 var pathName = lazyregexp.New(`(?i)(file|path|dir|home|sock|socket|store|ring|credentials|_key|_cert)$`)
 
 const (
-	shortest = 8  // a shorter value is no secret: it would blank out common words
+	shortest = 8  // a shorter value does not count as a secret: it would blank out common words
 	unbroken = 12 // a shorter one is found in one piece only, not over the end of a line
 )
 
@@ -27,7 +27,7 @@ type value struct {
 	forms []string // squeezed
 }
 
-// valuesOf lists the secrets of an environment, longest first: one that contains another is told by its own name.
+// valuesOf lists the secrets of an environment, longest first: one that contains another keeps its own name.
 func valuesOf(env []string) []value {
 	var values []value
 	add := func(name, secret string) {
@@ -44,7 +44,7 @@ func valuesOf(env []string) []value {
 			continue
 		}
 		add(name, text)
-		if strings.Contains(strings.TrimSpace(text), "\n") { // a key in lines is told line by line
+		if strings.Contains(strings.TrimSpace(text), "\n") { // each line of a key is one, too
 			for line := range strings.SplitSeq(text, "\n") {
 				if !strings.HasPrefix(line, "-----") {
 					add(name, line)
@@ -79,7 +79,7 @@ func passwordOf(text string) string {
 	return password
 }
 
-// isPath reports whether a value names a file: that is no secret, and stands in many a text.
+// isPath reports whether a value names a file: that is not a secret, and many texts contain it.
 func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") ||
 		len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/')
@@ -136,7 +136,7 @@ func find(s string, values []value) []span {
 			cut = append(cut, edge(q, form, v.name)...)
 		}
 	}
-	return append(spans, cut...) // what is there whole is told first
+	return append(spans, cut...) // whole values come first
 }
 
 // edge finds what is left of a value that was cut: the end of it where the text begins, and its beginning where the

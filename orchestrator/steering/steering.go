@@ -20,11 +20,11 @@ import (
 	"relay/reanchor"
 )
 
-// pattern matches the files of a repository by which agent CLIs go: their configuration, commands and plugins, and what
-// they read as instructions.
+// pattern matches the files of a repository that agent CLIs read: their configuration, commands and plugins, and
+// instructions.
 var pattern = lazyregexp.New(`(^|/)(\.claude|\.codex|\.gemini|\.opencode)(/|$)|(^|/)(\.mcp\.json|opencode[^/]*\.jsonc?|(CLAUDE|AGENTS|GEMINI)(\.[a-z]+)?\.md)$`)
 
-// Matches reports whether agent CLIs go by a file.
+// Matches reports whether agent CLIs read a file as configuration or instructions.
 func Matches(p string) bool { return pattern.MatchString(p) }
 
 // Configures reports whether a file can have an agent CLI run a program or ask another server, as its instructions cannot.
@@ -33,7 +33,7 @@ func Configures(p string) bool { return pattern.MatchString(p) && !strings.HasSu
 // roots are the names in the root of a checkout under which agent CLIs look for configuration.
 var roots = []string{".claude", ".codex", ".gemini", ".opencode", ".mcp.json", "opencode.json", "opencode.jsonc"}
 
-// What bounds the comparison: bytes of each file, and files in all.
+// Limits of the comparison: bytes of each file, and files in all.
 const (
 	maxBytes = 1 << 20
 	maxFiles = 2000
@@ -87,7 +87,7 @@ func headOf(path string, most int64) []byte {
 	return part[:n]
 }
 
-// UseTrusted gives a checkout the files by which agent CLIs go as a trusted commit has them, and returns a function that puts those of
+// UseTrusted gives a checkout those files that agent CLIs read from a trusted commit, and returns a function that puts those of
 // its head back.
 func UseTrusted(ctx context.Context, repo *reanchor.Git, trusted, head string) (back func() error, err error) {
 	var changed, added []string

@@ -45,24 +45,24 @@ type Watch struct {
 	attempts     []*Attempt
 	branch, head string            // when it was last looked at
 	was          map[string]string // branches and tags then
-	reported     map[string]bool   // files that are not what they were, and are told
+	reported     map[string]bool   // changed files that were reported
 	changes      []Change
 	keepCopy     bool // one of them
 	looked       time.Time
 	took         time.Duration
 }
 
-// Change is one thing that is not as it was.
+// Change is one change in the checkout.
 type Change struct {
 	Text  string
 	Undo  string // command that takes it back, typed in the checkout
-	Quiet bool   // nothing is lost by it: it is told only when it is an agent's
+	Quiet bool   // nothing is lost by it: it is reported only if an agent made it
 }
 
 // snapshotWall bounds how long the beginning of a run waits for a copy of the checkout.
 const snapshotWall = 2 * time.Minute
 
-// Begin copies what is not committed in the user's checkout and begins to watch it. Without a copy there is no watch. warning says
+// Begin copies what is not committed in the user's checkout and begins to watch it. Without a copy it returns nil. warning says
 // what of the checkout was not copied, and why.
 func Begin(ctx context.Context, o Options) (w *Watch, warning string) {
 	ctx, cancel := context.WithTimeout(ctx, snapshotWall)
@@ -190,7 +190,7 @@ func (w *Watch) checkRefs(ctx context.Context) error {
 		message := short + " in your repository is gone"
 		if to != "" {
 			if forward, err := w.contains(ctx, to, from); err != nil || forward {
-				continue // it went on, or it is no commit
+				continue // it moved forward, or to something other than a commit
 			}
 			message = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)
 		}
@@ -206,14 +206,14 @@ func (w *Watch) Changes() []Change {
 	return slices.Clone(w.changes)
 }
 
-// KeepCopy notes that the user was told of a change: then the copy stays when the watch is closed.
+// KeepCopy records that the user learned of a change: then the copy stays when the watch is closed.
 func (w *Watch) KeepCopy() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keepCopy = true
 }
 
-// Close removes the copy of the user's checkout, unless the user was told of something that can be brought back from it.
+// Close removes the copy of the user's checkout, unless relay has reported a change that it can undo.
 func (w *Watch) Close(ctx context.Context) error { return w.snapshot.Forget(ctx, w.keepCopy) }
 
 func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
@@ -228,14 +228,14 @@ func gitLine(args ...string) string {
 	return line.String()
 }
 
-// View is what one checkout has seen of the changes in the user's.
+// View counts the changes of the user's checkout that one checkout has seen.
 type View struct {
 	Turned bool // an agent has worked since the last report
 	Seen   int  // of the changes
 }
 
-// Report reports what has changed in the user's checkout. A change alone is held against no task: the user may be at work there.
-// What gates the task is git's own record of what the attempt's agent had it do there.
+// Report reports what has changed in the user's checkout. A change alone gates no task: the user may be at work there.
+// Only git's own record of the commands that the attempt's agent ran there gates the task.
 func (w *Watch) Report(ctx context.Context, v *View, did []gittrace.Command, seen *guard.Sightings) error {
 	var own []string
 	cleaned := ""

@@ -13,7 +13,7 @@ import (
 // maxHeld bounds a file of which the bytes are kept.
 const maxHeld = 256 << 10
 
-// state is a file, or a link, as it was.
+// state is a file, or a link, at one time.
 type state struct {
 	info    fs.FileInfo // nil: it was not there
 	dest    string      // of a link
@@ -21,7 +21,7 @@ type state struct {
 	whole   bool // it can be put back
 }
 
-// stateOf looks at a path. What is neither a file nor a link, or too large, is known by its stat alone.
+// stateOf reads a path. It keeps only the stat of a file that is too large, and of anything else than a file or a link.
 func stateOf(path string) state {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -48,24 +48,17 @@ func read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxHeld+1))
 }
 
-// touched reports whether a file may be another one than it was, by its stat alone.
-func (s *state) touched(path string) bool {
-	now, err := os.Lstat(path)
-	if err != nil || s.info == nil {
-		return (err == nil) != (s.info != nil)
-	}
-	return !os.SameFile(now, s.info) || now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime()) || now.Mode() != s.info.Mode()
-}
-
-// same reports whether another state of the file holds the same.
+// same reports whether another state of the file holds the same; it compares files of unknown content by their stat.
 func (s *state) same(now *state) bool {
 	switch {
-	case (s.info == nil) != (now.info == nil):
+	case s.info == nil || now.info == nil:
+		return s.info == now.info
+	case s.info.Mode() != now.info.Mode():
 		return false
-	case s.info == nil:
-		return true
+	case !s.whole || !now.whole:
+		return os.SameFile(s.info, now.info) && s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime())
 	}
-	return s.info.Mode() == now.info.Mode() && s.whole && now.whole && s.dest == now.dest && bytes.Equal(s.content, now.content)
+	return s.dest == now.dest && bytes.Equal(s.content, now.content)
 }
 
 // restore makes the file what it was.
@@ -83,12 +76,4 @@ func (s *state) restore(path string) error {
 		return errors.Join(err, os.Symlink(s.dest, half), os.Rename(half, path))
 	}
 	return errors.Join(err, os.WriteFile(half, s.content, 0o600), os.Chmod(half, s.info.Mode().Perm()), os.Rename(half, path))
-}
-
-// copyTo makes another file hold what this one did, unless it does.
-func (s *state) copyTo(path string) error {
-	if is, err := read(path); err == nil && bytes.Equal(is, s.content) {
-		return nil
-	}
-	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.RemoveAll(path), os.WriteFile(path, s.content, 0o600))
 }

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// tool is one file by which a tool goes wherever its user works.
-type tool struct {
-	name     string // of the tool
-	path     string
-	variable string // names another file to the tool instead; "": there is none
-	held     bool   // it is put back; git's own files gitconfig.Guard holds
+// watchedFile is one file that a tool reads wherever its user works.
+type watchedFile struct {
+	tool string // name
+	path string
+	was  state
 }
 
-// toolsOf returns the files of an environment. A variable that has no file, such as GOENV=off, leaves its tool out.
-func toolsOf(environ []string) (tools []tool) {
+// filesOf returns the files of an environment. A variable that names no file, such as GOENV=off, leaves its tool out.
+func filesOf(environ []string) (files []watchedFile) {
 	env := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -23,34 +22,30 @@ func toolsOf(environ []string) (tools []tool) {
 	}
 	home := env["HOME"]
 	config := cmp.Or(env["XDG_CONFIG_HOME"], below(home, ".config"))
-	add := func(name, variable, path string) {
-		if filepath.IsAbs(path) && path != "/dev/null" {
-			if real, err := filepath.EvalSymlinks(path); err == nil { // many keep theirs in a repository
-				path = real
-			}
-			tools = append(tools, tool{name, path, variable, name != "git"})
-		}
-	}
-	npm := "npm_config_userconfig"
-	if upper := strings.ToUpper(npm); env[upper] != "" {
-		npm = upper
-	}
-	add("go", "GOENV", cmp.Or(env["GOENV"], below(config, "go/env")))
-	add("npm", npm, cmp.Or(env[npm], below(home, ".npmrc")))
-	add("pip", "PIP_CONFIG_FILE", cmp.Or(env["PIP_CONFIG_FILE"], below(config, "pip/pip.conf")))
-	add("pip", "", below(home, ".pip/pip.conf"))
 	cargo := cmp.Or(env["CARGO_HOME"], below(home, ".cargo"))
-	add("cargo", "", below(cargo, "config.toml"))
-	add("cargo", "", below(cargo, "config"))
-	add("yarn", "", below(home, ".yarnrc.yml"))
-	add("yarn", "", below(home, ".yarnrc"))
-	add("pnpm", "", below(config, "pnpm/rc"))
-	// Without the variable a test that makes a home of its own would no longer find its own .gitconfig.
-	add("git", "GIT_CONFIG_GLOBAL", env["GIT_CONFIG_GLOBAL"])
-	return tools
+	for _, f := range []watchedFile{
+		{tool: "go", path: cmp.Or(env["GOENV"], below(config, "go/env"))},
+		{tool: "npm", path: cmp.Or(env["NPM_CONFIG_USERCONFIG"], env["npm_config_userconfig"], below(home, ".npmrc"))},
+		{tool: "pip", path: cmp.Or(env["PIP_CONFIG_FILE"], below(config, "pip/pip.conf"))},
+		{tool: "pip", path: below(home, ".pip/pip.conf")},
+		{tool: "cargo", path: below(cargo, "config.toml")},
+		{tool: "cargo", path: below(cargo, "config")},
+		{tool: "yarn", path: below(home, ".yarnrc.yml")},
+		{tool: "yarn", path: below(home, ".yarnrc")},
+		{tool: "pnpm", path: below(config, "pnpm/rc")},
+	} {
+		if !filepath.IsAbs(f.path) || f.path == "/dev/null" {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(f.path); err == nil { // many keep theirs in a repository
+			f.path = real
+		}
+		files = append(files, f)
+	}
+	return files
 }
 
-// below returns a path in a folder, or "" when there is no folder.
+// below returns a path in a folder, or "" without a folder.
 func below(folder, name string) string {
 	if folder == "" {
 		return ""

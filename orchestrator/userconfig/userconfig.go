@@ -1,13 +1,5 @@
-// Package userconfig holds what the user's tools go by wherever they work, as it was before agents began: an agent has the same
-// home. Checks are pointed to copies of it, where a tool can be, and what an agent has changed is put back and told.
-//
-// These files are ~/.gitconfig and what is beside it in git/, but not what they include, and those of other tools. A change of
-// them never gates a task. Package trees holds .git/config and the info files of the user's repository in the same way: nothing
-// records who has changed them, so a change while no agent works is the user's. While one works, what steers git (filters, merge
-// drivers, core.*, the address of an existing remote, attributes, the part of a commit that is checked out) is taken for the
-// agent's: it is restored before anything is collected, checked out or merged, and an agent that was alone is gated, but for
-// info/exclude. Everything else stays, and is reported when a user will want to know (identity, aliases), not when it is git's
-// own record (branch.*).
+// Package userconfig watches the files that configure the user's tools wherever they work: an agent has the same home. It restores files
+// that an agent has changed, and reports them; such a change never gates a task. Package gitconfig does the same for git's configuration.
 package userconfig
 
 import (
@@ -15,39 +7,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
-	"relay/internal/lazyregexp"
 	"relay/orchestrator/text"
 )
 
-// Watch holds the files. What changes while no agent is at work is the user's.
+// Watch holds the files. Changes while no agent is at work are the user's.
 type Watch struct {
 	Env    []string // of checks, by which tools find their files
-	Files  []string // more of them, absolute: of the repository, which git would go by
-	Folder string   // for the copies that checks are pointed to, and for what was put aside
+	Files  []string // more of them, absolute: of the repository, for git
+	Folder string   // for copies of what agents wrote
 
 	mu         sync.Mutex
-	tools      []tool
 	atWork     int
 	files      []watchedFile
 	aside      int
 	unreported []string // in words
 }
 
-// maxBytes bounds what is kept of all files together.
-const maxBytes = 8 << 20
-
-// watchedFile is one file as it is to be.
-type watchedFile struct {
-	tool
-	path string // of the tool's file
-	was  state
-}
-
-// Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.
+// Enter begins a time in which an agent's code runs. If no other is at work, it reads the files as the user has them.
 func (w *Watch) Enter() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +35,7 @@ func (w *Watch) Enter() {
 	}
 }
 
-// Leave ends it. What is put back then is told to whoever asks next.
+// Leave ends it. The next Mend reports what it restores.
 func (w *Watch) Leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,39 +55,20 @@ func (w *Watch) RunForUser(run func() error) error {
 	return err
 }
 
-// take reads the files as they are, but for those that are as they were.
+// take reads the files.
 func (w *Watch) take() {
-	previous := map[string]*watchedFile{}
-	for i := range w.files {
-		previous[w.files[i].path] = &w.files[i]
-	}
-	var files []watchedFile
-	bytes := 0
-	add := func(h watchedFile) {
-		if old := previous[h.path]; old != nil && !old.was.touched(h.path) {
-			h.was = old.was
-		} else {
-			h.was = stateOf(h.path)
-		}
-		if bytes += len(h.was.content); bytes > maxBytes {
-			h.was.content, h.was.whole = nil, false
-		}
-		files = append(files, h)
-	}
-	if w.tools == nil {
-		w.tools = toolsOf(w.Env)
+	if w.files == nil {
+		w.files = filesOf(w.Env)
 		for _, path := range w.Files {
-			w.tools = append(w.tools, tool{name: "git", path: path, held: true})
+			w.files = append(w.files, watchedFile{tool: "git", path: path})
 		}
 	}
-	for _, t := range w.tools {
-		add(watchedFile{tool: t, path: t.path})
+	for i := range w.files {
+		w.files[i].was = stateOf(w.files[i].path)
 	}
-	w.files = files
 }
 
-// Mend puts back what has changed, and returns in words what was found since it was last asked. It reads nothing of what has the same
-// stat as before.
+// Mend restores changed files, and returns in words all that was restored since its last call.
 func (w *Watch) Mend() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,43 +83,37 @@ func (w *Watch) mend() {
 		return
 	}
 	for i := range w.files {
-		h := &w.files[i]
-		if !h.held || !h.was.touched(h.path) {
-			continue
+		f := &w.files[i]
+		if now := stateOf(f.path); !f.was.same(&now) {
+			w.unreported = append(w.unreported, w.putBack(f, &now))
 		}
-		now := stateOf(h.path)
-		if h.was.same(&now) {
-			h.was = now
-			continue
-		}
-		w.unreported = append(w.unreported, w.putBack(h, &now))
 	}
 }
 
-// putBack puts a file back, keeps what was in its place, and says so.
-func (w *Watch) putBack(h *watchedFile, now *state) string {
-	what := h.path + ", which " + h.name + " goes by,"
-	kept, err := w.keep(h.path, now)
-	if err == nil && h.was.whole {
-		err = h.was.restore(h.path)
+// putBack restores a file, keeps what was in its place, and says so.
+func (w *Watch) putBack(f *watchedFile, now *state) string {
+	message := f.path + ", which configures " + f.tool + ", was changed during the attempt"
+	kept, err := w.keep(f.path, now)
+	if err == nil && f.was.whole {
+		err = f.was.restore(f.path)
 	}
-	if err != nil || !h.was.whole {
-		h.was = *now
-		what += " was changed during the attempt, and relay cannot put it back"
+	if err != nil || !f.was.whole {
+		f.was = *now
+		message += ", and relay cannot put it back"
 		if err != nil {
-			what += fmt.Sprintf(" (%v)", err)
+			message += fmt.Sprintf(" (%v)", err)
 		}
-		return what + ": look at it"
+		return message + ": look at it"
 	}
-	h.was = stateOf(h.path)
-	message := what + " was changed during the attempt; relay put it back"
+	f.was = stateOf(f.path)
+	message += "; relay put it back"
 	if kept != "" {
-		message += ": cp " + text.ShellWord(kept) + " " + text.ShellWord(h.path) + " brings the change back"
+		message += ": cp " + text.ShellWord(kept) + " " + text.ShellWord(f.path) + " brings the change back"
 	}
 	return message
 }
 
-// keep copies what is put aside, for a user whose own change it was.
+// keep copies what an agent wrote, for a user whose own change it was.
 func (w *Watch) keep(path string, now *state) (string, error) {
 	if now.content == nil {
 		return "", nil
@@ -167,69 +121,4 @@ func (w *Watch) keep(path string, now *state) (string, error) {
 	w.aside++
 	name := filepath.Join(w.Folder, fmt.Sprintf("changed-%d-%s", w.aside, strings.TrimLeft(filepath.Base(path), ".")))
 	return name, errors.Join(os.MkdirAll(w.Folder, 0o700), os.WriteFile(name, now.content, 0o600))
-}
-
-// relative is a line of git's configuration that names a file beside it: a copy elsewhere would not find that.
-var relative = lazyregexp.New(`(?im)^\s*(path|\[include[^\]]*\]\s*path)\s*=\s*"?[^/~"\s]`)
-
-// Point returns an environment in which tools go by copies of their files, as these were before agents began.
-func (w *Watch) Point(env []string) ([]string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.atWork == 0 {
-		w.take()
-	}
-	pointed := map[string]string{}
-	for i := range w.files {
-		h := &w.files[i]
-		if !w.pointable(h) {
-			continue
-		}
-		path := filepath.Join(w.Folder, h.variable)
-		if err := h.was.copyTo(path); err != nil {
-			return nil, err
-		}
-		pointed[h.variable] = path
-	}
-	out := make([]string, 0, len(env)+len(pointed))
-	for _, entry := range env {
-		name, _, _ := strings.Cut(entry, "=")
-		if pointed[name] == "" {
-			out = append(out, entry)
-		}
-	}
-	for _, t := range w.tools { // in the same order each time
-		if path := pointed[t.variable]; t.variable != "" && path != "" {
-			out = append(out, t.variable+"="+path)
-		}
-	}
-	return out, nil
-}
-
-// pointable reports whether a tool can go by a copy of a file, and by nothing else then.
-func (w *Watch) pointable(h *watchedFile) bool {
-	switch {
-	case h.variable == "" || !h.was.whole || h.was.dest != "":
-		return false
-	case h.name == "git":
-		return !relative.Match(h.was.content)
-	}
-	// pip would no longer read a second file of the user's when it is pointed to one.
-	return h.name != "pip" || !slices.ContainsFunc(w.files, func(o watchedFile) bool {
-		return o.name == "pip" && o.variable == "" && o.was.info != nil
-	})
-}
-
-// Close removes the copies: they may hold tokens. What was put aside stays.
-func (w *Watch) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var err error
-	for i := range w.files {
-		if v := w.files[i].variable; v != "" {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(w.Folder, v)))
-		}
-	}
-	_ = os.Remove(w.Folder) // unless something was put aside
-	return err
 }

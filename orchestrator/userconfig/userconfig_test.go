@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -51,15 +50,15 @@ func TestMend(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, was, is, want string
 	}{
-		"go env -w":      {".config/go/env", "GOPRIVATE=example.com\n", "GOPRIVATE=example.com\nGOFLAGS=-run=^$\n", "HOME/.config/go/env, which go goes by, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
-		"a first go env": {".config/go/env", "none", "GOFLAGS=-run=^$\n", "HOME/.config/go/env, which go goes by, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
-		"npm":            {".npmrc", "//r/:_authToken=x\n", "none", "HOME/.npmrc, which npm goes by, was changed during the attempt; relay put it back"},
-		"pip":            {".config/pip/pip.conf", "a", "b", "HOME/.config/pip/pip.conf, which pip goes by, was changed during the attempt; relay put it back: cp USER/changed-1-pip.conf HOME/.config/pip/pip.conf brings the change back"},
-		"cargo":          {".cargo/config.toml", "none", "b", "HOME/.cargo/config.toml, which cargo goes by, was changed during the attempt; relay put it back: cp USER/changed-1-config.toml HOME/.cargo/config.toml brings the change back"},
+		"go env -w":      {".config/go/env", "GOPRIVATE=example.com\n", "GOPRIVATE=example.com\nGOFLAGS=-run=^$\n", "HOME/.config/go/env, which configures go, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
+		"a first go env": {".config/go/env", "none", "GOFLAGS=-run=^$\n", "HOME/.config/go/env, which configures go, was changed during the attempt; relay put it back: cp USER/changed-1-env HOME/.config/go/env brings the change back"},
+		"npm":            {".npmrc", "//r/:_authToken=x\n", "none", "HOME/.npmrc, which configures npm, was changed during the attempt; relay put it back"},
+		"pip":            {".config/pip/pip.conf", "a", "b", "HOME/.config/pip/pip.conf, which configures pip, was changed during the attempt; relay put it back: cp USER/changed-1-pip.conf HOME/.config/pip/pip.conf brings the change back"},
+		"cargo":          {".cargo/config.toml", "none", "b", "HOME/.cargo/config.toml, which configures cargo, was changed during the attempt; relay put it back: cp USER/changed-1-config.toml HOME/.cargo/config.toml brings the change back"},
 		"touched only":   {".npmrc", "a", "a", ""},
 		"another file":   {".bashrc", "a", "b", ""},
-		"one too large":  {".npmrc", strings.Repeat("x", maxHeld+1), "b", "HOME/.npmrc, which npm goes by, was changed during the attempt, and relay cannot put it back: look at it"},
-		"a hook":         {"hooks/pre-push", "none", "b", "HOME/hooks/pre-push, which git goes by, was changed during the attempt; relay put it back: cp USER/changed-1-pre-push HOME/hooks/pre-push brings the change back"},
+		"one too large":  {".npmrc", strings.Repeat("x", maxHeld+1), "b", "HOME/.npmrc, which configures npm, was changed during the attempt, and relay cannot put it back: look at it"},
+		"a hook":         {"hooks/pre-push", "none", "b", "HOME/hooks/pre-push, which configures git, was changed during the attempt; relay put it back: cp USER/changed-1-pre-push HOME/hooks/pre-push brings the change back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +102,7 @@ func TestMendFolder(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	want := path + ", which npm goes by, was changed during the attempt, and relay cannot put it back (a folder is in its place): look at it"
+	want := path + ", which configures npm, was changed during the attempt, and relay cannot put it back (a folder is in its place): look at it"
 	if found := b.Mend(); len(found) != 1 || found[0] != want {
 		t.Errorf("got %q, want %q", found, want)
 	}
@@ -128,37 +127,5 @@ func TestMendLeavesTheUsers(t *testing.T) {
 	b.Enter()
 	if found := b.Mend(); len(found) > 0 || b.read(".npmrc") != "c" {
 		t.Errorf("got %+v", found)
-	}
-}
-
-// Checks go by what the user had when agents began, whatever these do meanwhile.
-func TestPoint(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, map[string]string{".config/go/env": "GOPRIVATE=example.com\n", "git": "[user]\n\tname = Ada\n"}, "PIP_CONFIG_FILE=/dev/null", "GOFLAGS=-v")
-	b.Env = append(b.Env, "GIT_CONFIG_GLOBAL="+filepath.Join(b.home, "git"))
-	b.Enter()
-	b.write(".config/go/env", "GOFLAGS=-run=^$\n")
-	b.write(".npmrc", "b")
-	env, err := b.Point(b.Env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"HOME=HOME", "PIP_CONFIG_FILE=/dev/null", "GOFLAGS=-v", "GOENV=USER/GOENV", "npm_config_userconfig=USER/npm_config_userconfig", "GIT_CONFIG_GLOBAL=USER/GIT_CONFIG_GLOBAL"}
-	for i := range env {
-		env[i] = strings.NewReplacer(b.home, "HOME", b.Folder, "USER").Replace(env[i])
-	}
-	if !slices.Equal(env, want) {
-		t.Errorf("got %q, want %q", env, want)
-	}
-	for name, want := range map[string]string{"GOENV": "GOPRIVATE=example.com\n", "npm_config_userconfig": "", "GIT_CONFIG_GLOBAL": "[user]\n\tname = Ada\n"} {
-		if got, err := os.ReadFile(filepath.Join(b.Folder, name)); err != nil || string(got) != want {
-			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
-		}
-	}
-	if err := b.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(b.Folder); err == nil {
-		t.Error("the copies stay")
 	}
 }

@@ -46,7 +46,7 @@ func (l *Local) aside(ctx context.Context, do func(s *slotEngine) error) (stay [
 	ctx, cancel := gitcmd.Uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
-	return stay, errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	return stay, errors.Join(err, closing, s.pool.Close())
 }
 
 func (s *slotEngine) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {

@@ -207,31 +207,6 @@ func TestFlakyAgain(t *testing.T) {
 	}
 }
 
-// Tests that fail are repeated without the slow checks before them, and behind these only when that says something else.
-func TestRepeatedWithoutTheChecksBefore(t *testing.T) {
-	t.Parallel()
-	const slow, said = `echo ran >> "$RELAY_DIR/../../slow"; sleep 1; touch built`, `echo "2 failed, 3 passed in 0.1s"; `
-	for name, c := range map[string]struct {
-		check   string
-		outcome attempts.Outcome
-		slow    int
-	}{
-		"the same failures":     {said + "false", attempts.Check, 1},
-		"it needs them":         {`test -e built || { echo not built; exit 1; }; ` + said + `test ! -e x`, attempts.Check, 2},
-		"it fails behind them":  {said + `test ! -e built`, attempts.Check, 2},
-		"it failed for a while": {`test -e "$RELAY_DIR/../../once" || { touch "$RELAY_DIR/../../once"; ` + said + `exit 1; }`, attempts.Success, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newSlotLab(t)
-			f := y.does("T1", "echo x > x", slow, "test ! -e x || { "+c.check+"; }").Result
-			if got := y.ran("slow") - 1; f.Outcome != c.outcome || got != c.slow {
-				t.Errorf("got %s, and the check before it ran %d times on the work, want %s and %d", f.Outcome, got, c.outcome, c.slow)
-			}
-		})
-	}
-}
-
 // A failure on the tip excuses nobody either: the base is the tip that the work lands on.
 func TestFlakeOnTheTipIsNoExcuse(t *testing.T) {
 	t.Parallel()

@@ -66,9 +66,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	}
 	g.checks = &checks.Runner{
 		Options: o, Home: g.home, Emit: g.events.Emit, Now: func() time.Time { return g.now() },
-		Env: func(a engine.Attempt, ofEpic bool) ([]string, error) {
-			return g.guard.Tools.Point(g.guard.CommandEnv(a, ofEpic))
-		},
+		Env: g.guard.CommandEnv,
 	}
 	c := &checkout{run: g, repo: g.home, config: steering.Digest(g.home.Root())}
 	c.facts = reanchor.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)

@@ -51,7 +51,7 @@ type slotEngine struct {
 
 func newSlotEngine(g *workspace) *slotEngine {
 	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir, Spare: files.Copies.SetAside}
+	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
 	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
 	if g.o.Sign {
 		branch.Sign()
@@ -238,7 +238,7 @@ func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
 		watching = s.userCheckout.Close(ctx)
 	}
 	stay, err := s.removeSlots(ctx)
-	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx), s.run.guard.Tools.Close())
+	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx))
 }
 
 // removeSlots removes the slots but for what is nowhere else, and says what stays.

@@ -388,7 +388,7 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 		if err := p.keepAltered(ctx, t); err != nil {
 			return err
 		}
-		slot.Empty(p.e.pool, p.name, &tree.User) // what the set-up made is made again for the next one; what stays is reported when the run ends
+		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
 	}
 	_ = os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)) // an agent may have: see openAgain
 	p.e.slots.Release(p.name)

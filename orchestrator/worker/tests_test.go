@@ -11,7 +11,7 @@ import (
 func TestDeletedTests(t *testing.T) {
 	t.Parallel()
 	const ruling = "is new, and can change the result of other tests"
-	const allowed, fewer = "is no test any more, as the task's files allow", "asserts less than before: 1 fewer assertions"
+	const allowed, fewer = "is not a test any more, as the task's files allow", "asserts less than before: 1 fewer assertions"
 	for name, c := range map[string]struct {
 		agent string
 		files []string

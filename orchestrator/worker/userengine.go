@@ -120,7 +120,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 
 // Close forgets the copies of what is the user's.
 func (e *userEngine) Close(context.Context) ([]string, error) {
-	return nil, errors.Join(e.run.guard.Tools.Close(), e.run.guard.Backup.Close())
+	return nil, e.run.guard.Backup.Close()
 }
 
 // userPlace is the [place] and the [asker] of one attempt in the user's checkout.

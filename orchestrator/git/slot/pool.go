@@ -26,7 +26,6 @@ import (
 
 	"relay/internal/lazyregexp"
 	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/text"
 	"relay/reanchor"
 )
@@ -36,9 +35,6 @@ type Pool struct {
 	Repo    *reanchor.Git // the user's repository
 	Dir     string        // where slots are, absolute
 	workers int           // of one checkout; 0: one for each CPU
-
-	// Spare moves files that the next user of a slot needs into another folder, before the slot is emptied; nil: there are none.
-	Spare func(slot, to string)
 
 	mu     sync.Mutex
 	real   string            // Dir without symbolic links, as it was at first
@@ -90,7 +86,6 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 	if err := gitcmd.RemoveTree(tempName(path)); err != nil {
 		return nil, err
 	}
-	setAside(p, path)
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
 	var repo *reanchor.Git
 	if s := p.state(name); s != nil {
@@ -103,21 +98,6 @@ func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanc
 		return nil, errors.Join(fmt.Errorf("slot %s: %w", name, err), p.clear(name, path))
 	}
 	return repo, nil
-}
-
-// setAside has Spare move files out of the slot at path.
-func setAside(p *Pool, path string) {
-	if p.Spare != nil {
-		p.Spare(path, filepath.Join(filepath.Dir(path), scratch, "copies-"+filepath.Base(path)))
-	}
-}
-
-// Empty removes the files from slot name that were there before the attempt; Spare keeps some.
-func Empty(p *Pool, name string, before *userfiles.Set) {
-	if path, err := p.path(name); err == nil {
-		setAside(p, path)
-		before.Remove(p.git(path))
-	}
 }
 
 // Remove removes slot name and all that is in it. Ask [Pool.Unsaved] first. Its error may be [ErrRest].

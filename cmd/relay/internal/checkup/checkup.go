@@ -124,12 +124,8 @@ func checkAll(ctx context.Context, c *checkup) {
 	}
 	checkShell(c)
 	checkSleep(ctx, c)
-	switch {
-	case c.plan == nil:
-	case c.host.RunChecks:
+	if c.plan != nil && c.host.RunChecks {
 		runChecks(ctx, c)
-	default:
-		checkIgnored(ctx, c)
 	}
 }
 

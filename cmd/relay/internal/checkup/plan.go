@@ -109,24 +109,6 @@ func runChecks(ctx context.Context, c *checkup) {
 	}
 }
 
-// ignored warns of what git ignores and checks name: task checkouts lack it. Only running them proves that.
-func checkIgnored(ctx context.Context, c *checkup) {
-	view, err := c.project.View(c.plan)
-	if err != nil {
-		return // that is told already
-	}
-	o := c.host.RunOptions(ctx, c.project, c.plan)
-	lacks, err := precheck.Lacks(ctx, &o.LocalOptions, view.Ledger)
-	if err != nil {
-		c.fail("checks", err)
-		return
-	}
-	for _, l := range lacks {
-		c.add(Warn, "checks", fmt.Sprintf("%s: %s names %s, which is ignored by git: task checkouts lack it", text.Some(l.Whose, 3), l.Check, l.What),
-			l.Set+"; relay check --run tries the checks")
-	}
-}
-
 // checkProtected reports globs that protect nothing of what is in the repository.
 func checkProtected(ctx context.Context, c *checkup) {
 	patterns := slices.Clone(c.plan.Epic.Protected)

@@ -1,0 +1,72 @@
+package replay
+
+import (
+	"time"
+
+	"relay/orchestrator/clock"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/ending"
+)
+
+// idleFor is how long a job is left free before that is a decision: a worker that waits looks again after decide.LongestWait at most.
+const idleFor = decide.LongestWait + 5*time.Second
+
+// idle holds against the code that no task was started while a job was free, up to a while before a step.
+func idle(r *replayer, s recordedStep) {
+	before := r.log.steps[r.log.next-1].Step
+	gap := time.Duration(s.Ran - before.Ran)
+	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || busy(r) >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
+		return
+	}
+	if !wakes(r, r.log.instant(before)) {
+		return
+	}
+	before.Ran += int64(gap - idleFor)
+	before.Drift = min(before.Drift, s.Drift) // when the day's clock has jumped is not known
+	checkIdle(r, r.log.instant(before))
+}
+
+// wakes reports whether a worker that is free now looks for work again by itself: else it waits for others to change something.
+func wakes(r *replayer, now clock.Instant) bool {
+	at := r.at
+	r.at = now
+	kept := r.s.Dispatcher.Kept()
+	next, wait, _ := r.Decide(r.s.Dispatcher, now)
+	kept()
+	r.at = at
+	return next.Index >= 0 || wait != nil && wait.Rest > 0
+}
+
+// checkIdle reports a task that could start now.
+func checkIdle(r *replayer, now clock.Instant) {
+	if r.s.Limits.Cramped() {
+		return // the machine had no room when it was looked at last
+	}
+	r.report.Made(Idle)
+	at, free := r.at, r.free
+	defer func() { r.at, r.free = at, free }()
+	r.at, r.free = now, decide.Free{Disk: -1, Memory: -1}
+	kept := r.s.Dispatcher.Kept()
+	next, _, _ := r.Decide(r.s.Dispatcher, now)
+	kept()
+	if next.Index >= 0 {
+		task := r.s.Plan.Task(next.Index).ID
+		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
+	}
+}
+
+// busy returns how many workers have a task.
+func busy(r *replayer) int { return r.s.Plan.CountRunning() - r.s.Queue.Count() }
+
+// ended holds the end of a run that ended by itself against the code: nothing could start any more.
+func ended(r *replayer) {
+	stop := r.log.stopped
+	if stop == nil || r.s == nil || r.over || r.stopped || r.s.Plan == nil {
+		return
+	}
+	switch ending.Reason(stop.Reason) {
+	case ending.EpicComplete, ending.NoRunnableTasks:
+		checkIdle(r, r.at)
+	default: // the reason is a step
+	}
+}
