@@ -23,9 +23,9 @@ func (l *loader) check(c *Config) {
 		}
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
-		s, _ := l.winner("relay.backoff_seconds")
-		if s.origin == "default" { // then somebody lowered the maximum
-			s, _ = l.winner("relay.backoff_max_seconds")
+		s := l.settings["relay.backoff_seconds"]
+		if s.origin == defaultOrigin { // then a layer lowered the maximum
+			s = l.settings["relay.backoff_max_seconds"]
 		}
 		l.problem(s.position, "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
@@ -37,7 +37,7 @@ func (l *loader) check(c *Config) {
 
 // checkNames complains of names that nothing has, and of names given twice.
 func (l *loader) checkNames(key string, names, allowed []string) {
-	s, _ := l.winner(key)
+	s := l.settings[key]
 	for i, name := range names {
 		at := s.position
 		if i < len(s.items) {
@@ -68,8 +68,8 @@ func (l *loader) checkAgent(name string, a Agent) {
 		lacks("has no script to play", "add script: FILE")
 	}
 	for _, f := range fields {
-		s, set := l.winner(strings.Replace(f.key, "*", name, 1))
-		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
+		s, set := l.settings[strings.Replace(f.key, "*", name, 1)]
+		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != defaultOrigin && s.value != "" && s.value != false {
 			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
 	}

@@ -88,20 +88,27 @@ var fields = fieldsOf(reflect.TypeFor[Config](), "")
 // fieldsOf returns the settings in a part of Config.
 func fieldsOf(t reflect.Type, prefix string) (list []field) {
 	for in := range t.Fields() {
-		key := prefix + in.Tag.Get("mapstructure")
+		key := prefix + in.Tag.Get("key")
 		switch kind := in.Type.Kind(); {
-		case in.Type == reflect.TypeFor[Prices]():
-			list = append(list, field{key: pricesKey, kind: prices})
-		case strings.HasSuffix(key, "-"), !in.IsExported():
+		case key == pricesKey:
+			list = append(list, field{key: key, kind: prices})
 		case kind == reflect.Struct:
-			list = append(list, fieldsOf(in.Type, strings.TrimSuffix(key+".", ",squash."))...)
+			list = append(list, fieldsOf(in.Type, section(key))...)
 		case kind == reflect.Map:
 			list = append(list, fieldsOf(in.Type.Elem(), key+".*.")...)
-		default:
+		case key != prefix:
 			list = append(list, fieldAs(key, in))
 		}
 	}
 	return list
+}
+
+// section returns what the keys of a section begin with. The settings of Budget stand in the section around it.
+func section(key string) string {
+	if key == "" || strings.HasSuffix(key, ".") {
+		return key
+	}
+	return key + "."
 }
 
 // fieldAs returns the setting that a field of Config holds.

@@ -126,14 +126,8 @@ func (w walker) keys(n *yaml.Node) []position {
 	return all
 }
 
-// prices puts the layers on top of each other, model by model. viper never sees them: it folds the case of names, and
-// splits them at dots.
+// prices returns the prices of the layers so far.
 func (l *loader) prices() Prices {
-	merged := Prices{}
-	for _, s := range l.settings {
-		if p, ok := s.value.(Prices); ok && s.key == pricesKey {
-			maps.Copy(merged, p)
-		}
-	}
-	return merged
+	p, _ := l.settings[pricesKey].value.(Prices)
+	return p
 }

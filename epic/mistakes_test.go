@@ -166,7 +166,7 @@ var mistakes = []struct{ name, src, want string }{
 	{"second document", head + "  T1: {title: a}\n---\nversion: 2\n", "6:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
 	{"tab", head + "  T1:\n\ttitle: a\n", "6:1: YAML: found character that cannot start any token (YAML does not indent with tabs: use spaces)"},
 	{"indentation", head + "  T1:\n    title: a\n   points: 1\n", "7:4: YAML: did not find expected key (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
-	{"colon in text", head + "  T1:\n    title: a: b\n", `6:5: YAML: mapping values are not allowed in this context (put text that contains ": " in quotes)`},
+	{"colon in text", head + "  T1:\n    title: a: b\n", `6:5: YAML: mapping values are not allowed in this context (correct the indentation, or put text that contains ": " in quotes)`},
 	{"special character", head + "  T1: {title: @a}\n", "5:3: YAML: found character that cannot start any token (put text that begins with a special character in quotes)"},
 	{"escape", head + "  T1: {title: \"C:\\d\"}\n", "5:3: YAML: found unknown escape character (use single quotes, in which a backslash is a backslash)"},
 	{"open quote", head + "  T1:\n    title: \"a\n    points: 1\n", "6:5: YAML: found unexpected end of stream (a quote or bracket that begins here is never closed)"},

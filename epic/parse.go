@@ -229,7 +229,7 @@ func syntaxHint(message string, line []byte) string {
 	case bytes.ContainsRune(indent, '\t'):
 		return "YAML does not indent with tabs: use spaces"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return `put text that contains ": " in quotes`
+		return `correct the indentation, or put text that contains ": " in quotes`
 	case strings.Contains(message, "cannot start any token"):
 		return "put text that begins with a special character in quotes"
 	case strings.Contains(message, "unknown escape"):
