@@ -65,21 +65,7 @@ func (v *validator) links() {
 	if len(v.epic.Tasks) == 0 {
 		v.add(v.at(Ref{Field: FieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
 	}
-	if g := buildGraph(v); g != nil {
-		v.shareIDs(g)
-	}
-}
-
-// shareIDs lets what a task depends on be the string that is its id: one in memory instead of two.
-func (v *validator) shareIDs(g *Graph) {
-	for i := range v.epic.Tasks {
-		on := v.epic.Tasks[i].DependsOn
-		for k, id := range on {
-			if j, ok := g.index[id]; ok {
-				on[k] = g.ids[j]
-			}
-		}
-	}
+	buildGraph(v)
 }
 
 // validator checks what an epic says, wherever it was read from.
