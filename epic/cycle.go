@@ -22,7 +22,7 @@ func (v *validator) cycles(g *Graph) {
 		if item := slices.Index(v.epic.Tasks[cycle[0]].DependsOn, g.ids[cycle[1]]); item >= 0 {
 			at = Ref{TaskPart, cycle[0], FieldDependsOn, item}
 		}
-		v.add(v.at(at), hint, "dependency cycle: %s", path.String())
+		v.problems.add(v.at(at), hint, "dependency cycle: %s", path.String())
 	}
 }
 
@@ -40,7 +40,7 @@ func (v *validator) groupCycles(waitsFor [][]int) bool {
 			path.WriteString(plain(v.epic.Groups[k].Name) + " -> ")
 		}
 		path.WriteString(plain(v.epic.Groups[cycle[0]].Name))
-		v.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path.String())
+		v.problems.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path.String())
 	}
 	return len(found) > 0
 }

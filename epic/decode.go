@@ -7,20 +7,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reader turns YAML nodes into an epic, noting every mistake, and remembers no more places than validation may ask for.
+// reader turns YAML nodes into an epic, noting every mistake.
 type reader struct {
-	validator
-	broken    bool // the text is no epic at all: nothing more can be said about it
+	problems  *problemList
+	epic      *Epic
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
-	top     places
-	now     places // of the task being read
-	item    places // of the check or criterion being read
-	nowTask int
-	taskAt  []Place
-	depAt   []Place // of every entry in a depends_on, one task after the other
-	depFrom []int32 // where a task's begin
-	groupAt []places
+	top     *places
+	taskAt  []*places
+	groupAt []*places
 }
 
 // places remembers where the parts of one mapping stand.
@@ -30,14 +25,8 @@ type places struct {
 	values map[Field][]Place // of a key: the value itself, then the entries of a list
 }
 
-func (p *places) reset(whole Place) {
-	if p.whole = whole; p.keys == nil {
-		p.keys, p.values = map[string]Place{}, map[Field][]Place{}
-	}
-	clear(p.keys)
-	for f, list := range p.values {
-		p.values[f] = list[:0]
-	}
+func newPlaces(whole Place) *places {
+	return &places{whole, map[string]Place{}, map[Field][]Place{}}
 }
 
 func (p *places) add(field Field, at Place) { p.values[field] = append(p.values[field], at) }
@@ -52,37 +41,19 @@ func (p *places) at(field Field, item int) Place {
 	return p.whole
 }
 
-func newReader(name string) *reader {
-	r := &reader{nowTask: -1}
-	r.validator = validator{problemList: problemList{file: name}, epic: &Epic{}, at: r.where}
-	r.top.reset(Place{})
-	return r
-}
-
-// where answers validation. Only dependencies and group members are asked about after their task has been read.
+// where answers validation.
 func (r *reader) where(ref Ref) Place {
-	switch {
-	case ref.Part == EpicPart:
-		return r.top.at(ref.Field, ref.Item)
-	case ref.Part == GroupPart:
+	switch ref.Part {
+	case TaskPart:
+		return r.taskAt[ref.N].at(ref.Field, ref.Item)
+	case GroupPart:
 		return r.groupAt[ref.N].at(ref.Field, ref.Item)
-	case ref.N == r.nowTask:
-		return r.now.at(ref.Field, ref.Item)
-	case ref.Field == FieldDependsOn:
-		if k := int(r.depFrom[ref.N]) + ref.Item; k < len(r.depAt) {
-			return r.depAt[k]
-		}
+	default:
+		return r.top.at(ref.Field, ref.Item)
 	}
-	return r.taskAt[ref.N]
 }
 
 func placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
-
-// fail reports a mistake that leaves nothing to read.
-func (r *reader) fail(at Place, hint, format string, args ...any) {
-	r.add(at, hint, format, args...)
-	r.broken = true
-}
 
 // Follow returns the node that an alias stands for.
 func Follow(n *yaml.Node) *yaml.Node {
@@ -107,7 +78,7 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 			return n.Value, true
 		}
 	}
-	r.add(at, "", "%s must be text, not %s", what, kindOf(n))
+	r.problems.add(at, "", "%s must be text, not %s", what, KindOf(n))
 	return "", false
 }
 
@@ -119,11 +90,11 @@ func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
 	at, n := placeOf(n), Follow(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
-		r.add(at, "write a number without quotes", "%s must be a number, not %s", what, kindOf(n))
+		r.problems.add(at, "write a number without quotes", "%s must be a number, not %s", what, KindOf(n))
 		return 0, false
 	}
 	if err := n.Decode(&value); err != nil {
-		r.add(at, "", "%s is not a number relay can read", what)
+		r.problems.add(at, "", "%s is not a number relay can read", what)
 		return 0, false
 	}
 	return value, true
@@ -136,7 +107,7 @@ func (r *reader) boolean(n *yaml.Node, what string) bool {
 	}
 	at, n := placeOf(n), Follow(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
-		r.add(at, "write true or false", "%s must be true or false, not %s", what, kindOf(n))
+		r.problems.add(at, "write true or false", "%s must be true or false, not %s", what, KindOf(n))
 	}
 	return value
 }
@@ -152,7 +123,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
 			hint = fmt.Sprintf("write [%s]", n.Value)
 		}
-		r.add(at, hint, "%s must be a list, not %s", what, kindOf(n))
+		r.problems.add(at, hint, "%s must be a list, not %s", what, KindOf(n))
 		return nil
 	}
 	return n.Content
@@ -174,7 +145,9 @@ func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
 	return texts
 }
 
-func kindOf(n *yaml.Node) string {
+// KindOf says in words what a value is, for messages.
+func KindOf(n *yaml.Node) string {
+	n = Follow(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"

@@ -34,14 +34,6 @@ const defaultPriority = 2
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
 const unreadable = "?"
 
-func (r *reader) root(n *yaml.Node) {
-	if Follow(n).Kind != yaml.MappingNode {
-		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(Follow(n)))
-		return
-	}
-	r.mapping(n, epicKeys, "the epic", &r.top, r.epic)
-}
-
 // standIns are the values of required texts that have been reported, so that validation does not report them again as missing.
 var standIns = map[string]string{"id": "unreadable", "title": unreadable, "run": unreadable, "text": unreadable, "group": unreadable}
 
@@ -54,7 +46,7 @@ func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
 			*v = strings.TrimSpace(*v) // of the line break that one written as a block ends in
 		}
 	case *Kind:
-		*v = knownKind(cmp.Or(r.optional(n, key, ""), string(*v)))
+		*v = Kind(cmp.Or(r.optional(n, key, ""), string(*v)))
 	case *Expect:
 		*v = Expect(r.optional(n, key, ""))
 	case *bool:
@@ -110,7 +102,7 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 	default:
 		value, ok := r.positive(n, key)
 		if ok && (value != math.Trunc(value) || value > 1000) {
-			r.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
+			r.problems.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
 		}
 		*v = int(min(value, 1000))
 	}
@@ -124,15 +116,14 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 	}
 	list := make([]T, len(nodes))
 	for k, item := range nodes {
-		value, before := text(&list[k]), r.count()
+		value, before := text(&list[k]), r.problems.count()
 		if Follow(item).Kind == yaml.MappingNode {
-			r.item.reset(Place{})
 			_, name, _ := strings.Cut(known.entry, " ")
-			r.mapping(item, known, "the "+name, &r.item, &list[k])
+			r.mapping(item, known, "the "+name, newPlaces(Place{}), &list[k])
 		} else {
 			*value, _ = r.text(item, known.entry)
 		}
-		if *value == "" && r.count() > before {
+		if *value == "" && r.problems.count() > before {
 			*value = unreadable
 		}
 		at.add(Field(known.list), placeOf(item))
@@ -142,14 +133,13 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 
 func (r *reader) groups(n *yaml.Node) (groups []Group) {
 	for _, item := range r.list(n, "parallelization") {
-		var at places
-		at.reset(placeOf(item))
+		at := newPlaces(placeOf(item))
 		if Follow(item).Kind != yaml.MappingNode {
-			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(Follow(item)))
+			r.problems.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", KindOf(item))
 			continue
 		}
 		var g Group
-		r.mapping(item, groupKeys, "the group", &at, &g)
+		r.mapping(item, groupKeys, "the group", at, &g)
 		groups, r.groupAt = append(groups, g), append(r.groupAt, at)
 	}
 	return groups
@@ -172,7 +162,7 @@ func (r *reader) version(n *yaml.Node) {
 	case !ok && !IsNull(n):
 		r.epic.Version = 2 // reported already
 	case value != math.Trunc(value) || math.Abs(value) > 1e6:
-		r.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
+		r.problems.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
 		r.epic.Version = 2
 	default:
 		r.epic.Version = int(value)
@@ -185,48 +175,38 @@ func (r *reader) tasks(n *yaml.Node) {
 	}
 	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.MappingNode {
-		r.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", kindOf(n))
+		r.problems.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", KindOf(n))
 		r.tasksLost = true
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		r.task(n.Content[i], n.Content[i+1])
-		n.Content[i], n.Content[i+1] = nil, nil // read once: the nodes of one task are freed before the last is read
 	}
 }
 
 func (r *reader) task(key, value *yaml.Node) {
-	at, i := placeOf(key), len(r.epic.Tasks)
+	at := newPlaces(placeOf(key))
 	key = Follow(key)
 	if key.Kind != yaml.ScalarNode {
-		r.add(at, "", "a task id must be text, not %s", kindOf(key))
+		r.problems.add(at.whole, "", "a task id must be text, not %s", KindOf(key))
 		return
 	}
-	r.epic.Tasks = append(r.epic.Tasks, Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.Line})
-	r.taskAt = append(r.taskAt, at)
-	t := &r.epic.Tasks[i]
-	r.nowTask = i
-	r.now.reset(at)
-	switch what := Follow(value); {
-	case what.Kind == yaml.MappingNode:
-		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), &r.now, t)
+	t := Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.whole.Line}
+	switch {
+	case Follow(value).Kind == yaml.MappingNode:
+		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), at, &t)
 	case !IsNull(value):
-		r.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
+		r.problems.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), KindOf(value))
 		t.Title = unreadable
 	}
-	r.depFrom = append(r.depFrom, int32(len(r.depAt)))
-	if on := r.now.values[FieldDependsOn]; len(on) > 0 {
-		r.depAt = append(r.depAt, on[1:]...)
-	}
-	r.validator.task(i)
-	r.nowTask = -1
+	r.epic.Tasks, r.taskAt = append(r.epic.Tasks, t), append(r.taskAt, at)
 }
 
 // positive reads a number above zero. Zero is refused: one reader takes it for "none", another for "no limit".
 func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
 	value, ok := r.number(n, what)
 	if ok && !(value > 0 && value <= math.MaxFloat64) {
-		r.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
+		r.problems.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
 		return 0, false
 	}
 	return value, ok
@@ -243,7 +223,7 @@ func (r *reader) minutes(n *yaml.Node, what string) time.Duration {
 	}
 	ms := math.Round(value * 60_000)
 	if ms < 1 || ms > float64(maxTimeout/time.Millisecond) {
-		r.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
+		r.problems.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
 		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
@@ -262,13 +242,5 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
 		hint = "write " + priorities[p]
 	}
-	r.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
-}
-
-// knownKind avoids a string of its own for each task.
-func knownKind(s string) Kind {
-	if i := slices.Index(kinds, s); i >= 0 {
-		s = kinds[i]
-	}
-	return Kind(s)
+	r.problems.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
 }

@@ -26,15 +26,14 @@ type groupNode struct {
 // NewGraph builds the graph of an epic, which it only reads. The error is Problems when the epic names what it does not have,
 // or goes in circles.
 func NewGraph(e *Epic) (*Graph, error) {
-	v := &validator{epic: e, at: func(r Ref) Place {
+	v := &validator{problems: &problemList{file: e.ID}, epic: e, at: func(r Ref) Place {
 		if r.Part == TaskPart {
 			return Place{e.Tasks[r.N].Line, 1}
 		}
 		return Place{}
 	}}
-	v.file = e.ID
 	g := buildGraph(v)
-	if err := v.err(); err != nil {
+	if err := v.problems.err(); err != nil {
 		return nil, err
 	}
 	return g, nil

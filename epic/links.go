@@ -30,14 +30,14 @@ func (v *validator) indexTasks(g *Graph) {
 		g.ids[i] = id
 		at := Ref{TaskPart, i, FieldID, 0}
 		if first, again := g.index[id]; again {
-			v.add(v.at(at), "give each task an id of its own", "task %s is defined twice, first on line %d",
+			v.problems.add(v.at(at), "give each task an id of its own", "task %s is defined twice, first on line %d",
 				Quoted(id), v.at(Ref{TaskPart, first, FieldID, 0}).Line)
 			continue
 		}
 		g.index[id] = i
 		lower := strings.ToLower(id)
 		if first, again := folded[lower]; again {
-			v.add(v.at(at), "choose ids that differ by more than case: they become folder names",
+			v.problems.add(v.at(at), "choose ids that differ by more than case: they become folder names",
 				"task ids %s and %s differ only in upper and lower case", Quoted(g.ids[first]), Quoted(id))
 			continue
 		}
@@ -55,9 +55,9 @@ func (v *validator) resolveDeps(g *Graph) {
 			_, implied := slices.BinarySearch(g.deps[i], j)
 			switch {
 			case !ok:
-				v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "task %s depends on %s, which does not exist", quotedTask(t.ID), quotedTask(id))
+				v.problems.add(v.at(at), v.problems.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "task %s depends on %s, which does not exist", quotedTask(t.ID), quotedTask(id))
 			case j == i:
-				v.add(v.at(at), "take the entry out", "task %s depends on itself", quotedTask(t.ID))
+				v.problems.add(v.at(at), "take the entry out", "task %s depends on itself", quotedTask(t.ID))
 			case !implied && !slices.Contains(g.named[i], j):
 				g.named[i] = append(g.named[i], j)
 			}
@@ -83,9 +83,9 @@ func (v *validator) resolveGroups(g *Graph) {
 		_, again := byName[group.Name]
 		switch {
 		case strings.TrimSpace(group.Name) == "":
-			v.add(v.at(at), "add group: and a name", "the group has no name")
+			v.problems.add(v.at(at), "add group: and a name", "the group has no name")
 		case again:
-			v.add(v.at(at), "give each group a name of its own", "group %s is defined twice", Quoted(group.Name))
+			v.problems.add(v.at(at), "give each group a name of its own", "group %s is defined twice", Quoted(group.Name))
 		default:
 			byName[group.Name] = k
 		}
@@ -106,7 +106,7 @@ func (v *validator) resolveGroups(g *Graph) {
 	for _, k := range topological(waitsFor, reversed(waitsFor)) {
 		deps := g.follow(k)
 		if implied += len(deps) * len(g.groups[k].tasks); implied > maxImplied {
-			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
+			v.problems.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
 				"the groups imply more than %d dependencies", maxImplied)
 			return
 		}
@@ -142,10 +142,10 @@ func (v *validator) members(g *Graph, groupOf map[int]int, k int) {
 		other, taken := groupOf[i]
 		switch {
 		case !ok:
-			v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
+			v.problems.add(v.at(at), v.problems.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
 				Quoted(v.epic.Groups[k].Name), quotedTask(id))
 		case taken:
-			v.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), Quoted(v.epic.Groups[other].Name))
+			v.problems.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), Quoted(v.epic.Groups[other].Name))
 		default:
 			groupOf[i] = k
 			g.groups[k].tasks = append(g.groups[k].tasks, i)
@@ -162,10 +162,10 @@ func (v *validator) blockers(g *Graph, k int, byName map[string]int) {
 		switch {
 		case !ok:
 			names := slices.Sorted(maps.Keys(byName))
-			v.add(v.at(at), v.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
+			v.problems.add(v.at(at), v.problems.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
 				Quoted(group), Quoted(name))
 		case b == k:
-			v.add(v.at(at), "take the entry out", "group %s is blocked by itself", Quoted(name))
+			v.problems.add(v.at(at), "take the entry out", "group %s is blocked by itself", Quoted(name))
 		case !slices.Contains(g.groups[k].blockedBy, b):
 			g.groups[k].blockedBy = append(g.groups[k].blockedBy, b)
 		}

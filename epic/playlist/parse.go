@@ -60,7 +60,7 @@ func parse(name string, src []byte) (*List, *yaml.Node, error) {
 	case root == nil:
 		p.add(nil, "start with version: 1 and epics:", "the playlist is empty")
 	case epic.Follow(root).Kind != yaml.MappingNode:
-		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", kind(root))
+		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", epic.KindOf(root))
 	default:
 		p.root(epic.Follow(root))
 	}
@@ -124,7 +124,7 @@ func (p *parser) version(root, n *yaml.Node) {
 	case n == nil:
 		p.add(root, "add version: 1", "version is missing")
 	case epic.Follow(n).Kind != yaml.ScalarNode || epic.Follow(n).Value != "1":
-		p.add(n, "relay reads version: 1", "there is no version %s of playlists", kind(n))
+		p.add(n, "relay reads version: 1", "version must be 1, not %s", epic.KindOf(n))
 	}
 }
 
@@ -138,7 +138,7 @@ func (p *parser) epics(root, n *yaml.Node) {
 		p.add(n, hint, "the playlist has no epics")
 		return
 	case epic.Follow(n).Kind != yaml.SequenceNode:
-		p.add(n, hint, "epics must be a list, not %s", kind(n))
+		p.add(n, hint, "epics must be a list, not %s", epic.KindOf(n))
 		return
 	}
 	items := epic.Follow(n).Content
@@ -149,7 +149,7 @@ func (p *parser) epics(root, n *yaml.Node) {
 	seen := map[string]int{}
 	for _, item := range items {
 		if epic.Follow(item).Kind != yaml.MappingNode {
-			p.add(item, hint, "an epic must be a mapping with file, not %s", kind(item))
+			p.add(item, hint, "an epic must be a mapping with file, not %s", epic.KindOf(item))
 			continue
 		}
 		p.entry(item, seen)
@@ -233,7 +233,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 		return ""
 	}
 	if !isText(n) {
-		p.add(n, "", "%s must be text, not %s", key, kind(n))
+		p.add(n, "", "%s must be text, not %s", key, epic.KindOf(n))
 		return ""
 	}
 	return epic.Follow(n).Value
@@ -270,23 +270,10 @@ func (p *parser) decode(n *yaml.Node, value any, key, tag, want string) {
 	f := epic.Follow(n)
 	fits := f.ShortTag() == tag || tag == "!!float" && f.ShortTag() == "!!int"
 	if current, ok := value.(*int); f.Kind != yaml.ScalarNode || !fits || f.Decode(value) != nil || ok && *current < 0 {
-		p.add(n, "", "%s must be %s, not %s", key, want, kind(n))
+		p.add(n, "", "%s must be %s, not %s", key, want, epic.KindOf(n))
 	}
 }
 
 func isText(n *yaml.Node) bool {
 	return epic.Follow(n).Kind == yaml.ScalarNode && epic.Follow(n).ShortTag() != "!!binary"
-}
-
-// kind says in words what a value is.
-func kind(n *yaml.Node) string {
-	switch n = epic.Follow(n); {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case epic.IsNull(n):
-		return "empty"
-	}
-	return epic.Quoted(n.Value)
 }
