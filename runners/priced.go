@@ -3,6 +3,7 @@ package runners
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 )
@@ -34,22 +35,11 @@ func (p Prices) Of(model string) (Price, bool) {
 // literalLength returns how many characters of a glob are not stars.
 func literalLength(glob string) int { return len(glob) - strings.Count(glob, "*") }
 
-// globbed reports whether a glob matches all of a text.
-func globbed(glob, text string) bool {
-	head, rest, starred := strings.Cut(glob, "*")
-	if !starred {
-		return glob == text
-	}
-	text, ok := strings.CutPrefix(text, head)
-	for ok {
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(text, part)
-		}
-		_, text, ok = strings.Cut(text, part)
-		rest = after
-	}
-	return false
+// globbed reports whether a glob matches all of a model's name. Only the star means something in it.
+func globbed(glob, model string) bool {
+	whole := strings.NewReplacer("/", "\x00", "[", "\x01", "?", "\x02", `\`, "\x03")
+	ok, err := path.Match(whole.Replace(glob), whole.Replace(model))
+	return ok && err == nil
 }
 
 // cost returns what a usage comes to, in USD.
