@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -32,11 +33,16 @@ func parseYAML(src []byte) (doc *yaml.Node, rest *yaml.Decoder, err error) {
 // Document parses the text of a YAML file that a person writes; name is what its problems call the file. The node is nil
 // when there is nothing in it. The error is Problems.
 func Document(name string, src []byte) (*yaml.Node, error) {
-	if p, bad := scan(src); bad {
-		p.File = name
-		return nil, Problems{p}
-	}
 	p := problemList{file: name}
+	switch {
+	case len(src) > MaxSize:
+		p.add(Place{}, "split the epic, or move long descriptions into files that the tasks name", "the file is larger than %d MiB", MaxSize>>20)
+	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")):
+		p.add(Place{}, "save it as UTF-8", "the file is UTF-16")
+	}
+	if len(p.found) > 0 {
+		return nil, p.err()
+	}
 	doc, rest, err := parseYAML(src)
 	if err != nil {
 		p.syntax(src, err)
@@ -172,10 +178,18 @@ func syntaxHint(message string, line []byte) string {
 		return "use single quotes, in which a backslash is a backslash"
 	case strings.Contains(message, "unexpected end of stream"):
 		return "a quote or bracket that begins here is never closed"
+	case strings.Contains(message, "control characters"), strings.Contains(message, "UTF-8"):
+		return "save the file as UTF-8; in double quotes a control character can be written as an escape"
 	case strings.Contains(message, "expected"):
 		return "look at the indentation of this line and the one before, and for a bracket that is not closed"
 	case strings.Contains(message, "max depth"):
 		return "no more than five levels are needed"
 	}
 	return ""
+}
+
+// position turns an offset into a line and a column.
+func position(src []byte, offset int) (line, column int) {
+	begin := bytes.LastIndexByte(src[:offset], '\n') + 1
+	return bytes.Count(src[:offset], []byte("\n")) + 1, utf8.RuneCount(src[begin:offset]) + 1
 }

@@ -80,7 +80,7 @@ func TestMistakes(t *testing.T) {
 		"long value":  {"current: " + strings.Repeat("x", 70) + "\n" + head + "- file: a.yml\n", "1:10: current must be a number of an epic, from 0, not the text \"" + strings.Repeat("x", 60) + `"…`},
 		"no yaml":     {head + "- file: [\n", "3:1: YAML: did not find expected node content (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
 		"documents":   {head + "- file: a.yml\n---\nb: c\n", "4:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
-		"no text":     {"\x00", "1:1: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
+		"no text":     {"\x00", "1:1: YAML: control characters are not allowed (save the file as UTF-8; in double quotes a control character can be written as an escape)"},
 		"several":     {"version: 3\nepics:\n- file: /a\n- status: x\n", "1:10: version must be 1, not the number 3 (relay reads version: 1)\nplaylist.yml:3:9: file \"/a\" is absolute (write it relative to the folder of the playlist)\nplaylist.yml:4:3: the epic has no file (add file: epics/NAME.yml)\nplaylist.yml:4:11: there is no status \"x\" (use pending, in_progress, completed or failed; relay work writes it itself)"},
 	} {
 		_, err := Parse("playlist.yml", []byte(c.src))
