@@ -33,11 +33,11 @@ func TestAppend(t *testing.T) {
 	indented := "    " + strings.ReplaceAll(strings.TrimSuffix(addedText, "\n"), "\n", "\n  ") + "\n"
 	indented = strings.ReplaceAll(indented[2:], "\n  \n", "\n\n")
 	for name, test := range map[string]struct{ src, want string }{
-		"the end":           {head + "tasks:\n  T1: {title: A}\n", head + "tasks:\n  T1: {title: A}\n" + addedText},
-		"without a newline": {head + "tasks:\n  T1: {title: A}", head + "tasks:\n  T1: {title: A}\n" + addedText},
-		"comments behind":   {head + "tasks:\n  T1:\n    title: A\n    # of T1\n\n# the end\n", head + "tasks:\n  T1:\n    title: A\n    # of T1\n" + addedText + "\n# the end\n"},
-		"a key behind":      {"tasks:\n  T1: {title: A}\n\n# what it is\n" + head, "tasks:\n  T1: {title: A}\n" + addedText + "\n# what it is\n" + head},
-		"deeper":            {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
+		"the end":                    {head + "tasks:\n  T1: {title: A}\n", head + "tasks:\n  T1: {title: A}\n" + addedText},
+		"without a newline":          {head + "tasks:\n  T1: {title: A}", head + "tasks:\n  T1: {title: A}\n" + addedText},
+		"comments behind":            {head + "tasks:\n  T1:\n    title: A\n    # of T1\n\n# the end\n", head + "tasks:\n  T1:\n    title: A\n    # of T1\n" + addedText + "\n# the end\n"},
+		"a key behind":               {"tasks:\n  T1: {title: A}\n\n# what it is\n" + head, "tasks:\n  T1: {title: A}\n" + addedText + "\n# what it is\n" + head},
+		"deeper":                     {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
 		"lines as Windows ends them": {strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n# end\n", "\n", "\r\n"), strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n"+addedText+"# end\n", "\n", "\r\n")},
 		"a document's end":           {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},
 	} {

@@ -140,41 +140,7 @@ func (p *parser) prepare(src []byte) ([]byte, bool) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if i := tooDeep(src); i >= 0 {
-		p.add(at(i), "take some of the list or quote marks out", "the line is nested too deeply")
-		return nil, false
-	}
 	return p.frontMatter(src), true
-}
-
-// maxNesting bounds the list and quote marks at the beginning of one line: the time to parse them grows with the square.
-const maxNesting = 100
-
-// tooDeep returns the offset of a line with too many marks, or -1.
-func tooDeep(src []byte) int {
-	offset := 0
-	for line := range bytes.Lines(src) {
-		if marks(line) > maxNesting {
-			return offset
-		}
-		offset += len(line)
-	}
-	return -1
-}
-
-// marks counts what may open a list or a quote at the beginning of a line.
-func marks(line []byte) int {
-	n := 0
-	for i, c := range line {
-		spaced := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t' || line[i+1] == '\n'
-		switch {
-		case c == '>', spaced && (c == '-' || c == '+' || c == '*' || c == '.' || c == ')'):
-			n++
-		case c != ' ' && c != '\t' && (c < '0' || c > '9'):
-			return n
-		}
-	}
-	return n
 }
 
 // invalid returns the offset of the first byte that is not UTF-8, or -1.

@@ -48,7 +48,7 @@ var permissionModes = map[string]permissionMode{
 }
 
 // New returns the runner for opencode; an unknown permission is an error.
-func New(sup process.Supervisor, o Options) (*Runner, error) {
+func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 	o.Permission = cmp.Or(o.Permission, "workspace")
 	mode, ok := permissionModes[o.Permission]
 	if !ok {
