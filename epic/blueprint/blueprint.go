@@ -79,9 +79,9 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		return nil, p.problems
 	}
 	p.document(blocks(src))
-	p.title(now)
-	p.links()
-	p.unread(src)
+	settleTitle(p, now)
+	resolveLinks(p)
+	noteUnread(p, src)
 	var found epic.Problems
 	if err := epic.Validate(name, p.epic, p.place); err != nil && !errors.As(err, &found) {
 		return nil, err
@@ -140,7 +140,7 @@ func (p *parser) prepare(src []byte) ([]byte, bool) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	return p.frontMatter(src), true
+	return frontMatter(p, src), true
 }
 
 // invalid returns the offset of the first byte that is not UTF-8, or -1.
@@ -156,7 +156,7 @@ func invalid(src []byte) int {
 }
 
 // frontMatter blanks the lines between --- and --- at the top, after looking for a title there.
-func (p *parser) frontMatter(src []byte) []byte {
+func frontMatter(p *parser, src []byte) []byte {
 	rest, found := bytes.CutPrefix(src, []byte("---\n"))
 	if !found {
 		return src
@@ -179,8 +179,8 @@ func (p *parser) frontMatter(src []byte) []byte {
 	return append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...)
 }
 
-// title settles the epic's title and id.
-func (p *parser) title(now time.Time) {
+// settleTitle settles the epic's title and id.
+func settleTitle(p *parser, now time.Time) {
 	p.epic.Title = strings.TrimSpace(p.epic.Title)
 	if p.epic.Title == "" {
 		p.add(epic.Place{Line: 1, Column: 1}, "begin with # and a few words", "the blueprint has no title")

@@ -48,7 +48,7 @@ func rankOf(heading string) int {
 }
 
 // beginProse begins a section beside the tasks, or goes on with one that a deeper heading belongs to.
-func (p *parser) beginProse(b *block) {
+func beginProse(p *parser, b *block) {
 	if last := p.lastProse(); p.inProse && last != nil && b.level > last.level {
 		last.text = append(last.text, b.raw)
 		last.checks = last.checks || namesChecks(b.text)
@@ -60,14 +60,14 @@ func (p *parser) beginProse(b *block) {
 }
 
 // addProse adds a block to a section beside the tasks.
-func (p *parser) addProse(b *block) {
-	if p.epicFieldsInProse(b) {
+func addProse(p *parser, b *block) {
+	if epicFieldsInProse(p, b) {
 		return
 	}
 	last := p.lastProse()
 	last.text = append(last.text, b.raw)
 	if last.checks {
-		p.offer(b)
+		offer(p, b)
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *parser) lastProse() *prose {
 }
 
 // described returns the sections that say something, in the order of their use.
-func (p *parser) described() (texts []string) {
+func described(p *parser) (texts []string) {
 	slices.SortStableFunc(p.prose, func(a, b prose) int { return a.rank - b.rank })
 	for _, s := range p.prose {
 		if len(s.text) > 1 {

@@ -23,11 +23,11 @@ func (p *parser) ofEpic(b *block) bool {
 	}
 	p.whole.open = ""
 	if slices.ContainsFunc(first, meansEpicField) {
-		p.epicFields(b, first)
+		epicFields(p, b, first)
 		return true
 	}
 	if open != "" && len(first) > 0 {
-		p.notOfEpic(first[0])
+		notOfEpic(p, first[0])
 	}
 	return false
 }
@@ -67,7 +67,7 @@ func ofEpic(f pair) bool {
 }
 
 // epicFields takes a block that is nothing but fields of the epic with their values in backticks, and reports any other line.
-func (p *parser) epicFields(b *block, first []line) {
+func epicFields(p *parser, b *block, first []line) {
 	field := func(f pair) bool { return ofEpic(f) && (nothing(f.value.text) || inCode(f.value)) }
 	var last *pair // that the next line may go on with
 	for _, l := range first {
@@ -76,7 +76,7 @@ func (p *parser) epicFields(b *block, first []line) {
 		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn() && inCode(l):
 			last.extend(l)
 		case len(found) == 0 || !all(found, field):
-			p.notOfEpic(l)
+			notOfEpic(p, l)
 			return
 		default:
 			last = &found[len(found)-1]
@@ -86,7 +86,7 @@ func (p *parser) epicFields(b *block, first []line) {
 }
 
 // notOfEpic reports a line that is nearly a field of the epic, or stands among them.
-func (p *parser) notOfEpic(l line) {
+func notOfEpic(p *parser, l line) {
 	p.add(l.place(), "an epic has **Checks:** and **Protected:**, with values in `backticks`, in a paragraph of their own; without the colon it is description",
 		"%s is not a field of the epic", epic.Quoted(l.text))
 }

@@ -235,7 +235,7 @@ func (d *draft) read(s source, name string) []line {
 }
 
 // companions tells which documents beside the plan agents are not told, or only a part of, and has agents told where they are.
-func (d *draft) companions(s source, partly, part string, wholly ...string) {
+func companions(d *draft, s source, partly, part string, wholly ...string) {
 	var unread, there []string
 	for _, name := range glob(s.files, path.Dir(s.name), "*.md") {
 		base := path.Base(name)
