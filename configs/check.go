@@ -10,16 +10,16 @@ import (
 // reviewers are the providers a review may name without an entry under relay.agents.
 var reviewers = []string{"auto", "repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
 
-// check finds the mistakes that no single value shows.
-func (l *loader) check(c *Config) {
+// checkWhole finds the mistakes that no single value shows.
+func checkWhole(l *loader, c *Config) {
 	agents := slices.Sorted(maps.Keys(c.Relay.Agents))
-	l.checkNames("relay.runners", c.Relay.Runners, agents)
+	checkNames(l, "relay.runners", c.Relay.Runners, agents)
 	names := append(slices.Clone(reviewers), agents...)
-	l.checkNames("relay.review.provider", []string{c.Relay.Review.Provider}, names)
-	l.checkNames("quality_gate.reviewers", c.QualityGate.Reviewers, names)
+	checkNames(l, "relay.review.provider", []string{c.Relay.Review.Provider}, names)
+	checkNames(l, "quality_gate.reviewers", c.QualityGate.Reviewers, names)
 	for _, name := range agents {
 		if !l.broken[name] {
-			l.checkAgent(name, c.Relay.Agents[name])
+			checkAgent(l, name, c.Relay.Agents[name])
 		}
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
@@ -36,7 +36,7 @@ func (l *loader) check(c *Config) {
 }
 
 // checkNames complains of names that nothing has, and of names given twice.
-func (l *loader) checkNames(key string, names, allowed []string) {
+func checkNames(l *loader, key string, names, allowed []string) {
 	s := l.settings[key]
 	for i, name := range names {
 		at := s.position
@@ -53,7 +53,7 @@ func (l *loader) checkNames(key string, names, allowed []string) {
 }
 
 // checkAgent complains of what a type of agent lacks, and of what it would silently ignore.
-func (l *loader) checkAgent(name string, a Agent) {
+func checkAgent(l *loader, name string, a Agent) {
 	section := agentsKey + "." + name
 	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
 	switch {

@@ -57,12 +57,12 @@ func Load(s Sources) (*Config, error) {
 			}
 		}
 	}
-	l.readEnviron(s.Environ)
-	l.readFlags(s.Flags)
+	readEnviron(l, s.Environ)
+	readFlags(l, s.Flags)
 	l.fillAgents()
 	c := &Config{}
 	l.fill(reflect.ValueOf(c).Elem(), "")
-	l.check(c)
+	checkWhole(l, c)
 	c.Warnings = l.warnings
 	c.values = l.explain()
 	if len(l.problems) > 0 {

@@ -6,24 +6,30 @@ import (
 	"strings"
 )
 
-// cycles reports tasks that wait for each other, as the path a -> b -> a in which each waits for the next.
-func (v *validator) cycles(g *Graph) {
+// reportCycles reports tasks that wait for each other, as the path a -> b -> a in which each waits for the next.
+func reportCycles(v *validator, g *Graph) {
 	for _, cycle := range shortestCycles(g.deps) {
 		hint := "take one of these dependencies out"
-		var path strings.Builder
 		for k, i := range cycle {
-			path.WriteString(quotedTask(g.ids[i]) + " -> ")
 			if to := cycle[(k+1)%len(cycle)]; !slices.Contains(g.named[i], to) {
 				hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[g.group(i)].Name), Quoted(v.epic.Groups[g.group(to)].Name))
 			}
 		}
-		path.WriteString(quotedTask(g.ids[cycle[0]]))
 		at := Ref{GroupPart, g.group(cycle[0]), FieldBlockedBy, 0}
 		if item := slices.Index(v.epic.Tasks[cycle[0]].DependsOn, g.ids[cycle[1]]); item >= 0 {
 			at = Ref{TaskPart, cycle[0], FieldDependsOn, item}
 		}
-		v.problems.add(v.at(at), hint, "dependency cycle: %s", path.String())
+		v.problems.add(v.at(at), hint, "dependency cycle: %s", around(cycle, func(i int) string { return quotedTask(g.ids[i]) }))
 	}
+}
+
+// around returns the names on a cycle, back to the first.
+func around(cycle []int, name func(int) string) string {
+	var path strings.Builder
+	for _, n := range cycle {
+		path.WriteString(name(n) + " -> ")
+	}
+	return path.String() + name(cycle[0])
 }
 
 // group returns the group of a task, or -1.
@@ -31,16 +37,12 @@ func (g *Graph) group(i int) int {
 	return slices.IndexFunc(g.groups, func(n groupNode) bool { return slices.Contains(n.tasks, i) })
 }
 
-// groupCycles reports groups that wait for each other, with or without tasks in them.
-func (v *validator) groupCycles(waitsFor [][]int) bool {
+// reportGroupCycles reports groups that wait for each other, with or without tasks in them.
+func reportGroupCycles(v *validator, waitsFor [][]int) bool {
 	found := shortestCycles(waitsFor)
 	for _, cycle := range found {
-		var path strings.Builder
-		for _, k := range cycle {
-			path.WriteString(plain(v.epic.Groups[k].Name) + " -> ")
-		}
-		path.WriteString(plain(v.epic.Groups[cycle[0]].Name))
-		v.problems.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path.String())
+		path := around(cycle, func(k int) string { return plain(v.epic.Groups[k].Name) })
+		v.problems.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path)
 	}
 	return len(found) > 0
 }

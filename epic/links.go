@@ -17,7 +17,7 @@ func buildGraph(v *validator) *Graph {
 	v.resolveGroups(g)
 	v.resolveDeps(g)
 	if !g.arrange(v.epic) {
-		v.cycles(g)
+		reportCycles(v, g)
 		return nil
 	}
 	return g
@@ -93,11 +93,11 @@ func (v *validator) resolveGroups(g *Graph) {
 	g.groups = make([]groupNode, len(groups))
 	groupOf, waitsFor := map[int]int{}, make([][]int, len(groups))
 	for k := range groups {
-		v.members(g, groupOf, k)
-		v.blockers(g, k, byName)
+		resolveMembers(v, g, groupOf, k)
+		resolveBlockers(v, g, k, byName)
 		waitsFor[k] = g.groups[k].blockedBy
 	}
-	if v.groupCycles(waitsFor) {
+	if reportGroupCycles(v, waitsFor) {
 		// The groups' order means nothing now; the tasks' own dependencies can still be judged.
 		g.groups = nil
 		return
@@ -135,7 +135,7 @@ func (g *Graph) follow(k int) (deps []int) {
 	return deps
 }
 
-func (v *validator) members(g *Graph, groupOf map[int]int, k int) {
+func resolveMembers(v *validator, g *Graph, groupOf map[int]int, k int) {
 	for item, id := range v.epic.Groups[k].Tasks {
 		at := Ref{GroupPart, k, FieldTasks, item}
 		i, ok := g.index[id]
@@ -154,7 +154,7 @@ func (v *validator) members(g *Graph, groupOf map[int]int, k int) {
 	slices.Sort(g.groups[k].tasks)
 }
 
-func (v *validator) blockers(g *Graph, k int, byName map[string]int) {
+func resolveBlockers(v *validator, g *Graph, k int, byName map[string]int) {
 	group := v.epic.Groups[k].Name
 	for item, name := range v.epic.Groups[k].BlockedBy {
 		at := Ref{GroupPart, k, FieldBlockedBy, item}

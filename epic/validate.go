@@ -132,7 +132,7 @@ func (v *validator) task(i int) {
 	v.paths(Ref{TaskPart, i, FieldFiles, 0}, t.Files)
 	v.paths(Ref{TaskPart, i, FieldProtected, 0}, t.Protected)
 	v.checks(part, t.Checks)
-	v.criteria(part, t)
+	checkCriteria(v, part, t)
 }
 
 func (v *validator) title(at Place, title, of string) {
@@ -172,14 +172,11 @@ func (v *validator) checks(part Ref, checks []Check) {
 				"expect %s is not known", Quoted(string(c.Expect)))
 		}
 	}
-	v.oneName(part, checks)
+	checkNames(v, part, checks)
 }
 
-// oneName reports checks that share a name. Short lists are compared pair by pair: a map for each task would cost more.
-func (v *validator) oneName(part Ref, checks []Check) {
-	if len(checks) < 2 {
-		return
-	}
+// checkNames reports checks that share a name.
+func checkNames(v *validator, part Ref, checks []Check) {
 	seen := make(map[string]bool, len(checks))
 	for k, c := range checks {
 		if seen[c.Name] && strings.TrimSpace(c.Name) != "" {
@@ -190,7 +187,7 @@ func (v *validator) oneName(part Ref, checks []Check) {
 	}
 }
 
-func (v *validator) criteria(part Ref, t *Task) {
+func checkCriteria(v *validator, part Ref, t *Task) {
 	part.Field = FieldCriteria
 	for k, c := range t.Criteria {
 		part.Item = k

@@ -191,26 +191,16 @@ func (d *draft) scalar(p *parser, name string, f pair) {
 	case "allow no change":
 		hint = "write yes or no"
 		t.AllowNoChange, ok = yes(value)
-	default:
-		d.words(name, f)
-		ok = true
+	case "kind": // validation knows which there are
+		t.Kind, ok = epic.Kind(strings.ToLower(value)), true
+		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
+	case "runner":
+		t.Runner, ok = value, true
+	case "model":
+		t.Model, ok = value, true
 	}
 	if !ok {
 		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(value))
-	}
-}
-
-// words stores a field that is text; validation knows which kinds there are.
-func (d *draft) words(name string, f pair) {
-	value := plain(f.value.text)
-	switch name {
-	case "kind":
-		d.task.Kind = epic.Kind(strings.ToLower(value))
-		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
-	case "runner":
-		d.task.Runner = value
-	case "model":
-		d.task.Model = value
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *reader) Answer() (final, text string, structured []byte) {
 // Outcome implements [eventstream.Reader]. Success needs both a result that says so and exit status 0: the CLI ends with 0 when it is
 // interrupted, and after an answer that it could not use.
 func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
-	r.Model = s.worked()
+	r.Model = mainModel(s.result, s.agent.Model)
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.agent.Begun && s.agent.Tools.Running() == 0 && (o == runners.SilenceLimit || o == runners.Network):
 		return s.unanswered(detail)
@@ -37,7 +37,7 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 		// Most often the model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
 		return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
 	case e.Failed():
-		return adapter.EndedBadly(s.exited(e.Exit))
+		return adapter.EndedBadly(exited(e.Exit, s.agent.Req))
 	}
 	return s.finished(r, badResult)
 }
@@ -104,11 +104,11 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 	case exit.Code == 0:
 		return runners.NoResult, "it ended without a final message"
 	case s.agent.Begun:
-		return runners.Failed, "it ended without a final message: " + s.exited(exit)
+		return runners.Failed, "it ended without a final message: " + exited(exit, s.agent.Req)
 	case s.agent.Req.Session != "" && exit.Code == exitNoInput: // the session is gone
-		return runners.NoSession, "cannot resume: " + s.exited(exit)
+		return runners.NoSession, "cannot resume: " + exited(exit, s.agent.Req)
 	}
-	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)
+	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), exited(exit, s.agent.Req)
 }
 
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
@@ -117,7 +117,7 @@ func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
 	if o, detail, ok := s.retried(); ok {
 		return o, detail
 	}
-	how := s.exited(exit)
+	how := exited(exit, s.agent.Req)
 	if exit.Code == 0 {
 		how = "without an error, as when it is told to end"
 	}
@@ -155,7 +155,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if status == 0 {
 		status = httpStatus(r.Exit.Code)
 	}
-	class := s.class()
+	class := errorClass(stderrEnd(s.agent.Req), s.result.Error.Message)
 	switch {
 	case class == "ModelNotFoundError":
 		return runners.NoModel, "no such model: " + f.text

@@ -170,13 +170,13 @@ func (s *reader) record(line []byte) {
 	}
 }
 
-// worked returns the model that did most of the work: the one asked for may be a name for several ("auto").
-func (s *reader) worked() string {
-	if s.result == nil || s.result.Stats == nil {
-		return s.agent.Model
+// mainModel returns the model that did most of the work by a result: the model asked for may be a name for several ("auto").
+func mainModel(result *outputEvent, model string) string {
+	if result == nil || result.Stats == nil {
+		return model
 	}
-	most, model := int64(0), s.agent.Model
-	for name, stats := range s.result.Stats.Models {
+	most := int64(0)
+	for name, stats := range result.Stats.Models {
 		if stats.Total > most || stats.Total == most && most > 0 && name < model {
 			most, model = stats.Total, cleantext.OneLine(name, cleantext.MaxName)
 		}
