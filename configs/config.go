@@ -158,8 +158,8 @@ func (v Value) String() string {
 	}
 }
 
-// Explain lists every setting with its origin, in the order of the documentation, agents by name. What stands behind
-// NAME= in an env list is hidden: people paste this list into bug reports.
+// Explain lists every setting with its origin, in the order of the documentation, agents by name. It hides
+// the values of NAME=value in env lists: people paste this list into bug reports.
 func (c *Config) Explain() []Value {
 	return append([]Value(nil), c.values...)
 }

@@ -18,7 +18,7 @@ func readEnviron(l *loader, environ []string) {
 		}
 		targets, found := keys[name]
 		if !found {
-			l.warnings = append(l.warnings, fmt.Sprintf("%s is no setting of relay%s", shorten(name), meantVariable(name, keys)))
+			l.warnings = append(l.warnings, fmt.Sprintf("%s is not a setting of relay%s", shorten(name), meantVariable(name, keys)))
 			continue
 		}
 		for _, key := range targets {

@@ -35,7 +35,7 @@ type field struct {
 	words    []string      // text: nothing else is allowed
 	form     *form         // text and the items of a list
 	fallback string        // below an agent: the value of every agent that does not say
-	hidden   bool          // items are NAME=value, and the value is nobody's business
+	hidden   bool          // items are NAME=value, and the value is private
 	only     []string      // types of agents that have it; nil: all
 }
 
@@ -179,7 +179,7 @@ func agentOf(key string) (string, bool) {
 	return name, true
 }
 
-// below lists the words that may follow a key; "*" stands for any name. It is empty when key is no section.
+// below lists the words that may follow a key; "*" stands for any name. It is empty when key is not a section.
 func below(key string) []string {
 	var words []string
 	for _, f := range fields {
@@ -226,7 +226,7 @@ func userFile(path string) string {
 		return "belongs to git"
 	}
 	if !doublestar.ValidatePattern(path) {
-		return "is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them"
+		return "is not a glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them"
 	}
 	return localFolder(path)
 }
@@ -252,7 +252,7 @@ func inGit(path string) bool {
 // commitTemplate complains of a template that makes no commit message of every task.
 func commitTemplate(template string) string {
 	if err := commitmessage.Check(template); err != nil {
-		return "is no template of a commit message: " + err.Error()
+		return "is not a template of a commit message: " + err.Error()
 	}
 	return ""
 }

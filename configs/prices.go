@@ -41,7 +41,7 @@ var modelGlobForm = lazyregexp.New(`^\S+$`)
 
 const longestGlob = 200 // characters
 
-// pricesFromNode reads a map of prices. What it complains of is named by its model, and found by its place in the map.
+// pricesFromNode reads a map of prices. A complaint names the model and its place in the map.
 func pricesFromNode(n *yaml.Node) (any, []complaint) {
 	out := Prices{}
 	if n.ShortTag() == "!!null" { // everything below is commented out

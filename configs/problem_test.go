@@ -208,7 +208,7 @@ func TestMistakesInPathsOfWorktrees(t *testing.T) {
     dir: .git/trees
   setup_timeout: 3
 `), append(complaints(t, "relay: {worktree: {dir: ../..}}"), complaints(t, "relay: {worktree: {dir: '~/x'}}")...)...), "\n")
-	want := `3:12: relay.worktree.copy[0] "a[b" is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them
+	want := `3:12: relay.worktree.copy[0] "a[b" is not a glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them
 3:19: relay.worktree.copy[1] "/etc/x" is not a path in the repository, such as .env or config/*.local
 3:27: relay.worktree.copy[2] "../x" leads outside the repository
 3:33: relay.worktree.copy[3] "sub/.git/config" belongs to git

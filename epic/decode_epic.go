@@ -145,7 +145,7 @@ func (r *reader) groups(n *yaml.Node) (groups []Group) {
 	return groups
 }
 
-// optional reads text that may be empty; it returns other when the value is no text at all.
+// optional reads text that may be empty; it returns other when the value is not text at all.
 func (r *reader) optional(n *yaml.Node, what, other string) string {
 	if IsNull(n) {
 		return ""

@@ -128,7 +128,7 @@ func (p *problemList) syntax(src []byte, err error) {
 // maxExact is the largest file that is parsed again to find the line of a mistake.
 const maxExact = 256 << 10
 
-// exactLine finds the first line with which the parser makes its complaint. What it reports itself is often where the
+// exactLine finds the first line with which the parser reports the mistake. The parser itself often names the line where the
 // enclosing mapping began, which can be far away.
 func exactLine(src []byte, message string, reported int) int {
 	if len(src) > maxExact {

@@ -11,7 +11,7 @@ import (
 
 // Problem is one mistake in a file that a person wrote.
 type Problem struct {
-	File    string // as it was given to the reader
+	File    string // as the caller gave it to the reader
 	Line    int    // from 1; 0: the place has no lines, as a variable
 	Column  int    // from 1, in characters
 	Message string
@@ -109,7 +109,7 @@ func Nearest(got string, candidates []string) (near string, found bool) {
 		return "", false
 	}
 	got = strings.ToLower(got)
-	// Short names are all near each other: T9 is one letter from T1, and saying so helps nobody.
+	// Short names are all near each other: T9 is one letter from T1, which is not a useful hint.
 	limit := len(got) / 3
 	for _, c := range candidates {
 		if d := len(c) - len(got); d > limit || -d > limit {

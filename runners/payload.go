@@ -94,8 +94,8 @@ func severity(word string) string {
 	}
 }
 
-// decisions reads a map of texts, or a list of {name, value} or of texts: a schema whose objects are closed has no map. What is of
-// another type is left out.
+// decisions reads a map of texts, or a list of {name, value} or of texts: a schema whose objects are closed has no map. It ignores
+// other types.
 func decisions(raw json.RawMessage) map[string]string {
 	made := map[string]string{}
 	var list []json.RawMessage

@@ -12,7 +12,7 @@ import (
 // provider's cache, CachedInput of those that were; CacheWrite of those that were written to it, 0: as Input.
 type Price struct{ Input, CachedInput, CacheWrite, Output float64 }
 
-// Prices are those of models, by globs in which * stands for any text. What matches best is what says most: the glob
+// Prices are those of models, by globs in which * stands for any text. The best match is the glob
 // with the most characters besides its stars, and of two such the one with fewer stars.
 type Prices map[string]Price
 
@@ -94,14 +94,14 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	return report, err
 }
 
-// price goes by the first of the models that has a price. A CLI that says it cost nothing has no price list either, and
+// price takes the price of the first of the models that has one. A CLI that says it cost nothing has no price list either, and
 // what one says of a part is the least.
 func (r *priced) price(u Usage, models ...string) Usage {
 	if u.Priced && u.CostUSD > 0 {
 		return u
 	}
 	hasPrice := slices.DeleteFunc(models, func(model string) bool { return model == "" })
-	for _, model := range append(slices.Clone(hasPrice), "") { // a price for * is one for a model nobody names
+	for _, model := range append(slices.Clone(hasPrice), "") { // a price for * is one for an unknown model
 		if price, ok := r.Prices.Of(model); ok {
 			u.CostUSD, u.Priced = max(u.CostUSD, price.cost(u)), true
 			return u

@@ -1,6 +1,6 @@
 // Package blueprint makes an epic from a plan written in markdown.
 //
-// What is recognised: a title (# …) and the text before the first section, which becomes the epic's description; tasks as
+// Parse recognises a title (# …) and the text before the first section, which becomes the epic's description; tasks as
 // headings of any level (##### T1: Title) with lines such as - **Priority:** p1 | **Points:** 2 below them; a table with
 // the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Lines such as - **Checks:**
 // `make test` before the first task are the epic's own. Text in a task that is none of its fields is its description. Sections beside the
@@ -59,7 +59,7 @@ type Offered struct {
 // Told names a line of a plan of which nothing has been made, or less than it may mean, and why.
 type Told struct {
 	File string `json:"file"`
-	Line int    `json:"line"` // 0: it is no file that has lines
+	Line int    `json:"line"` // 0: the file has no lines
 	Why  string `json:"why"`
 }
 
@@ -108,7 +108,7 @@ func Commands(name string, src []byte) []Offered {
 	return nil
 }
 
-// skimmed reads a text that need not be a blueprint; nil if it is no text.
+// skimmed reads a text that need not be a blueprint; nil if it is not text.
 func skimmed(name string, src []byte) *parser {
 	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{}}
 	src, ok := p.prepare(src)
@@ -119,7 +119,7 @@ func skimmed(name string, src []byte) *parser {
 	return p
 }
 
-// prepare refuses what is no text, and takes out what markdown has no word for: carriage returns and front matter, whose
+// prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose
 // lines become empty so that the numbers of the others stay.
 func (p *parser) prepare(src []byte) ([]byte, bool) {
 	at := func(i int) epic.Place {

@@ -136,7 +136,7 @@ func isList(name string) bool {
 	return false
 }
 
-// set stores one field of a task. What cannot be read is a problem; what is more than the value stays as description.
+// set stores one field of a task. A value that it cannot read is a problem; text beside the value stays as description.
 func (d *draft) set(p *parser, f pair) {
 	name, _ := fieldName(f.key)
 	d.open = ""

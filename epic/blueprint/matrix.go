@@ -32,7 +32,7 @@ func (g *groupAt) place(ref epic.Ref) epic.Place {
 type columns struct{ group, tasks, blockedBy, count int }
 
 // readMatrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
-// when the paragraph is no such table.
+// when the paragraph is not such a table.
 func readMatrix(p *parser, b *block) bool {
 	lines := b.split()
 	for k := 0; k+1 < len(lines); k++ {

@@ -29,7 +29,7 @@ type parser struct {
 	prose    []prose
 	inProse  bool // the last of prose goes on
 	done     []string
-	taskless bool // there is no task in it
+	taskless bool // it has no task
 	unused   []Told
 	offered  []Offered
 }
@@ -211,7 +211,7 @@ func hasFields(rest []block) bool {
 	return false
 }
 
-// content reads a block that is no heading.
+// content reads a block that is not a heading.
 func (p *parser) content(b *block) {
 	if b.kind == paragraph && readMatrix(p, b) {
 		return
@@ -239,7 +239,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is that of no task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// prose is a section beside the tasks: agents are told it as a part of the epic's description.
+// prose is a section beside the tasks, which becomes a part of the epic's description.
 type prose struct {
 	level int
 	rank  int
 	text  []string // its heading first
-	line  int      // 0: it has said something that is no description
+	line  int      // 0: it has fields of the epic
 	// checks: commands in code are offered as checks of the epic.
 	checks bool
 }
 
-// The order of sections in the description, of which a brief tells the beginning: what an agent can least do without comes first. What has
-// none of these words in its heading comes last.
+// The order of sections in the description, of which a brief includes the beginning: the sections that agents need most come first, those
+// without any of these words in their heading last.
 func proseRanks() [][]string {
 	return [][]string{
 		{"context", "background", "overview", "summary", "problem", "motivation", "why"},

@@ -46,7 +46,7 @@ func readBeads(s source, d *draft) {
 		}
 		n, err := placed.Parse(text, number)
 		if err != nil {
-			d.fail(number, "the line is no JSON object: %v", errors.Unwrap(err))
+			d.fail(number, "the line is not a JSON object: %v", errors.Unwrap(err))
 			continue
 		}
 		r.issue(n, offset)
@@ -85,7 +85,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
 		if it.open() {
 			it.left = true
-			r.d.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which is no work: it is left out")
+			r.d.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
 		}
 	}
 	if minutes, err := strconv.ParseFloat(n.Get("estimated_minutes").String(), 64); err == nil && minutes > 0 {

@@ -96,7 +96,7 @@ func bmadStoryItem(d *draft, s source, m []string, n int, state string) *item {
 			it.criteria = clauses(part.body)
 		case bmadOfAgent.MatchString(name):
 			if join(part.body) != "" {
-				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "agents are not told "+clip(name, 60)+", the record of an agent")
+				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "briefs leave out "+clip(name, 60)+", the record of an agent")
 			}
 		case bmadTasks.MatchString(name):
 			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
@@ -134,7 +134,7 @@ func bmadPlanned(d *draft, s source) map[string]*item {
 			it.say(join(said))
 			found[m[1]+"."+m[2]] = it
 		}
-		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "agents are told its stories, and no more of it"})
+		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "briefs include only its stories"})
 		return found
 	}
 	return found

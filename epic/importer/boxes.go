@@ -43,7 +43,7 @@ func headed(list []line) []section {
 	return parts
 }
 
-// boxesOf takes the tasks of a section. What stands around them is part of the description of the epic.
+// boxesOf takes the tasks of a section. The text around them becomes part of the description of the epic.
 func boxesOf(d *draft, part section) {
 	entries, rest := checklist(part.body)
 	name := unformatted(part.heading.rest)

@@ -152,7 +152,7 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
 	if m == nil {
 		if !l.done() {
-			r.d.tell(l.n, "this box is no plan such as 01-02-PLAN.md, so it is no task")
+			r.d.tell(l.n, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
 		}
 		return
 	}

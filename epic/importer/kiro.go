@@ -85,7 +85,7 @@ func (r *kiroReader) entry(e *entry) {
 			g.name, g.said, g.line, g.open = groupName(e.number+" "+title), join(e.below), e.line.n, !e.line.done()
 			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
 		} else {
-			r.d.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: agents are not told this one")
+			r.d.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}
 		return
 	}

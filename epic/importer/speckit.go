@@ -78,7 +78,7 @@ func (r *speckitReader) phase(s *section) {
 		m := speckitTask.FindStringSubmatch(l.rest)
 		if l.box == 0 || m == nil {
 			if l.box == ' ' {
-				r.d.tell(l.n, "this item has no id such as T001, so it is no task")
+				r.d.tell(l.n, "this item has no id such as T001, so it is not a task")
 			}
 			said = append(said, l)
 			continue
@@ -107,7 +107,7 @@ var digits = lazyregexp.New(`\d+`)
 
 // task reads a task, whose parts are m, and whether it has [P].
 func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
-	// Which tasks it waits for is no part of what it is: their ids change when the list is numbered anew.
+	// The title leaves out the ids of tasks that it waits for: they change with the numbers of the list.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
 	it = &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}
 	it.say(marked(what))

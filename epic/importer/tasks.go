@@ -56,7 +56,7 @@ func (d *draft) task(it *item, ids map[string]*item) epic.Task {
 	return t
 }
 
-// grouped returns the groups that have open tasks. A group whose tasks are all done holds nobody up, but what it waits for does.
+// grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
 func (d *draft) grouped(open []*item) (list []epic.Group) {
 	has := map[string][]string{}
 	for _, it := range open {

@@ -242,7 +242,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 func (p *parser) status(n *yaml.Node) Status {
 	text := p.text(n, "status")
 	if text != "" && !slices.Contains(states, Status(text)) {
-		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "there is no status %q", text)
+		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "unknown status %q", text)
 		return ""
 	}
 	return Status(text)
@@ -256,7 +256,7 @@ func (p *parser) time(n *yaml.Node, key string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is no time that relay reads", key, text)
+		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is not a time that relay reads", key, text)
 		return time.Time{}
 	}
 	return t

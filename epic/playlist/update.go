@@ -19,9 +19,9 @@ import (
 // errPlace means that a state cannot be written into a playlist without changing something else in it.
 var errPlace = errors.New("its values are written in a way that a state cannot be added to: write every epic as a mapping of its own, without anchors")
 
-// Update reads the file of the list anew, has change set the states and times of what was read, and has replace write the file with
-// them; a file that would be the same is left alone. What anybody has written into the file meanwhile stays: comments, order and
-// unknown keys too. It fails when the file has mistakes now, and then does not write it.
+// Update reads the file of the list again, calls change to set states and times, and calls replace to write the file if its text
+// differs. Edits that others made meanwhile stay: comments, order and unknown keys too. It fails without writing when the file
+// has mistakes now.
 func (l *List) Update(replace func(path string, text []byte) error, change func(now *List)) error {
 	src, err := readFile(l.Path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *List) Update(replace func(path string, text []byte) error, change func(
 
 // Edit returns the text of a playlist with the states, the times, the duration and the index that change sets; a value that is empty
 // afterwards becomes null. All else stays as it is, byte for byte; only where the text is written in a way that cannot be edited
-// line by line is it written anew from its nodes, which keep comments and order. name is what problems call the file.
+// line by line does Edit write it from its nodes, which keep comments and order. name is what problems call the file.
 func Edit(name string, src []byte, change func(now *List)) ([]byte, error) {
 	before, root, err := parse(name, src)
 	if err != nil {
@@ -79,7 +79,7 @@ type set struct {
 	order []string // of the keys, for where a new one goes
 }
 
-// differences lists what has to be set in the tree of a list as it was for it to be this one.
+// differences lists the values to set in the tree of an old list to make it this one.
 func (l *List) differences(old *List, root *yaml.Node) (sets []set) {
 	differ := func(in *yaml.Node, order []string, was, is reflect.Value) {
 		for f, v := range was.Fields() {
@@ -174,8 +174,8 @@ func encodeNodes(root *yaml.Node, sets []set) ([]byte, error) {
 	return epic.EncodeNode(root)
 }
 
-// editLines sets the values in the text, where each stands on one line or can be put on a line of its own. What comes of it has to be
-// read again: a text that is not written as one expects can become another one.
+// editLines sets the values in the text, where each stands on one line or can be put on a line of its own. The caller has to
+// read the result again: it can differ where the text has an unusual form.
 func editLines(src []byte, sets []set) []byte {
 	lines := strings.SplitAfter(string(src), "\n")
 	behind := map[int][]string{} // lines to go behind one, by its index

@@ -108,7 +108,7 @@ func (s *reader) assistant(m *message, subagent bool) {
 	}
 }
 
-// denials counts the calls that were denied by what a result says, which repeats what was told as it happened.
+// denials counts the calls that were denied by a result, which repeats the earlier events.
 func (s *reader) denials(all []permissionDenial) {
 	listed := map[*int]int{}
 	for _, d := range all {

@@ -119,7 +119,7 @@ func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
 	}
 	how := exited(exit, s.agent.Req)
 	if exit.Code == 0 {
-		how = "without an error, as when it is told to end"
+		how = "without an error, as when it is asked to end"
 	}
 	if !s.agent.Answered {
 		return runners.Provider, "it ended before the model said anything: " + how
@@ -137,7 +137,7 @@ var outcomeByExit = map[int]runners.Outcome{
 	44:          runners.CannotStart, // sandbox
 	52:          runners.CannotStart, // settings
 	53:          runners.TurnsSpent,
-	54:          runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
+	54:          runners.Provider,    // a tool had no room on the disk: the work is not at fault
 	55:          runners.CannotStart, // the folder is not trusted
 	130:         runners.Killed,
 }
@@ -189,7 +189,7 @@ func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Ou
 // longestWait is the longest time that the CLI waits when its provider asks it to.
 const longestWait = 5 * time.Minute
 
-// ended returns when the result was told: what it says of later times counts from there, whenever it is read.
+// ended returns when the CLI printed the result: the times in it count from there, whenever relay reads it.
 func (s *reader) ended() time.Time {
 	now := s.agent.Now()
 	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {

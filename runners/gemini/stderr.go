@@ -14,8 +14,8 @@ import (
 // result, which calls most of them unknown.
 var errorReportPattern = lazyregexp.New(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
 
-// errorClass returns the class of the result's error inside the CLI, or "". What tools print comes to stderr too, when they
-// fail: only the last report counts, and only if it speaks of the same error.
+// errorClass returns the class of the result's error inside the CLI, or "". Failing tools print to stderr too:
+// only the last report counts, and only if it speaks of the same error.
 func errorClass(stderr, message string) string {
 	found := errorReportPattern.FindAllStringSubmatch(stderr, -1)
 	if len(found) == 0 {

@@ -91,7 +91,7 @@ func (s *reader) tool(tool, id jsonline.String, input json.RawMessage) {
 	s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
-// toolResult handles a tool's result. What the agent said before it is not its final message.
+// toolResult handles a tool's result. Text before it is not the final message.
 func (s *reader) toolResult(ev *outputEvent) {
 	denied := s.agent.Tools.End(ev.ToolID, ev.Status == statusError)
 	if denied != nil && ev.Error != nil && ev.Error.Type == "policy_violation" {
@@ -147,7 +147,7 @@ func (s *reader) Used(e monitor.End) runners.Usage {
 	return s.agent.Asked.Total(s.agent.File.Found())
 }
 
-// record reads a line of the session's file. What was in it before this run is not counted.
+// record reads a line of the session's file. It does not count records from before this run.
 func (s *reader) record(line []byte) {
 	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {

@@ -17,7 +17,7 @@ const (
 
 // LinesOptions say how to read.
 type LinesOptions struct {
-	Gone    <-chan struct{} // closed when nobody writes to the file any more; nil: nobody does now
+	Gone    <-chan struct{} // closed when all writers of the file are gone; nil: they are gone now
 	MaxLine int             // bytes of the longest line handed out whole; 0: 4 MiB
 	Cap     int64           // bytes of the file to keep on disk, head and tail, while it grows (Linux only); 0: all
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Script is what the scripted agent does: for each task a list of sessions, the first for the first attempt; the last
-// one serves all later attempts. Sessions of "*" serve the tasks that have none. What is asked about an attempt has
+// one serves all later attempts. Sessions of "*" serve the tasks that have none. A question about an attempt has
 // its role in the key ("T1/review", "*/review").
 //
 //	sessions:
