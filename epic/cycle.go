@@ -12,10 +12,10 @@ func reportCycles(v *validator, g *Graph) {
 		hint := "take one of these dependencies out"
 		for k, i := range cycle {
 			if to := cycle[(k+1)%len(cycle)]; !slices.Contains(g.named[i], to) {
-				hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[g.group(i)].Name), Quoted(v.epic.Groups[g.group(to)].Name))
+				hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[groupOf(g.groups, i)].Name), Quoted(v.epic.Groups[groupOf(g.groups, to)].Name))
 			}
 		}
-		at := Ref{GroupPart, g.group(cycle[0]), FieldBlockedBy, 0}
+		at := Ref{GroupPart, groupOf(g.groups, cycle[0]), FieldBlockedBy, 0}
 		if item := slices.Index(v.epic.Tasks[cycle[0]].DependsOn, g.ids[cycle[1]]); item >= 0 {
 			at = Ref{TaskPart, cycle[0], FieldDependsOn, item}
 		}
@@ -32,9 +32,9 @@ func around(cycle []int, name func(int) string) string {
 	return path.String() + name(cycle[0])
 }
 
-// group returns the group of a task, or -1.
-func (g *Graph) group(i int) int {
-	return slices.IndexFunc(g.groups, func(n groupNode) bool { return slices.Contains(n.tasks, i) })
+// groupOf returns the group of a task, or -1.
+func groupOf(groups []groupNode, i int) int {
+	return slices.IndexFunc(groups, func(n groupNode) bool { return slices.Contains(n.tasks, i) })
 }
 
 // reportGroupCycles reports groups that wait for each other, with or without tasks in them.

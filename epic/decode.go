@@ -69,8 +69,8 @@ func IsNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// text reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
-func (r *reader) text(n *yaml.Node, what string) (string, bool) {
+// textOf reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
+func textOf(p *problemList, n *yaml.Node, what string) (string, bool) {
 	at, n := placeOf(n), Follow(n)
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
@@ -78,42 +78,42 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 			return n.Value, true
 		}
 	}
-	r.problems.add(at, "", "%s must be text, not %s", what, KindOf(n))
+	p.add(at, "", "%s must be text, not %s", what, KindOf(n))
 	return "", false
 }
 
 // number reads a number; ok is false when there is none, which is an error unless the value is empty.
-func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
+func number(p *problemList, n *yaml.Node, what string) (value float64, ok bool) {
 	if IsNull(n) {
 		return 0, false
 	}
 	at, n := placeOf(n), Follow(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
-		r.problems.add(at, "write a number without quotes", "%s must be a number, not %s", what, KindOf(n))
+		p.add(at, "write a number without quotes", "%s must be a number, not %s", what, KindOf(n))
 		return 0, false
 	}
 	if err := n.Decode(&value); err != nil {
-		r.problems.add(at, "", "%s is not a number relay can read", what)
+		p.add(at, "", "%s is not a number relay can read", what)
 		return 0, false
 	}
 	return value, true
 }
 
-func (r *reader) boolean(n *yaml.Node, what string) bool {
+func boolean(p *problemList, n *yaml.Node, what string) bool {
 	var value bool
 	if IsNull(n) {
 		return false
 	}
 	at, n := placeOf(n), Follow(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
-		r.problems.add(at, "write true or false", "%s must be true or false, not %s", what, KindOf(n))
+		p.add(at, "write true or false", "%s must be true or false, not %s", what, KindOf(n))
 	}
 	return value
 }
 
-// list returns the entries of a list; an empty value is an empty list.
-func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
+// entriesOf returns the entries of a list; an empty value is an empty list.
+func entriesOf(p *problemList, n *yaml.Node, what string) []*yaml.Node {
 	if IsNull(n) {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
 			hint = fmt.Sprintf("write [%s]", n.Value)
 		}
-		r.problems.add(at, hint, "%s must be a list, not %s", what, KindOf(n))
+		p.add(at, hint, "%s must be a list, not %s", what, KindOf(n))
 		return nil
 	}
 	return n.Content
@@ -131,13 +131,13 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 
 // texts reads a list of texts and remembers the place of each.
 func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
-	nodes := r.list(n, key)
+	nodes := entriesOf(r.problems, n, key)
 	if len(nodes) == 0 {
 		return nil
 	}
 	texts := make([]string, 0, len(nodes))
 	for _, item := range nodes {
-		if s, ok := r.text(item, "an entry of "+key); ok {
+		if s, ok := textOf(r.problems, item, "an entry of "+key); ok {
 			texts = append(texts, s)
 			at.add(Field(key), placeOf(item))
 		}

@@ -42,22 +42,22 @@ func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
 	at.add(Field(key), placeOf(n))
 	switch v := field.(type) {
 	case *string:
-		if *v = r.optional(n, key, standIns[key]); key == "title" {
+		if *v = optionalText(r.problems, n, key, standIns[key]); key == "title" {
 			*v = strings.TrimSpace(*v) // of the line break that one written as a block ends in
 		}
 	case *Kind:
-		*v = Kind(cmp.Or(r.optional(n, key, ""), string(*v)))
+		*v = Kind(cmp.Or(optionalText(r.problems, n, key, ""), string(*v)))
 	case *Expect:
-		*v = Expect(r.optional(n, key, ""))
+		*v = Expect(optionalText(r.problems, n, key, ""))
 	case *bool:
-		*v = r.boolean(n, key)
+		*v = boolean(r.problems, n, key)
 	case *time.Duration:
-		*v = r.minutes(n, key)
+		*v = minutes(r.problems, n, key)
 	case *float64:
 		if key == "points" {
-			*v, _ = r.number(n, key)
+			*v, _ = number(r.problems, n, key)
 		} else {
-			*v, _ = r.positive(n, key)
+			*v, _ = positive(r.problems, n, key)
 		}
 	case *int:
 		r.whole(v, key, n)
@@ -100,7 +100,7 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 	case "priority":
 		r.priority(v, n)
 	default:
-		value, ok := r.positive(n, key)
+		value, ok := positive(r.problems, n, key)
 		if ok && (value != math.Trunc(value) || value > 1000) {
 			r.problems.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
 		}
@@ -110,7 +110,7 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 
 // entries reads a list whose entries are mappings, or text that is the value of one of their keys.
 func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*T) *string) []T {
-	nodes := r.list(n, known.list)
+	nodes := entriesOf(r.problems, n, known.list)
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 			_, name, _ := strings.Cut(known.entry, " ")
 			r.mapping(item, known, "the "+name, newPlaces(Place{}), &list[k])
 		} else {
-			*value, _ = r.text(item, known.entry)
+			*value, _ = textOf(r.problems, item, known.entry)
 		}
 		if *value == "" && r.problems.count() > before {
 			*value = unreadable
@@ -132,7 +132,7 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 }
 
 func (r *reader) groups(n *yaml.Node) (groups []Group) {
-	for _, item := range r.list(n, "parallelization") {
+	for _, item := range entriesOf(r.problems, n, "parallelization") {
 		at := newPlaces(placeOf(item))
 		if Follow(item).Kind != yaml.MappingNode {
 			r.problems.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", KindOf(item))
@@ -145,19 +145,19 @@ func (r *reader) groups(n *yaml.Node) (groups []Group) {
 	return groups
 }
 
-// optional reads text that may be empty; it returns other when the value is not text at all.
-func (r *reader) optional(n *yaml.Node, what, other string) string {
+// optionalText reads text that may be empty; it returns other when the value is not text at all.
+func optionalText(p *problemList, n *yaml.Node, what, other string) string {
 	if IsNull(n) {
 		return ""
 	}
-	if s, ok := r.text(n, what); ok {
+	if s, ok := textOf(p, n, what); ok {
 		return s
 	}
 	return other
 }
 
 func (r *reader) version(n *yaml.Node) {
-	value, ok := r.number(n, "version")
+	value, ok := number(r.problems, n, "version")
 	switch {
 	case !ok && !IsNull(n):
 		r.epic.Version = 2 // reported already
@@ -203,10 +203,10 @@ func (r *reader) task(key, value *yaml.Node) {
 }
 
 // positive reads a number above zero. Zero is refused: one reader takes it for "none", another for "no limit".
-func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
-	value, ok := r.number(n, what)
+func positive(p *problemList, n *yaml.Node, what string) (float64, bool) {
+	value, ok := number(p, n, what)
 	if ok && !(value > 0 && value <= math.MaxFloat64) {
-		r.problems.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
+		p.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
 		return 0, false
 	}
 	return value, ok
@@ -216,21 +216,21 @@ func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
 const maxTimeout = 365 * 24 * time.Hour
 
 // minutes reads a time limit, to the millisecond.
-func (r *reader) minutes(n *yaml.Node, what string) time.Duration {
-	value, ok := r.positive(n, what)
+func minutes(p *problemList, n *yaml.Node, what string) time.Duration {
+	value, ok := positive(p, n, what)
 	if !ok {
 		return 0
 	}
 	ms := math.Round(value * 60_000)
 	if ms < 1 || ms > float64(maxTimeout/time.Millisecond) {
-		r.problems.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
+		p.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
 		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
 }
 
 func (r *reader) priority(v *int, n *yaml.Node) {
-	s := r.optional(n, "priority", priorities[defaultPriority])
+	s := optionalText(r.problems, n, "priority", priorities[defaultPriority])
 	if s == "" {
 		return
 	}

@@ -104,7 +104,7 @@ func (v *validator) resolveGroups(g *Graph) {
 	}
 	implied := 0
 	for _, k := range topological(waitsFor, reversed(waitsFor)) {
-		deps := g.follow(k)
+		deps := follow(g.groups, k)
 		if implied += len(deps) * len(g.groups[k].tasks); implied > maxImplied {
 			v.problems.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
 				"the groups imply more than %d dependencies", maxImplied)
@@ -117,19 +117,19 @@ func (v *validator) resolveGroups(g *Graph) {
 }
 
 // follow settles which groups with tasks a group waits for, and returns these tasks. An empty group hands on what it waits for.
-func (g *Graph) follow(k int) (deps []int) {
-	group := &g.groups[k]
+func follow(groups []groupNode, k int) (deps []int) {
+	group := &groups[k]
 	for _, b := range group.blockedBy {
-		if len(g.groups[b].tasks) > 0 {
+		if len(groups[b].tasks) > 0 {
 			group.after = append(group.after, b)
 		} else {
-			group.after = append(group.after, g.groups[b].after...)
+			group.after = append(group.after, groups[b].after...)
 		}
 	}
 	slices.Sort(group.after)
 	group.after = slices.Compact(group.after)
 	for _, b := range group.after {
-		deps = append(deps, g.groups[b].tasks...)
+		deps = append(deps, groups[b].tasks...)
 	}
 	slices.Sort(deps)
 	return deps

@@ -46,7 +46,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	starts := lineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
-		it, why := d.standing(task)
+		it, why := standing(d, task)
 		if it == nil {
 			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
@@ -66,7 +66,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 
 // standing returns the item that a task is by now: the one with its id and title, else the only one with its title, where the plan has
 // other numbers now; nil, and why, if there is none.
-func (d *draft) standing(task Place) (it *item, why string) {
+func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {

@@ -56,7 +56,9 @@ func (s *reader) Line(line []byte) {
 		m := ev.message()
 		s.user(&m)
 	case "rate_limit_event":
-		s.rateLimit(ev.RateLimit)
+		if s.limit = nil; ev.RateLimit != nil && ev.RateLimit.Status == "rejected" {
+			s.limit = ev.RateLimit
+		}
 	case "result":
 		s.agent.Session = adapter.SessionID(ev.SessionID, s.agent.Session)
 		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
@@ -143,12 +145,6 @@ func (s *reader) part(p *messagePart, of jsonline.String) {
 		s.counted.writes(&s.agent.Asked, p.Delta.chars())
 	case "message_delta":
 		s.counted.messageEnded(&s.agent.Asked, of, p.Usage)
-	}
-}
-
-func (s *reader) rateLimit(info *rateLimit) {
-	if s.limit = nil; info != nil && info.Status == "rejected" {
-		s.limit = info
 	}
 }
 
