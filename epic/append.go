@@ -12,7 +12,7 @@ import (
 )
 
 // errPlace means that no place for more tasks was found.
-var errPlace = errors.New("its tasks are written in a way that relay cannot add to: write each on lines of its own below tasks:")
+var errPlace = errors.New("its tasks are written in a way that relay cannot add to: write each on lines of its own, below the key tasks")
 
 // Append returns src, the text of a valid epic.yml, with more tasks behind those it has; name is what problems call the
 // file. The rest of the text stays the same, comments too. The error is Problems when one of the new tasks is not valid, and

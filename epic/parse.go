@@ -111,18 +111,18 @@ func Mistake(err error) (line int, message string) {
 }
 
 // syntax reports what the YAML parser said, at the line where it had to say it.
-func (p *problemList) syntax(src []byte, err error) {
+func (l *problemList) syntax(src []byte, err error) {
 	line, message := Mistake(err)
 	if name, found := strings.CutPrefix(message, "unknown anchor '"); found {
 		name, _, _ = strings.Cut(name, "'")
 		line, column := position(src, max(bytes.Index(src, []byte("*"+name)), 0))
-		p.add(Place{line, column}, "define it above with &"+name, "unknown anchor %s", Quoted(name))
+		l.add(Place{line, column}, "define it above with &"+name, "unknown anchor %s", Quoted(name))
 		return
 	}
 	line = exactLine(src, message, max(line, 1))
 	text := lineText(src, line)
 	column := len(text) - len(bytes.TrimLeft(text, " ")) + 1
-	p.add(Place{line, column}, syntaxHint(message, text), "YAML: %s", message)
+	l.add(Place{line, column}, syntaxHint(message, text), "YAML: %s", message)
 }
 
 // maxExact is the largest file that is parsed again to find the line of a mistake.

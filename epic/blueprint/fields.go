@@ -194,10 +194,8 @@ func (d *draft) scalar(p *parser, name string, f pair) {
 	case "kind": // validation knows which there are
 		t.Kind, ok = epic.Kind(strings.ToLower(value)), true
 		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
-	case "runner":
-		t.Runner, ok = value, true
-	case "model":
-		t.Model, ok = value, true
+	default:
+		*map[string]*string{"runner": &t.Runner, "model": &t.Model}[name], ok = value, true
 	}
 	if !ok {
 		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(value))

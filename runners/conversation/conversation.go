@@ -1,7 +1,8 @@
 // Package conversation has the words in which the readers of agent CLIs tell what was said and done in a stream: a session began, a
 // message, a tool call, its result, what was used of the model.
 //
-// The package of each CLI knows its stream, and callers make rows of a database of the words. Here is plain data only, and the file in which relay keeps when it saw a stream grow.
+// The package of each CLI knows its stream, and callers make rows of a database of the words. Here is plain data only,
+// and the file in which relay keeps when it saw a stream grow.
 package conversation
 
 import (

@@ -66,7 +66,7 @@ type line struct {
 	Opencode  string `json:"sessionID"`
 }
 
-//nolint:gochecknoglobals // a table
+// clis are the CLIs that relay knows, by type.
 var clis = map[string]cli{
 	Claude: {
 		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
