@@ -10,22 +10,22 @@ import (
 // reviewers are the providers a review may name without an entry under relay.agents.
 var reviewers = []string{"auto", "repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
 
-// check finds the mistakes that no single value shows.
-func (l *loader) check(c *Config) {
+// checkWhole finds the mistakes that no single value shows.
+func checkWhole(l *loader, c *Config) {
 	agents := slices.Sorted(maps.Keys(c.Relay.Agents))
-	l.checkNames("relay.runners", c.Relay.Runners, agents)
+	checkNames(l, "relay.runners", c.Relay.Runners, agents)
 	names := append(slices.Clone(reviewers), agents...)
-	l.checkNames("relay.review.provider", []string{c.Relay.Review.Provider}, names)
-	l.checkNames("quality_gate.reviewers", c.QualityGate.Reviewers, names)
+	checkNames(l, "relay.review.provider", []string{c.Relay.Review.Provider}, names)
+	checkNames(l, "quality_gate.reviewers", c.QualityGate.Reviewers, names)
 	for _, name := range agents {
 		if !l.broken[name] {
-			l.checkAgent(name, c.Relay.Agents[name])
+			checkAgent(l, name, c.Relay.Agents[name])
 		}
 	}
 	if c.Relay.BackoffMax < c.Relay.Backoff {
-		s, _ := l.winner("relay.backoff_seconds")
-		if s.origin == "default" { // then somebody lowered the maximum
-			s, _ = l.winner("relay.backoff_max_seconds")
+		s := l.settings["relay.backoff_seconds"]
+		if s.origin == defaultOrigin { // then a layer lowered the maximum
+			s = l.settings["relay.backoff_max_seconds"]
 		}
 		l.problem(s.position, "relay.backoff_seconds is more than relay.backoff_max_seconds", "change one of the two")
 	}
@@ -36,8 +36,8 @@ func (l *loader) check(c *Config) {
 }
 
 // checkNames complains of names that nothing has, and of names given twice.
-func (l *loader) checkNames(key string, names, allowed []string) {
-	s, _ := l.winner(key)
+func checkNames(l *loader, key string, names, allowed []string) {
+	s := l.settings[key]
 	for i, name := range names {
 		at := s.position
 		if i < len(s.items) {
@@ -53,7 +53,7 @@ func (l *loader) checkNames(key string, names, allowed []string) {
 }
 
 // checkAgent complains of what a type of agent lacks, and of what it would silently ignore.
-func (l *loader) checkAgent(name string, a Agent) {
+func checkAgent(l *loader, name string, a Agent) {
 	section := agentsKey + "." + name
 	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
 	switch {
@@ -68,8 +68,8 @@ func (l *loader) checkAgent(name string, a Agent) {
 		lacks("has no script to play", "add script: FILE")
 	}
 	for _, f := range fields {
-		s, set := l.winner(strings.Replace(f.key, "*", name, 1))
-		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != "default" && s.value != "" && s.value != false {
+		s, set := l.settings[strings.Replace(f.key, "*", name, 1)]
+		if set && f.only != nil && !slices.Contains(f.only, a.Type) && s.origin != defaultOrigin && s.value != "" && s.value != false {
 			l.problem(s.position, fmt.Sprintf("%s is only for type %s", s.key, strings.Join(f.only, ", ")), "")
 		}
 	}

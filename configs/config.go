@@ -15,125 +15,125 @@ import (
 // documentation: each has its key, and under "is" what may be written, as a range, words or the name of a form. An agent that does not
 // say has "else", and only agents of the types in "only" have the setting.
 type Config struct {
-	Relay       Relay       `mapstructure:"relay"`
-	QualityGate QualityGate `mapstructure:"quality_gate"`
-	Warnings    []string    `mapstructure:"-"` // one line each; nothing that stops relay
+	Relay       Relay       `key:"relay"`
+	QualityGate QualityGate `key:"quality_gate"`
+	Warnings    []string    // one line each; nothing that stops relay
 
 	values []Value
 }
 
 // Relay holds what stands under `relay:`.
 type Relay struct {
-	Dir                string           `mapstructure:"dir" is:"dir"` // relative to the repository, with slashes
-	MaxAttemptsPerTask int              `mapstructure:"max_attempts_per_task" is:"1 100"`
-	Timeout            time.Duration    `mapstructure:"timeout_minutes" is:"0.001 10080"`
-	Silence            time.Duration    `mapstructure:"silence_minutes" is:"0.001 10080"`
-	FirstAnswer        time.Duration    `mapstructure:"first_answer_minutes" is:"0 10080"`
-	Linger             time.Duration    `mapstructure:"linger_seconds" is:"0 3600"`
-	StopGrace          time.Duration    `mapstructure:"stop_grace_seconds" is:"0 3600"`
-	CheckTimeout       time.Duration    `mapstructure:"check_timeout_minutes" is:"0.001 10080"`
-	Jobs               int              `mapstructure:"jobs" is:"1 256"`
-	Isolation          string           `mapstructure:"isolation" is:"worktree|none|shared"`
-	Landing            string           `mapstructure:"landing" is:"merge|rebase|squash"`
-	Commit             string           `mapstructure:"commit" is:"commit"` // a template of package commitmessage
-	Sign               bool             `mapstructure:"sign"`
-	Hooks              bool             `mapstructure:"hooks"`
-	Worktree           Worktree         `mapstructure:"worktree"`
-	SetupTimeout       time.Duration    `mapstructure:"setup_timeout_minutes" is:"0.001 10080"` // of one setup command
-	Runners            []string         `mapstructure:"runners" is:"name"`                      // names in Agents, in order of preference
-	Model              string           `mapstructure:"model" is:"model"`                       // "": the CLI's own default
-	MaxUncharged       int              `mapstructure:"max_uncharged" is:"0 10000"`
-	MaxUnchargedRun    int              `mapstructure:"max_uncharged_run" is:"1 1e6"`
-	MaxFileMiB         int              `mapstructure:"max_file_mib" is:"0 1e6"`
-	ChecksAtOnce       int              `mapstructure:"checks_at_once" is:"0 100"`
-	MaxUndone          int              `mapstructure:"max_undone" is:"0 100"`
-	RecheckPercent     int              `mapstructure:"recheck_percent" is:"0 100"`
-	MaxFailedInARow    int              `mapstructure:"max_failed_in_a_row" is:"0 10000"`
-	MaxSameError       int              `mapstructure:"max_same_error" is:"0 10000"`
-	Until              string           `mapstructure:"until" is:"until"` // "": no deadline; HH:MM of the local day, or a duration
-	DiskFloorMiB       int              `mapstructure:"disk_floor_mib" is:"0 1e9"`
-	MemoryFloorMiB     int              `mapstructure:"memory_floor_mib" is:"0 1e9"`
-	FloorWait          time.Duration    `mapstructure:"floor_wait_minutes" is:"0 10080"`
-	Backoff            time.Duration    `mapstructure:"backoff_seconds" is:"0 86400"`
-	BackoffMax         time.Duration    `mapstructure:"backoff_max_seconds" is:"0 86400"`
-	MaxTaskFaults      int              `mapstructure:"max_task_faults" is:"0 10000"`
-	OutAfterFailures   int              `mapstructure:"out_after_failures" is:"1 10000"`
-	OutAfter           time.Duration    `mapstructure:"out_after_minutes" is:"0 10080"`
-	GiveUp             time.Duration    `mapstructure:"give_up_minutes" is:"0.001 10080"`
-	Budget             Budget           `mapstructure:",squash"`
-	Prices             Prices           `mapstructure:"-"` // merged, in the spelling of the files
-	BriefKiB           int              `mapstructure:"brief_kib" is:"4 1024"`
-	TranscriptMiB      int              `mapstructure:"transcript_mib" is:"1 4096"`
-	Env                []string         `mapstructure:"env" is:"pass"` // NAME, NAME* or NAME=value
-	Push               bool             `mapstructure:"push"`
-	InhibitSleep       bool             `mapstructure:"inhibit_sleep"`
-	Records            Records          `mapstructure:"records"`
-	Learn              string           `mapstructure:"learn" is:"propose|apply|off"`
-	Review             Review           `mapstructure:"review"`
-	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
+	Dir                string        `key:"dir" is:"dir"` // relative to the repository, with slashes
+	MaxAttemptsPerTask int           `key:"max_attempts_per_task" is:"1 100"`
+	Timeout            time.Duration `key:"timeout_minutes" is:"0.001 10080"`
+	Silence            time.Duration `key:"silence_minutes" is:"0.001 10080"`
+	FirstAnswer        time.Duration `key:"first_answer_minutes" is:"0 10080"`
+	Linger             time.Duration `key:"linger_seconds" is:"0 3600"`
+	StopGrace          time.Duration `key:"stop_grace_seconds" is:"0 3600"`
+	CheckTimeout       time.Duration `key:"check_timeout_minutes" is:"0.001 10080"`
+	Jobs               int           `key:"jobs" is:"1 256"`
+	Isolation          string        `key:"isolation" is:"worktree|none|shared"`
+	Landing            string        `key:"landing" is:"merge|rebase|squash"`
+	Commit             string        `key:"commit" is:"commit"` // a template of package commitmessage
+	Sign               bool          `key:"sign"`
+	Hooks              bool          `key:"hooks"`
+	Worktree           Worktree      `key:"worktree"`
+	SetupTimeout       time.Duration `key:"setup_timeout_minutes" is:"0.001 10080"` // of one setup command
+	Runners            []string      `key:"runners" is:"name"`                      // names in Agents, in order of preference
+	Model              string        `key:"model" is:"model"`                       // "": the CLI's own default
+	MaxUncharged       int           `key:"max_uncharged" is:"0 10000"`
+	MaxUnchargedRun    int           `key:"max_uncharged_run" is:"1 1e6"`
+	MaxFileMiB         int           `key:"max_file_mib" is:"0 1e6"`
+	ChecksAtOnce       int           `key:"checks_at_once" is:"0 100"`
+	MaxUndone          int           `key:"max_undone" is:"0 100"`
+	RecheckPercent     int           `key:"recheck_percent" is:"0 100"`
+	MaxFailedInARow    int           `key:"max_failed_in_a_row" is:"0 10000"`
+	MaxSameError       int           `key:"max_same_error" is:"0 10000"`
+	Until              string        `key:"until" is:"until"` // "": no deadline; HH:MM of the local day, or a duration
+	DiskFloorMiB       int           `key:"disk_floor_mib" is:"0 1e9"`
+	MemoryFloorMiB     int           `key:"memory_floor_mib" is:"0 1e9"`
+	FloorWait          time.Duration `key:"floor_wait_minutes" is:"0 10080"`
+	Backoff            time.Duration `key:"backoff_seconds" is:"0 86400"`
+	BackoffMax         time.Duration `key:"backoff_max_seconds" is:"0 86400"`
+	MaxTaskFaults      int           `key:"max_task_faults" is:"0 10000"`
+	OutAfterFailures   int           `key:"out_after_failures" is:"1 10000"`
+	OutAfter           time.Duration `key:"out_after_minutes" is:"0 10080"`
+	GiveUp             time.Duration `key:"give_up_minutes" is:"0.001 10080"`
+	Budget             Budget
+	Prices             Prices           `key:"prices"`
+	BriefKiB           int              `key:"brief_kib" is:"4 1024"`
+	TranscriptMiB      int              `key:"transcript_mib" is:"1 4096"`
+	Env                []string         `key:"env" is:"pass"` // NAME, NAME* or NAME=value
+	Push               bool             `key:"push"`
+	InhibitSleep       bool             `key:"inhibit_sleep"`
+	Records            Records          `key:"records"`
+	Learn              string           `key:"learn" is:"propose|apply|off"`
+	Review             Review           `key:"review"`
+	Agents             map[string]Agent `key:"agents"` // by name, in the spelling of the file
 }
 
 // Budget holds what a run, the epic over all its runs, a task and an attempt may cost. 0: anything.
 type Budget struct {
-	USD           float64 `mapstructure:"budget_usd" is:"0 1e6"`
-	Tokens        int64   `mapstructure:"budget_tokens" is:"0 1e12"`
-	EpicUSD       float64 `mapstructure:"epic_budget_usd" is:"0 1e6"`
-	EpicTokens    int64   `mapstructure:"epic_budget_tokens" is:"0 1e12"`
-	TaskUSD       float64 `mapstructure:"task_budget_usd" is:"0 1e6"`
-	TaskTokens    int64   `mapstructure:"task_budget_tokens" is:"0 1e12"`
-	AttemptUSD    float64 `mapstructure:"attempt_budget_usd" is:"0 1e6"`
-	AttemptTokens int64   `mapstructure:"attempt_budget_tokens" is:"0 1e12"`
+	USD           float64 `key:"budget_usd" is:"0 1e6"`
+	Tokens        int64   `key:"budget_tokens" is:"0 1e12"`
+	EpicUSD       float64 `key:"epic_budget_usd" is:"0 1e6"`
+	EpicTokens    int64   `key:"epic_budget_tokens" is:"0 1e12"`
+	TaskUSD       float64 `key:"task_budget_usd" is:"0 1e6"`
+	TaskTokens    int64   `key:"task_budget_tokens" is:"0 1e12"`
+	AttemptUSD    float64 `key:"attempt_budget_usd" is:"0 1e6"`
+	AttemptTokens int64   `key:"attempt_budget_tokens" is:"0 1e12"`
 }
 
 // Worktree holds what stands under `relay.worktree:`.
 type Worktree struct {
-	Setup       []string `mapstructure:"setup" is:"shell"`         // shell commands, run in each fresh worktree
-	Copy        []string `mapstructure:"copy" is:"untracked"`      // paths and globs of untracked files, with slashes
-	Share       []string `mapstructure:"share" is:"untracked"`     // the same, of dependencies; "auto": those there are
-	ShareMaxMiB int      `mapstructure:"share_max_mib" is:"0 1e9"` // that auto copies, for all worktrees together
-	Link        []string `mapstructure:"link" is:"untracked"`      // as share; earlier versions made links
-	Dir         string   `mapstructure:"dir" is:"anywhere"`        // absolute, or relative to the repository; "": outside of the checkout
+	Setup       []string `key:"setup" is:"shell"`         // shell commands, run in each fresh worktree
+	Copy        []string `key:"copy" is:"untracked"`      // paths and globs of untracked files, with slashes
+	Share       []string `key:"share" is:"untracked"`     // the same, of dependencies; "auto": those there are
+	ShareMaxMiB int      `key:"share_max_mib" is:"0 1e9"` // that auto copies, for all worktrees together
+	Link        []string `key:"link" is:"untracked"`      // as share; earlier versions made links
+	Dir         string   `key:"dir" is:"anywhere"`        // absolute, or relative to the repository; "": outside of the checkout
 }
 
 // Records holds what stands under `relay.records:`.
 type Records struct {
-	LedgerSync  bool   `mapstructure:"ledgersync"`
-	Artifacts   bool   `mapstructure:"artifacts"`
-	Discussions bool   `mapstructure:"discussions"`
-	Sessions    bool   `mapstructure:"sessions"`
-	Checkpoints string `mapstructure:"checkpoints" is:"stop|landing|none"`
+	LedgerSync  bool   `key:"ledgersync"`
+	Artifacts   bool   `key:"artifacts"`
+	Discussions bool   `key:"discussions"`
+	Sessions    bool   `key:"sessions"`
+	Checkpoints string `key:"checkpoints" is:"stop|landing|none"`
 }
 
 // Review holds what stands under `relay.review:`.
 type Review struct {
-	Enabled  bool          `mapstructure:"enabled"`
-	Provider string        `mapstructure:"provider" is:"name"` // "none", a known reviewer, or a name in Agents
-	Rounds   int           `mapstructure:"rounds" is:"0 20"`   // in which the agent may mend what reviewers find
-	Timeout  time.Duration `mapstructure:"timeout_minutes" is:"0.001 10080"`
+	Enabled  bool          `key:"enabled"`
+	Provider string        `key:"provider" is:"name"` // "none", a known reviewer, or a name in Agents
+	Rounds   int           `key:"rounds" is:"0 20"`   // in which the agent may mend what reviewers find
+	Timeout  time.Duration `key:"timeout_minutes" is:"0.001 10080"`
 }
 
 // Agent is one entry of `relay.agents:`.
 type Agent struct {
-	Type         string   `mapstructure:"type" is:"claude|codex|gemini|opencode|command|scripted"`
-	Argv         []string `mapstructure:"argv" is:"argument"` // the program and its first arguments
-	Prompt       string   `mapstructure:"prompt" is:"stdin|file" else:"stdin" only:"command"`
-	Result       string   `mapstructure:"result" is:"file|final|exit" else:"file" only:"command"`
-	Model        string   `mapstructure:"model" is:"model"`
-	Env          []string `mapstructure:"env" is:"pass"` // NAME, NAME* or NAME=value
-	StopSignal   string   `mapstructure:"stop_signal" is:"TERM|INT" else:"TERM"`
-	Script       string   `mapstructure:"script" is:"path" only:"scripted"`
-	Permission   string   `mapstructure:"permission" is:"permission" only:"claude|codex|gemini|opencode"`
-	MCP          bool     `mapstructure:"mcp" only:"claude|codex"` // it gets relay's MCP server
-	Focus        string   `mapstructure:"focus" is:"path"`         // as a reviewer: what it looks at most
-	Instructions string   `mapstructure:"instructions" is:"path"`  // as a reviewer: file with the user's own words to it
+	Type         string   `key:"type" is:"claude|codex|gemini|opencode|command|scripted"`
+	Argv         []string `key:"argv" is:"argument"` // the program and its first arguments
+	Prompt       string   `key:"prompt" is:"stdin|file" else:"stdin" only:"command"`
+	Result       string   `key:"result" is:"file|final|exit" else:"file" only:"command"`
+	Model        string   `key:"model" is:"model"`
+	Env          []string `key:"env" is:"pass"` // NAME, NAME* or NAME=value
+	StopSignal   string   `key:"stop_signal" is:"TERM|INT" else:"TERM"`
+	Script       string   `key:"script" is:"path" only:"scripted"`
+	Permission   string   `key:"permission" is:"permission" only:"claude|codex|gemini|opencode"`
+	MCP          bool     `key:"mcp" only:"claude|codex"` // it gets relay's MCP server
+	Focus        string   `key:"focus" is:"path"`         // as a reviewer: what it looks at most
+	Instructions string   `key:"instructions" is:"path"`  // as a reviewer: file with the user's own words to it
 }
 
 // QualityGate holds what stands under `quality_gate:`.
 type QualityGate struct {
-	Reviewers  []string `mapstructure:"reviewers" is:"name"`
-	Strictness string   `mapstructure:"strictness" is:"pedantic|strict|standard"`
-	Epic       bool     `mapstructure:"epic"` // they judge the whole epic too, once all has landed
-	EpicRounds int      `mapstructure:"epic_rounds" is:"0 20"`
+	Reviewers  []string `key:"reviewers" is:"name"`
+	Strictness string   `key:"strictness" is:"pedantic|strict|standard"`
+	Epic       bool     `key:"epic"` // they judge the whole epic too, once all has landed
+	EpicRounds int      `key:"epic_rounds" is:"0 20"`
 }
 
 // Value is one setting with the layer it came from.
@@ -158,8 +158,8 @@ func (v Value) String() string {
 	}
 }
 
-// Explain lists every setting with its origin, in the order of the documentation, agents by name. What stands behind
-// NAME= in an env list is hidden: people paste this list into bug reports.
+// Explain lists every setting with its origin, in the order of the documentation, agents by name. It hides
+// the values of NAME=value in env lists: people paste this list into bug reports.
 func (c *Config) Explain() []Value {
 	return append([]Value(nil), c.values...)
 }

@@ -9,8 +9,8 @@ import (
 
 // readEnviron takes in the RELAY_ variables. An empty variable is an unset one; an unknown one is only a warning,
 // because the environment belongs to everybody.
-func (l *loader) readEnviron(environ []string) {
-	keys := l.variables()
+func readEnviron(l *loader, environ []string) {
+	keys := variables(l)
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, "RELAY_") || slices.Contains(ours, name) || value == "" {
@@ -18,7 +18,7 @@ func (l *loader) readEnviron(environ []string) {
 		}
 		targets, found := keys[name]
 		if !found {
-			l.warnings = append(l.warnings, fmt.Sprintf("%s is no setting of relay%s", shorten(name), meantVariable(name, keys)))
+			l.warnings = append(l.warnings, fmt.Sprintf("%s is not a setting of relay%s", shorten(name), meantVariable(name, keys)))
 			continue
 		}
 		for _, key := range targets {
@@ -31,7 +31,7 @@ func (l *loader) readEnviron(environ []string) {
 
 // variables maps the name of each variable to the settings it sets: one, or more when the names of agents differ
 // only in what a variable cannot say. Agents have variables once a file has named them.
-func (l *loader) variables() map[string][]string {
+func variables(l *loader) map[string][]string {
 	keys := map[string][]string{}
 	for _, key := range l.keys() {
 		if name := variable(key); name != "" {
@@ -49,7 +49,7 @@ func meantVariable(name string, keys map[string][]string) string {
 }
 
 // readFlags takes in the flags that were given.
-func (l *loader) readFlags(flags map[string]any) {
+func readFlags(l *loader, flags map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(flags)) {
 		at := position{file: "flag"}
 		f, ok := fieldOf(key)

@@ -35,7 +35,7 @@ type field struct {
 	words    []string      // text: nothing else is allowed
 	form     *form         // text and the items of a list
 	fallback string        // below an agent: the value of every agent that does not say
-	hidden   bool          // items are NAME=value, and the value is nobody's business
+	hidden   bool          // items are NAME=value, and the value is private
 	only     []string      // types of agents that have it; nil: all
 }
 
@@ -88,20 +88,27 @@ var fields = fieldsOf(reflect.TypeFor[Config](), "")
 // fieldsOf returns the settings in a part of Config.
 func fieldsOf(t reflect.Type, prefix string) (list []field) {
 	for in := range t.Fields() {
-		key := prefix + in.Tag.Get("mapstructure")
+		key := prefix + in.Tag.Get("key")
 		switch kind := in.Type.Kind(); {
-		case in.Type == reflect.TypeFor[Prices]():
-			list = append(list, field{key: pricesKey, kind: prices})
-		case strings.HasSuffix(key, "-"), !in.IsExported():
+		case key == pricesKey:
+			list = append(list, field{key: key, kind: prices})
 		case kind == reflect.Struct:
-			list = append(list, fieldsOf(in.Type, strings.TrimSuffix(key+".", ",squash."))...)
+			list = append(list, fieldsOf(in.Type, section(key))...)
 		case kind == reflect.Map:
 			list = append(list, fieldsOf(in.Type.Elem(), key+".*.")...)
-		default:
+		case key != prefix:
 			list = append(list, fieldAs(key, in))
 		}
 	}
 	return list
+}
+
+// section returns what the keys of a section begin with. The settings of Budget stand in the section around it.
+func section(key string) string {
+	if key == "" || strings.HasSuffix(key, ".") {
+		return key
+	}
+	return key + "."
 }
 
 // fieldAs returns the setting that a field of Config holds.
@@ -172,7 +179,7 @@ func agentOf(key string) (string, bool) {
 	return name, true
 }
 
-// below lists the words that may follow a key; "*" stands for any name. It is empty when key is no section.
+// below lists the words that may follow a key; "*" stands for any name. It is empty when key is not a section.
 func below(key string) []string {
 	var words []string
 	for _, f := range fields {
@@ -219,7 +226,7 @@ func userFile(path string) string {
 		return "belongs to git"
 	}
 	if !doublestar.ValidatePattern(path) {
-		return "is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them"
+		return "is not a glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them"
 	}
 	return localFolder(path)
 }
@@ -245,7 +252,7 @@ func inGit(path string) bool {
 // commitTemplate complains of a template that makes no commit message of every task.
 func commitTemplate(template string) string {
 	if err := commitmessage.Check(template); err != nil {
-		return "is no template of a commit message: " + err.Error()
+		return "is not a template of a commit message: " + err.Error()
 	}
 	return ""
 }

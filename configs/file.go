@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,21 +13,20 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
 )
 
 // maxFile bounds a configuration file, in bytes.
 const maxFile = 1 << 20
 
 // readFile takes in one file. A missing file is an empty layer.
-func (l *loader) readFile(path string) error {
+func (l *loader) readFile(path string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return
 	case err == nil && !info.Mode().IsRegular():
 		l.problem(position{file: path}, "is not a regular file", "")
-		return nil
+		return
 	}
 	var src []byte
 	if err == nil {
@@ -38,66 +36,26 @@ func (l *loader) readFile(path string) error {
 			_ = f.Close() // only read
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		l.problem(position{file: path}, "cannot be read: "+err.Error(), "")
-		return nil //nolint:nilerr // it is among the problems
-	}
-	if len(src) > maxFile {
+	case len(src) > maxFile:
 		l.problem(position{file: path}, fmt.Sprintf("is larger than %d bytes", maxFile), "")
-		return nil
+	default:
+		l.read(src, path)
 	}
-	return l.read(src, path)
 }
 
 // read takes in one YAML document.
-func (l *loader) read(src []byte, name string) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(src))
-	var document, second yaml.Node
-	err := decoder.Decode(&document)
-	if errors.Is(err, io.EOF) {
-		return nil
+func (l *loader) read(src []byte, name string) {
+	root, err := epic.Document(name, src)
+	if wrong, ok := errors.AsType[epic.Problems](err); ok {
+		l.problems = append(l.problems, wrong...)
 	}
-	if err == nil {
-		err = decoder.Decode(&second)
-		if err == nil {
-			l.problem(position{name, second.Line, second.Column}, "begins a second document", "a configuration is one document: remove the ---")
-		}
+	if root != nil && err == nil {
+		w := walker{loader: l, file: name}
+		w.top(root)
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		line, message := epic.Mistake(err)
-		at, hint := syntaxHint(src, position{name, line, min(line, 1)}, message)
-		l.problem(at, message, hint)
-		return nil
-	}
-	w := walker{loader: l, file: name}
-	w.top(document.Content[0])
-	return nil
-}
-
-// tabbed is a line that is indented with a tab.
-var tabbed = lazyregexp.New(`^ *\t[ \t]*[^\s#]`)
-
-// syntaxHint reports what a syntax error most often comes of. A tab is where the mistake is; the parser may name a line
-// above.
-func syntaxHint(src []byte, at position, message string) (position, string) {
-	cannot := strings.Contains(message, "cannot start any token")
-	if cannot || strings.Contains(message, "a tab character") {
-		n := 0
-		for row := range bytes.Lines(src) {
-			if n++; n >= at.line && tabbed.Match(row) {
-				return position{at.file, n, 1}, "YAML does not indent with tabs: use spaces"
-			}
-		}
-	}
-	switch {
-	case cannot:
-		return at, "put text that begins with a special character in quotes"
-	case strings.Contains(message, "mapping values are not allowed"):
-		return at, `look at the indentation here; text that contains ": " is put in quotes`
-	case strings.Contains(message, "expected"):
-		return at, "look at the indentation from here on, and for a bracket that is not closed"
-	}
-	return at, ""
 }
 
 // walker reads one file's tree against the fields.

@@ -6,11 +6,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/viper"
 
 	"relay/epic"
 )
@@ -43,32 +42,27 @@ func (s Sources) Files() (files []string) {
 // Load reads, merges and checks all layers. Its error is [epic.Problems] when the content is at fault, and then holds
 // every mistake of every layer; the configuration beside it is what is left without them.
 func Load(s Sources) (*Config, error) {
-	l := &loader{agents: map[string]position{}, broken: map[string]bool{}}
-	if err := l.read(Defaults(), "default"); err != nil {
-		return nil, err
-	}
-	for i := range l.settings {
-		l.settings[i].origin = "default"
+	l := &loader{settings: map[string]setting{}, agents: map[string]position{}, broken: map[string]bool{}}
+	l.read(Defaults(), "default")
+	for key, s := range l.settings {
+		s.origin = defaultOrigin
+		l.settings[key] = s
 	}
 	files := s.Files()
 	for _, path := range files {
-		if err := l.readFile(path); err != nil {
-			return nil, err
-		}
+		l.readFile(path)
 		if other := strings.TrimSuffix(path, ".yml") + ".yaml"; s.Dir != "" && filepath.Dir(path) == s.Dir {
 			if _, err := os.Lstat(other); err == nil {
 				l.warnings = append(l.warnings, fmt.Sprintf("%s is not read: relay reads %s", other, filepath.Base(path)))
 			}
 		}
 	}
-	l.readEnviron(s.Environ)
-	l.readFlags(s.Flags)
+	readEnviron(l, s.Environ)
+	readFlags(l, s.Flags)
 	l.fillAgents()
-	c, err := l.merge()
-	if err != nil {
-		return nil, err
-	}
-	l.check(c)
+	c := &Config{}
+	l.fill(reflect.ValueOf(c).Elem(), "")
+	checkWhole(l, c)
 	c.Warnings = l.warnings
 	c.values = l.explain()
 	if len(l.problems) > 0 {
@@ -76,6 +70,9 @@ func Load(s Sources) (*Config, error) {
 	}
 	return c, nil
 }
+
+// defaultOrigin is the origin of settings that no layer sets.
+const defaultOrigin = "default"
 
 // setting is one value of one layer.
 type setting struct {
@@ -92,9 +89,9 @@ type position struct {
 	line, column int
 }
 
-// loader collects the layers, weakest first.
+// loader collects the layers, the weakest first.
 type loader struct {
-	settings []setting
+	settings map[string]setting  // by key, of the strongest layer that has it
 	agents   map[string]position // every agent named in any layer, where it was named last
 	broken   map[string]bool     // agents with a mistake: what else they lack is not reported
 	problems epic.Problems
@@ -139,9 +136,19 @@ func (l *loader) set(s setting, bad []complaint) {
 			l.broken[name] = true
 		}
 	}
-	if bad == nil {
-		l.settings = append(l.settings, s)
+	if bad != nil {
+		return
 	}
+	if p, ok := s.value.(Prices); ok { // layers add models
+		merged := maps.Clone(p)
+		for model, price := range l.prices() {
+			if _, over := p[model]; !over {
+				merged[model] = price
+			}
+		}
+		s.value = merged
+	}
+	l.settings[s.key] = s
 }
 
 // keys lists all settings, in the order of the documentation, those of agents by name.
@@ -161,57 +168,36 @@ func (l *loader) keys() (keys []string) {
 	return keys
 }
 
-// fillAgents gives every agent the defaults that all agents share, as the weakest layer.
+// fillAgents sets the defaults that all agents share where no layer sets another value.
 func (l *loader) fillAgents() {
-	var defaults []setting
 	for _, key := range l.keys() {
-		if f, _ := fieldOf(key); f.fallback != "" {
-			defaults = append(defaults, setting{key: key, value: f.fallback, origin: "default"})
+		f, _ := fieldOf(key)
+		if _, set := l.settings[key]; !set && f.fallback != "" {
+			l.settings[key] = setting{key: key, value: f.fallback, origin: defaultOrigin}
 		}
 	}
-	l.settings = append(defaults, l.settings...)
 }
 
-// winner returns the setting of a key that holds, which is the last one written.
-func (l *loader) winner(key string) (setting, bool) {
-	for _, v := range slices.Backward(l.settings) {
-		if v.key == key {
-			return v, true
+// fill sets the fields of a part of Config from the settings whose keys begin with prefix.
+func (l *loader) fill(to reflect.Value, prefix string) {
+	for in, field := range to.Fields() {
+		key := prefix + in.Tag.Get("key")
+		s, set := l.settings[key]
+		switch {
+		case set:
+			field.Set(reflect.ValueOf(s.decoded()).Convert(in.Type))
+		case key == agentsKey:
+			agents := make(map[string]Agent, len(l.agents))
+			for name := range l.agents {
+				var a Agent
+				l.fill(reflect.ValueOf(&a).Elem(), key+"."+name+".")
+				agents[name] = a
+			}
+			field.Set(reflect.ValueOf(agents))
+		case in.Type.Kind() == reflect.Struct:
+			l.fill(field, section(key))
 		}
 	}
-	return setting{}, false
-}
-
-// merge lets viper put the layers on top of each other and decodes the outcome.
-//
-// viper folds the case of every key and splits keys at dots, so it never sees the name of an agent: while it works,
-// agents go by number. It never sees the environment either, where it would miss a nested key without a default.
-func (l *loader) merge() (*Config, error) {
-	names := slices.Sorted(maps.Keys(l.agents))
-	number := make(map[string]string, len(names))
-	for i, name := range names {
-		number[name] = fmt.Sprintf("n%d", i)
-	}
-	v := viper.New()
-	for _, s := range l.settings {
-		key := s.key
-		if name, ok := agentOf(key); ok {
-			key = agentsKey + "." + number[name] + strings.TrimPrefix(key, agentsKey+"."+name)
-		}
-		if key != pricesKey {
-			v.Set(key, s.decoded())
-		}
-	}
-	var c Config
-	if err := v.UnmarshalExact(&c); err != nil {
-		return nil, fmt.Errorf("decode the configuration: %w", err)
-	}
-	agents := make(map[string]Agent, len(names))
-	for _, name := range names {
-		agents[name] = c.Relay.Agents[number[name]]
-	}
-	c.Relay.Agents, c.Relay.Prices = agents, l.prices()
-	return &c, nil
 }
 
 // decoded returns the value as Config holds it.
@@ -227,22 +213,20 @@ func (s setting) decoded() any {
 // explain lists the settings that hold.
 func (l *loader) explain() (values []Value) {
 	for _, key := range l.keys() {
-		if s, ok := l.winner(key); ok {
-			values = append(values, Value{Key: key, Value: l.shown(s), Origin: s.origin})
+		if s, ok := l.settings[key]; ok {
+			values = append(values, Value{Key: key, Value: shown(s), Origin: s.origin})
 		}
 	}
 	return values
 }
 
 // shown returns the value of a setting as a file would have it; secrets are hidden.
-func (l *loader) shown(s setting) any {
+func shown(s setting) any {
 	switch x := s.value.(type) {
 	case float64:
 		if x == float64(int(x)) {
 			return int(x)
 		}
-	case Prices:
-		return l.prices()
 	case []string:
 		f, _ := fieldOf(s.key)
 		items := slices.Clone(x)

@@ -228,8 +228,8 @@ func TestWarnings(t *testing.T) {
 	got := load(t, Sources{Dir: dir, Environ: []string{"RELAY_JOB=3", "RELAY_ZZZZZZZZZ=3"}}).Warnings
 	want := []string{
 		`.agents.yml:1:1: "Relay" is left alone: relay reads "relay"`,
-		"RELAY_JOB is no setting of relay; did you mean RELAY_JOBS?",
-		"RELAY_ZZZZZZZZZ is no setting of relay",
+		"RELAY_JOB is not a setting of relay; did you mean RELAY_JOBS?",
+		"RELAY_ZZZZZZZZZ is not a setting of relay",
 		"relay.jobs is 2, but relay.isolation none runs one task at a time",
 	}
 	if len(got) != len(want) {

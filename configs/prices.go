@@ -41,7 +41,7 @@ var modelGlobForm = lazyregexp.New(`^\S+$`)
 
 const longestGlob = 200 // characters
 
-// pricesFromNode reads a map of prices. What it complains of is named by its model, and found by its place in the map.
+// pricesFromNode reads a map of prices. A complaint names the model and its place in the map.
 func pricesFromNode(n *yaml.Node) (any, []complaint) {
 	out := Prices{}
 	if n.ShortTag() == "!!null" { // everything below is commented out
@@ -126,14 +126,8 @@ func (w walker) keys(n *yaml.Node) []position {
 	return all
 }
 
-// prices puts the layers on top of each other, model by model. viper never sees them: it folds the case of names, and
-// splits them at dots.
+// prices returns the prices of the layers so far.
 func (l *loader) prices() Prices {
-	merged := Prices{}
-	for _, s := range l.settings {
-		if p, ok := s.value.(Prices); ok && s.key == pricesKey {
-			maps.Copy(merged, p)
-		}
-	}
-	return merged
+	p, _ := l.settings[pricesKey].value.(Prices)
+	return p
 }

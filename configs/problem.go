@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"relay/epic"
 )
 
 // maxProblems bounds how many mistakes are reported: a file that is not a configuration at all has thousands.
@@ -14,19 +14,16 @@ const maxProblems = 100
 // nearest returns the candidate that word was probably meant to be, or "".
 func nearest(word string, candidates []string) string {
 	plain := plainly(word)
-	best, distance := "", max(len(plain)/3, 1)+1
+	near, _ := epic.Nearest(word, candidates)
 	for _, c := range candidates {
-		if plain == plainly(c) {
+		switch {
+		case plain == plainly(c):
 			return c
-		}
-		if best == "" && len(plain) > 3 && strings.HasPrefix(plainly(c), plain) { // timeout for timeout_minutes
-			best = c
-		}
-		if d := levenshtein.ComputeDistance(plain, plainly(c)); d < distance {
-			best, distance = c, d
+		case near == "" && len(plain) > 3 && strings.HasPrefix(plainly(c), plain): // timeout for timeout_minutes
+			near = c
 		}
 	}
-	return best
+	return near
 }
 
 // plainly folds the spellings people mix up: maxAttempts, max-attempts, MAX_ATTEMPTS.

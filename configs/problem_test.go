@@ -87,13 +87,13 @@ func TestProblemsOfShape(t *testing.T) {
 		"empty sections":     {"relay:\n  review:\n  agents:\n", ""},
 		"alias":              {"x: &x {enabled: false}\nrelay: {review: *x}\n", ""},
 		"not a map":          {"- relay\n", "1:1: is not a map of settings (begin with relay:)"},
-		"syntax":             {"relay:\n  jobs: [1\n", "1:1: did not find expected ',' or ']' (look at the indentation from here on, and for a bracket that is not closed)"},
-		"tab":                {"relay:\n\tjobs: 2\n", "2:1: found character that cannot start any token (YAML does not indent with tabs: use spaces)"},
-		"tab further in":     {"relay:\n  jobs: 2\n\treview:\n\t  provider: none\n", "3:1: found a tab character that violates indentation (YAML does not indent with tabs: use spaces)"},
-		"too deep":           {"relay:\n  jobs: 2\n   budget_usd: 3\n", "3:1: mapping values are not allowed in this context (look at the indentation here; text that contains \": \" is put in quotes)"},
-		"special character":  {"relay:\n  model: @x\n", "2:1: found character that cannot start any token (put text that begins with a special character in quotes)"},
-		"unknown anchor":     {"relay: *nobody\n", "unknown anchor 'nobody' referenced"},
-		"second document":    {"relay: {}\n---\nrelay: {}\n", "2:1: begins a second document (a configuration is one document: remove the ---)"},
+		"syntax":             {"relay:\n  jobs: [1\n", "2:3: YAML: did not find expected ',' or ']' (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
+		"tab":                {"relay:\n\tjobs: 2\n", "2:1: YAML: found character that cannot start any token (YAML does not indent with tabs: use spaces)"},
+		"tab further in":     {"relay:\n  jobs: 2\n\treview:\n\t  provider: none\n", "3:1: YAML: found a tab character that violates indentation (YAML does not indent with tabs: use spaces)"},
+		"too deep":           {"relay:\n  jobs: 2\n   budget_usd: 3\n", "3:4: YAML: mapping values are not allowed in this context (correct the indentation, or put text that contains \": \" in quotes)"},
+		"special character":  {"relay:\n  model: @x\n", "2:3: YAML: found character that cannot start any token (put text that begins with a special character in quotes)"},
+		"unknown anchor":     {"relay: *nobody\n", `1:8: unknown anchor "nobody" (define it above with &nobody)`},
+		"second document":    {"relay: {}\n---\nrelay: {}\n", "2:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
 		"merge key":          {"x: &x {jobs: 2}\nrelay: {<<: *x}\n", "2:9: merge keys (<<) are not read here (write the keys out, or use an alias for the whole value)"},
 		"key twice":          {"relay:\n  jobs: 2\n  jobs: 3\n", `3:3: key "jobs" is already on line 2 (keep one of the two)`},
 		"key is a map":       {"relay:\n  ? {a: b}\n  : 1\n", "2:5: a key must be a word"},
@@ -208,7 +208,7 @@ func TestMistakesInPathsOfWorktrees(t *testing.T) {
     dir: .git/trees
   setup_timeout: 3
 `), append(complaints(t, "relay: {worktree: {dir: ../..}}"), complaints(t, "relay: {worktree: {dir: '~/x'}}")...)...), "\n")
-	want := `3:12: relay.worktree.copy[0] "a[b" is no glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them
+	want := `3:12: relay.worktree.copy[0] "a[b" is not a glob: * stands for any name, ** for any folders, [ab] and {a,b} for one of them
 3:19: relay.worktree.copy[1] "/etc/x" is not a path in the repository, such as .env or config/*.local
 3:27: relay.worktree.copy[2] "../x" leads outside the repository
 3:33: relay.worktree.copy[3] "sub/.git/config" belongs to git

@@ -144,31 +144,29 @@ func (f *field) fromText(s string) (any, []complaint) {
 			return nil, wrong("", "wants true or false, got %q", shorten(s))
 		}
 		return b, nil
-	case prices:
-		var document yaml.Node
-		if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
-			return nil, wrong("", "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}")
-		}
-		return pricesFromNode(epic.Follow(document.Content[0]))
 	case integer, span, decimal:
 		number, err := strconv.ParseFloat(s, 64)
 		if err != nil {
 			return nil, wrong("", "wants a number, got %q", shorten(s))
 		}
 		return f.number(number)
-	case list:
-		if strings.HasPrefix(s, "[") {
-			var document yaml.Node
-			if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
-				return nil, wrong("", "wants a list, such as [a, b]")
+	case list, prices:
+		want := "wants prices by model, such as {gpt-5: {input: 1.25, output: 10}}"
+		if f.kind == list {
+			want = "wants a list, such as [a, b]"
+			if !strings.HasPrefix(s, "[") {
+				items := strings.Split(s, ",")
+				for i := range items {
+					items[i] = strings.TrimSpace(items[i])
+				}
+				return f.list(items)
 			}
-			return f.listFromNode(document.Content[0])
 		}
-		items := strings.Split(s, ",")
-		for i := range items {
-			items[i] = strings.TrimSpace(items[i])
+		var document yaml.Node
+		if err := yaml.Unmarshal([]byte(s), &document); err != nil || len(document.Content) != 1 {
+			return nil, wrong("", "%s", want)
 		}
-		return f.list(items)
+		return f.fromNode(document.Content[0])
 	default:
 		return f.text(s)
 	}

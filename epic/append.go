@@ -5,39 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
 // errPlace means that no place for more tasks was found.
-var errPlace = errors.New("no place for more tasks is to be seen in it")
+var errPlace = errors.New("its tasks are written in a way that relay cannot add to: write each on lines of its own, below the key tasks")
 
 // Append returns src, the text of a valid epic.yml, with more tasks behind those it has; name is what problems call the
-// file. The rest of the text stays as it is, comments too; only where the tasks are written in a way that cannot be
-// added to is the whole file written anew. What comes of it is read again: old tasks never change. The error is Problems
-// when one of the new tasks is not valid.
+// file. The rest of the text stays the same, comments too. The error is Problems when one of the new tasks is not valid, and
+// another one when the tasks are written in a way that cannot be added to, as in braces.
 func Append(name string, src []byte, tasks []Task) ([]byte, error) {
 	old, err := Read(name, src)
 	if err != nil || len(tasks) == 0 {
 		return src, err
 	}
-	for _, add := range []func([]byte, []Task) ([]byte, error){insertTasks, encodeTasks} {
-		out, failed := add(src, tasks)
-		if failed != nil {
-			err = fmt.Errorf("%s: %w", name, failed)
-			continue
-		}
-		now, failed := Read(name, out)
-		if failed == nil && grown(old, now, len(tasks)) {
-			return out, nil
-		}
-		if _, ok := errors.AsType[Problems](failed); !ok {
-			failed = fmt.Errorf("%s: %w", name, errPlace)
-		}
-		err = failed
+	out, err := insertTasks(src, tasks)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return nil, err
+	now, err := Read(name, out)
+	if err != nil {
+		return nil, err
+	}
+	if !grown(old, now, len(tasks)) {
+		return nil, fmt.Errorf("%s: %w", name, errPlace)
+	}
+	return out, nil
 }
 
 // grown reports whether now is old with so many more tasks.
@@ -59,40 +55,25 @@ func grown(old, now *Epic, more int) bool {
 	return true
 }
 
-// tasksOf finds the tasks of a document, and the key that stands behind them, if one does.
-func tasksOf(src []byte) (doc yaml.Node, tasks, next *yaml.Node, err error) {
-	if err := yaml.Unmarshal(src, &doc); err != nil {
-		return doc, nil, nil, err
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return doc, nil, nil, errPlace
-	}
-	pairs := doc.Content[0].Content
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i].Value != "tasks" {
-			continue
-		}
-		if i+2 < len(pairs) {
-			next = pairs[i+2]
-		}
-		return doc, pairs[i+1], next, nil
-	}
-	return doc, nil, nil, errPlace
-}
-
 // insertTasks writes tasks behind the last line of those there are.
 func insertTasks(src []byte, tasks []Task) ([]byte, error) {
-	_, there, next, err := tasksOf(src)
+	doc, _, err := parseYAML(src)
 	if err != nil {
 		return nil, err
 	}
+	pairs := doc.Content[0].Content
+	at := slices.IndexFunc(pairs, func(n *yaml.Node) bool { return n.Value == "tasks" })
+	if at < 0 {
+		return nil, errPlace
+	}
+	there := pairs[at+1]
 	if there.Kind != yaml.MappingNode || there.Style&yaml.FlowStyle != 0 || len(there.Content) == 0 {
 		return nil, errPlace
 	}
 	lines := bytes.SplitAfter(src, []byte("\n"))
 	end := len(lines)
-	if next != nil {
-		end = next.Line - 1
+	if at+2 < len(pairs) {
+		end = pairs[at+2].Line - 1
 	}
 	for end > 0 && idle(lines[end-1]) {
 		end--
@@ -123,18 +104,4 @@ func insertTasks(src []byte, tasks []Task) ([]byte, error) {
 func idle(line []byte) bool {
 	text := bytes.TrimRight(line, " \t\r\n")
 	return len(text) == 0 || text[0] == '#' || string(text) == "..."
-}
-
-// encodeTasks adds tasks to the tree of the document and writes that.
-func encodeTasks(src []byte, tasks []Task) ([]byte, error) {
-	doc, there, _, err := tasksOf(src)
-	if err != nil {
-		return nil, err
-	}
-	if there.Kind != yaml.MappingNode {
-		return nil, errPlace
-	}
-	there.Style = 0
-	there.Content = append(there.Content, tasksNode(tasks).Content...)
-	return EncodeNode(&doc)
 }

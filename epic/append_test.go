@@ -33,16 +33,11 @@ func TestAppend(t *testing.T) {
 	indented := "    " + strings.ReplaceAll(strings.TrimSuffix(addedText, "\n"), "\n", "\n  ") + "\n"
 	indented = strings.ReplaceAll(indented[2:], "\n  \n", "\n\n")
 	for name, test := range map[string]struct{ src, want string }{
-		"the end":           {head + "tasks:\n  T1: {title: A}\n", head + "tasks:\n  T1: {title: A}\n" + addedText},
-		"without a newline": {head + "tasks:\n  T1: {title: A}", head + "tasks:\n  T1: {title: A}\n" + addedText},
-		"comments behind":   {head + "tasks:\n  T1:\n    title: A\n    # of T1\n\n# the end\n", head + "tasks:\n  T1:\n    title: A\n    # of T1\n" + addedText + "\n# the end\n"},
-		"a key behind":      {"tasks:\n  T1: {title: A}\n\n# what it is\n" + head, "tasks:\n  T1: {title: A}\n" + addedText + "\n# what it is\n" + head},
-		"deeper":            {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
-		"a text that keeps its newlines": {
-			head + "tasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n",
-			"# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n" + addedText,
-		},
-		"on one line":                {head + "tasks: {T1: {title: A}}\n", "# mine\nversion: 2\nid: 20260101-x\ntitle: X # so\ntasks:\n  T1: {title: A}\n" + addedText},
+		"the end":                    {head + "tasks:\n  T1: {title: A}\n", head + "tasks:\n  T1: {title: A}\n" + addedText},
+		"without a newline":          {head + "tasks:\n  T1: {title: A}", head + "tasks:\n  T1: {title: A}\n" + addedText},
+		"comments behind":            {head + "tasks:\n  T1:\n    title: A\n    # of T1\n\n# the end\n", head + "tasks:\n  T1:\n    title: A\n    # of T1\n" + addedText + "\n# the end\n"},
+		"a key behind":               {"tasks:\n  T1: {title: A}\n\n# what it is\n" + head, "tasks:\n  T1: {title: A}\n" + addedText + "\n# what it is\n" + head},
+		"deeper":                     {head + "tasks:\n    T1: {title: A}\n", head + "tasks:\n    T1: {title: A}\n" + indented},
 		"lines as Windows ends them": {strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n# end\n", "\n", "\r\n"), strings.ReplaceAll(head+"tasks:\n  T1: {title: A}\n"+addedText+"# end\n", "\n", "\r\n")},
 		"a document's end":           {head + "tasks:\n  T1: {title: A}\n...\n", head + "tasks:\n  T1: {title: A}\n" + addedText + "...\n"},
 	} {
@@ -53,6 +48,16 @@ func TestAppend(t *testing.T) {
 				t.Errorf("got %v and\n%s\nwant\n%s", err, got, test.want)
 			}
 		})
+	}
+}
+
+func TestAppendFindsNoPlace(t *testing.T) {
+	t.Parallel()
+	const head = "version: 2\nid: 20260101-x\ntitle: X\n"
+	for _, src := range []string{head + "tasks: {T1: {title: A}}\n", head + "tasks:\n  T1:\n    title: A\n    description: |+\n      a\n\n\n"} {
+		if _, err := Append("epic.yml", []byte(src), added); !errors.Is(err, errPlace) {
+			t.Errorf("got %v, want %v", err, errPlace)
+		}
 	}
 }
 

@@ -6,97 +6,76 @@ import (
 	"strings"
 )
 
-// cycles reports one cycle for every knot of tasks that wait for each other, as the path a -> b -> a in which each waits
-// for the next.
-func (v *validator) cycles(g *Graph) {
-	waitsFor := make([][]int, g.nodes())
-	for n := range waitsFor {
-		for m := range g.after(n) {
-			waitsFor[m] = append(waitsFor[m], n)
+// reportCycles reports tasks that wait for each other, as the path a -> b -> a in which each waits for the next.
+func reportCycles(v *validator, g *Graph) {
+	for _, cycle := range shortestCycles(g.deps) {
+		hint := "take one of these dependencies out"
+		for k, i := range cycle {
+			if to := cycle[(k+1)%len(cycle)]; !slices.Contains(g.named[i], to) {
+				hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[groupOf(g.groups, i)].Name), Quoted(v.epic.Groups[groupOf(g.groups, to)].Name))
+			}
 		}
-	}
-	for _, cycle := range shortestCycles(waitsFor) {
-		v.cycle(g, cycle)
+		at := Ref{GroupPart, groupOf(g.groups, cycle[0]), FieldBlockedBy, 0}
+		if item := slices.Index(v.epic.Tasks[cycle[0]].DependsOn, g.ids[cycle[1]]); item >= 0 {
+			at = Ref{TaskPart, cycle[0], FieldDependsOn, item}
+		}
+		v.problems.add(v.at(at), hint, "dependency cycle: %s", around(cycle, func(i int) string { return quotedTask(g.ids[i]) }))
 	}
 }
 
-func (v *validator) cycle(g *Graph, nodes []int) {
-	var tasks []int
-	hint := "take one of these dependencies out"
-	for k, n := range nodes {
-		if n < len(g.ids) {
-			tasks = append(tasks, n)
-			continue
-		}
-		if gi := n - len(g.ids); gi < len(g.groups) { // the start of a group, then the end of one that blocks it
-			by := nodes[(k+1)%len(nodes)] - len(g.ids) - len(g.groups)
-			hint = fmt.Sprintf("group %s is blocked by group %s", Quoted(v.epic.Groups[gi].Name), Quoted(v.epic.Groups[by].Name))
-		}
-	}
+// around returns the names on a cycle, back to the first.
+func around(cycle []int, name func(int) string) string {
 	var path strings.Builder
-	for _, i := range tasks {
-		path.WriteString(quotedTask(g.ids[i]) + " -> ")
+	for _, n := range cycle {
+		path.WriteString(name(n) + " -> ")
 	}
-	path.WriteString(quotedTask(g.ids[tasks[0]]))
-	v.add(v.link(g, nodes), hint, "dependency cycle: %s", path.String())
+	return path.String() + name(cycle[0])
 }
 
-// link returns the place of the first step of a cycle: the entry in depends_on, or the group that implies it.
-func (v *validator) link(g *Graph, nodes []int) Place {
-	from, to := nodes[0], nodes[1]
-	if to >= len(g.ids) {
-		return v.at(Ref{GroupPart, to - len(g.ids), FieldBlockedBy, 0})
-	}
-	item := slices.Index(v.epic.Tasks[from].DependsOn, g.ids[to])
-	return v.at(Ref{TaskPart, from, FieldDependsOn, max(item, 0)})
+// groupOf returns the group of a task, or -1.
+func groupOf(groups []groupNode, i int) int {
+	return slices.IndexFunc(groups, func(n groupNode) bool { return slices.Contains(n.tasks, i) })
 }
 
-// groupCycles reports groups that wait for each other, with or without tasks in them.
-func (v *validator) groupCycles(g *Graph) bool {
-	waitsFor := make([][]int, len(g.groups))
-	for k := range g.groups {
-		waitsFor[k] = g.groups[k].blockedBy
-	}
+// reportGroupCycles reports groups that wait for each other, with or without tasks in them.
+func reportGroupCycles(v *validator, waitsFor [][]int) bool {
 	found := shortestCycles(waitsFor)
 	for _, cycle := range found {
-		var path strings.Builder
-		for _, k := range cycle {
-			path.WriteString(plain(v.epic.Groups[k].Name) + " -> ")
-		}
-		path.WriteString(plain(v.epic.Groups[cycle[0]].Name))
-		v.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path.String())
+		path := around(cycle, func(k int) string { return plain(v.epic.Groups[k].Name) })
+		v.problems.add(v.at(Ref{GroupPart, cycle[0], FieldBlockedBy, 0}), "take one of these names out of blocked_by", "groups wait for each other: %s", path)
 	}
 	return len(found) > 0
 }
 
-// shortestCycles finds the strongly connected parts of a graph and returns, for each with more than one node, a shortest
-// cycle through its lowest node, which comes first. Nothing recurses: a chain may be as long as the file allows.
-func shortestCycles(next [][]int) [][]int {
-	part := components(next)
-	seen := make(map[int]bool)
-	var cycles [][]int
-	size := make([]int32, len(next)+1)
-	for _, p := range part {
-		size[p]++
+// shortestCycles returns a shortest cycle through the lowest node of each knot, and further ones for nodes of the knot
+// that are not on it. The lowest node comes first. Nothing recurses: a chain may be as long as the file allows.
+func shortestCycles(waitsFor [][]int) (cycles [][]int) {
+	dependants := reversed(waitsFor)
+	free := make([]bool, len(waitsFor)) // not in a cycle, or in one that was found
+	for _, n := range slices.Concat(topological(waitsFor, dependants), topological(dependants, waitsFor)) {
+		free[n] = true
 	}
-	for n := range next {
-		if size[part[n]] < 2 || seen[part[n]] {
+	for n := range waitsFor {
+		if free[n] {
 			continue
 		}
-		seen[part[n]] = true
-		cycles = append(cycles, cycleThrough(next, part, n))
+		cycle := cycleThrough(waitsFor, free, n)
+		for _, m := range cycle {
+			free[m] = true
+		}
+		if cycle != nil {
+			cycles = append(cycles, cycle)
+		}
 	}
 	return cycles
 }
 
-// cycleThrough walks breadth first from root, inside its part, until it is back.
-func cycleThrough(next [][]int, part []int, root int) []int {
+// cycleThrough walks breadth first from root, past free nodes, until it is back; nil if that cannot be.
+func cycleThrough(waitsFor [][]int, free []bool, root int) []int {
 	from := map[int]int{}
-	queue := []int{root}
-	for len(queue) > 0 {
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
 		n := queue[0]
-		queue = queue[1:]
-		for _, m := range next[n] {
+		for _, m := range waitsFor[n] {
 			if m == root {
 				path := []int{n}
 				for n != root {
@@ -106,64 +85,11 @@ func cycleThrough(next [][]int, part []int, root int) []int {
 				slices.Reverse(path)
 				return path
 			}
-			if _, been := from[m]; !been && part[m] == part[root] {
+			if _, been := from[m]; !been && !free[m] {
 				from[m] = n
 				queue = append(queue, m)
 			}
 		}
 	}
-	return []int{root}
-}
-
-// components numbers the strongly connected parts, from 1: Kosaraju's algorithm with its own stack.
-func components(next [][]int) []int {
-	back := make([][]int, len(next))
-	for n, list := range next {
-		for _, m := range list {
-			back[m] = append(back[m], n)
-		}
-	}
-	part, parts := make([]int, len(next)), 0
-	for _, root := range slices.Backward(leaving(next)) {
-		if part[root] > 0 {
-			continue
-		}
-		parts++
-		part[root] = parts
-		for open := []int{root}; len(open) > 0; {
-			n := open[len(open)-1]
-			open = open[:len(open)-1]
-			for _, m := range back[n] {
-				if part[m] == 0 {
-					part[m] = parts
-					open = append(open, m)
-				}
-			}
-		}
-	}
-	return part
-}
-
-// leaving returns the nodes in the order in which a walk, depth first, leaves them.
-func leaving(next [][]int) []int {
-	left, seen := make([]int, 0, len(next)), make([]int, len(next)) // of each node: edges looked at, from 1; 0 before it is reached
-	for root := range next {
-		if seen[root] > 0 {
-			continue
-		}
-		seen[root] = 1
-		for path := []int{root}; len(path) > 0; {
-			n := path[len(path)-1]
-			if seen[n] > len(next[n]) {
-				left, path = append(left, n), path[:len(path)-1]
-				continue
-			}
-			m := next[n][seen[n]-1]
-			if seen[n]++; seen[m] == 0 {
-				seen[m] = 1
-				path = append(path, m)
-			}
-		}
-	}
-	return left
+	return nil
 }

@@ -7,20 +7,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reader turns YAML nodes into an epic, noting every mistake, and remembers no more places than validation may ask for.
+// reader turns YAML nodes into an epic, noting every mistake.
 type reader struct {
-	validator
-	broken    bool // the text is no epic at all: nothing more can be said about it
+	problems  *problemList
+	epic      *Epic
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
-	top     places
-	now     places // of the task being read
-	item    places // of the check or criterion being read
-	nowTask int
-	taskAt  []Place
-	depAt   []Place // of every entry in a depends_on, one task after the other
-	depFrom []int32 // where a task's begin
-	groupAt []places
+	top     *places
+	taskAt  []*places
+	groupAt []*places
 }
 
 // places remembers where the parts of one mapping stand.
@@ -30,14 +25,8 @@ type places struct {
 	values map[Field][]Place // of a key: the value itself, then the entries of a list
 }
 
-func (p *places) reset(whole Place) {
-	if p.whole = whole; p.keys == nil {
-		p.keys, p.values = map[string]Place{}, map[Field][]Place{}
-	}
-	clear(p.keys)
-	for f, list := range p.values {
-		p.values[f] = list[:0]
-	}
+func newPlaces(whole Place) *places {
+	return &places{whole, map[string]Place{}, map[Field][]Place{}}
 }
 
 func (p *places) add(field Field, at Place) { p.values[field] = append(p.values[field], at) }
@@ -52,37 +41,19 @@ func (p *places) at(field Field, item int) Place {
 	return p.whole
 }
 
-func newReader(name string) *reader {
-	r := &reader{nowTask: -1}
-	r.validator = validator{problemList: problemList{file: name}, epic: &Epic{}, at: r.where}
-	r.top.reset(Place{})
-	return r
-}
-
-// where answers validation. Only dependencies and group members are asked about after their task has been read.
+// where answers validation.
 func (r *reader) where(ref Ref) Place {
-	switch {
-	case ref.Part == EpicPart:
-		return r.top.at(ref.Field, ref.Item)
-	case ref.Part == GroupPart:
+	switch ref.Part {
+	case TaskPart:
+		return r.taskAt[ref.N].at(ref.Field, ref.Item)
+	case GroupPart:
 		return r.groupAt[ref.N].at(ref.Field, ref.Item)
-	case ref.N == r.nowTask:
-		return r.now.at(ref.Field, ref.Item)
-	case ref.Field == FieldDependsOn:
-		if k := int(r.depFrom[ref.N]) + ref.Item; k < len(r.depAt) {
-			return r.depAt[k]
-		}
+	default:
+		return r.top.at(ref.Field, ref.Item)
 	}
-	return r.taskAt[ref.N]
 }
 
 func placeOf(n *yaml.Node) Place { return Place{n.Line, n.Column} }
-
-// fail reports a mistake that leaves nothing to read.
-func (r *reader) fail(at Place, hint, format string, args ...any) {
-	r.add(at, hint, format, args...)
-	r.broken = true
-}
 
 // Follow returns the node that an alias stands for.
 func Follow(n *yaml.Node) *yaml.Node {
@@ -98,8 +69,8 @@ func IsNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// text reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
-func (r *reader) text(n *yaml.Node, what string) (string, bool) {
+// textOf reads a scalar as it is written. Numbers and booleans are text where text is wanted: a title may be 404.
+func textOf(p *problemList, n *yaml.Node, what string) (string, bool) {
 	at, n := placeOf(n), Follow(n)
 	if n.Kind == yaml.ScalarNode {
 		switch n.ShortTag() {
@@ -107,42 +78,42 @@ func (r *reader) text(n *yaml.Node, what string) (string, bool) {
 			return n.Value, true
 		}
 	}
-	r.add(at, "", "%s must be text, not %s", what, kindOf(n))
+	p.add(at, "", "%s must be text, not %s", what, KindOf(n))
 	return "", false
 }
 
 // number reads a number; ok is false when there is none, which is an error unless the value is empty.
-func (r *reader) number(n *yaml.Node, what string) (value float64, ok bool) {
+func number(p *problemList, n *yaml.Node, what string) (value float64, ok bool) {
 	if IsNull(n) {
 		return 0, false
 	}
 	at, n := placeOf(n), Follow(n)
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
-		r.add(at, "write a number without quotes", "%s must be a number, not %s", what, kindOf(n))
+		p.add(at, "write a number without quotes", "%s must be a number, not %s", what, KindOf(n))
 		return 0, false
 	}
 	if err := n.Decode(&value); err != nil {
-		r.add(at, "", "%s is not a number relay can read", what)
+		p.add(at, "", "%s is not a number relay can read", what)
 		return 0, false
 	}
 	return value, true
 }
 
-func (r *reader) boolean(n *yaml.Node, what string) bool {
+func boolean(p *problemList, n *yaml.Node, what string) bool {
 	var value bool
 	if IsNull(n) {
 		return false
 	}
 	at, n := placeOf(n), Follow(n)
 	if n.ShortTag() != "!!bool" || n.Decode(&value) != nil {
-		r.add(at, "write true or false", "%s must be true or false, not %s", what, kindOf(n))
+		p.add(at, "write true or false", "%s must be true or false, not %s", what, KindOf(n))
 	}
 	return value
 }
 
-// list returns the entries of a list; an empty value is an empty list.
-func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
+// entriesOf returns the entries of a list; an empty value is an empty list.
+func entriesOf(p *problemList, n *yaml.Node, what string) []*yaml.Node {
 	if IsNull(n) {
 		return nil
 	}
@@ -152,7 +123,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		if n.Kind == yaml.ScalarNode && isWord(n.Value) {
 			hint = fmt.Sprintf("write [%s]", n.Value)
 		}
-		r.add(at, hint, "%s must be a list, not %s", what, kindOf(n))
+		p.add(at, hint, "%s must be a list, not %s", what, KindOf(n))
 		return nil
 	}
 	return n.Content
@@ -160,13 +131,13 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 
 // texts reads a list of texts and remembers the place of each.
 func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
-	nodes := r.list(n, key)
+	nodes := entriesOf(r.problems, n, key)
 	if len(nodes) == 0 {
 		return nil
 	}
 	texts := make([]string, 0, len(nodes))
 	for _, item := range nodes {
-		if s, ok := r.text(item, "an entry of "+key); ok {
+		if s, ok := textOf(r.problems, item, "an entry of "+key); ok {
 			texts = append(texts, s)
 			at.add(Field(key), placeOf(item))
 		}
@@ -174,7 +145,9 @@ func (r *reader) texts(n *yaml.Node, key string, at *places) []string {
 	return texts
 }
 
-func kindOf(n *yaml.Node) string {
+// KindOf says in words what a value is, for messages.
+func KindOf(n *yaml.Node) string {
+	n = Follow(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"

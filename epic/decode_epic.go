@@ -34,14 +34,6 @@ const defaultPriority = 2
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
 const unreadable = "?"
 
-func (r *reader) root(n *yaml.Node) {
-	if Follow(n).Kind != yaml.MappingNode {
-		r.fail(placeOf(n), "start with version: 2, id:, title: and tasks:", "an epic must be a mapping, not %s", kindOf(Follow(n)))
-		return
-	}
-	r.mapping(n, epicKeys, "the epic", &r.top, r.epic)
-}
-
 // standIns are the values of required texts that have been reported, so that validation does not report them again as missing.
 var standIns = map[string]string{"id": "unreadable", "title": unreadable, "run": unreadable, "text": unreadable, "group": unreadable}
 
@@ -50,22 +42,22 @@ func (r *reader) set(field any, key string, n *yaml.Node, at *places) {
 	at.add(Field(key), placeOf(n))
 	switch v := field.(type) {
 	case *string:
-		if *v = r.optional(n, key, standIns[key]); key == "title" {
+		if *v = optionalText(r.problems, n, key, standIns[key]); key == "title" {
 			*v = strings.TrimSpace(*v) // of the line break that one written as a block ends in
 		}
 	case *Kind:
-		*v = knownKind(cmp.Or(r.optional(n, key, ""), string(*v)))
+		*v = Kind(cmp.Or(optionalText(r.problems, n, key, ""), string(*v)))
 	case *Expect:
-		*v = Expect(r.optional(n, key, ""))
+		*v = Expect(optionalText(r.problems, n, key, ""))
 	case *bool:
-		*v = r.boolean(n, key)
+		*v = boolean(r.problems, n, key)
 	case *time.Duration:
-		*v = r.minutes(n, key)
+		*v = minutes(r.problems, n, key)
 	case *float64:
 		if key == "points" {
-			*v, _ = r.number(n, key)
+			*v, _ = number(r.problems, n, key)
 		} else {
-			*v, _ = r.positive(n, key)
+			*v, _ = positive(r.problems, n, key)
 		}
 	case *int:
 		r.whole(v, key, n)
@@ -108,9 +100,9 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 	case "priority":
 		r.priority(v, n)
 	default:
-		value, ok := r.positive(n, key)
+		value, ok := positive(r.problems, n, key)
 		if ok && (value != math.Trunc(value) || value > 1000) {
-			r.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
+			r.problems.add(placeOf(n), "write a whole number, such as 3", "%s cannot be %v", key, value)
 		}
 		*v = int(min(value, 1000))
 	}
@@ -118,21 +110,20 @@ func (r *reader) whole(v *int, key string, n *yaml.Node) {
 
 // entries reads a list whose entries are mappings, or text that is the value of one of their keys.
 func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*T) *string) []T {
-	nodes := r.list(n, known.list)
+	nodes := entriesOf(r.problems, n, known.list)
 	if len(nodes) == 0 {
 		return nil
 	}
 	list := make([]T, len(nodes))
 	for k, item := range nodes {
-		value, before := text(&list[k]), r.count()
+		value, before := text(&list[k]), r.problems.count()
 		if Follow(item).Kind == yaml.MappingNode {
-			r.item.reset(Place{})
 			_, name, _ := strings.Cut(known.entry, " ")
-			r.mapping(item, known, "the "+name, &r.item, &list[k])
+			r.mapping(item, known, "the "+name, newPlaces(Place{}), &list[k])
 		} else {
-			*value, _ = r.text(item, known.entry)
+			*value, _ = textOf(r.problems, item, known.entry)
 		}
-		if *value == "" && r.count() > before {
+		if *value == "" && r.problems.count() > before {
 			*value = unreadable
 		}
 		at.add(Field(known.list), placeOf(item))
@@ -141,38 +132,37 @@ func entries[T any](r *reader, n *yaml.Node, known keys, at *places, text func(*
 }
 
 func (r *reader) groups(n *yaml.Node) (groups []Group) {
-	for _, item := range r.list(n, "parallelization") {
-		var at places
-		at.reset(placeOf(item))
+	for _, item := range entriesOf(r.problems, n, "parallelization") {
+		at := newPlaces(placeOf(item))
 		if Follow(item).Kind != yaml.MappingNode {
-			r.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", kindOf(Follow(item)))
+			r.problems.add(at.whole, "write - group: NAME, with tasks: and blocked_by: below it", "a group must be a mapping, not %s", KindOf(item))
 			continue
 		}
 		var g Group
-		r.mapping(item, groupKeys, "the group", &at, &g)
+		r.mapping(item, groupKeys, "the group", at, &g)
 		groups, r.groupAt = append(groups, g), append(r.groupAt, at)
 	}
 	return groups
 }
 
-// optional reads text that may be empty; it returns other when the value is no text at all.
-func (r *reader) optional(n *yaml.Node, what, other string) string {
+// optionalText reads text that may be empty; it returns other when the value is not text at all.
+func optionalText(p *problemList, n *yaml.Node, what, other string) string {
 	if IsNull(n) {
 		return ""
 	}
-	if s, ok := r.text(n, what); ok {
+	if s, ok := textOf(p, n, what); ok {
 		return s
 	}
 	return other
 }
 
 func (r *reader) version(n *yaml.Node) {
-	value, ok := r.number(n, "version")
+	value, ok := number(r.problems, n, "version")
 	switch {
 	case !ok && !IsNull(n):
 		r.epic.Version = 2 // reported already
 	case value != math.Trunc(value) || math.Abs(value) > 1e6:
-		r.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
+		r.problems.add(placeOf(n), "write version: 2", "version %v is not one this relay can read (1 and 2)", value)
 		r.epic.Version = 2
 	default:
 		r.epic.Version = int(value)
@@ -185,48 +175,38 @@ func (r *reader) tasks(n *yaml.Node) {
 	}
 	at, n := placeOf(n), Follow(n)
 	if n.Kind != yaml.MappingNode {
-		r.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", kindOf(n))
+		r.problems.add(at, "write tasks: with T1:, T2:, … indented below it", "tasks must be a mapping, not %s", KindOf(n))
 		r.tasksLost = true
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		r.task(n.Content[i], n.Content[i+1])
-		n.Content[i], n.Content[i+1] = nil, nil // read once: the nodes of one task are freed before the last is read
 	}
 }
 
 func (r *reader) task(key, value *yaml.Node) {
-	at, i := placeOf(key), len(r.epic.Tasks)
+	at := newPlaces(placeOf(key))
 	key = Follow(key)
 	if key.Kind != yaml.ScalarNode {
-		r.add(at, "", "a task id must be text, not %s", kindOf(key))
+		r.problems.add(at.whole, "", "a task id must be text, not %s", KindOf(key))
 		return
 	}
-	r.epic.Tasks = append(r.epic.Tasks, Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.Line})
-	r.taskAt = append(r.taskAt, at)
-	t := &r.epic.Tasks[i]
-	r.nowTask = i
-	r.now.reset(at)
-	switch what := Follow(value); {
-	case what.Kind == yaml.MappingNode:
-		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), &r.now, t)
+	t := Task{ID: key.Value, Kind: KindFeature, Priority: defaultPriority, Line: at.whole.Line}
+	switch {
+	case Follow(value).Kind == yaml.MappingNode:
+		r.mapping(value, taskKeys, "task "+quotedTask(t.ID), at, &t)
 	case !IsNull(value):
-		r.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), kindOf(what))
+		r.problems.add(placeOf(value), "write title: and the rest indented below the id", "task %s must be a mapping, not %s", quotedTask(t.ID), KindOf(value))
 		t.Title = unreadable
 	}
-	r.depFrom = append(r.depFrom, int32(len(r.depAt)))
-	if on := r.now.values[FieldDependsOn]; len(on) > 0 {
-		r.depAt = append(r.depAt, on[1:]...)
-	}
-	r.validator.task(i)
-	r.nowTask = -1
+	r.epic.Tasks, r.taskAt = append(r.epic.Tasks, t), append(r.taskAt, at)
 }
 
 // positive reads a number above zero. Zero is refused: one reader takes it for "none", another for "no limit".
-func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
-	value, ok := r.number(n, what)
+func positive(p *problemList, n *yaml.Node, what string) (float64, bool) {
+	value, ok := number(p, n, what)
 	if ok && !(value > 0 && value <= math.MaxFloat64) {
-		r.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
+		p.add(placeOf(n), "write a number above 0, or leave the key out for the configured limit", "%s cannot be %v", what, value)
 		return 0, false
 	}
 	return value, ok
@@ -236,21 +216,21 @@ func (r *reader) positive(n *yaml.Node, what string) (float64, bool) {
 const maxTimeout = 365 * 24 * time.Hour
 
 // minutes reads a time limit, to the millisecond.
-func (r *reader) minutes(n *yaml.Node, what string) time.Duration {
-	value, ok := r.positive(n, what)
+func minutes(p *problemList, n *yaml.Node, what string) time.Duration {
+	value, ok := positive(p, n, what)
 	if !ok {
 		return 0
 	}
 	ms := math.Round(value * 60_000)
 	if ms < 1 || ms > float64(maxTimeout/time.Millisecond) {
-		r.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
+		p.add(placeOf(n), "write minutes, at most a year of them", "%s cannot be %v", what, value)
 		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
 }
 
 func (r *reader) priority(v *int, n *yaml.Node) {
-	s := r.optional(n, "priority", priorities[defaultPriority])
+	s := optionalText(r.problems, n, "priority", priorities[defaultPriority])
 	if s == "" {
 		return
 	}
@@ -262,13 +242,5 @@ func (r *reader) priority(v *int, n *yaml.Node) {
 	if p, err := strconv.Atoi(s); err == nil && p >= 0 && p <= 3 {
 		hint = "write " + priorities[p]
 	}
-	r.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
-}
-
-// knownKind avoids a string of its own for each task.
-func knownKind(s string) Kind {
-	if i := slices.Index(kinds, s); i >= 0 {
-		s = kinds[i]
-	}
-	return Kind(s)
+	r.problems.add(placeOf(n), hint, "priority %s is not known", Quoted(s))
 }

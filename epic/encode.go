@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,17 +24,8 @@ func (e *Epic) Encode() ([]byte, error) {
 		return nil, err
 	}
 	out.WriteString("tasks:\n")
-	for some := range slices.Chunk(e.Tasks, 64) {
-		// A few tasks at a time: the nodes of them all would take many times the memory of the text.
-		if err := encode(&out, tasksNode(some), "  "); err != nil {
-			return nil, err
-		}
-	}
-	if len(e.Tasks) == 0 {
-		out.Truncate(out.Len() - 1)
-		out.WriteString(" {}\n")
-	}
-	return out.Bytes(), nil
+	err := encode(&out, tasksNode(e.Tasks), "  ") // {} without tasks
+	return out.Bytes(), err
 }
 
 // EncodeNode writes a node with the indentation of most files.

@@ -26,12 +26,12 @@ tasks:
 		return
 	}
 	for _, i := range g.Order() {
-		fmt.Println(g.ID(i), "waits for", len(g.Deps(i)), "and holds up", len(g.Dependants(i)))
+		fmt.Println(g.ID(i), "waits for", len(g.Deps(i)))
 	}
 	// Output:
-	// T1 waits for 0 and holds up 1
-	// T2 waits for 1 and holds up 0
-	// T3 waits for 0 and holds up 0
+	// T1 waits for 0
+	// T2 waits for 1
+	// T3 waits for 0
 }
 
 // Every mistake is told at once, with its place and what to do about it.

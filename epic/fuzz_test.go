@@ -98,7 +98,7 @@ func checkGraph(t *testing.T, e *Epic) {
 			if !done[d] {
 				t.Errorf("%s comes before %s", g.ID(i), g.ID(d))
 			}
-			if !slices.Contains(g.Dependants(d), i) {
+			if !slices.Contains(g.rev[d], i) {
 				t.Errorf("%s is no dependant of %s", g.ID(i), g.ID(d))
 			}
 		}
@@ -112,10 +112,10 @@ func checkGraph(t *testing.T, e *Epic) {
 	}
 	for i := range g.Len() {
 		heaviest := 0.0
-		for _, d := range g.Dependants(i) {
+		for _, d := range g.rev[i] {
 			heaviest = max(heaviest, g.Weight(d))
-			if g.Level(d) <= g.Level(i) {
-				t.Errorf("level of %s is %d, of its dependant %s %d", g.ID(i), g.Level(i), g.ID(d), g.Level(d))
+			if g.level[d] <= g.level[i] {
+				t.Errorf("level of %s is %d, of its dependant %s %d", g.ID(i), g.level[i], g.ID(d), g.level[d])
 			}
 		}
 		if want := heaviest + points(&e.Tasks[i]); g.Weight(i) != want {

@@ -41,7 +41,7 @@ func TestGraph(t *testing.T) {
 		if got := names(g.Deps(i)); got != test.deps {
 			t.Errorf("%s waits for %q, want %q", test.id, got, test.deps)
 		}
-		if got := names(g.Dependants(i)); got != test.dependants {
+		if got := names(g.rev[i]); got != test.dependants {
 			t.Errorf("for %s wait %q, want %q", test.id, got, test.dependants)
 		}
 		if got := g.Weight(i); got != test.weight {

@@ -6,22 +6,20 @@ import (
 	"strings"
 )
 
-// maxImplied bounds the dependencies that groups may imply, counted once for each group.
-const maxImplied = 10_000_000
+// maxImplied bounds the dependencies that groups may imply.
+const maxImplied = 5_000_000
 
 // buildGraph resolves every name in the epic, reports what does not fit to v, and returns the graph, or nil when it is cyclic.
 func buildGraph(v *validator) *Graph {
-	g := &Graph{ids: make([]string, len(v.epic.Tasks)), index: make(map[string]int, len(v.epic.Tasks))}
+	n := len(v.epic.Tasks)
+	g := &Graph{ids: make([]string, n), index: make(map[string]int, n), named: make([][]int, n), deps: make([][]int, n)}
 	v.indexTasks(g)
 	v.resolveGroups(g)
 	v.resolveDeps(g)
-	g.reverse()
 	if !g.arrange(v.epic) {
-		v.cycles(g)
+		reportCycles(v, g)
 		return nil
 	}
-	// The nodes of groups have done their work.
-	g.weight, g.level = slices.Clip(g.weight[:len(g.ids)]), slices.Clip(g.level[:len(g.ids)])
 	return g
 }
 
@@ -32,14 +30,14 @@ func (v *validator) indexTasks(g *Graph) {
 		g.ids[i] = id
 		at := Ref{TaskPart, i, FieldID, 0}
 		if first, again := g.index[id]; again {
-			v.add(v.at(at), "give each task an id of its own", "task %s is defined twice, first on line %d",
+			v.problems.add(v.at(at), "give each task an id of its own", "task %s is defined twice, first on line %d",
 				Quoted(id), v.at(Ref{TaskPart, first, FieldID, 0}).Line)
 			continue
 		}
 		g.index[id] = i
 		lower := strings.ToLower(id)
 		if first, again := folded[lower]; again {
-			v.add(v.at(at), "choose ids that differ by more than case: they become folder names",
+			v.problems.add(v.at(at), "choose ids that differ by more than case: they become folder names",
 				"task ids %s and %s differ only in upper and lower case", Quoted(g.ids[first]), Quoted(id))
 			continue
 		}
@@ -47,42 +45,25 @@ func (v *validator) indexTasks(g *Graph) {
 	}
 }
 
+// resolveDeps adds the tasks that each names to those that its group implies.
 func (v *validator) resolveDeps(g *Graph) {
-	total := 0
-	for i := range v.epic.Tasks {
-		total += len(v.epic.Tasks[i].DependsOn)
-	}
-	g.deps = lists{start: make([]int32, 1, len(g.ids)+1), items: make([]int, 0, total)}
-	stamp := newStamps(len(g.ids))
 	for i := range v.epic.Tasks {
 		t := &v.epic.Tasks[i]
-		stamp.reset()
 		for k, id := range t.DependsOn {
 			j, ok := g.index[id]
 			at := Ref{TaskPart, i, FieldDependsOn, k}
+			_, implied := slices.BinarySearch(g.deps[i], j)
 			switch {
 			case !ok:
-				v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "task %s depends on %s, which does not exist", quotedTask(t.ID), quotedTask(id))
-				continue
+				v.problems.add(v.at(at), v.problems.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "task %s depends on %s, which does not exist", quotedTask(t.ID), quotedTask(id))
 			case j == i:
-				v.add(v.at(at), "take the entry out", "task %s depends on itself", quotedTask(t.ID))
-				continue
-			}
-			if stamp.set(j) && !g.implied(i, j) {
-				g.deps.items = append(g.deps.items, j)
+				v.problems.add(v.at(at), "take the entry out", "task %s depends on itself", quotedTask(t.ID))
+			case !implied && !slices.Contains(g.named[i], j):
+				g.named[i] = append(g.named[i], j)
 			}
 		}
-		g.deps.start = append(g.deps.start, int32(len(g.deps.items)))
+		g.deps[i] = slices.Concat(g.named[i], g.deps[i])
 	}
-}
-
-// implied tells whether i waits for j through their groups alone.
-func (g *Graph) implied(i, j int) bool {
-	if g.group(i) < 0 || g.group(j) < 0 {
-		return false
-	}
-	_, found := slices.BinarySearch(g.groups[g.group(i)].after, g.group(j))
-	return found
 }
 
 // quotedTask returns an id as it goes into a message: plain when it is well-formed.
@@ -93,81 +74,87 @@ func quotedTask(id string) string {
 	return Quoted(id)
 }
 
-// reverse fills rev from deps; every list comes out in file order.
-func (g *Graph) reverse() {
-	start := make([]int32, len(g.ids)+1)
-	for _, j := range g.deps.items {
-		start[j+1]++
-	}
-	for i := range g.ids {
-		start[i+1] += start[i]
-	}
-	items := make([]int, len(g.deps.items))
-	fill := slices.Clone(start)
-	for i := range g.ids {
-		for _, j := range g.deps.at(i) {
-			items[fill[j]] = i
-			fill[j]++
-		}
-	}
-	g.rev = lists{start, items}
-}
-
+// resolveGroups fills the groups, and the dependencies that they imply.
 func (v *validator) resolveGroups(g *Graph) {
 	groups := v.epic.Groups
-	if len(groups) == 0 {
-		return
-	}
 	byName := make(map[string]int, len(groups))
 	for k, group := range groups {
-		if strings.TrimSpace(group.Name) == "" {
-			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "add group: and a name", "the group has no name")
-			continue
+		at := Ref{GroupPart, k, FieldWhole, 0}
+		_, again := byName[group.Name]
+		switch {
+		case strings.TrimSpace(group.Name) == "":
+			v.problems.add(v.at(at), "add group: and a name", "the group has no name")
+		case again:
+			v.problems.add(v.at(at), "give each group a name of its own", "group %s is defined twice", Quoted(group.Name))
+		default:
+			byName[group.Name] = k
 		}
-		if _, again := byName[group.Name]; again {
-			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "give each group a name of its own", "group %s is defined twice", Quoted(group.Name))
-			continue
-		}
-		byName[group.Name] = k
 	}
 	g.groups = make([]groupNode, len(groups))
-	g.groupOf = make([]int32, len(g.ids))
-	for i := range g.groupOf {
-		g.groupOf[i] = -1
-	}
-	seen := newStamps(len(groups))
+	groupOf, waitsFor := map[int]int{}, make([][]int, len(groups))
 	for k := range groups {
-		v.members(g, k)
-		seen.reset()
-		v.blockers(g, k, byName, seen)
+		resolveMembers(v, g, groupOf, k)
+		resolveBlockers(v, g, k, byName)
+		waitsFor[k] = g.groups[k].blockedBy
 	}
-	if v.groupCycles(g) {
+	if reportGroupCycles(v, waitsFor) {
 		// The groups' order means nothing now; the tasks' own dependencies can still be judged.
-		g.groups, g.groupOf = nil, nil
+		g.groups = nil
 		return
 	}
-	g.share(v)
+	implied := 0
+	for _, k := range topological(waitsFor, reversed(waitsFor)) {
+		deps := follow(g.groups, k)
+		if implied += len(deps) * len(g.groups[k].tasks); implied > maxImplied {
+			v.problems.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
+				"the groups imply more than %d dependencies", maxImplied)
+			return
+		}
+		for _, i := range g.groups[k].tasks {
+			g.deps[i] = deps
+		}
+	}
 }
 
-func (v *validator) members(g *Graph, k int) {
+// follow settles which groups with tasks a group waits for, and returns these tasks. An empty group hands on what it waits for.
+func follow(groups []groupNode, k int) (deps []int) {
+	group := &groups[k]
+	for _, b := range group.blockedBy {
+		if len(groups[b].tasks) > 0 {
+			group.after = append(group.after, b)
+		} else {
+			group.after = append(group.after, groups[b].after...)
+		}
+	}
+	slices.Sort(group.after)
+	group.after = slices.Compact(group.after)
+	for _, b := range group.after {
+		deps = append(deps, groups[b].tasks...)
+	}
+	slices.Sort(deps)
+	return deps
+}
+
+func resolveMembers(v *validator, g *Graph, groupOf map[int]int, k int) {
 	for item, id := range v.epic.Groups[k].Tasks {
 		at := Ref{GroupPart, k, FieldTasks, item}
 		i, ok := g.index[id]
+		other, taken := groupOf[i]
 		switch {
 		case !ok:
-			v.add(v.at(at), v.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
+			v.problems.add(v.at(at), v.problems.didYouMean(id, g.ids, "the tasks are "+listed(g.ids)), "group %s names task %s, which does not exist",
 				Quoted(v.epic.Groups[k].Name), quotedTask(id))
-		case g.groupOf[i] >= 0:
-			v.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), Quoted(v.epic.Groups[g.groupOf[i]].Name))
+		case taken:
+			v.problems.add(v.at(at), "a task belongs to one group", "task %s is already in group %s", quotedTask(id), Quoted(v.epic.Groups[other].Name))
 		default:
-			g.groupOf[i] = int32(k)
+			groupOf[i] = k
 			g.groups[k].tasks = append(g.groups[k].tasks, i)
 		}
 	}
 	slices.Sort(g.groups[k].tasks)
 }
 
-func (v *validator) blockers(g *Graph, k int, byName map[string]int, seen *stamps) {
+func resolveBlockers(v *validator, g *Graph, k int, byName map[string]int) {
 	group := v.epic.Groups[k].Name
 	for item, name := range v.epic.Groups[k].BlockedBy {
 		at := Ref{GroupPart, k, FieldBlockedBy, item}
@@ -175,79 +162,12 @@ func (v *validator) blockers(g *Graph, k int, byName map[string]int, seen *stamp
 		switch {
 		case !ok:
 			names := slices.Sorted(maps.Keys(byName))
-			v.add(v.at(at), v.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
+			v.problems.add(v.at(at), v.problems.didYouMean(name, names, "the groups are "+listed(names)), "group %s is blocked by %s, which does not exist",
 				Quoted(group), Quoted(name))
 		case b == k:
-			v.add(v.at(at), "take the entry out", "group %s is blocked by itself", Quoted(name))
-		case seen.set(b):
+			v.problems.add(v.at(at), "take the entry out", "group %s is blocked by itself", Quoted(name))
+		case !slices.Contains(g.groups[k].blockedBy, b):
 			g.groups[k].blockedBy = append(g.groups[k].blockedBy, b)
-			g.groups[b].blocks = append(g.groups[b].blocks, k)
 		}
 	}
-}
-
-// share fills what the tasks of a group have in common.
-func (g *Graph) share(v *validator) {
-	implied := 0
-	seen := newStamps(len(g.groups))
-	collect := func(groups []int) []int {
-		var tasks []int
-		for _, b := range groups {
-			tasks = append(tasks, g.groups[b].tasks...)
-		}
-		slices.Sort(tasks)
-		implied += len(tasks)
-		return tasks
-	}
-	for k := range g.groups {
-		if implied > maxImplied {
-			v.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
-				"the groups imply more than %d dependencies", maxImplied)
-			return
-		}
-		group := &g.groups[k]
-		group.after = g.reach(group.blockedBy, seen, func(n *groupNode) []int { return n.blockedBy })
-		slices.Sort(group.after)
-		group.deps = collect(group.after)
-		group.dependants = collect(g.reach(group.blocks, seen, func(n *groupNode) []int { return n.blocks }))
-	}
-}
-
-// reach returns the groups with tasks among from; in the place of an empty group come those one step behind it.
-func (g *Graph) reach(from []int, seen *stamps, step func(*groupNode) []int) []int {
-	var found []int
-	seen.reset()
-	open := slices.Clone(from)
-	for len(open) > 0 {
-		b := open[len(open)-1]
-		open = open[:len(open)-1]
-		if !seen.set(b) {
-			continue
-		}
-		if len(g.groups[b].tasks) > 0 {
-			found = append(found, b)
-		} else {
-			open = append(open, step(&g.groups[b])...)
-		}
-	}
-	return found
-}
-
-// stamps is a set of small numbers that is emptied without being cleared.
-type stamps struct {
-	mark []int32
-	now  int32
-}
-
-func newStamps(n int) *stamps { return &stamps{make([]int32, n), 1} }
-
-func (s *stamps) reset() { s.now++ }
-
-// set adds i and tells whether it was new.
-func (s *stamps) set(i int) bool {
-	if s.mark[i] == s.now {
-		return false
-	}
-	s.mark[i] = s.now
-	return true
 }

@@ -59,7 +59,7 @@ func (r *reader) mapping(n *yaml.Node, known keys, what string, at *places, to a
 		case yaml.MappingNode:
 			read(from, true)
 		default:
-			r.add(placeOf(from), "write <<: *anchor", "only a mapping can be merged")
+			r.problems.add(placeOf(from), "write <<: *anchor", "only a mapping can be merged")
 		}
 	}
 }
@@ -72,15 +72,15 @@ func (r *reader) key(n *yaml.Node, known []string, what string, in *places) bool
 	before, again := in.keys[name]
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		r.add(at, "", "a key of %s must be a word", what)
+		r.problems.add(at, "", "a key of %s must be a word", what)
 		return false
 	case again:
-		r.add(at, "take one of the two out", "key %s is given twice, first on line %d", plain(name), before.Line)
+		r.problems.add(at, "take one of the two out", "key %s is given twice, first on line %d", plain(name), before.Line)
 		return false
 	}
 	in.keys[name] = at
 	if n.Tag != "!!merge" && !slices.Contains(known, name) {
-		r.add(at, r.keyHint(name, known), "unknown key %s in %s", plain(name), what)
+		r.problems.add(at, r.keyHint(name, known), "unknown key %s in %s", plain(name), what)
 		return false
 	}
 	return true
@@ -93,5 +93,5 @@ func (r *reader) keyHint(name string, known []string) string {
 	if name == "quality_gate" || name == "relay" {
 		return name + " is a setting: it belongs into .agents.yml"
 	}
-	return r.didYouMean(name, known, "the keys are "+strings.Join(known, ", "))
+	return r.problems.didYouMean(name, known, "the keys are "+strings.Join(known, ", "))
 }

@@ -15,8 +15,6 @@ var (
 	epicID = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 	taskID = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 	word   = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
-	// device matches the names Windows keeps for itself: a folder cannot have one, whatever its case.
-	device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
 
 func isWord(text string) bool { return len(text) <= 60 && word.MatchString(text) }
@@ -29,22 +27,16 @@ func epicIDFault(id string) (fault, hint string) {
 	case len(id) > 64 || !epicID.MatchString(id):
 		return fmt.Sprintf("id %s is not allowed", Quoted(id)),
 			"use YYYYMMDD-short-name: lower case letters, digits and -, at most 64 characters"
-	case device.MatchString(id):
-		return fmt.Sprintf("id %q is a device name on Windows", id), "choose another id: it becomes part of a folder name"
 	}
 	return "", ""
 }
 
 // taskIDFault is epicIDFault for the id of a task, which becomes a folder and part of a branch name.
 func taskIDFault(id string) (fault, hint string) {
-	switch {
-	case !taskID.MatchString(id):
-		return fmt.Sprintf("task id %s is not allowed", Quoted(id)),
-			"start with a letter, then letters, digits, _ or -, at most 32 characters, as in T1"
-	case device.MatchString(id):
-		return fmt.Sprintf("task id %q is a device name on Windows", id), "choose another id: it becomes a folder name"
+	if taskID.MatchString(id) {
+		return "", ""
 	}
-	return "", ""
+	return fmt.Sprintf("task id %s is not allowed", Quoted(id)), "start with a letter, then letters, digits, _ or -, at most 32 characters, as in T1"
 }
 
 // pathFault reports what is wrong with a path or glob that has to stay inside the repository.

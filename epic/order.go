@@ -1,56 +1,30 @@
 package epic
 
-import (
-	"container/heap"
-	"slices"
-	"sort"
-)
+import "slices"
 
-// arrange fills order, level, weight and next. It reports whether every task found its place; if not, there is a cycle.
+// arrange fills order, level, weight and next. It reports false when tasks wait for each other.
 func (g *Graph) arrange(e *Epic) bool {
-	all := g.sorted()
-	if len(all) < g.nodes() {
+	g.rev = reversed(g.deps)
+	g.order = topological(g.deps, g.rev)
+	if len(g.order) < len(g.ids) {
 		return false
 	}
-	tasks := len(g.ids)
-	g.order = make([]int, 0, tasks)
-	g.level = make([]int32, g.nodes())
-	for _, n := range all {
-		step := int32(0)
-		if n < tasks {
-			g.order = append(g.order, n)
-			step = 1
-		}
-		for m := range g.after(n) {
-			g.level[m] = max(g.level[m], g.level[n]+step)
+	g.level, g.next, g.weight = make([]int, len(g.ids)), make([]int, len(g.ids)), make([]float64, len(g.ids))
+	for _, i := range g.order {
+		for _, d := range g.deps[i] {
+			g.level[i] = max(g.level[i], g.level[d]+1)
 		}
 	}
-	g.weight = make([]float64, g.nodes())
-	g.next = make([]int32, g.nodes())
-	for _, n := range slices.Backward(all) {
-
-		g.next[n] = -1
-		heaviest := 0.0
-		for m := range g.after(n) {
-			if g.weight[m] > heaviest {
-				heaviest, g.next[n] = g.weight[m], int32(m)
+	for _, i := range slices.Backward(g.order) {
+		g.next[i] = -1
+		for _, m := range g.rev[i] {
+			if g.weight[m] > g.weight[i] {
+				g.weight[i], g.next[i] = g.weight[m], m
 			}
 		}
-		g.weight[n] = heaviest
-		if n < tasks {
-			g.weight[n] += points(&e.Tasks[n])
-		}
+		g.weight[i] += points(&e.Tasks[i])
 	}
 	return true
-}
-
-// Edges returns the number of dependencies, those that groups imply included: to go through all Deps takes as many steps.
-func (g *Graph) Edges() int {
-	n := len(g.deps.items)
-	for k := range g.groups {
-		n += len(g.groups[k].tasks) * len(g.groups[k].deps)
-	}
-	return n
 }
 
 // points returns a task's weight in the critical path.
@@ -61,56 +35,37 @@ func points(t *Task) float64 {
 	return t.Points
 }
 
-// sorted lists the nodes that are not part of a cycle, nor behind one, in topological order. Of the tasks that could come
-// next the first in the file does.
-func (g *Graph) sorted() []int {
-	waits := make([]int32, g.nodes())
-	var ready intHeap
-	var open []int // starts and ends of groups stand for no work: they go first, so that they hold no task back
-	for n := range waits {
-		waits[n] = int32(g.waits(n))
-		if waits[n] > 0 {
-			continue
-		}
-		if n < len(g.ids) {
-			ready.IntSlice = append(ready.IntSlice, n) // ascending, so already a heap
-		} else {
-			open = append(open, n)
+// reversed turns the edges of a graph round.
+func reversed(edges [][]int) [][]int {
+	back := make([][]int, len(edges))
+	for n, list := range edges {
+		for _, m := range list {
+			back[m] = append(back[m], n)
 		}
 	}
-	all := make([]int, 0, g.nodes())
-	for ready.Len()+len(open) > 0 {
-		var n int
-		if len(open) > 0 {
-			n, open = open[len(open)-1], open[:len(open)-1]
-		} else {
-			n = heap.Pop(&ready).(int)
+	return back
+}
+
+// topological lists nodes after those they wait for, the lowest of several first. Nodes in a cycle or behind one are missing.
+func topological(waitsFor, dependants [][]int) []int {
+	waits := make([]int, len(waitsFor))
+	var ready []int // sorted
+	for n, list := range waitsFor {
+		if waits[n] = len(list); waits[n] == 0 {
+			ready = append(ready, n)
 		}
+	}
+	all := make([]int, 0, len(waitsFor))
+	for len(ready) > 0 {
+		n := ready[0]
+		ready = ready[1:]
 		all = append(all, n)
-		for m := range g.after(n) {
-			if waits[m]--; waits[m] > 0 {
-				continue
-			}
-			if m < len(g.ids) {
-				heap.Push(&ready, m)
-			} else {
-				open = append(open, m)
+		for _, m := range dependants[n] {
+			if waits[m]--; waits[m] == 0 {
+				at, _ := slices.BinarySearch(ready, m)
+				ready = slices.Insert(ready, at, m)
 			}
 		}
 	}
 	return all
-}
-
-// intHeap is a heap of ints, the smallest first.
-type intHeap struct{ sort.IntSlice }
-
-// Push implements [heap.Interface].
-func (h *intHeap) Push(v any) { h.IntSlice = append(h.IntSlice, v.(int)) }
-
-// Pop implements [heap.Interface].
-func (h *intHeap) Pop() any {
-	last := h.Len() - 1
-	v := h.IntSlice[last]
-	h.IntSlice = h.IntSlice[:last]
-	return v
 }

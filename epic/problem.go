@@ -11,7 +11,7 @@ import (
 
 // Problem is one mistake in a file that a person wrote.
 type Problem struct {
-	File    string // as it was given to the reader
+	File    string // as the caller gave it to the reader
 	Line    int    // from 1; 0: the place has no lines, as a variable
 	Column  int    // from 1, in characters
 	Message string
@@ -61,24 +61,16 @@ type Place struct{ Line, Column int }
 // maxProblems bounds what a hopeless file can make relay print and remember.
 const maxProblems = 1000
 
-// maxSuggestWork bounds the comparisons spent on "did you mean" in one file: hints are a courtesy, not a promise.
-const maxSuggestWork = 300_000
-
 // problemList gathers the problems of one file.
 type problemList struct {
-	file    string
-	found   Problems
-	left    int // problems beyond maxProblems
-	last    Place
-	suggest int // comparisons made so far
+	file  string
+	found Problems
+	left  int // problems beyond maxProblems
 }
 
 func (l *problemList) add(at Place, hint, format string, args ...any) {
 	if len(l.found) >= maxProblems {
 		l.left++
-		if at.Line > l.last.Line {
-			l.last = at
-		}
 		return
 	}
 	l.found.Add(l.file, at, hint, format, args...)
@@ -94,8 +86,7 @@ func (l *problemList) err() error {
 	}
 	l.found = l.found.Sorted()
 	if l.left > 0 {
-		line := max(l.found[len(l.found)-1].Line, l.last.Line)
-		l.found.Add(l.file, Place{line, 1}, "", "and %d more problems", l.left)
+		l.found.Add(l.file, Place{l.found[len(l.found)-1].Line, 1}, "", "and %d more problems", l.left)
 		l.left = 0
 	}
 	return l.found
@@ -103,10 +94,9 @@ func (l *problemList) err() error {
 
 // didYouMean returns a hint with the candidate nearest to got, or fallback when none is near.
 func (l *problemList) didYouMean(got string, candidates []string, fallback string) string {
-	if l.suggest+len(candidates) > maxSuggestWork {
+	if l.left > 0 {
 		return fallback
 	}
-	l.suggest += len(candidates)
 	if near, found := Nearest(got, candidates); found {
 		return fmt.Sprintf("did you mean %s?", plain(near))
 	}
@@ -119,7 +109,7 @@ func Nearest(got string, candidates []string) (near string, found bool) {
 		return "", false
 	}
 	got = strings.ToLower(got)
-	// Short names are all near each other: T9 is one letter from T1, and saying so helps nobody.
+	// Short names are all near each other: T9 is one letter from T1, which is not a useful hint.
 	limit := len(got) / 3
 	for _, c := range candidates {
 		if d := len(c) - len(got); d > limit || -d > limit {

@@ -1,24 +1,34 @@
 package epic
 
+import "gopkg.in/yaml.v3"
+
 // MaxSize is the size, in bytes, of the largest epic.yml that is read: parsing needs many times the memory of the text.
-const MaxSize = 16 << 20
+const MaxSize = 8 << 20
 
 // Read parses and validates an epic; name is what its problems call the file. The error is Problems, all at once.
 func Read(name string, src []byte) (*Epic, error) {
-	if p, bad := scan(src); bad {
-		p.File = name
-		return nil, Problems{p}
+	root, err := Document(name, src)
+	if err != nil {
+		return nil, err
 	}
-	r := newReader(name)
-	r.document(src)
-	if r.broken {
-		return nil, r.err()
+	const hint = "start with version: 2, id:, title: and tasks:"
+	p := &problemList{file: name}
+	r := reader{problems: p, epic: &Epic{}, top: newPlaces(Place{})}
+	switch {
+	case root == nil:
+		p.add(Place{}, hint, "the epic is empty")
+		return nil, p.err()
+	case Follow(root).Kind != yaml.MappingNode:
+		p.add(placeOf(root), hint, "an epic must be a mapping, not %s", KindOf(root))
+		return nil, p.err()
 	}
-	r.header() // what only the whole epic can tell
+	r.mapping(root, epicKeys, "the epic", r.top, r.epic)
+	v := validator{problems: p, epic: r.epic, at: r.where}
+	v.parts()
 	if !r.tasksLost {
-		r.links()
+		v.links()
 	}
-	if err := r.err(); err != nil {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	return r.epic, nil

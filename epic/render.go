@@ -35,7 +35,7 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 	path := g.CriticalPath()
 	levels, width := 0, 0
 	for i := range g.Len() {
-		levels = max(levels, g.Level(i)+1)
+		levels = max(levels, g.level[i]+1)
 		width = max(width, len(g.ID(i)))
 	}
 	heaviest := 0.0
@@ -59,7 +59,7 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 
 	members := make([][]int, levels)
 	for i := range g.Len() {
-		members[g.Level(i)] = append(members[g.Level(i)], i)
+		members[g.level[i]] = append(members[g.level[i]], i)
 	}
 	for level, tasks := range members {
 		fmt.Fprintf(out, "\nlevel %d\n", level+1)
@@ -126,39 +126,64 @@ func printable(s string) string {
 	}, s)
 }
 
-// mermaid numbers its nodes: an id such as "end" is a word of that language.
-func (g *Graph) mermaid(out *bufio.Writer, e *Epic) {
-	fmt.Fprintln(out, "flowchart TD")
-	node := func(indent string, i int) {
-		fmt.Fprintf(out, "%st%d[\"%s\"]\n", indent, i, mermaidText(g.ID(i)+": "+e.Tasks[i].Title))
-	}
-	for i := range g.Len() {
-		if g.group(i) < 0 {
-			node("  ", i)
+// drawing writes the parts of a drawing in the language of a tool.
+type drawing struct {
+	node   func(indent string, i int)
+	begin  func(k int) // a group
+	end    string      // of a group
+	edge   func(from, to int)
+	groups func(from, to int)
+}
+
+// draw draws the tasks outside of groups, the groups, the dependencies that tasks name, and those of groups.
+func (g *Graph) draw(out *bufio.Writer, d drawing) {
+	grouped := map[int]bool{}
+	for _, group := range g.groups {
+		for _, i := range group.tasks {
+			grouped[i] = true
 		}
 	}
-	for k := range g.groups {
-		if len(g.groups[k].tasks) == 0 {
+	for i := range g.ids {
+		if !grouped[i] {
+			d.node("  ", i)
+		}
+	}
+	for k, group := range g.groups {
+		if len(group.tasks) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "  subgraph g%d[\"%s\"]\n", k, mermaidText(e.Groups[k].Name))
-		for _, i := range g.groups[k].tasks {
-			node("    ", i)
+		d.begin(k)
+		for _, i := range group.tasks {
+			d.node("    ", i)
 		}
-		fmt.Fprintln(out, "  end")
+		fmt.Fprintln(out, d.end)
 	}
-	for i := range g.Len() {
-		for _, d := range g.deps.at(i) {
-			fmt.Fprintf(out, "  t%d --> t%d\n", d, i)
+	for i, named := range g.named {
+		for _, on := range named {
+			d.edge(on, i)
 		}
 	}
-	for k := range g.groups {
-		for _, b := range g.groups[k].after {
-			if len(g.groups[k].tasks) > 0 {
-				fmt.Fprintf(out, "  g%d ==> g%d\n", b, k)
+	for k, group := range g.groups {
+		for _, b := range group.after {
+			if len(group.tasks) > 0 {
+				d.groups(b, k)
 			}
 		}
 	}
+}
+
+// mermaid numbers its nodes: an id such as "end" is a word of that language.
+func (g *Graph) mermaid(out *bufio.Writer, e *Epic) {
+	fmt.Fprintln(out, "flowchart TD")
+	g.draw(out, drawing{
+		node: func(indent string, i int) {
+			fmt.Fprintf(out, "%st%d[\"%s\"]\n", indent, i, mermaidText(g.ID(i)+": "+e.Tasks[i].Title))
+		},
+		begin:  func(k int) { fmt.Fprintf(out, "  subgraph g%d[\"%s\"]\n", k, mermaidText(e.Groups[k].Name)) },
+		end:    "  end",
+		edge:   func(from, to int) { fmt.Fprintf(out, "  t%d --> t%d\n", from, to) },
+		groups: func(from, to int) { fmt.Fprintf(out, "  g%d ==> g%d\n", from, to) },
+	})
 	if path := g.CriticalPath(); len(path) > 0 {
 		fmt.Fprintln(out, "  classDef critical stroke-width:3px")
 		for _, i := range path {
@@ -185,43 +210,24 @@ func mermaidText(s string) string {
 func (g *Graph) dot(out *bufio.Writer, e *Epic) {
 	fmt.Fprintln(out, "digraph epic {\n  rankdir=LR;\n  compound=true;\n  node [shape=box];")
 	critical := g.CriticalPath()
-	slices.Sort(critical)
-	node := func(indent string, i int) {
-		style := ""
-		if _, found := slices.BinarySearch(critical, i); found {
-			style = ", penwidth=3"
-		}
-		fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(g.ID(i)+": "+e.Tasks[i].Title), style)
-	}
-	for i := range g.Len() {
-		if g.group(i) < 0 {
-			node("  ", i)
-		}
-	}
-	for k := range g.groups {
-		if len(g.groups[k].tasks) == 0 {
-			continue
-		}
-		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", k, dotText(e.Groups[k].Name))
-		for _, i := range g.groups[k].tasks {
-			node("    ", i)
-		}
-		fmt.Fprintln(out, "  }")
-	}
-	for i := range g.Len() {
-		for _, d := range g.deps.at(i) {
-			fmt.Fprintf(out, "  %s -> %s;\n", dotText(g.ID(d)), dotText(g.ID(i)))
-		}
-	}
-	for k := range g.groups {
-		for _, b := range g.groups[k].after {
-			if len(g.groups[k].tasks) == 0 {
-				continue
+	g.draw(out, drawing{
+		node: func(indent string, i int) {
+			style := ""
+			if slices.Contains(critical, i) {
+				style = ", penwidth=3"
 			}
+			fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(g.ID(i)+": "+e.Tasks[i].Title), style)
+		},
+		begin: func(k int) {
+			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", k, dotText(e.Groups[k].Name))
+		},
+		end:  "  }",
+		edge: func(from, to int) { fmt.Fprintf(out, "  %s -> %s;\n", dotText(g.ID(from)), dotText(g.ID(to))) },
+		groups: func(b, k int) {
 			from, to := g.groups[b].tasks[0], g.groups[k].tasks[0]
 			fmt.Fprintf(out, "  %s -> %s [ltail=cluster_%d, lhead=cluster_%d, style=bold];\n", dotText(g.ID(from)), dotText(g.ID(to)), b, k)
-		}
-	}
+		},
+	})
 	fmt.Fprintln(out, "}")
 }
 

@@ -51,42 +51,33 @@ const (
 // Validate finds everything wrong with an epic that did not come from YAML. The place of every mistake is asked of at.
 // The error is Problems.
 func Validate(file string, e *Epic, at func(Ref) Place) error {
-	v := &validator{problemList: problemList{file: file}, epic: e, at: at}
+	v := validator{problems: &problemList{file: file}, epic: e, at: at}
+	v.parts()
+	v.links()
+	return v.problems.err()
+}
+
+// parts checks what each part of an epic says by itself.
+func (v *validator) parts() {
 	v.header()
-	for i := range e.Tasks {
+	for i := range v.epic.Tasks {
 		v.task(i)
 	}
-	v.links()
-	return v.err()
 }
 
 // links checks what the parts of an epic say of each other.
 func (v *validator) links() {
 	if len(v.epic.Tasks) == 0 {
-		v.add(v.at(Ref{Field: FieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
+		v.problems.add(v.at(Ref{Field: FieldTasks}), "add at least one task under tasks:", "the epic has no tasks")
 	}
-	if g := buildGraph(v); g != nil {
-		v.shareIDs(g)
-	}
-}
-
-// shareIDs lets what a task depends on be the string that is its id: one in memory instead of two.
-func (v *validator) shareIDs(g *Graph) {
-	for i := range v.epic.Tasks {
-		on := v.epic.Tasks[i].DependsOn
-		for k, id := range on {
-			if j, ok := g.index[id]; ok {
-				on[k] = g.ids[j]
-			}
-		}
-	}
+	buildGraph(v)
 }
 
 // validator checks what an epic says, wherever it was read from.
 type validator struct {
-	problemList
-	epic *Epic
-	at   func(Ref) Place
+	problems *problemList
+	epic     *Epic
+	at       func(Ref) Place
 }
 
 // maxPoints keeps the sum over any path a number that arithmetic still understands.
@@ -96,18 +87,18 @@ func (v *validator) header() {
 	e, part := v.epic, Ref{}
 	at := func(f Field) Place { part.Field = f; return v.at(part) }
 	if e.Version == 0 {
-		v.add(at(FieldVersion), "write version: 2", "the version is missing")
+		v.problems.add(at(FieldVersion), "write version: 2", "the version is missing")
 	} else if e.Version != 1 && e.Version != 2 {
-		v.add(at(FieldVersion), "write version: 2", "version %d is not one this relay can read (1 and 2)", e.Version)
+		v.problems.add(at(FieldVersion), "write version: 2", "version %d is not one this relay can read (1 and 2)", e.Version)
 	}
 	if fault, hint := epicIDFault(e.ID); fault != "" {
-		v.add(at(FieldID), hint, "%s", fault)
+		v.problems.add(at(FieldID), hint, "%s", fault)
 	}
 	v.title(at(FieldTitle), e.Title, "the epic")
 	v.checks(part, e.Checks)
 	for k, c := range e.Checks {
 		if c.Expect == ExpectRedThenGreen { // with the first task that lands it would be green, and gate all others
-			v.add(v.at(Ref{Field: FieldChecks, Item: k}), "take expect out, or move the check to the task that makes it pass", "a check of the epic holds for every task: it cannot have to fail before each of them")
+			v.problems.add(v.at(Ref{Field: FieldChecks, Item: k}), "take expect out, or move the check to the task that makes it pass", "a check of the epic holds for every task: it cannot have to fail before each of them")
 		}
 	}
 	v.paths(Ref{Field: FieldProtected}, e.Protected)
@@ -117,39 +108,39 @@ func (v *validator) task(i int) {
 	t, part := &v.epic.Tasks[i], Ref{Part: TaskPart, N: i}
 	at := func(f Field) Place { part.Field = f; return v.at(part) }
 	if fault, hint := taskIDFault(t.ID); fault != "" {
-		v.add(at(FieldID), hint, "%s", fault)
+		v.problems.add(at(FieldID), hint, "%s", fault)
 	}
 	v.title(at(FieldTitle), t.Title, "task "+t.ID)
 	if !slices.Contains(kinds, string(t.Kind)) {
-		v.add(at(FieldKind), v.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", Quoted(string(t.Kind)))
+		v.problems.add(at(FieldKind), v.problems.didYouMean(string(t.Kind), kinds, "use feature, bugfix, review, chore or verify"), "kind %s is not known", Quoted(string(t.Kind)))
 	}
 	if t.Priority < 0 || t.Priority > 3 {
-		v.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)
+		v.problems.add(at(FieldPriority), "use p0, p1, p2 or p3", "priority %d is not known", t.Priority)
 	}
 	if math.IsNaN(t.Points) || t.Points < 0 || t.Points > maxPoints {
-		v.add(at(FieldPoints), "use a number from 0 up, such as 2", "points cannot be %v", t.Points)
+		v.problems.add(at(FieldPoints), "use a number from 0 up, such as 2", "points cannot be %v", t.Points)
 	}
 	if t.MaxAttempts < 0 {
-		v.add(at(FieldMaxAttempts), "use 1 or more", "max_attempts cannot be %d", t.MaxAttempts)
+		v.problems.add(at(FieldMaxAttempts), "use 1 or more", "max_attempts cannot be %d", t.MaxAttempts)
 	}
 	if t.Timeout < 0 {
-		v.add(at(FieldTimeout), "use a number of minutes above 0", "timeout cannot be %v", t.Timeout)
+		v.problems.add(at(FieldTimeout), "use a number of minutes above 0", "timeout cannot be %v", t.Timeout)
 	}
 	if math.IsNaN(t.BudgetUSD) || math.IsInf(t.BudgetUSD, 0) || t.BudgetUSD < 0 {
-		v.add(at(FieldBudget), "use a number of dollars above 0", "budget_usd cannot be %v", t.BudgetUSD)
+		v.problems.add(at(FieldBudget), "use a number of dollars above 0", "budget_usd cannot be %v", t.BudgetUSD)
 	}
 	v.paths(Ref{TaskPart, i, FieldFiles, 0}, t.Files)
 	v.paths(Ref{TaskPart, i, FieldProtected, 0}, t.Protected)
 	v.checks(part, t.Checks)
-	v.criteria(part, t)
+	checkCriteria(v, part, t)
 }
 
 func (v *validator) title(at Place, title, of string) {
 	switch {
 	case strings.TrimSpace(title) == "":
-		v.add(at, "add title: and a few words", "%s has no title", quotedID(of))
+		v.problems.add(at, "add title: and a few words", "%s has no title", quotedID(of))
 	case strings.ContainsAny(title, "\n\r"):
-		v.add(at, "put the rest into description:", "the title of %s has more than one line", quotedID(of))
+		v.problems.add(at, "put the rest into description:", "the title of %s has more than one line", quotedID(of))
 	}
 }
 
@@ -157,7 +148,7 @@ func (v *validator) paths(part Ref, paths []string) {
 	for k, p := range paths {
 		if fault, hint := pathFault(p); fault != "" {
 			part.Item = k
-			v.add(v.at(part), hint, "%s", fault)
+			v.problems.add(v.at(part), hint, "%s", fault)
 		}
 	}
 }
@@ -168,45 +159,42 @@ func (v *validator) checks(part Ref, checks []Check) {
 		part.Item = k
 		switch {
 		case strings.TrimSpace(c.Run) == "":
-			v.add(v.at(part), "add run: and a shell command", "the check has nothing to run")
+			v.problems.add(v.at(part), "add run: and a shell command", "the check has nothing to run")
 			continue
 		case strings.ContainsRune(c.Run, 0):
-			v.add(v.at(part), "take the character out", "the check's command contains NUL")
+			v.problems.add(v.at(part), "take the character out", "the check's command contains NUL")
 		case strings.Contains(c.Run, "[redacted "):
-			v.add(v.at(part), "put the value back, or a variable that has it", "the check's command contains a redacted secret")
+			v.problems.add(v.at(part), "put the value back, or a variable that has it", "the check's command contains a redacted secret")
 		}
 		if c.Timeout < 0 {
-			v.add(v.at(part), "use a number of minutes above 0", "timeout cannot be %v", c.Timeout)
+			v.problems.add(v.at(part), "use a number of minutes above 0", "timeout cannot be %v", c.Timeout)
 		}
 		if c.Expect != ExpectPass && c.Expect != ExpectRedThenGreen {
-			v.add(v.at(part), v.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"),
+			v.problems.add(v.at(part), v.problems.didYouMean(string(c.Expect), expectations, "use pass or red_then_green"),
 				"expect %s is not known", Quoted(string(c.Expect)))
 		}
 	}
-	v.oneName(part, checks)
+	checkNames(v, part, checks)
 }
 
-// oneName reports checks that share a name. Short lists are compared pair by pair: a map for each task would cost more.
-func (v *validator) oneName(part Ref, checks []Check) {
-	if len(checks) < 2 {
-		return
-	}
+// checkNames reports checks that share a name.
+func checkNames(v *validator, part Ref, checks []Check) {
 	seen := make(map[string]bool, len(checks))
 	for k, c := range checks {
 		if seen[c.Name] && strings.TrimSpace(c.Name) != "" {
 			part.Item = k
-			v.add(v.at(part), "give each check a name of its own", "two checks are called %s", Quoted(c.Name))
+			v.problems.add(v.at(part), "give each check a name of its own", "two checks are called %s", Quoted(c.Name))
 		}
 		seen[c.Name] = true
 	}
 }
 
-func (v *validator) criteria(part Ref, t *Task) {
+func checkCriteria(v *validator, part Ref, t *Task) {
 	part.Field = FieldCriteria
 	for k, c := range t.Criteria {
 		part.Item = k
 		if strings.TrimSpace(c.Text) == "" {
-			v.add(v.at(part), "say what has to be true, or take the entry out", "the acceptance criterion is empty")
+			v.problems.add(v.at(part), "say what has to be true, or take the entry out", "the acceptance criterion is empty")
 		}
 		if c.Check == "" || slices.ContainsFunc(t.Checks, func(check Check) bool { return check.Name == c.Check }) {
 			continue
@@ -219,7 +207,7 @@ func (v *validator) criteria(part Ref, t *Task) {
 		if len(names) > 0 {
 			fallback = "the task's checks are " + listed(names)
 		}
-		v.add(v.at(part), v.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", Quoted(c.Check))
+		v.problems.add(v.at(part), v.problems.didYouMean(c.Check, names, fallback), "the acceptance criterion names the unknown check %s", Quoted(c.Check))
 	}
 }
 

@@ -15,7 +15,7 @@ func GitSettings(env []string, settings ...string) []string {
 	n := 0
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, "GIT_CONFIG_COUNT="); ok {
-			n, _ = strconv.Atoi(value) // git refuses what is no number, with or without ours
+			n, _ = strconv.Atoi(value) // git refuses anything but a number, with or without ours
 		}
 	}
 	var more []string

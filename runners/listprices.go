@@ -6,8 +6,8 @@ import "strings"
 const ListPricesAsOf = "2026-11"
 
 // ListPrices are what providers publicly asked for a million tokens in that month, as far as relay knows: claude's are
-// those that Claude Code 2.1.329 counts with, the others from memory and older. Nobody keeps them up to date, so whatever is
-// counted by them is called estimated. A name that only says whose model it is stands for models that are newer than this
+// those that Claude Code 2.1.329 counts with, the others from memory and older. They are not kept up to date, so a cost by
+// them is called estimated. A name that only says whose model it is stands for models that are newer than this
 // list, at the price of a large one.
 //
 //nolint:gochecknoglobals // a table

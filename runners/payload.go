@@ -33,22 +33,21 @@ func (r Result) OfKind(kind string) Result {
 	return r
 }
 
-// payloads takes what an agent says by the kind of its task. Keys may also be written as in designDecisions. An object under one of
-// their names is taken though nothing in it is known.
+// payloads takes what an agent says by the kind of its task. Keys may also be written as in designDecisions.
 func (r *Result) payloads(fields map[string]json.RawMessage) {
-	o := objectOf(takeShaped(fields, "implementation", "{"))
+	o := objectOf(fields["implementation"])
 	built := statement.Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
 	if len(built.DesignDecisions)+len(built.BreakingChanges) > 0 {
 		r.Implementation = &built
 	}
-	o = objectOf(takeShaped(fields, "bugfix", "{"))
+	o = objectOf(fields["bugfix"])
 	mended := statement.Bugfix{
 		Symptom: o.text("symptom"), RootCause: o.text("root_cause"), Fix: o.text("fix"), RegressionRisk: o.text("regression_risk"),
 	}
 	if mended != (statement.Bugfix{}) {
 		r.Bugfix = &mended
 	}
-	o = objectOf(takeShaped(fields, "review", "{"))
+	o = objectOf(fields["review"])
 	judged := statement.Inspection{
 		Scope: o.texts("scope"), Findings: findings(o["findings"]),
 		Assessment: cmp.Or(o.text("overall_assessment"), o.text("assessment")),
@@ -95,8 +94,8 @@ func severity(word string) string {
 	}
 }
 
-// decisions reads a map of texts, or a list of {name, value} or of texts: a schema whose objects are closed has no map. What is of
-// another type is left out.
+// decisions reads a map of texts, or a list of {name, value} or of texts: a schema whose objects are closed has no map. It ignores
+// other types.
 func decisions(raw json.RawMessage) map[string]string {
 	made := map[string]string{}
 	var list []json.RawMessage
@@ -191,4 +190,10 @@ func textOf(raw json.RawMessage) string {
 		return ""
 	}
 	return text
+}
+
+// sortedKeys returns the first max keys of m in order, so that what is cut does not depend on chance.
+func sortedKeys[V any](m map[string]V, max int) []string {
+	keys := slices.Sorted(maps.Keys(m))
+	return keys[:min(len(keys), max)]
 }

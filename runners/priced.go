@@ -3,6 +3,7 @@ package runners
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 // provider's cache, CachedInput of those that were; CacheWrite of those that were written to it, 0: as Input.
 type Price struct{ Input, CachedInput, CacheWrite, Output float64 }
 
-// Prices are those of models, by globs in which * stands for any text. What matches best is what says most: the glob
+// Prices are those of models, by globs in which * stands for any text. The best match is the glob
 // with the most characters besides its stars, and of two such the one with fewer stars.
 type Prices map[string]Price
 
@@ -34,22 +35,11 @@ func (p Prices) Of(model string) (Price, bool) {
 // literalLength returns how many characters of a glob are not stars.
 func literalLength(glob string) int { return len(glob) - strings.Count(glob, "*") }
 
-// globbed reports whether a glob matches all of a text.
-func globbed(glob, text string) bool {
-	head, rest, starred := strings.Cut(glob, "*")
-	if !starred {
-		return glob == text
-	}
-	text, ok := strings.CutPrefix(text, head)
-	for ok {
-		part, after, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(text, part)
-		}
-		_, text, ok = strings.Cut(text, part)
-		rest = after
-	}
-	return false
+// globbed reports whether a glob matches all of a model's name. Only the star means something in it.
+func globbed(glob, model string) bool {
+	whole := strings.NewReplacer("/", "\x00", "[", "\x01", "?", "\x02", `\`, "\x03")
+	ok, err := path.Match(whole.Replace(glob), whole.Replace(model))
+	return ok && err == nil
 }
 
 // cost returns what a usage comes to, in USD.
@@ -104,14 +94,14 @@ func (r *priced) Run(ctx context.Context, req Request) (Report, error) {
 	return report, err
 }
 
-// price goes by the first of the models that has a price. A CLI that says it cost nothing has no price list either, and
+// price takes the price of the first of the models that has one. A CLI that says it cost nothing has no price list either, and
 // what one says of a part is the least.
 func (r *priced) price(u Usage, models ...string) Usage {
 	if u.Priced && u.CostUSD > 0 {
 		return u
 	}
 	hasPrice := slices.DeleteFunc(models, func(model string) bool { return model == "" })
-	for _, model := range append(slices.Clone(hasPrice), "") { // a price for * is one for a model nobody names
+	for _, model := range append(slices.Clone(hasPrice), "") { // a price for * is one for an unknown model
 		if price, ok := r.Prices.Of(model); ok {
 			u.CostUSD, u.Priced = max(u.CostUSD, price.cost(u)), true
 			return u

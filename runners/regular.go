@@ -26,11 +26,11 @@ func ReadResultFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxResult+1))
 }
 
-// ErrNotRegular is wrapped by the errors of OpenRegular when the path is no regular file.
+// ErrNotRegular is wrapped by the errors of OpenRegular when the path is not a regular file.
 var ErrNotRegular = errors.New("is not a regular file")
 
 // OpenRegular opens a regular file for reading that an agent may have had in its hands, through no symbolic link at its
-// end. It waits for nobody: a pipe is refused.
+// end. It refuses a pipe, and does not wait.
 func OpenRegular(path string) (*os.File, error) {
 	before, err := os.Lstat(path)
 	if err != nil {

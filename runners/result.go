@@ -12,7 +12,7 @@ import (
 	"relay/runners/internal/cleantext"
 )
 
-// Result is what an agent says of its own work. Unknown fields are kept in Extra; strings are capped and clean.
+// Result is what an agent says of its own work. Strings are capped and clean; unknown fields are dropped.
 type Result struct {
 	Status        string   `json:"status"` // "success" or "failure"
 	Summary       string   `json:"summary"`
@@ -24,10 +24,6 @@ type Result struct {
 	PatternTags   []string `json:"pattern_tags,omitempty"`
 
 	statement.Statement
-
-	// Extra holds the fields relay does not know, and known optional ones of a wrong type, cleaned like the rest and
-	// at most 64 KiB together.
-	Extra map[string]json.RawMessage `json:"-"`
 
 	// Loose means that it stood in the final message without relay's mark.
 	Loose bool `json:"-"`
@@ -70,7 +66,6 @@ func ParseResult(data []byte) (Result, error) {
 		return Result{}, err
 	}
 	r.optional(fields)
-	r.Extra = extra(fields)
 	return r, nil
 }
 
@@ -103,11 +98,10 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 	if take(fields, "confident", &confident) {
 		r.Confident = &confident
 	} else if yes, said := yesOrNo(textOf(fields["confident"])); said {
-		delete(fields, "confident")
 		r.Confident = &yes
 	}
-	r.Discovered = discovered(takeShaped(fields, "discovered", "["))
-	r.Decisions = decisions(takeShaped(fields, "decisions", "[{"))
+	r.Discovered = discovered(fields["discovered"])
+	r.Decisions = decisions(fields["decisions"])
 	r.payloads(fields)
 }
 
@@ -143,31 +137,10 @@ func yesOrNo(text string) (yes, said bool) {
 	}
 }
 
-// takeShaped removes fields[key] if it begins with one of some brackets or is null, and returns it.
-func takeShaped(fields map[string]json.RawMessage, key, brackets string) json.RawMessage {
-	raw := bytes.TrimLeft(fields[key], " \t\r\n")
-	if len(raw) == 0 || !strings.Contains(brackets, string(raw[:1])) && !bytes.Equal(raw, []byte("null")) {
-		return nil
-	}
-	delete(fields, key)
-	return raw
-}
-
-// take decodes fields[key] into v and removes it; a value of another type stays where it is.
+// take decodes fields[key] into v, and reports whether it is there and of that type.
 func take(fields map[string]json.RawMessage, key string, v any) bool {
 	raw, ok := fields[key]
-	if !ok {
-		return false
-	}
-	if bytes.Equal(raw, []byte("null")) {
-		delete(fields, key)
-		return false
-	}
-	if json.Unmarshal(raw, v) != nil {
-		return false
-	}
-	delete(fields, key)
-	return true
+	return ok && string(raw) != "null" && json.Unmarshal(raw, v) == nil
 }
 
 func takeString(fields map[string]json.RawMessage, key string, s *string) bool {

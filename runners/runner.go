@@ -43,7 +43,7 @@ type Request struct {
 	Env        []string // complete: the agent sees this, RELAY_ATTEMPT, _TASK, _RESULT, _PROMPT and its adapter's own settings
 	Limits     Limits
 	Ended      bool        // the agent already ended, under a relay that was killed (process.Ended): read its files as they are
-	Observe    func(Event) // called from one goroutine as output arrives, of a flood with the first and the last; nil: nobody listens
+	Observe    func(Event) // called from one goroutine as output arrives, of a flood with the first and the last; may be nil
 }
 
 // Limits bound one attempt. Zero means no limit, except that TranscriptCap 0 means 32 MiB.
@@ -122,7 +122,7 @@ type ToolUse struct {
 
 // Usage is what this run alone cost, also when it resumed a session. InputTokens count what was read from and written
 // to the provider's cache; CachedTokens are those of them that were read from it, CacheWrites those that were written.
-// CostUSD is 0 when the CLI does not price itself (Priced is false then). Estimated says that nobody told all of the
+// CostUSD is 0 when the CLI does not price itself (Priced is false then). Estimated says that the CLI did not report all of the
 // tokens, ListPriced that the cost is by relay's list of public prices.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`

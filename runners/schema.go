@@ -2,7 +2,7 @@ package runners
 
 import "strings"
 
-// ResultSchema returns the JSON Schema of a [Result] of a kind of task, for CLIs that can be told to answer in one.
+// ResultSchema returns the JSON Schema of a [Result] of a kind of task, for CLIs that can answer in one.
 func ResultSchema(kind string) []byte {
 	payload := implementationSchema
 	switch kind {
@@ -36,13 +36,13 @@ const resultSchema = `{
       }
     },
     "decisions": {"type": "object", "additionalProperties": {"type": "string"}, "description": "what was open, and what you decided and why"},
-    "questions": {"type": "array", "items": {"type": "string"}, "description": "what only a person can answer, for later: nobody answers now"},
+    "questions": {"type": "array", "items": {"type": "string"}, "description": "what only a person can answer, to be answered later"},
     "confident": {"type": "boolean", "description": "whether you are sure that the work does what was asked"},
     $payload
   }
 }`
 
-// What is asked of each kind of task.
+// The payloads of the kinds of tasks.
 const (
 	implementationSchema = `"implementation": {
       "type": "object",

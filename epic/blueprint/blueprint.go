@@ -1,6 +1,6 @@
 // Package blueprint makes an epic from a plan written in markdown.
 //
-// What is recognised: a title (# …) and the text before the first section, which becomes the epic's description; tasks as
+// Parse recognises a title (# …) and the text before the first section, which becomes the epic's description; tasks as
 // headings of any level (##### T1: Title) with lines such as - **Priority:** p1 | **Points:** 2 below them; a table with
 // the columns Group, Tasks and Blocked By; and plain checklists (- [ ] title) under ## Tasks. Lines such as - **Checks:**
 // `make test` before the first task are the epic's own. Text in a task that is none of its fields is its description. Sections beside the
@@ -59,7 +59,7 @@ type Offered struct {
 // Told names a line of a plan of which nothing has been made, or less than it may mean, and why.
 type Told struct {
 	File string `json:"file"`
-	Line int    `json:"line"` // 0: it is no file that has lines
+	Line int    `json:"line"` // 0: the file has no lines
 	Why  string `json:"why"`
 }
 
@@ -79,9 +79,9 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 		return nil, p.problems
 	}
 	p.document(blocks(src))
-	p.title(now)
-	p.links()
-	p.unread(src)
+	settleTitle(p, now)
+	resolveLinks(p)
+	noteUnread(p, src)
 	var found epic.Problems
 	if err := epic.Validate(name, p.epic, p.place); err != nil && !errors.As(err, &found) {
 		return nil, err
@@ -108,7 +108,7 @@ func Commands(name string, src []byte) []Offered {
 	return nil
 }
 
-// skimmed reads a text that need not be a blueprint; nil if it is no text.
+// skimmed reads a text that need not be a blueprint; nil if it is not text.
 func skimmed(name string, src []byte) *parser {
 	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{}}
 	src, ok := p.prepare(src)
@@ -119,7 +119,7 @@ func skimmed(name string, src []byte) *parser {
 	return p
 }
 
-// prepare refuses what is no text, and takes out what markdown has no word for: carriage returns and front matter, whose
+// prepare refuses what is not text, and takes out what markdown has no word for: carriage returns and front matter, whose
 // lines become empty so that the numbers of the others stay.
 func (p *parser) prepare(src []byte) ([]byte, bool) {
 	at := func(i int) epic.Place {
@@ -140,41 +140,7 @@ func (p *parser) prepare(src []byte) ([]byte, bool) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if i := tooDeep(src); i >= 0 {
-		p.add(at(i), "take some of the list or quote marks out", "the line is nested too deeply")
-		return nil, false
-	}
-	return p.frontMatter(src), true
-}
-
-// maxNesting bounds the list and quote marks at the beginning of one line: the time to parse them grows with the square.
-const maxNesting = 100
-
-// tooDeep returns the offset of a line with too many marks, or -1.
-func tooDeep(src []byte) int {
-	offset := 0
-	for line := range bytes.Lines(src) {
-		if marks(line) > maxNesting {
-			return offset
-		}
-		offset += len(line)
-	}
-	return -1
-}
-
-// marks counts what may open a list or a quote at the beginning of a line.
-func marks(line []byte) int {
-	n := 0
-	for i, c := range line {
-		spaced := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t' || line[i+1] == '\n'
-		switch {
-		case c == '>', spaced && (c == '-' || c == '+' || c == '*' || c == '.' || c == ')'):
-			n++
-		case c != ' ' && c != '\t' && (c < '0' || c > '9'):
-			return n
-		}
-	}
-	return n
+	return frontMatter(p, src), true
 }
 
 // invalid returns the offset of the first byte that is not UTF-8, or -1.
@@ -190,7 +156,7 @@ func invalid(src []byte) int {
 }
 
 // frontMatter blanks the lines between --- and --- at the top, after looking for a title there.
-func (p *parser) frontMatter(src []byte) []byte {
+func frontMatter(p *parser, src []byte) []byte {
 	rest, found := bytes.CutPrefix(src, []byte("---\n"))
 	if !found {
 		return src
@@ -213,8 +179,8 @@ func (p *parser) frontMatter(src []byte) []byte {
 	return append(bytes.Repeat([]byte("\n"), bytes.Count(src[:end], []byte("\n"))), src[end:]...)
 }
 
-// title settles the epic's title and id.
-func (p *parser) title(now time.Time) {
+// settleTitle settles the epic's title and id.
+func settleTitle(p *parser, now time.Time) {
 	p.epic.Title = strings.TrimSpace(p.epic.Title)
 	if p.epic.Title == "" {
 		p.add(epic.Place{Line: 1, Column: 1}, "begin with # and a few words", "the blueprint has no title")

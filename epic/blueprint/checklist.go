@@ -2,8 +2,8 @@ package blueprint
 
 import "strings"
 
-// checklist makes a task of every open box. It reports false when the list has no boxes.
-func (p *parser) checklist(b *block) bool {
+// readChecklist makes a task of every open box. It reports false when the list has no boxes.
+func readChecklist(p *parser, b *block) bool {
 	found := false
 	for _, i := range b.items {
 		if len(i.lines) > 0 {
@@ -15,12 +15,12 @@ func (p *parser) checklist(b *block) bool {
 		return false
 	}
 	for k := range b.items {
-		p.checklistItem(&b.items[k])
+		checklistItem(p, &b.items[k])
 	}
 	return true
 }
 
-func (p *parser) checklistItem(i *item) {
+func checklistItem(p *parser, i *item) {
 	if len(i.lines) == 0 {
 		return
 	}

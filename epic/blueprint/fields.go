@@ -136,7 +136,7 @@ func isList(name string) bool {
 	return false
 }
 
-// set stores one field of a task. What cannot be read is a problem; what is more than the value stays as description.
+// set stores one field of a task. A value that it cannot read is a problem; text beside the value stays as description.
 func (d *draft) set(p *parser, f pair) {
 	name, _ := fieldName(f.key)
 	d.open = ""
@@ -191,26 +191,14 @@ func (d *draft) scalar(p *parser, name string, f pair) {
 	case "allow no change":
 		hint = "write yes or no"
 		t.AllowNoChange, ok = yes(value)
+	case "kind": // validation knows which there are
+		t.Kind, ok = epic.Kind(strings.ToLower(value)), true
+		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
 	default:
-		d.words(name, f)
-		ok = true
+		*map[string]*string{"runner": &t.Runner, "model": &t.Model}[name], ok = value, true
 	}
 	if !ok {
 		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(value))
-	}
-}
-
-// words stores a field that is text; validation knows which kinds there are.
-func (d *draft) words(name string, f pair) {
-	value := plain(f.value.text)
-	switch name {
-	case "kind":
-		d.task.Kind = epic.Kind(strings.ToLower(value))
-		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
-	case "runner":
-		d.task.Runner = value
-	case "model":
-		d.task.Model = value
 	}
 }
 

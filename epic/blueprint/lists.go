@@ -76,7 +76,7 @@ func (d *draft) dependsOn(v line) {
 var bareNumber = lazyregexp.New(`^(?i:task[ \t]+)?#?([0-9]{1,6})$`)
 
 // leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
-// for validation to say that there is no such task.
+// so that validation reports an unknown task.
 func leadingID(s string) string {
 	s = plain(s)
 	if m := bareNumber.FindStringSubmatch(s); m != nil {

@@ -31,9 +31,9 @@ func (g *groupAt) place(ref epic.Ref) epic.Place {
 // columns says which cells of a row hold what.
 type columns struct{ group, tasks, blockedBy, count int }
 
-// matrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
-// when the paragraph is no such table.
-func (p *parser) matrix(b *block) bool {
+// readMatrix reads the parallelization matrix: a table with the columns Group and Tasks, wherever it stands. It reports false
+// when the paragraph is not such a table.
+func readMatrix(p *parser, b *block) bool {
 	lines := b.split()
 	for k := 0; k+1 < len(lines); k++ {
 		if !strings.Contains(lines[k].text, "|") || !delimiter.MatchString(lines[k+1].text) {
@@ -47,7 +47,7 @@ func (p *parser) matrix(b *block) bool {
 			p.content(&block{kind: paragraph, line: b.line, raw: strings.Join(strings.Split(b.raw, "\n")[:k], "\n")})
 		}
 		for _, row := range lines[k+2:] {
-			p.row(row, cols)
+			readRow(p, row, cols)
 		}
 		return true
 	}
@@ -69,7 +69,7 @@ func header(names []line) (columns, bool) {
 	return c, c.group >= 0 && c.tasks >= 0
 }
 
-func (p *parser) row(row line, c columns) {
+func readRow(p *parser, row line, c columns) {
 	found := cells(row)
 	if len(found) > c.count {
 		p.add(row.place(), `write \| for a bar inside a cell`, "the row has more cells than the table has columns")
@@ -126,8 +126,8 @@ func cells(row line) []line {
 	return list
 }
 
-// links looks up the names in the matrix, now that all tasks and groups are known.
-func (p *parser) links() {
+// resolveLinks looks up the names in the matrix, now that all tasks and groups are known.
+func resolveLinks(p *parser) {
 	tasks := make(map[string]bool, len(p.epic.Tasks))
 	for i := range p.epic.Tasks {
 		tasks[p.epic.Tasks[i].ID] = true

@@ -20,7 +20,7 @@ func namesChecks(heading string) bool { return checkWords.MatchString(plain(head
 
 // epicFieldsInProse takes a block of a section beside the tasks that is nothing but fields of the epic: **Checks:** `make test`. It
 // reports false for any other, which is prose.
-func (p *parser) epicFieldsInProse(b *block) bool {
+func epicFieldsInProse(p *parser, b *block) bool {
 	first := b.first()
 	if len(first) == 0 {
 		return false
@@ -44,7 +44,7 @@ func all(list []pair, is func(pair) bool) bool {
 
 // offer takes note of the commands in code of a block that says how the whole work is proved: the lines of a block of code, and lines
 // of text that begin with code.
-func (p *parser) offer(b *block) {
+func offer(p *parser, b *block) {
 	var lines []line
 	switch b.kind {
 	case code:

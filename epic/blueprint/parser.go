@@ -29,7 +29,7 @@ type parser struct {
 	prose    []prose
 	inProse  bool // the last of prose goes on
 	done     []string
-	taskless bool // there is no task in it
+	taskless bool // it has no task
 	unused   []Told
 	offered  []Offered
 }
@@ -91,7 +91,7 @@ func (p *parser) document(blocks []block) {
 	if len(p.done) > 0 {
 		p.epicDesc = append(p.epicDesc, "Done before this epic:\n"+strings.Join(p.done, "\n"))
 	}
-	p.epic.Description = strings.Join(append(p.epicDesc, p.described()...), "\n\n")
+	p.epic.Description = strings.Join(append(p.epicDesc, described(p)...), "\n\n")
 	p.finish()
 }
 
@@ -118,7 +118,7 @@ func (p *parser) heading(b *block, rest []block) {
 			p.section = 0
 		}
 		if p.section == 0 && !p.preamble {
-			p.beginProse(b)
+			beginProse(p, b)
 			return
 		}
 		p.between = b
@@ -211,16 +211,16 @@ func hasFields(rest []block) bool {
 	return false
 }
 
-// content reads a block that is no heading.
+// content reads a block that is not a heading.
 func (p *parser) content(b *block) {
-	if b.kind == paragraph && p.matrix(b) {
+	if b.kind == paragraph && readMatrix(p, b) {
 		return
 	}
 	switch {
 	case p.cur != nil:
 		p.cur.block(p, b)
 	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
-	case p.section > 0 && b.kind == list && p.checklist(b):
+	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
 		if p.between != nil {
 			p.epicDesc = append(p.epicDesc, p.between.raw)
@@ -230,7 +230,7 @@ func (p *parser) content(b *block) {
 	case p.preamble:
 		p.epicDesc = append(p.epicDesc, b.raw)
 	case p.inProse:
-		p.addProse(b)
+		addProse(p, b)
 	}
 }
 
@@ -239,7 +239,7 @@ func (p *parser) close() {
 		p.drafts = append(p.drafts, p.cur)
 	}
 	if p.between != nil {
-		p.skip(p.between.line, "the heading %s is that of no task, and agents are not told it", epic.Quoted(plain(p.between.text)))
+		p.skip(p.between.line, "the heading %s is that of no task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
 	}
 	p.cur, p.between = nil, nil
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// prose is a section beside the tasks: agents are told it as a part of the epic's description.
+// prose is a section beside the tasks, which becomes a part of the epic's description.
 type prose struct {
 	level int
 	rank  int
 	text  []string // its heading first
-	line  int      // 0: it has said something that is no description
+	line  int      // 0: it has fields of the epic
 	// checks: commands in code are offered as checks of the epic.
 	checks bool
 }
 
-// The order of sections in the description, of which a brief tells the beginning: what an agent can least do without comes first. What has
-// none of these words in its heading comes last.
+// The order of sections in the description, of which a brief includes the beginning: the sections that agents need most come first, those
+// without any of these words in their heading last.
 func proseRanks() [][]string {
 	return [][]string{
 		{"context", "background", "overview", "summary", "problem", "motivation", "why"},
@@ -48,7 +48,7 @@ func rankOf(heading string) int {
 }
 
 // beginProse begins a section beside the tasks, or goes on with one that a deeper heading belongs to.
-func (p *parser) beginProse(b *block) {
+func beginProse(p *parser, b *block) {
 	if last := p.lastProse(); p.inProse && last != nil && b.level > last.level {
 		last.text = append(last.text, b.raw)
 		last.checks = last.checks || namesChecks(b.text)
@@ -60,14 +60,14 @@ func (p *parser) beginProse(b *block) {
 }
 
 // addProse adds a block to a section beside the tasks.
-func (p *parser) addProse(b *block) {
-	if p.epicFieldsInProse(b) {
+func addProse(p *parser, b *block) {
+	if epicFieldsInProse(p, b) {
 		return
 	}
 	last := p.lastProse()
 	last.text = append(last.text, b.raw)
 	if last.checks {
-		p.offer(b)
+		offer(p, b)
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *parser) lastProse() *prose {
 }
 
 // described returns the sections that say something, in the order of their use.
-func (p *parser) described() (texts []string) {
+func described(p *parser) (texts []string) {
 	slices.SortStableFunc(p.prose, func(a, b prose) int { return a.rank - b.rank })
 	for _, s := range p.prose {
 		if len(s.text) > 1 {

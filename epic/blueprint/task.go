@@ -178,7 +178,7 @@ func (d *draft) children(p *parser, children []block, last pair) {
 	d.open = open
 }
 
-// values stores the lines of an entry as one value of a field. What is nested below a criterion belongs to it.
+// values stores the lines of an entry as one value of a field. Blocks below a criterion belong to it.
 func (d *draft) values(p *parser, name string, lines []line, children []block) {
 	own, was := lines[0], d.open
 	words := []string{own.text}

@@ -44,8 +44,8 @@ func (d *draft) cutDepends() {
 	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
 }
 
-// unread takes note of lines of tasks that look like fields, or say what the task depends on, and are description.
-func (p *parser) unread(src []byte) {
+// noteUnread takes note of lines of tasks that look like fields, or say what the task depends on, and are description.
+func noteUnread(p *parser, src []byte) {
 	starts := make([]int, len(p.drafts))
 	for k, d := range p.drafts {
 		starts[k] = d.whole.Line
@@ -61,7 +61,7 @@ func (p *parser) unread(src []byte) {
 		if inside < 0 || fence != "" || at > p.drafts[inside].end {
 			continue
 		}
-		p.unreadLine(p.drafts[inside], at, line)
+		unreadLine(p, p.drafts[inside], at, line)
 	}
 }
 
@@ -83,7 +83,7 @@ func fenceAfter(open, line string) string {
 }
 
 // unreadLine looks at one line of a task.
-func (p *parser) unreadLine(d *draft, at int, text string) {
+func unreadLine(p *parser, d *draft, at int, text string) {
 	if m := plainKey.FindStringSubmatch(text); m != nil {
 		name, known := fieldName(m[1])
 		if known && name != "description" && (name != "depends on" || len(plainPairs(itemText(text, at))) == 0) {

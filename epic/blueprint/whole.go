@@ -1,7 +1,6 @@
 package blueprint
 
 import (
-	"fmt"
 	"slices"
 
 	"relay/epic"
@@ -10,8 +9,6 @@ import (
 // wholeFields are the fields that an epic has as a task has them, as a hint shows them. Before the first task they are the
 // epic's.
 var wholeFields = []string{"Checks", "Protected"}
-
-const asWords = "without the colon it is description"
 
 // ofEpic reads a block before the first task that names checks of the whole epic, or what it protects, in backticks. It
 // reports false for a block without any of these fields. One that has them and something else, or is nearly one, is a
@@ -26,11 +23,11 @@ func (p *parser) ofEpic(b *block) bool {
 	}
 	p.whole.open = ""
 	if slices.ContainsFunc(first, meansEpicField) {
-		p.epicFields(b, first)
+		epicFields(p, b, first)
 		return true
 	}
 	if open != "" && len(first) > 0 {
-		p.notInCode(first[0].place(), open)
+		notOfEpic(p, first[0])
 	}
 	return false
 }
@@ -69,53 +66,29 @@ func ofEpic(f pair) bool {
 	return name == "checks" || name == "protected"
 }
 
-// epicFields takes a block that is nothing but fields of the epic, and says what else it has.
-func (p *parser) epicFields(b *block, first []line) {
-	before := len(p.problems)
+// epicFields takes a block that is nothing but fields of the epic with their values in backticks, and reports any other line.
+func epicFields(p *parser, b *block, first []line) {
+	field := func(f pair) bool { return ofEpic(f) && (nothing(f.value.text) || inCode(f.value)) }
 	var last *pair // that the next line may go on with
 	for _, l := range first {
 		found := pairs(l)
 		switch {
-		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn():
-			if !inCode(l) {
-				p.notInCode(l.place(), last.key)
-				return // as many lines may follow as a text has
-			}
+		case len(found) == 0 && last != nil && b.kind == paragraph && last.goesOn() && inCode(l):
 			last.extend(l)
-			continue
-		case len(found) == 0:
-			p.add(l.place(), "put it in a paragraph of its own", "%s stands with fields of the epic, and is none", epic.Quoted(l.text))
+		case len(found) == 0 || !all(found, field):
+			notOfEpic(p, l)
 			return
+		default:
+			last = &found[len(found)-1]
 		}
-		for _, f := range found {
-			p.epicField(f)
-		}
-		last = &found[len(found)-1]
 	}
-	if len(p.problems) == before {
-		p.whole.block(p, b)
-	}
+	p.whole.block(p, b)
 }
 
-// epicField says what is wrong with one field.
-func (p *parser) epicField(f pair) {
-	near, ok := epic.Nearest(f.key, wholeFields)
-	switch {
-	case ofEpic(f) && !f.strict:
-		p.add(f.at, fmt.Sprintf("write **%s:**; %s", f.key, asWords), "%s above the tasks has its colon behind the stars", epic.Quoted(f.key))
-	case ofEpic(f) && !nothing(f.value.text) && !inCode(f.value):
-		p.notInCode(f.value.place(), f.key)
-	case ofEpic(f):
-	case ok && !f.known:
-		p.add(f.at, fmt.Sprintf("did you mean **%s:**? %s", near, asWords), "%s is no field of the epic", epic.Quoted(f.key))
-	default:
-		p.add(f.at, "put it in a paragraph of its own; the epic has Checks and Protected", "%s is no field of the epic", epic.Quoted(f.key))
-	}
-}
-
-func (p *parser) notInCode(at epic.Place, field string) {
-	p.add(at, "write `make test`, with the backticks; or leave out the colon after the field: then it is description",
-		"the value of %s above the tasks is not in backticks", epic.Quoted(field))
+// notOfEpic reports a line that is nearly a field of the epic, or stands among them.
+func notOfEpic(p *parser, l line) {
+	p.add(l.place(), "an epic has **Checks:** and **Protected:**, with values in `backticks`, in a paragraph of their own; without the colon it is description",
+		"%s is not a field of the epic", epic.Quoted(l.text))
 }
 
 // inCode tells a line with something in backticks.

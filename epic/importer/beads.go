@@ -34,7 +34,7 @@ func readBeads(s source, d *draft) {
 	if d.title = path.Base(path.Dir(path.Dir(s.name))); d.title == "." {
 		d.title = "Issues"
 	}
-	r := tracker{draft: d, epics: map[string]*item{}, parent: map[string]string{}}
+	r := tracker{d: d, epics: map[string]*item{}, parent: map[string]string{}}
 	number, next := 0, 0
 	for raw := range bytes.Lines(s.data) {
 		number++
@@ -46,19 +46,19 @@ func readBeads(s source, d *draft) {
 		}
 		n, err := placed.Parse(text, number)
 		if err != nil {
-			d.fail(number, "the line is no JSON object: %v", errors.Unwrap(err))
+			d.fail(number, "the line is not a JSON object: %v", errors.Unwrap(err))
 			continue
 		}
 		r.issue(n, offset)
 	}
 	r.children()
 	var objects []*placed.Node
-	for _, it := range r.items {
+	for _, it := range r.d.items {
 		if it.open() {
 			objects = append(objects, it.node)
 		}
 	}
-	r.unread(false, objects...)
+	r.d.unread(false, objects...)
 }
 
 // issue takes an issue, whose line begins at an offset.
@@ -68,7 +68,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		it.state = edit{offset + status.From, offset + status.To, `"closed"`}
 	}
 	if it.id == "" {
-		r.tell(n.Line, "an issue without an id is left out")
+		r.d.tell(n.Line, "an issue without an id is left out")
 		return
 	}
 	if p, err := strconv.Atoi(n.Get("priority").String()); err == nil {
@@ -76,7 +76,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	}
 	it.describe("description", "design", "notes")
 	it.criteria = points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
-	r.state(it, n.Get("status").String())
+	r.d.state(it, n.Get("status").String())
 	switch kind := n.Get("issue_type").String(); kind {
 	case "bug":
 		it.kind = epic.KindBugfix
@@ -85,7 +85,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
 		if it.open() {
 			it.left = true
-			r.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which is no work: it is left out")
+			r.d.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
 		}
 	}
 	if minutes, err := strconv.ParseFloat(n.Get("estimated_minutes").String(), 64); err == nil && minutes > 0 {
@@ -96,7 +96,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		r.epics[it.id] = it
 		return
 	}
-	r.items = append(r.items, it)
+	r.d.items = append(r.d.items, it)
 }
 
 func (r *tracker) dependencies(n *placed.Node, it *item) {

@@ -41,7 +41,7 @@ func readBmad(s source, d *draft) {
 		return
 	}
 	d.unread(true, root)
-	planned := d.bmadPlanned(s)
+	planned := bmadPlanned(d, s)
 	last := map[string]string{} // the last group that has been
 	before := ""
 	for i, key := range states.Keys {
@@ -55,7 +55,7 @@ func readBmad(s source, d *draft) {
 			d.tell(value.Line, key+" is neither an epic nor a story")
 			continue
 		}
-		it := d.bmadStory(s, m, value.Line, value.String())
+		it := bmadStoryItem(d, s, m, value.Line, value.String())
 		it.state = becomes(value, "done")
 		if p := planned[m[1]+"."+m[2]]; p != nil && len(it.description)+len(it.criteria) == 0 {
 			it.title, it.description, it.criteria = cmp.Or(p.title, it.title), p.description, p.criteria
@@ -74,8 +74,8 @@ func readBmad(s source, d *draft) {
 	d.chain(d.items, true)
 }
 
-// bmadStory reads a story, and its file when it has one.
-func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
+// bmadStoryItem reads a story, and its file when it has one.
+func bmadStoryItem(d *draft, s source, m []string, n int, state string) *item {
 	it := &item{
 		id: m[1] + "." + m[2], as: "S" + m[1] + "-" + m[2], line: n, priority: normal, title: strings.ReplaceAll(m[3], "-", " "),
 	}
@@ -96,7 +96,7 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 			it.criteria = clauses(part.body)
 		case bmadOfAgent.MatchString(name):
 			if join(part.body) != "" {
-				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "agents are not told "+clip(name, 60)+", the record of an agent")
+				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "briefs leave out "+clip(name, 60)+", the record of an agent")
 			}
 		case bmadTasks.MatchString(name):
 			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
@@ -108,7 +108,7 @@ func (d *draft) bmadStory(s source, m []string, n int, state string) *item {
 }
 
 // bmadPlanned returns the stories of epics.md, in the folder above or beside, by their numbers.
-func (d *draft) bmadPlanned(s source) map[string]*item {
+func bmadPlanned(d *draft, s source) map[string]*item {
 	found := map[string]*item{}
 	folder := path.Dir(s.name)
 	for _, place := range []string{folder, path.Join(path.Dir(folder), "planning-artifacts"), path.Dir(folder)} {
@@ -134,7 +134,7 @@ func (d *draft) bmadPlanned(s source) map[string]*item {
 			it.say(join(said))
 			found[m[1]+"."+m[2]] = it
 		}
-		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "agents are told its stories, and no more of it"})
+		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "briefs include only its stories"})
 		return found
 	}
 	return found

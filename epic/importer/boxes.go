@@ -25,7 +25,7 @@ func (s source) unclaimed() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	for _, part := range headed(s.body) {
-		d.boxesOf(part)
+		boxesOf(d, part)
 	}
 }
 
@@ -43,8 +43,8 @@ func headed(list []line) []section {
 	return parts
 }
 
-// boxesOf takes the tasks of a section. What stands around them is part of the description of the epic.
-func (d *draft) boxesOf(part section) {
+// boxesOf takes the tasks of a section. The text around them becomes part of the description of the epic.
+func boxesOf(d *draft, part section) {
 	entries, rest := checklist(part.body)
 	name := unformatted(part.heading.rest)
 	d.prose(name, rest)
@@ -57,7 +57,7 @@ func (d *draft) boxesOf(part section) {
 			owner.below(e)
 			continue
 		}
-		it := d.box(e, name)
+		it := boxItem(d, e, name)
 		if e.number != "" {
 			if before != nil {
 				it.follow(before)
@@ -70,8 +70,8 @@ func (d *draft) boxesOf(part section) {
 	}
 }
 
-// box adds the task of a box.
-func (d *draft) box(e *entry, section string) *item {
+// boxItem adds the task of a box.
+func boxItem(d *draft, e *entry, section string) *item {
 	it := &item{
 		id: clip(unformatted(e.title), 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.line.n, priority: normal,
 		title: unformatted(e.title), done: e.line.done(),

@@ -24,7 +24,7 @@ func (e *entry) parent() string {
 	return e.number[:max(i, 0)]
 }
 
-// checklist takes the boxes out of some lines. What stands below one and further in belongs to it; the rest is returned.
+// checklist takes the boxes out of some lines. Lines below a box and further in belong to it; it returns the rest.
 func checklist(list []line) (entries []entry, rest []line) {
 	var open []int // boxes in one another
 	for _, l := range list {

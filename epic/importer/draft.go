@@ -97,7 +97,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
 	p := &Plan{Epic: e}
-	ids := d.ids()
+	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {
 		if it.done {
@@ -107,9 +107,9 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			continue
 		}
 		open = append(open, it)
-		e.Tasks = append(e.Tasks, d.task(it, ids))
+		e.Tasks = append(e.Tasks, taskOf(d, it, ids))
 	}
-	e.Groups = d.grouped(open)
+	e.Groups = grouped(d, open)
 	if len(open) == 0 && len(d.problems) == 0 {
 		why := "no task was found in it"
 		if p.Done > 0 {

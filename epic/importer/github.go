@@ -37,7 +37,7 @@ func (i *Issue) Closed() bool { return strings.EqualFold(i.State, "closed") }
 // waits for what it is blocked by. Source is what the epic is called where the issues have no common parent. The error is epic.Problems.
 func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
 	source = plaintext.Line(source)
-	r := tracker{draft: &draft{file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
+	r := tracker{d: &draft{file: source, title: source}, epics: map[string]*item{}, parent: map[string]string{}}
 	slices.SortFunc(issues, func(a, b Issue) int { return cmp.Compare(a.Number, b.Number) })
 	for i := range issues {
 		r.githubIssue(&issues[i])
@@ -47,10 +47,10 @@ func FromIssues(issues []Issue, source string, now time.Time) (*Plan, error) {
 	}
 	tops := slices.DeleteFunc(slices.Clone(issues), func(i Issue) bool { return r.parent[issueID(i.Number)] != "" })
 	if len(tops) == 1 {
-		r.title = plaintext.Line(tops[0].Title)
+		r.d.title = plaintext.Line(tops[0].Title)
 	}
 	r.children()
-	plan, err := r.plan(now)
+	plan, err := r.d.plan(now)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.told = append(r.told, Told{File: i.URL, Why: it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
+			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}
@@ -89,7 +89,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		r.epics[it.id] = it
 		return
 	}
-	r.items = append(r.items, it)
+	r.d.items = append(r.d.items, it)
 }
 
 // label takes what a word says of the kind and priority.

@@ -29,7 +29,7 @@ func claimsGsd(s source) bool {
 // itself. A phase waits for those it depends on.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
-	r := gsdReader{draft: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
+	r := gsdReader{d: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
 	for _, name := range glob(s.files, path.Dir(s.name), "phases/*/*-PLAN.md") {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
@@ -67,7 +67,7 @@ type gsdEntry struct {
 }
 
 type gsdReader struct {
-	*draft
+	d *draft
 
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
@@ -117,7 +117,7 @@ func (r *gsdReader) detail(s source, m []string, part *section) {
 			if field == "depends on" {
 				p.at = l.n
 				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
-					r.tell(l.n, "this names no phase such as Phase 1, so nothing is waited for")
+					r.d.tell(l.n, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
 			}
@@ -152,13 +152,13 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
 	if m == nil {
 		if !l.done() {
-			r.tell(l.n, "this box is no plan such as 01-02-PLAN.md, so it is no task")
+			r.d.tell(l.n, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
 		}
 		return
 	}
 	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: cmp.Or(m[2], p.title), done: l.done()}
 	if file := r.files[m[1]]; file != "" && !it.done {
-		it.say(join(r.read(s, file)))
+		it.say(join(r.d.read(s, file)))
 	}
 	p.plans = append(p.plans, it)
 }
@@ -167,36 +167,36 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 func (r *gsdReader) tasks() {
 	for _, p := range r.order {
 		name := groupName("Phase " + p.number + ": " + p.title)
-		from := len(r.items)
+		from := len(r.d.items)
 		if len(p.plans) == 0 {
 			whole := &item{id: "Phase " + p.number, as: "P" + p.number, line: p.line, box: p.box, title: p.title, priority: normal, done: p.done}
-			r.items = append(r.items, whole)
+			r.d.items = append(r.d.items, whole)
 		}
 		for _, it := range p.plans {
 			it.done = it.done || p.done
-			r.items = append(r.items, it)
+			r.d.items = append(r.d.items, it)
 		}
-		r.chain(r.items[from:], false)
-		for _, it := range r.items[from:] {
+		r.d.chain(r.d.items[from:], false)
+		for _, it := range r.d.items[from:] {
 			it.group = name
 		}
-		r.share(r.items[from:], name, strings.Join(p.description, "\n\n"))
-		if last := lastOpen(r.items[from:]); last != nil {
+		r.d.share(r.d.items[from:], name, strings.Join(p.description, "\n\n"))
+		if last := lastOpen(r.d.items[from:]); last != nil {
 			last.criteria = p.criteria
 		} else if p.box > 0 && !p.done {
-			r.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
+			r.d.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{name: name}
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.fail(p.at, "phase %s waits for phase %s, which is not in the plan", p.number, number)
+				r.d.fail(p.at, "phase %s waits for phase %s, which is not in the plan", p.number, number)
 			case on != p:
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}
 		}
 		g.line = p.at
-		r.groups = append(r.groups, g)
+		r.d.groups = append(r.d.groups, g)
 	}
 }
 

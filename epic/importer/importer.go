@@ -34,7 +34,7 @@ type Offered = blueprint.Offered
 // Format is one form of plans.
 type Format struct {
 	Name string
-	Tool string // whose it is, for people; "": nobody's
+	Tool string // that writes it, for people; "": any
 	// Files are what such a plan is found by: paths below a folder, in which * stands for any name.
 	Files []string
 
@@ -89,7 +89,7 @@ func (f Format) open(files fs.FS, name string) (s source, err error) {
 	switch f.in {
 	case markdown:
 		if slices.Contains(s.data, 0) {
-			return s, fmt.Errorf("%s is no text", name)
+			return s, fmt.Errorf("%s is not text", name)
 		}
 		s.list = lines(s.data)
 		s.title, s.body = firstHeading(s.list)
@@ -163,25 +163,15 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// glob returns what a pattern means below a folder. (That of package fs opens whatever may be a folder, and waits where it is a pipe.)
+// glob returns the files that a pattern matches below a folder.
 func glob(files fs.FS, folder, pattern string) (names []string) {
-	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
-		return nil
-	}
-	entries, err := fs.ReadDir(files, folder)
+	below, err := fs.Sub(files, folder)
 	if err != nil {
 		return nil
 	}
-	first, rest, more := strings.Cut(pattern, "/")
-	for _, e := range entries { // which are sorted
-		name := path.Join(folder, e.Name())
-		switch matches, err := path.Match(first, e.Name()); {
-		case err != nil || !matches:
-		case more:
-			names = append(names, glob(files, name, rest)...)
-		default:
-			names = append(names, name)
-		}
+	found, _ := fs.Glob(below, pattern) // the patterns are good
+	for _, name := range found {
+		names = append(names, path.Join(folder, name))
 	}
 	return names
 }
@@ -211,7 +201,7 @@ func (s source) text(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
+		return nil, fmt.Errorf("%s is not a file", name)
 	}
 	f, err := s.files.Open(name)
 	if err != nil {
@@ -225,7 +215,7 @@ func (s source) text(name string) ([]byte, error) {
 	return data, err
 }
 
-// beside returns the lines of a file in the folder of the plan, or none when there is no such file.
+// beside returns the lines of a file in the folder of the plan, or none when it does not exist.
 func (s source) beside(name string) []line {
 	data, err := s.text(path.Join(path.Dir(s.name), name))
 	if err != nil {
@@ -234,7 +224,7 @@ func (s source) beside(name string) []line {
 	return lines(data)
 }
 
-// read returns the lines of a file in the folder of the plan. One that is there and cannot be read is told.
+// read returns the lines of a file in the folder of the plan. It reports a file that it cannot read.
 func (d *draft) read(s source, name string) []line {
 	file := path.Join(path.Dir(s.name), name)
 	data, err := s.text(file)
@@ -244,14 +234,14 @@ func (d *draft) read(s source, name string) []line {
 	return lines(data)
 }
 
-// companions tells which documents beside the plan agents are not told, or only a part of, and has agents told where they are.
-func (d *draft) companions(s source, partly, part string, wholly ...string) {
+// companions lists the documents beside the plan that briefs leave out or shorten, and names them in the description.
+func companions(d *draft, s source, partly, part string, wholly ...string) {
 	var unread, there []string
 	for _, name := range glob(s.files, path.Dir(s.name), "*.md") {
 		base := path.Base(name)
 		switch {
 		case base == partly:
-			d.tellOf(name, 0, "agents are told "+part+", and no more of it")
+			d.tellOf(name, 0, "briefs include only "+part)
 		case name == s.name || slices.Contains(wholly, base) || strings.EqualFold(base, "readme.md"):
 			continue
 		default:
@@ -265,7 +255,7 @@ func (d *draft) companions(s source, partly, part string, wholly ...string) {
 	if folder := d.at(path.Dir(s.name)); len(there) > 0 {
 		d.description = append(d.description, "Further documents in "+clip(folder, 200)+", as far as your checkout has them: "+clip(strings.Join(there, ", "), 500))
 		if len(unread) > 0 {
-			d.told = append(d.told, Told{File: folder, Why: "agents are told where these are, and not what they say: " + clip(strings.Join(unread, ", "), 500)})
+			d.told = append(d.told, Told{File: folder, Why: "briefs name these, and do not include them: " + clip(strings.Join(unread, ", "), 500)})
 		}
 	}
 }

@@ -239,11 +239,11 @@ func TestHostileFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, data, want string }{
 		"large":  {"prd.json", `{"userStories": [` + strings.Repeat(" ", MaxSize) + `]}`, "larger than 4 MiB"},
 		"deep":   {"prd.json", `{"userStories": ` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`, "values stand more than 100 deep in one another"},
-		"binary": {"tasks.md", "- [ ] T001 a\x00b\n", "is no text"},
+		"binary": {"tasks.md", "- [ ] T001 a\x00b\n", "is not text"},
 		"cut":    {"prd.json", "{\n\"userStories\": [{\"id\": \"A\"", "prd.json:2:1: unexpected EOF"},
 		"more":   {"prd.json", "{\"userStories\": []}\n{}", "something follows the value"},
 		"none":   {"prd.json", `{"userStories": []}`, "no task was found in it"},
-		"folder": {"prd.json/x", "", "prd.json is no file"},
+		"folder": {"prd.json/x", "", "prd.json is not a file"},
 		"steps":  {"plan.md", "# A\n\n1. one\n", "no step was found in it: numbered headings, or a numbered list below one such as Steps"},
 		"other":  {"tasks.json", `{"name": "x"}`, "it has no list of tasks"},
 	} {

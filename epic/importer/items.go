@@ -31,8 +31,8 @@ func (d *draft) share(items []*item, heading, text string) {
 	}
 }
 
-// state takes the word with which a plan says how far an item is. Words that are in none of these lists are told, and mean that it is
-// to be done.
+// state takes the word with which a plan says how far an item is. It reports a word that is in none of these lists, and takes it for
+// pending.
 func (d *draft) state(it *item, word string) {
 	word = strings.ToLower(word)
 	switch strings.ReplaceAll(word, "_", "-") {

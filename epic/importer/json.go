@@ -26,7 +26,7 @@ func (d *draft) after(it *item, n *placed.Node) {
 		if on := dep.String(); on != "" {
 			it.after = append(it.after, reference{id: on, line: dep.Line})
 		} else if dep.Says() {
-			d.tell(dep.Line, "this is no id, so "+clip(it.id, 60)+" does not wait for it")
+			d.tell(dep.Line, "this is not an id, so "+clip(it.id, 60)+" does not wait for it")
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (d *draft) after(it *item, n *placed.Node) {
 // mostNames bounds the fields that are named.
 const mostNames = 20
 
-// unread names the fields of objects that nobody has asked for, once each, in their order or sorted.
+// unread names the fields of objects that no reader has used, once each, in their order or sorted.
 func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 	var names []string
 	line := 0
@@ -58,7 +58,7 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 		names = append(names[:mostNames], fmt.Sprintf("and %d more", len(names)-mostNames))
 	}
 	if len(names) > 0 {
-		d.tell(line, "agents are not told the fields "+strings.Join(names, ", "))
+		d.tell(line, "briefs leave out the fields "+strings.Join(names, ", "))
 	}
 }
 

@@ -30,7 +30,7 @@ func claimsKiro(s source) bool {
 func readKiro(s source, d *draft) {
 	wanted := d.read(s, "requirements.md")
 	criteria := kiroCriteria(wanted)
-	d.companions(s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
+	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
@@ -40,7 +40,7 @@ func readKiro(s source, d *draft) {
 	d.prose("Design", design)
 	entries, rest := checklist(s.body)
 	d.prose("", rest)
-	r := kiroReader{draft: d, criteria: criteria, groups: map[string]*kiroGroup{}}
+	r := kiroReader{d: d, criteria: criteria, groups: map[string]*kiroGroup{}}
 	for i := range entries {
 		if above := entries[i].parent(); above != "" {
 			r.groups[above] = &kiroGroup{}
@@ -60,7 +60,7 @@ func readKiro(s source, d *draft) {
 
 // kiroReader goes through the boxes.
 type kiroReader struct {
-	*draft
+	d *draft
 
 	criteria map[string]string
 	groups   map[string]*kiroGroup // by their numbers
@@ -83,9 +83,9 @@ func (r *kiroReader) entry(e *entry) {
 	if g := r.groups[e.number]; g != nil && e.number != "" {
 		if g.name == "" {
 			g.name, g.said, g.line, g.open = groupName(e.number+" "+title), join(e.below), e.line.n, !e.line.done()
-			r.draft.groups, r.order = append(r.draft.groups, group{name: g.name}), append(r.order, g)
+			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
 		} else {
-			r.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: agents are not told this one")
+			r.d.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}
 		return
 	}
@@ -96,12 +96,12 @@ func (r *kiroReader) entry(e *entry) {
 		}
 		return
 	case e.optional && !e.line.done():
-		r.tell(e.line.n, clip(cmp.Or(e.number, title), 60)+" is optional, and left out")
+		r.d.tell(e.line.n, clip(cmp.Or(e.number, title), 60)+" is optional, and left out")
 		return
 	}
 	it := &item{id: cmp.Or(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
 	if e.number == "" {
-		it.as = fmt.Sprintf("T%d", len(r.items)+1)
+		it.as = fmt.Sprintf("T%d", len(r.d.items)+1)
 	}
 	r.last, r.column = it, e.line.indent
 	r.detail(it, e.below)
@@ -109,7 +109,7 @@ func (r *kiroReader) entry(e *entry) {
 		it.group = g.name
 		g.items = append(g.items, it)
 	}
-	r.items = append(r.items, it)
+	r.d.items = append(r.d.items, it)
 }
 
 // detail takes what stands below a task.
@@ -129,7 +129,7 @@ func (r *kiroReader) detail(it *item, below []line) {
 			if text := r.criteria[n]; text != "" {
 				it.criteria = append(it.criteria, n+": "+text)
 			} else if it.open() {
-				r.tell(l.n, "requirement "+clip(n, 40)+" is not in requirements.md")
+				r.d.tell(l.n, "requirement "+clip(n, 40)+" is not in requirements.md")
 			}
 		}
 	}

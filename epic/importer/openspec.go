@@ -27,7 +27,7 @@ func claimsOpenspec(s source) bool {
 // change wants in specs. Its tasks are done in their order: the form has no other.
 func readOpenspec(s source, d *draft) {
 	proposal := d.read(s, "proposal.md")
-	d.companions(s, "", "", "proposal.md", "design.md")
+	companions(d, s, "", "", "proposal.md", "design.md")
 	title, proposed := firstHeading(proposal)
 	change := path.Base(path.Dir(s.name))
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), change)
@@ -39,16 +39,16 @@ func readOpenspec(s source, d *draft) {
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
 	before, sections := cut(s.body, 2)
-	d.openspecSection(0, section{body: before})
+	openspecTasks(d, 0, section{body: before})
 	for i, part := range sections {
-		d.openspecSection(i+1, part)
+		openspecTasks(d, i+1, part)
 	}
 	d.chain(d.items, false)
 }
 
-// openspecSection takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
+// openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
 // of its place.
-func (d *draft) openspecSection(place int, part section) {
+func openspecTasks(d *draft, place int, part section) {
 	entries, rest := checklist(part.body)
 	name := unformatted(part.heading.rest)
 	if len(entries) == 0 {

@@ -60,12 +60,12 @@ func readPlanmode(s source, d *draft) {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
-	d.steps(s.body, starts)
+	stepsAt(d, s.body, starts)
 	d.chain(d.items, false)
 }
 
-// steps takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.
-func (d *draft) steps(list []line, starts []int) {
+// stepsAt takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.
+func stepsAt(d *draft, list []line, starts []int) {
 	rest := slices.Clone(list[:starts[0]])
 	for k, at := range starts {
 		end := len(list)
@@ -76,7 +76,7 @@ func (d *draft) steps(list []line, starts []int) {
 		for own < end && !(list[own].kind == headingLine && (list[at].kind != headingLine || list[own].level <= list[at].level)) {
 			own++
 		}
-		d.step(list[at], list[at+1:own])
+		takeStep(d, list[at], list[at+1:own])
 		rest = append(rest, list[own:end]...)
 	}
 	for _, part := range headed(rest) {
@@ -84,7 +84,7 @@ func (d *draft) steps(list []line, starts []int) {
 	}
 }
 
-func (d *draft) step(head line, below []line) {
+func takeStep(d *draft, head line, below []line) {
 	m := stepHeading.FindStringSubmatch(unformatted(head.rest))
 	if head.kind == itemLine {
 		m = stepItem.FindStringSubmatch(head.text)[1:]

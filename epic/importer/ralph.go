@@ -29,7 +29,7 @@ func readRalph(s source, d *draft) {
 	orders, objects := false, []*placed.Node{root}
 	places := map[*item]int{}
 	for _, n := range root.Get("userStories").List() {
-		it := d.story(n)
+		it := ralphStory(d, n)
 		if it == nil {
 			continue
 		}
@@ -50,7 +50,7 @@ func readRalph(s source, d *draft) {
 	}
 }
 
-func (d *draft) story(n *placed.Node) *item {
+func ralphStory(d *draft, n *placed.Node) *item {
 	id := n.Get("id").String()
 	if id == "" {
 		d.tell(n.Line, "a story without an id is left out")

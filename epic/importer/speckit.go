@@ -31,9 +31,9 @@ func claimsSpeckit(s source) bool {
 // all phases before the first of them. A task without [P] waits for the one before it in its phase.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
-	d.companions(s, "spec.md", "the scenarios of its stories")
+	companions(d, s, "spec.md", "the scenarios of its stories")
 	before, phases := cut(s.body, 2)
-	r := speckitReader{draft: d, last: map[string]*item{}}
+	r := speckitReader{d: d, last: map[string]*item{}}
 	r.phase(&section{body: before})
 	for i := range phases {
 		r.phase(&phases[i])
@@ -44,7 +44,7 @@ func readSpeckit(s source, d *draft) {
 
 // speckitReader goes through the phases.
 type speckitReader struct {
-	*draft
+	d *draft
 
 	phases []*speckitGroup
 	rest   []line           // of sections without tasks
@@ -73,12 +73,12 @@ func (r *speckitReader) phase(s *section) {
 	}
 	var before *item
 	var said []line
-	first := len(r.items)
+	first := len(r.d.items)
 	for _, l := range s.body {
 		m := speckitTask.FindStringSubmatch(l.rest)
 		if l.box == 0 || m == nil {
 			if l.box == ' ' {
-				r.tell(l.n, "this item has no id such as T001, so it is no task")
+				r.d.tell(l.n, "this item has no id such as T001, so it is not a task")
 			}
 			said = append(said, l)
 			continue
@@ -90,14 +90,14 @@ func (r *speckitReader) phase(s *section) {
 		if it.open() {
 			before = it
 		}
-		r.items = append(r.items, it)
+		r.d.items = append(r.d.items, it)
 	}
-	if len(r.items) == first {
-		r.prose(s.heading.rest, said)
+	if len(r.d.items) == first {
+		r.d.prose(s.heading.rest, said)
 		r.rest = append(r.rest, said...)
 		return
 	}
-	r.share(r.items[first:], name, join(said))
+	r.d.share(r.d.items[first:], name, join(said))
 	if name != "" {
 		r.phases = append(r.phases, p)
 	}
@@ -107,7 +107,7 @@ var digits = lazyregexp.New(`\d+`)
 
 // task reads a task, whose parts are m, and whether it has [P].
 func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
-	// Which tasks it waits for is no part of what it is: their ids change when the list is numbered anew.
+	// The title leaves out the ids of tasks that it waits for: they change with the numbers of the list.
 	what := cmp.Or(speckitAfter.ReplaceAllString(m[3], ""), m[3])
 	it = &item{id: m[1], line: l.n, title: unformatted(what), priority: p.urgency, group: p.name, done: l.done()}
 	it.say(marked(what))
@@ -146,7 +146,7 @@ func (r *speckitReader) waits() {
 			for _, number := range digits.FindAllString(on[1], -1) {
 				switch p := stories[m[1]]; {
 				case p == nil || stories[number] == nil:
-					r.tell(l.n, "story "+clip(m[1], 10)+" depends on story "+clip(number, 10)+", and one of them has no phase")
+					r.d.tell(l.n, "story "+clip(m[1], 10)+" depends on story "+clip(number, 10)+", and one of them has no phase")
 				case number != m[1]:
 					p.after, p.line = append(p.after, stories[number].name), l.n
 				}
@@ -161,7 +161,7 @@ func (r *speckitReader) order() {
 	var barrier, side []string // what a phase after the last one that all wait for has to wait for
 	for _, p := range r.phases {
 		if p.story {
-			r.groups = append(r.groups, group{p.name, append(slices.Clone(barrier), p.after...), p.line})
+			r.d.groups = append(r.d.groups, group{p.name, append(slices.Clone(barrier), p.after...), p.line})
 			side = append(side, p.name)
 			continue
 		}
@@ -169,7 +169,7 @@ func (r *speckitReader) order() {
 		if len(side) > 0 {
 			after = side
 		}
-		r.groups = append(r.groups, group{name: p.name, after: after})
+		r.d.groups = append(r.d.groups, group{name: p.name, after: after})
 		barrier, side = []string{p.name}, nil
 	}
 }

@@ -56,7 +56,7 @@ func readTaskmaster(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
 	for _, n := range chosen.tasks {
-		d.taskmasterTask(n, parts)
+		taskmasterTask(d, n, parts)
 	}
 	objects := []*placed.Node{chosen.whole}
 	for _, it := range d.items {
@@ -69,13 +69,13 @@ func readTaskmaster(s source, d *draft) {
 }
 
 // taskmasterTask takes a task, or its subtasks.
-func (d *draft) taskmasterTask(n *placed.Node, parts map[string][]*item) {
+func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 	id := n.Get("id").String()
 	if id == "" {
 		d.tell(n.Line, "a task without an id is left out")
 		return
 	}
-	whole := d.taskmasterItem(n, id)
+	whole := taskmasterItem(d, n, id)
 	subtasks := n.Get("subtasks").List()
 	for _, sub := range subtasks {
 		number := sub.Get("id").String()
@@ -86,7 +86,7 @@ func (d *draft) taskmasterTask(n *placed.Node, parts map[string][]*item) {
 		if !strings.HasPrefix(number, id+".") {
 			number = id + "." + number
 		}
-		it := d.taskmasterItem(sub, number)
+		it := taskmasterItem(d, sub, number)
 		if sub.Get("priority") == nil {
 			it.priority = whole.priority
 		}
@@ -114,7 +114,7 @@ func (d *draft) taskmasterTask(n *placed.Node, parts map[string][]*item) {
 }
 
 // taskmasterItem reads what a task and a subtask have alike.
-func (d *draft) taskmasterItem(n *placed.Node, id string) *item {
+func taskmasterItem(d *draft, n *placed.Node, id string) *item {
 	it := &item{
 		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
 		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),

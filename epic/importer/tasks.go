@@ -18,8 +18,8 @@ const (
 	maxTaskID = 32
 )
 
-// task makes one task.
-func (d *draft) task(it *item, ids map[string]*item) epic.Task {
+// taskOf makes one task.
+func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	it.title = strings.TrimSpace(plaintext.Clean(it.title))
 	t := epic.Task{
 		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
@@ -56,8 +56,8 @@ func (d *draft) task(it *item, ids map[string]*item) epic.Task {
 	return t
 }
 
-// grouped returns the groups that have open tasks. A group whose tasks are all done holds nobody up, but what it waits for does.
-func (d *draft) grouped(open []*item) (list []epic.Group) {
+// grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
+func grouped(d *draft, open []*item) (list []epic.Group) {
 	has := map[string][]string{}
 	for _, it := range open {
 		has[it.group] = append(has[it.group], it.as)
@@ -90,8 +90,8 @@ func groupLine(groups []group, name string) int {
 	return 0
 }
 
-// ids gives every item an id that a task may have, and returns the items by the ids of the plan.
-func (d *draft) ids() map[string]*item {
+// settleIDs gives every item an id that a task may have, and returns the items by the ids of the plan.
+func settleIDs(d *draft) map[string]*item {
 	byID, taken, next := map[string]*item{}, map[string]bool{}, map[string]int{}
 	for _, it := range d.items {
 		if first := byID[it.id]; first == nil {

@@ -29,7 +29,7 @@ var openBox = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
 // Place is where a task stood in its plan when that was read.
 type Place struct {
 	ID    string // in the plan
-	Title string // as it was read; "": whatever has the id
+	Title string // in the plan as relay read it; "": any task with the id
 	Line  int    // tells tasks of one id apart
 }
 
@@ -46,7 +46,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	starts := lineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
-		it, why := d.standing(task)
+		it, why := standing(d, task)
 		if it == nil {
 			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
@@ -65,8 +65,8 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 }
 
 // standing returns the item that a task is by now: the one with its id and title, else the only one with its title, where the plan has
-// been numbered anew; nil, and why, if there is none.
-func (d *draft) standing(task Place) (it *item, why string) {
+// other numbers now; nil, and why, if there is none.
+func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {
@@ -76,7 +76,7 @@ func (d *draft) standing(task Place) (it *item, why string) {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)
 		}
 		if len(same) > 1 && same[0].id != task.ID {
-			same = nil // nobody knows which
+			same = nil // ambiguous
 		}
 	}
 	switch {

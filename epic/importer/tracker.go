@@ -9,7 +9,7 @@ import (
 
 // tracker gathers the issues of a tracker, which may be parts of others.
 type tracker struct {
-	*draft
+	d *draft
 
 	epics  map[string]*item  // issues that are only the group of their children
 	parent map[string]string // of an issue
@@ -36,10 +36,10 @@ func (r *tracker) above(id string) (list []*item) {
 func (r *tracker) children() {
 	under := map[string][]*item{}
 	groups := map[string][]*item{} // by the nearest epic
-	for _, it := range r.items {
+	for _, it := range r.d.items {
 		for i, whole := range r.above(it.id) {
 			under[whole.id] = append(under[whole.id], it)
-			r.waits(it, whole.after)
+			r.d.waits(it, whole.after)
 			if i == 0 {
 				it.group = groupName(whole.id + " " + whole.title)
 				groups[whole.id] = append(groups[whole.id], it)
@@ -50,36 +50,36 @@ func (r *tracker) children() {
 	for _, whole := range wholes {
 		switch parts := under[whole.id]; {
 		case len(parts) == 0 && whole.open():
-			r.items = append(r.items, whole)
+			r.d.items = append(r.d.items, whole)
 		case whole.open() && lastOpen(parts) == nil:
-			r.tell(whole.line, clip(whole.id, 60)+" is open, and all of its parts are done: it is left out")
+			r.d.tell(whole.line, clip(whole.id, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
 	for _, whole := range wholes {
-		r.share(groups[whole.id], "Part of "+groupName(whole.id+" "+whole.title), strings.Join(whole.description, "\n\n"))
+		r.d.share(groups[whole.id], "Part of "+groupName(whole.id+" "+whole.title), strings.Join(whole.description, "\n\n"))
 	}
-	slices.SortStableFunc(r.items, func(a, b *item) int { return cmp.Compare(a.line, b.line) })
+	slices.SortStableFunc(r.d.items, func(a, b *item) int { return cmp.Compare(a.line, b.line) })
 	r.references(under)
 }
 
 // references settles what the issues wait for, given those that each epic consists of.
 func (r *tracker) references(under map[string][]*item) {
 	known, named := map[string]bool{}, map[string]bool{}
-	for _, it := range r.items {
+	for _, it := range r.d.items {
 		known[it.id] = true
 		if it.group != "" && !named[it.group] {
 			named[it.group] = true
-			r.groups = append(r.groups, group{name: it.group})
+			r.d.groups = append(r.d.groups, group{name: it.group})
 		}
 	}
-	for _, it := range r.items {
-		r.wholes(it, under)
+	for _, it := range r.d.items {
+		r.d.wholes(it, under)
 		it.after = slices.DeleteFunc(it.after, func(ref reference) bool {
 			if known[ref.id] || ref.id == it.id {
 				return ref.id == it.id
 			}
 			if r.epics[ref.id] == nil && it.open() {
-				r.tell(it.line, it.id+" waits for "+clip(ref.id, 60)+", which is not among these issues")
+				r.d.tell(it.line, it.id+" waits for "+clip(ref.id, 60)+", which is not among these issues")
 			}
 			return true
 		})

@@ -54,7 +54,7 @@ func Parse(name string, src []byte) (*List, error) {
 	case root == nil:
 		p.add(nil, "start with version: 1 and epics:", "the playlist is empty")
 	case epic.Follow(root).Kind != yaml.MappingNode:
-		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", kind(root))
+		p.add(root, "start with version: 1 and epics:", "a playlist must be a mapping, not %s", epic.KindOf(root))
 	default:
 		p.root(epic.Follow(root))
 	}
@@ -118,7 +118,7 @@ func (p *parser) version(root, n *yaml.Node) {
 	case n == nil:
 		p.add(root, "add version: 1", "version is missing")
 	case epic.Follow(n).Kind != yaml.ScalarNode || epic.Follow(n).Value != "1":
-		p.add(n, "relay reads version: 1", "there is no version %s of playlists", kind(n))
+		p.add(n, "relay reads version: 1", "version must be 1, not %s", epic.KindOf(n))
 	}
 }
 
@@ -132,7 +132,7 @@ func (p *parser) epics(root, n *yaml.Node) {
 		p.add(n, hint, "the playlist has no epics")
 		return
 	case epic.Follow(n).Kind != yaml.SequenceNode:
-		p.add(n, hint, "epics must be a list, not %s", kind(n))
+		p.add(n, hint, "epics must be a list, not %s", epic.KindOf(n))
 		return
 	}
 	items := epic.Follow(n).Content
@@ -143,7 +143,7 @@ func (p *parser) epics(root, n *yaml.Node) {
 	seen := map[string]int{}
 	for _, item := range items {
 		if epic.Follow(item).Kind != yaml.MappingNode {
-			p.add(item, hint, "an epic must be a mapping with file, not %s", kind(item))
+			p.add(item, hint, "an epic must be a mapping with file, not %s", epic.KindOf(item))
 			continue
 		}
 		p.entry(item, seen)
@@ -227,7 +227,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 		return ""
 	}
 	if !isText(n) {
-		p.add(n, "", "%s must be text, not %s", key, kind(n))
+		p.add(n, "", "%s must be text, not %s", key, epic.KindOf(n))
 		return ""
 	}
 	return epic.Follow(n).Value
@@ -236,7 +236,7 @@ func (p *parser) text(n *yaml.Node, key string) string {
 func (p *parser) status(n *yaml.Node) Status {
 	text := p.text(n, "status")
 	if text != "" && !slices.Contains(states, Status(text)) {
-		p.add(n, "use pending, in_progress, completed or failed", "there is no status %q", text)
+		p.add(n, "use pending, in_progress, completed or failed; relay work writes it itself", "unknown status %q", text)
 		return ""
 	}
 	return Status(text)
@@ -250,7 +250,7 @@ func (p *parser) time(n *yaml.Node, key string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is no time that relay reads", key, text)
+		p.warn(n, "write it as 2026-01-31T07:30:00Z", "%s %q is not a time that relay reads", key, text)
 		return time.Time{}
 	}
 	return t
@@ -264,23 +264,10 @@ func (p *parser) decode(n *yaml.Node, value any, key, tag, want string) {
 	f := epic.Follow(n)
 	fits := f.ShortTag() == tag || tag == "!!float" && f.ShortTag() == "!!int"
 	if current, ok := value.(*int); f.Kind != yaml.ScalarNode || !fits || f.Decode(value) != nil || ok && *current < 0 {
-		p.add(n, "", "%s must be %s, not %s", key, want, kind(n))
+		p.add(n, "", "%s must be %s, not %s", key, want, epic.KindOf(n))
 	}
 }
 
 func isText(n *yaml.Node) bool {
 	return epic.Follow(n).Kind == yaml.ScalarNode && epic.Follow(n).ShortTag() != "!!binary"
-}
-
-// kind says in words what a value is.
-func kind(n *yaml.Node) string {
-	switch n = epic.Follow(n); {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case epic.IsNull(n):
-		return "empty"
-	}
-	return epic.Quoted(n.Value)
 }

@@ -34,7 +34,7 @@ const (
 
 // List is a playlist. A text or number that the file does not have is empty, and so is a time that it has in another form.
 type List struct {
-	Path              string    // of the file, as it was given
+	Path              string    // of the file, as the caller gave it
 	Name              string    `yaml:"name"` // the file's own name, when it has no name: of its own
 	CreatedAt         time.Time `yaml:"created_at"`
 	Status            Status    `yaml:"status"`
@@ -100,7 +100,7 @@ func fileFault(root string, e *Entry, seen map[string]int) (fault, hint string) 
 	}
 	real, err := filepath.EvalSymlinks(e.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("epic %q: there is no such file", e.File), "paths are relative to the folder of the playlist"
+		return fmt.Sprintf("epic %q: the file does not exist", e.File), "paths are relative to the folder of the playlist"
 	}
 	if err != nil {
 		return fmt.Sprintf("epic %q: %v", e.File, err), ""

@@ -54,13 +54,13 @@ func TestMistakes(t *testing.T) {
 		"a list":      {"- file: a.yml\n", "1:1: a playlist must be a mapping, not a list (start with version: 1 and epics:)"},
 		"large":       {head + "- file: a.yml\n#" + strings.Repeat("x", MaxSize), "1:1: the file is larger than 1 MiB (split the list)"},
 		"no version":  {"epics:\n- file: a.yml\n", "1:1: version is missing (add version: 1)"},
-		"version":     {"version: 2\nepics:\n- file: a.yml\n", `1:10: there is no version "2" of playlists (relay reads version: 1)`},
+		"version":     {"version: 2\nepics:\n- file: a.yml\n", `1:10: version must be 1, not the number 2 (relay reads version: 1)`},
 		"no epics":    {"version: 1\n", "1:1: epics is missing (add epics:, and write each as - file: epics/NAME.yml)"},
 		"none":        {"version: 1\nepics: []\n", "2:8: the playlist has no epics (write each as - file: epics/NAME.yml)"},
 		"epics empty": {"version: 1\nepics:\n", "2:7: the playlist has no epics (write each as - file: epics/NAME.yml)"},
-		"epics text":  {"version: 1\nepics: a.yml\n", `2:8: epics must be a list, not "a.yml" (write each as - file: epics/NAME.yml)`},
+		"epics text":  {"version: 1\nepics: a.yml\n", `2:8: epics must be a list, not the text "a.yml" (write each as - file: epics/NAME.yml)`},
 		"too many":    {head + strings.Repeat("- file: a.yml\n", MaxEpics+1), "1003:3: there are 1001 epics, more than the 1000 that relay reads (split the list)"},
-		"a text":      {head + "- a.yml\n", `3:3: an epic must be a mapping with file, not "a.yml" (write each as - file: epics/NAME.yml)`},
+		"a text":      {head + "- a.yml\n", `3:3: an epic must be a mapping with file, not the text "a.yml" (write each as - file: epics/NAME.yml)`},
 		"no file":     {head + "- status: pending\n", "3:3: the epic has no file (add file: epics/NAME.yml)"},
 		"empty file":  {head + "- file:\n", "3:8: file is empty (name the epic's file, as in epics/NAME.yml)"},
 		"file list":   {head + "- file: [a]\n", "3:9: file must be text, not a list"},
@@ -73,15 +73,15 @@ func TestMistakes(t *testing.T) {
 		"twice":       {head + "- file: a.yml\n- file: ./a.yml\n", `4:9: epic "./a.yml" is already on line 3 (name each file once)`},
 		"key twice":   {head + "- file: a.yml\n  file: b.yml\n", `4:3: key "file" is given twice, first on line 3 (take one of the two out)`},
 		"key map":     {"{a: b}: 1\n" + head + "- file: a.yml\n", "1:1: a key of the playlist must be a word"},
-		"status":      {head + "- file: a.yml\n  status: done\n", `4:11: there is no status "done" (use pending, in_progress, completed or failed)`},
-		"current":     {"current: -1\n" + head + "- file: a.yml\n", `1:10: current must be a number of an epic, from 0, not "-1"`},
-		"duration":    {"duration_minutes: long\n" + head + "- file: a.yml\n", `1:19: duration_minutes must be a number, not "long"`},
-		"continue":    {"continue_on_failure: maybe\n" + head + "- file: a.yml\n", `1:22: continue_on_failure must be true or false, not "maybe"`},
-		"long value":  {"current: " + strings.Repeat("x", 70) + "\n" + head + "- file: a.yml\n", "1:10: current must be a number of an epic, from 0, not \"" + strings.Repeat("x", 60) + `"…`},
+		"status":      {head + "- file: a.yml\n  status: done\n", `4:11: unknown status "done" (use pending, in_progress, completed or failed; relay work writes it itself)`},
+		"current":     {"current: -1\n" + head + "- file: a.yml\n", `1:10: current must be a number of an epic, from 0, not the number -1`},
+		"duration":    {"duration_minutes: long\n" + head + "- file: a.yml\n", `1:19: duration_minutes must be a number, not the text "long"`},
+		"continue":    {"continue_on_failure: maybe\n" + head + "- file: a.yml\n", `1:22: continue_on_failure must be true or false, not the text "maybe"`},
+		"long value":  {"current: " + strings.Repeat("x", 70) + "\n" + head + "- file: a.yml\n", "1:10: current must be a number of an epic, from 0, not the text \"" + strings.Repeat("x", 60) + `"…`},
 		"no yaml":     {head + "- file: [\n", "3:1: YAML: did not find expected node content (look at the indentation of this line and the one before, and for a bracket that is not closed)"},
 		"documents":   {head + "- file: a.yml\n---\nb: c\n", "4:1: the file has a second YAML document (take the line with --- out, and what follows it)"},
-		"no text":     {"\x00", "1:1: the file contains a NUL byte (take it out; in double quotes it can be written as an escape)"},
-		"several":     {"version: 3\nepics:\n- file: /a\n- status: x\n", "1:10: there is no version \"3\" of playlists (relay reads version: 1)\nplaylist.yml:3:9: file \"/a\" is absolute (write it relative to the folder of the playlist)\nplaylist.yml:4:3: the epic has no file (add file: epics/NAME.yml)\nplaylist.yml:4:11: there is no status \"x\" (use pending, in_progress, completed or failed)"},
+		"no text":     {"\x00", "1:1: YAML: control characters are not allowed (save the file as UTF-8; in double quotes a control character can be written as an escape)"},
+		"several":     {"version: 3\nepics:\n- file: /a\n- status: x\n", "1:10: version must be 1, not the number 3 (relay reads version: 1)\nplaylist.yml:3:9: file \"/a\" is absolute (write it relative to the folder of the playlist)\nplaylist.yml:4:3: the epic has no file (add file: epics/NAME.yml)\nplaylist.yml:4:11: unknown status \"x\" (use pending, in_progress, completed or failed; relay work writes it itself)"},
 	} {
 		_, err := Parse("playlist.yml", []byte(c.src))
 		var problems epic.Problems
@@ -99,7 +99,7 @@ func TestWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `p.yml:1:1: unknown key "continue_on_failures" in the playlist is kept and not used (did you mean continue_on_failure?)
-p.yml:2:13: started_at "yesterday" is no time that relay reads (write it as 2026-01-31T07:30:00Z)`
+p.yml:2:13: started_at "yesterday" is not a time that relay reads (write it as 2026-01-31T07:30:00Z)`
 	if got := l.Warnings.Error(); got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -131,7 +131,7 @@ func TestReadFiles(t *testing.T) {
 		"- file: ../plans/again.yml\n- file: ../plans/folder\n- file: ../plans/a.yml/b\n")
 	_, err := Read(root, list)
 	const want = `lists/night.yml:4:1: epic "../../outside.yml" leaves the repository (name a file of this repository, relative to the folder of the playlist)
-lists/night.yml:5:1: epic "../plans/none.yml": there is no such file (paths are relative to the folder of the playlist)
+lists/night.yml:5:1: epic "../plans/none.yml": the file does not exist (paths are relative to the folder of the playlist)
 lists/night.yml:6:1: epic "../plans/out.yml" is a link out of the repository (put the file itself into the repository)
 lists/night.yml:7:1: epic "../plans/again.yml" is the file of line 3 under another name (name each file once)
 lists/night.yml:8:1: epic "../plans/folder" is not a file (name the epic.yml itself)

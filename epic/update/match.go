@@ -10,8 +10,8 @@ import (
 )
 
 // match finds the tasks that a plan had before, and returns their ids here by those that they have in the plan now. A task is the same
-// when its title is, else when it has the same id and says the same, or has a title that has words in common: lists are numbered anew
-// when something is put into their middle.
+// when its title is, else when it has the same id and says the same, or has a title that has words in common: inserting a task
+// in the middle of a list changes the numbers behind it.
 func match(made, plan *epic.Epic) map[string]string {
 	ids, used := map[string]string{}, map[string]bool{}
 	same := func(was, is *epic.Task) {

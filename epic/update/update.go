@@ -16,7 +16,7 @@ import (
 
 // Input is what an update is made of.
 type Input struct {
-	Made  *epic.Epic             // of the plan as it was; Keep has made it
+	Made  *epic.Epic             // of the plan before; Keep has made it
 	Have  *epic.Epic             // epic.yml
 	Plan  *epic.Epic             // the plan as it is
 	Taken func(task string) bool // whether a task has or had an id, besides those of the epics
@@ -33,7 +33,7 @@ type Result struct {
 	Kept    []Task // that the plan has no more, and that stay
 	Whole   []string
 
-	// What the plan gives no more, and that stays: fields of tasks, and of the epic.
+	// Fields of tasks and of the epic that stay although the plan no longer gives them.
 	Left      []Task
 	LeftWhole []string
 }
@@ -41,7 +41,7 @@ type Result struct {
 // Task is a task in which an epic and its plan differ.
 type Task struct {
 	ID     string   `json:"id"`
-	Title  string   `json:"title"` // of a changed task, as it was
+	Title  string   `json:"title"` // of a changed task, before
 	Now    string   `json:"new_title,omitempty"`
 	InPlan string   `json:"in_plan,omitempty"` // its id there, where that is another
 	Fields []string `json:"fields,omitempty"`  // that were changed
@@ -97,7 +97,7 @@ func adopted(in Input) *epic.Epic {
 	return &made
 }
 
-// name gives ids to the tasks that are new: their own, or others that nobody has had.
+// name gives ids to the tasks that are new: their own, or others that are free.
 func (m *merge) name() {
 	taken := map[string]bool{}
 	for _, e := range []*epic.Epic{m.in.Made, m.in.Have} {

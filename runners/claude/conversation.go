@@ -16,7 +16,7 @@ func Conversation() conversation.Reader {
 // speech turns the stream into events of a conversation.
 type speech struct {
 	session string          // of a kept file
-	denied  map[string]bool // ids of calls that were not allowed, and are to be told
+	denied  map[string]bool // ids of calls that were not allowed, and that it still has to report
 }
 
 // ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
@@ -142,7 +142,7 @@ func (m *message) text() string {
 	return jsonline.String(m.Content).String()
 }
 
-// usedBy is what a message has used. What the next request reads again is what this one has read and written.
+// usedBy is what a message has used. The next request reads all that this one has read and written.
 func usedBy(raw json.RawMessage) conversation.Usage {
 	u := usageOfClaude(raw)
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)

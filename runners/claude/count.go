@@ -16,14 +16,14 @@ const (
 	baseTokens  = 12_000 // tokens of its own instructions and tools, about
 )
 
-// tokenCount adds up what messages have used. How much one has read is told when it begins, how much it has written when
-// it ends: until then that is estimated from what it says.
+// tokenCount adds up what messages have used. The CLI reports what one has read when it begins, and what it has written when
+// it ends: until then relay estimates that from its text.
 type tokenCount struct {
 	messages map[string]written
 	open     string // id of the one that is being written
 }
 
-// written is what a message has written: as it was told, and as many characters as were seen of it.
+// written is what a message has written: the tokens that the CLI reported, and the characters that relay saw.
 type written struct{ reported, chars int64 }
 
 func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }

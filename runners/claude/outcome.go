@@ -71,7 +71,7 @@ func (s *reader) stoppedBy(r *runners.Report) bool {
 }
 
 // claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
-// called, is not at fault; a single call that was denied is no excuse.
+// called, is not at fault; a single call that was denied does not excuse it.
 func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, string) {
 	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
 	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && s.agent.Tools.Withheld() {

@@ -56,7 +56,9 @@ func (s *reader) Line(line []byte) {
 		m := ev.message()
 		s.user(&m)
 	case "rate_limit_event":
-		s.rateLimit(ev.RateLimit)
+		if s.limit = nil; ev.RateLimit != nil && ev.RateLimit.Status == "rejected" {
+			s.limit = ev.RateLimit
+		}
 	case "result":
 		s.agent.Session = adapter.SessionID(ev.SessionID, s.agent.Session)
 		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
@@ -108,7 +110,7 @@ func (s *reader) assistant(m *message, subagent bool) {
 	}
 }
 
-// denials counts the calls that were denied by what a result says, which repeats what was told as it happened.
+// denials counts the calls that were denied by a result, which repeats the earlier events.
 func (s *reader) denials(all []permissionDenial) {
 	listed := map[*int]int{}
 	for _, d := range all {
@@ -143,12 +145,6 @@ func (s *reader) part(p *messagePart, of jsonline.String) {
 		s.counted.writes(&s.agent.Asked, p.Delta.chars())
 	case "message_delta":
 		s.counted.messageEnded(&s.agent.Asked, of, p.Usage)
-	}
-}
-
-func (s *reader) rateLimit(info *rateLimit) {
-	if s.limit = nil; info != nil && info.Status == "rejected" {
-		s.limit = info
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 type Options = adapter.Options
 
 // Runner runs the Codex CLI without its terminal (codex 0.169, codex exec --json), and reads its stream of events. It
-// never asks: what its sandbox forbids fails, and the agent is told so.
+// never asks: a command that its sandbox forbids fails, with a message for the agent.
 type Runner struct {
 	sup process.Supervisor
 	Options

@@ -36,7 +36,7 @@ func sessionFile(env []string, session string) string {
 }
 
 // OwnSettings reads the settings of codex.
-func OwnSettings(env []string) runners.OwnSettings {
+func OwnSettings(env []string, _, _ string) runners.OwnSettings {
 	text := adapter.ReadSettings(home(env), "config.toml")
 	top, _, _ := bytes.Cut(append([]byte("\n"), text...), []byte("\n[")) // what follows is of a section
 	if m := modelPattern.FindSubmatch(top); m != nil {

@@ -69,8 +69,8 @@ func (s *reader) structured() []byte {
 	return nil
 }
 
-// blamed returns the outcome of a fault in the CLI's words. What nobody knows is no work of an agent that never got an
-// answer.
+// blamed returns the outcome of a fault in the CLI's words. An unknown fault before the first answer is the
+// provider's.
 func (s *reader) blamed(r *runners.Report, fault string) (runners.Outcome, string) {
 	o, detail := classifyFault(fault)
 	switch {

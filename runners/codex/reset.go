@@ -29,7 +29,7 @@ func resetTime(message string, printed time.Time) time.Time {
 	if at.Sub(printed) > adapter.MaxReset || printed.Sub(at) > time.Hour { // not believed; a zero time is neither
 		return time.Time{}
 	}
-	if at.Before(printed) { // it came while it was told
+	if at.Before(printed) { // it has passed already
 		at = printed
 	}
 	return at.UTC()

@@ -6,7 +6,7 @@ import (
 )
 
 // strictSchema returns the form of a schema that providers enforce to the letter: each object is closed, and all its
-// properties are required. What was optional may be null; a map of texts is a list of objects with a name and a value, which is
+// properties are required. Optional properties may be null; a map of texts is a list of objects with a name and a value, which is
 // how [runners.ParseResult] also reads decisions; and an optional property that has no such form, as any other object of any keys,
 // is left out. It is nil for a schema with anything else in it.
 func strictSchema(schema []byte) []byte {

@@ -54,7 +54,7 @@ func TestStrictSchema(t *testing.T) {
 	if r.Decisions["store"] != "a file: no server" || r.Implementation == nil || r.Implementation.DesignDecisions[0] != "d" {
 		t.Errorf("got %+v", r)
 	}
-	if err != nil || r.Learning != "l" || len(r.Extra) != 0 || r.Confident != nil || len(r.Discovered) != 1 || r.Discovered[0].Why != "" {
+	if err != nil || r.Learning != "l" || r.Confident != nil || len(r.Discovered) != 1 || r.Discovered[0].Why != "" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -140,7 +140,7 @@ func (s *reader) handleError(message string) {
 	s.agent.TellText(runners.EventRetry, message)
 }
 
-// breaks counts an answer that broke off: its tokens are told nowhere.
+// breaks counts an answer that broke off: the CLI does not report its tokens.
 func (s *reader) breaks(fault string) {
 	if o, _ := classifyFault(fault); o == runners.Truncated {
 		s.agent.Asked.Broken++
@@ -150,8 +150,8 @@ func (s *reader) breaks(fault string) {
 // Final implements [eventstream.Reader].
 func (s *reader) Final() bool { return s.done || s.failed != "" }
 
-// Usage returns what this run has used: codex counts a session as a whole. A count below the earlier one has begun
-// anew.
+// Usage returns what this run has used: codex counts a session as a whole. A count below the earlier one has started
+// from zero.
 func (s *reader) Usage() runners.Usage {
 	var u runners.Usage
 	switch {
@@ -204,7 +204,7 @@ func (s *reader) record(line []byte) {
 	case kind == "token_count" && r.Payload.Info.Total != nil:
 		s.agent.Asked.Reported = s.agent.Asked.Reported.AtLeast(r.Payload.Info.Total.usage())
 		s.agent.Asked.AnyReported = true
-	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // nobody is asked after that
+	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // the model is not asked after that
 	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":
 		at, _ := time.Parse(time.RFC3339, r.Time)
 		s.agent.Asked.AskAt(at)

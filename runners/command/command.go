@@ -26,7 +26,7 @@ type Options struct {
 	Argv []string
 	// PromptArg says that the prompt is read from {prompt_file}: stdin is then the null device, else the prompt.
 	PromptArg bool
-	// Exit says that the exit status is the claim: 0 without a result is a success. Without it, silence is no result.
+	// Exit says that the exit status is the claim: 0 without a result is a success. Without it, silence means no result.
 	Exit bool
 	// Final says that the result is the last thing it writes: then it may live on only as long as Limits.Linger. Else it may
 	// work on, and its end is that of its process.
@@ -117,7 +117,7 @@ func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) e
 	return nil
 }
 
-// watchedLine is the longest line a watcher is told of: several agents at a time may print one without an end.
+// watchedLine is the longest line that a watcher sees: several agents at a time may print one without an end.
 const watchedLine = 64 << 10
 
 // listener tells a watcher the last line of each look: a command may print faster than anyone can read.

@@ -7,10 +7,10 @@ import (
 	"relay/runners/conversation"
 )
 
-// maxSaid is how much of what a command prints is told.
+// maxSaid is how much of the output of a command becomes the message, in bytes.
 const maxSaid = 1 << 20
 
-// Conversation returns a reader of what any command prints: one message, of which the first megabyte is told.
+// Conversation returns a reader of what any command prints: one message with the first megabyte.
 func Conversation() conversation.Reader { return &speech{} }
 
 // speech joins the lines that a command prints.

@@ -1,8 +1,8 @@
 // Package conversation has the words in which the readers of agent CLIs tell what was said and done in a stream: a session began, a
 // message, a tool call, its result, what was used of the model.
 //
-// What a CLI's stream looks like belongs to the package of that CLI, and what becomes of the words, as rows of a database, to those who
-// ask. Here is plain data only, and the file in which relay keeps when it saw a stream grow.
+// The package of each CLI knows its stream, and callers make rows of a database of the words. Here is plain data only,
+// and the file in which relay keeps when it saw a stream grow.
 package conversation
 
 import (
@@ -35,7 +35,7 @@ const (
 // Status says what became of a tool call.
 type Status string
 
-// What becomes of tool calls by the word of their CLI.
+// How tool calls end, by the word of their CLI.
 const (
 	Completed Status = "completed"
 	Failed    Status = "failed"
@@ -48,7 +48,7 @@ type Event struct {
 	Subtask string // id of the tool call whose subagent this is about; "": the session itself
 	At      int64  // milliseconds since 1970; 0: the CLI does not tell
 	ID      string // of the session, message or tool call; "": it has none
-	Local   bool   // the id begins anew with every run of the CLI
+	Local   bool   // every run of the CLI starts with the same ids
 	Model   string // "": it is not told
 	Dir     string // Began: where the agent works; "": it is not told
 

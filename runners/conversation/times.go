@@ -82,8 +82,8 @@ func (t *Times) Last() int64 {
 	return t.seen[len(t.seen)-1].ms
 }
 
-// At returns when the stream was first seen to have so many bytes: that is when the line that ends there was seen. What has no time
-// was seen last.
+// At returns when the stream was first seen to have so many bytes: that is when the line that ends there was seen. Bytes without a time
+// were seen last.
 func (t *Times) At(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(t.seen, size, func(s seen, size int64) int {
 		if s.size < size {

@@ -90,7 +90,7 @@ func httpStatus(exit int) int {
 	return 0
 }
 
-// blame maps the provider's answer to an outcome. What stays as it is until a person changes something is Auth: no credit, a
+// blame maps the provider's answer to an outcome. Auth stands for faults that stay until a person acts: no credit, a
 // key that is none, and a failed precondition (billing, a country that is not served).
 func (f cliFault) blame(status int) runners.Outcome {
 	switch {

@@ -89,7 +89,7 @@ func (g *Runner) argv(req runners.Request) []string {
 	return append(argv, "--session-id", cmp.Or(req.NewSession, uuid.NewString()))
 }
 
-// quietEnv keep the CLI one process that asks nobody: it would start itself again with another memory limit, and
+// quietEnv keep the CLI one process that asks no questions: it would start itself again with another memory limit, and
 // open a browser when its login has run out. The rest of what it does by default only its settings files can change,
 // and those are the user's.
 var quietEnv = []string{"GEMINI_CLI_NO_RELAUNCH=true", "NO_BROWSER=true"}

@@ -32,7 +32,7 @@ func sessionFile(env []string, session string) string {
 }
 
 // OwnSettings reads the settings of Gemini CLI: those in the checkout are stronger than those in the user's home.
-func OwnSettings(env []string, dir string) runners.OwnSettings {
+func OwnSettings(env []string, dir, _ string) runners.OwnSettings {
 	own := runners.OwnSettings{Model: adapter.Variable(env, "GEMINI_MODEL")}
 	for _, folder := range []string{filepath.Join(dir, ".gemini"), home(env)} {
 		var s struct{ Model struct{ Name string } }

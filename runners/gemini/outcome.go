@@ -23,7 +23,7 @@ func (s *reader) Answer() (final, text string, structured []byte) {
 // Outcome implements [eventstream.Reader]. Success needs both a result that says so and exit status 0: the CLI ends with 0 when it is
 // interrupted, and after an answer that it could not use.
 func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
-	r.Model = s.worked()
+	r.Model = mainModel(s.result, s.agent.Model)
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.agent.Begun && s.agent.Tools.Running() == 0 && (o == runners.SilenceLimit || o == runners.Network):
 		return s.unanswered(detail)
@@ -37,7 +37,7 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 		// Most often the model sent nothing, or a tool call that is none: what the agent did until then is not to blame.
 		return cmp.Or(outcomeByUselessAnswer[s.fault], runners.Provider), cmp.Or(s.fault, "it reported an error, and not which")
 	case e.Failed():
-		return adapter.EndedBadly(s.exited(e.Exit))
+		return adapter.EndedBadly(exited(e.Exit, s.agent.Req))
 	}
 	return s.finished(r, badResult)
 }
@@ -104,11 +104,11 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 	case exit.Code == 0:
 		return runners.NoResult, "it ended without a final message"
 	case s.agent.Begun:
-		return runners.Failed, "it ended without a final message: " + s.exited(exit)
+		return runners.Failed, "it ended without a final message: " + exited(exit, s.agent.Req)
 	case s.agent.Req.Session != "" && exit.Code == exitNoInput: // the session is gone
-		return runners.NoSession, "cannot resume: " + s.exited(exit)
+		return runners.NoSession, "cannot resume: " + exited(exit, s.agent.Req)
 	}
-	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), s.exited(exit)
+	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), exited(exit, s.agent.Req)
 }
 
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
@@ -117,9 +117,9 @@ func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
 	if o, detail, ok := s.retried(); ok {
 		return o, detail
 	}
-	how := s.exited(exit)
+	how := exited(exit, s.agent.Req)
 	if exit.Code == 0 {
-		how = "without an error, as when it is told to end"
+		how = "without an error, as when it is asked to end"
 	}
 	if !s.agent.Answered {
 		return runners.Provider, "it ended before the model said anything: " + how
@@ -137,7 +137,7 @@ var outcomeByExit = map[int]runners.Outcome{
 	44:          runners.CannotStart, // sandbox
 	52:          runners.CannotStart, // settings
 	53:          runners.TurnsSpent,
-	54:          runners.Provider,    // a tool had no room on the disk: nobody's work is at fault
+	54:          runners.Provider,    // a tool had no room on the disk: the work is not at fault
 	55:          runners.CannotStart, // the folder is not trusted
 	130:         runners.Killed,
 }
@@ -155,7 +155,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if status == 0 {
 		status = httpStatus(r.Exit.Code)
 	}
-	class := s.class()
+	class := errorClass(stderrEnd(s.agent.Req), s.result.Error.Message)
 	switch {
 	case class == "ModelNotFoundError":
 		return runners.NoModel, "no such model: " + f.text
@@ -189,7 +189,7 @@ func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Ou
 // longestWait is the longest time that the CLI waits when its provider asks it to.
 const longestWait = 5 * time.Minute
 
-// ended returns when the result was told: what it says of later times counts from there, whenever it is read.
+// ended returns when the CLI printed the result: the times in it count from there, whenever relay reads it.
 func (s *reader) ended() time.Time {
 	now := s.agent.Now()
 	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {

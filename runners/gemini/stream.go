@@ -91,7 +91,7 @@ func (s *reader) tool(tool, id jsonline.String, input json.RawMessage) {
 	s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
-// toolResult handles a tool's result. What the agent said before it is not its final message.
+// toolResult handles a tool's result. Text before it is not the final message.
 func (s *reader) toolResult(ev *outputEvent) {
 	denied := s.agent.Tools.End(ev.ToolID, ev.Status == statusError)
 	if denied != nil && ev.Error != nil && ev.Error.Type == "policy_violation" {
@@ -147,7 +147,7 @@ func (s *reader) Used(e monitor.End) runners.Usage {
 	return s.agent.Asked.Total(s.agent.File.Found())
 }
 
-// record reads a line of the session's file. What was in it before this run is not counted.
+// record reads a line of the session's file. It does not count records from before this run.
 func (s *reader) record(line []byte) {
 	var r sessionRecord
 	if json.Unmarshal(line, &r) != nil {
@@ -170,13 +170,13 @@ func (s *reader) record(line []byte) {
 	}
 }
 
-// worked returns the model that did most of the work: the one asked for may be a name for several ("auto").
-func (s *reader) worked() string {
-	if s.result == nil || s.result.Stats == nil {
-		return s.agent.Model
+// mainModel returns the model that did most of the work by a result: the model asked for may be a name for several ("auto").
+func mainModel(result *outputEvent, model string) string {
+	if result == nil || result.Stats == nil {
+		return model
 	}
-	most, model := int64(0), s.agent.Model
-	for name, stats := range s.result.Stats.Models {
+	most := int64(0)
+	for name, stats := range result.Stats.Models {
 		if stats.Total > most || stats.Total == most && most > 0 && name < model {
 			most, model = stats.Total, cleantext.OneLine(name, cleantext.MaxName)
 		}

@@ -48,33 +48,66 @@ type Agent struct {
 	Script string // scripted: path of the script; Argv is how relay starts itself as the agent
 }
 
+// cli has what is particular to the CLI of a type. A function that is nil means that relay knows nothing of the kind.
+type cli struct {
+	runner       func(process.Supervisor, adapter.Options) (runners.Runner, error)
+	conversation func() conversation.Reader
+	printed      func(first line) bool // whether it prints such a line first
+	kept         func() conversation.Reader
+	settings     func(env []string, dir, model string) runners.OwnSettings
+}
+
+// line is a line of JSON that a CLI prints.
+type line struct {
+	Type      string `json:"type"`
+	Subtype   string `json:"subtype"`
+	SessionID string `json:"session_id"`
+	Thread    string `json:"thread_id"`
+	Opencode  string `json:"sessionID"`
+}
+
+// clis are the CLIs that relay knows, by type.
+var clis = map[string]cli{
+	Claude: {
+		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
+			return claude.New(sup, o), nil
+		},
+		conversation: claude.Conversation, kept: claude.Kept,
+		printed: func(first line) bool { return first.Type == "system" && first.Subtype != "" },
+	},
+	Codex: {
+		runner:       func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) { return codex.New(sup, o), nil },
+		conversation: codex.Conversation, kept: codex.Kept, settings: codex.OwnSettings,
+		printed: func(first line) bool { return first.Type == "thread.started" && first.Thread != "" },
+	},
+	Gemini: {
+		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
+			return gemini.New(sup, o), nil
+		},
+		conversation: gemini.Conversation, settings: gemini.OwnSettings,
+		printed: func(first line) bool { return first.Type == "init" && first.SessionID != "" },
+	},
+	Opencode: {
+		runner:       opencode.New,
+		conversation: opencode.Conversation, settings: opencode.OwnSettings,
+		printed: func(first line) bool { return first.Opencode != "" },
+	},
+}
+
 // New makes the runner of an agent. It fails for a type that it does not know, and for a permission that the type does not have.
 func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
-	program, args := "", a.Argv
-	if len(args) > 0 {
-		program, args = args[0], args[1:]
-	}
-	o := adapter.Options{
-		Name: a.Name, Program: program, Args: args, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP, Git: a.Git,
-	}
-	switch a.Type {
-	case Claude:
-		return claude.New(sup, o), nil
-	case Codex:
-		return codex.New(sup, o), nil
-	case Gemini:
-		return gemini.New(sup, o), nil
-	case Opencode:
-		r, err := opencode.New(sup, o)
-		if err != nil {
-			return nil, err // and no runner that is a nil pointer
+	switch known, ok := clis[a.Type]; {
+	case ok:
+		o := adapter.Options{Name: a.Name, Permission: a.Permission, Model: a.Model, Env: a.Env, MCP: a.MCP, Git: a.Git}
+		if len(a.Argv) > 0 {
+			o.Program, o.Args = a.Argv[0], a.Argv[1:]
 		}
-		return r, nil
-	case Command:
+		return known.runner(sup, o)
+	case a.Type == Command:
 		return command.New(sup, command.Options{
 			Name: a.Name, Argv: a.Argv, PromptArg: a.PromptArg, Exit: a.Exit, Final: a.Final, Model: a.Model, Env: a.Env, StopSignal: a.StopSignal,
 		}), nil
-	case Scripted:
+	case a.Type == Scripted:
 		// It is as real to its runner as any other agent: a process with a prompt on stdin, real files and commits, and a claim.
 		return command.New(sup, command.Options{
 			Name: cmp.Or(a.Name, Scripted), Argv: append(slices.Clone(a.Argv), a.Script), Env: a.Env, Final: true,
@@ -85,15 +118,8 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 
 // Conversation returns a reader of what an agent of a type prints. One of an unknown type is read as any command.
 func Conversation(kind string) conversation.Reader {
-	switch kind {
-	case Claude:
-		return claude.Conversation()
-	case Codex:
-		return codex.Conversation()
-	case Gemini:
-		return gemini.Conversation()
-	case Opencode:
-		return opencode.Conversation()
+	if known, ok := clis[kind]; ok {
+		return known.conversation()
 	}
 	return command.Conversation()
 }
@@ -101,38 +127,23 @@ func Conversation(kind string) conversation.Reader {
 // Structured reports whether the CLI of a type prints a JSON object on each line.
 func Structured(kind string) bool { return kind != Command && kind != Scripted }
 
-// Printed tells the type of an agent by the first line that its CLI prints; Command for one that is no CLI's.
-func Printed(line []byte) string {
-	var first struct {
-		Type      string `json:"type"`
-		Subtype   string `json:"subtype"`
-		SessionID string `json:"session_id"`
-		Thread    string `json:"thread_id"`
-		Opencode  string `json:"sessionID"`
-	}
-	if json.Unmarshal(line, &first) != nil {
-		return Command
-	}
-	switch {
-	case first.Type == "system" && first.Subtype != "":
-		return Claude
-	case first.Type == "thread.started" && first.Thread != "":
-		return Codex
-	case first.Type == "init" && first.SessionID != "":
-		return Gemini
-	case first.Opencode != "":
-		return Opencode
+// Printed returns the type of an agent by the first line that its CLI prints; Command if no CLI prints such a line.
+func Printed(text []byte) string {
+	var first line
+	if json.Unmarshal(text, &first) == nil {
+		for kind, known := range clis {
+			if known.printed(first) {
+				return kind
+			}
+		}
 	}
 	return Command
 }
 
-// Kept returns a reader of the files in which the CLI of a type keeps its sessions; nil for one whose files are not known.
+// Kept returns a reader of the files in which the CLI of a type keeps its sessions; nil if relay does not know them.
 func Kept(kind string) conversation.Reader {
-	switch kind {
-	case Claude:
-		return claude.Kept()
-	case Codex:
-		return codex.Kept()
+	if kept := clis[kind].kept; kept != nil {
+		return kept()
 	}
 	return nil
 }
@@ -140,13 +151,8 @@ func Kept(kind string) conversation.Reader {
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
 // one that the agent is asked to take; "": none.
 func OwnSettings(kind string, env []string, dir, model string) runners.OwnSettings {
-	switch kind {
-	case Codex:
-		return codex.OwnSettings(env)
-	case Gemini:
-		return gemini.OwnSettings(env, dir)
-	case Opencode:
-		return opencode.OwnSettings(env, dir, model)
+	if settings := clis[kind].settings; settings != nil {
+		return settings(env, dir, model)
 	}
 	return runners.OwnSettings{}
 }

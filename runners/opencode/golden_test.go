@@ -16,7 +16,7 @@ func newOpencode(sup process.Supervisor, o opencode.Options) *opencode.Runner {
 	if err != nil {
 		panic(err)
 	}
-	return r
+	return r.(*opencode.Runner)
 }
 
 func capturedOpencode() runnertest.Captured {

@@ -24,8 +24,8 @@ import (
 // [Runner.Mode]. Model is provider/model. Args stand before run.
 type Options = adapter.Options
 
-// Runner runs opencode headless, and reads its stream of events (opencode 1.18, run --format json). What subagents
-// use is not in that stream: their tokens and cost are missing from the usage.
+// Runner runs opencode headless, and reads its stream of events (opencode 1.18, run --format json). That stream does not
+// report subagents: their tokens and cost are missing from the usage.
 type Runner struct {
 	sup  process.Supervisor
 	mode permissionMode
@@ -48,7 +48,7 @@ var permissionModes = map[string]permissionMode{
 }
 
 // New returns the runner for opencode; an unknown permission is an error.
-func New(sup process.Supervisor, o Options) (*Runner, error) {
+func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 	o.Permission = cmp.Or(o.Permission, "workspace")
 	mode, ok := permissionModes[o.Permission]
 	if !ok {
@@ -76,7 +76,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 		return adapter.StartFault(fmt.Errorf("opencode wants its model as provider/model, not %s", req.Model)), nil
 	}
 	if req.Session != "" && adapter.SessionID(req.Session, "") == "" {
-		return runners.Report{Outcome: runners.NoSession, Detail: "cannot resume: that is no session of opencode"}, nil
+		return runners.Report{Outcome: runners.NoSession, Detail: "cannot resume: that is not a session of opencode"}, nil
 	}
 	var unsteered []string
 	if req.Unsteered {
@@ -113,7 +113,7 @@ func quietEnv() []string {
 const permissionVariable = "OPENCODE_PERMISSION"
 
 // permission returns the mode as opencode's own variable, which it merges over every configuration there is: files and
-// OPENCODE_CONFIG_CONTENT stay as the user has them. What the user says in that variable holds beside it.
+// OPENCODE_CONFIG_CONTENT stay as the user has them. The user's own rules in that variable hold beside it.
 func (c *Runner) permission(req runners.Request) []string {
 	if !c.mode.inside {
 		return nil

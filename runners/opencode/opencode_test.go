@@ -211,7 +211,7 @@ func TestOpencodeRefusesWhatItWouldMisread(t *testing.T) {
 		t.Errorf("model: %q (%s)", r.Outcome, r.Detail)
 	}
 	r, _ = opencodePrints(t, func(r *runners.Request) { r.Session = "--share" }, ocStart, ocDone, ocStop)
-	if r.Outcome != runners.NoSession || r.Detail != "cannot resume: that is no session of opencode" {
+	if r.Outcome != runners.NoSession || r.Detail != "cannot resume: that is not a session of opencode" {
 		t.Errorf("session: %q (%s)", r.Outcome, r.Detail)
 	}
 }

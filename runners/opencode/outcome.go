@@ -158,7 +158,7 @@ func (s *reader) refused(r *runners.Report) runners.Outcome {
 	return o
 }
 
-// resetTime reads when to come back; the zero time when nobody says.
+// resetTime reads when to come back; the zero time when the provider does not say.
 func resetTime(headers map[string]string, problem providerError, from time.Time) time.Time {
 	epoch, _ := strconv.ParseInt(headers["anthropic-ratelimit-unified-reset"], 10, 64)
 	if epoch = max(epoch, problem.ResetsAt); epoch > 0 {

@@ -129,7 +129,7 @@ func (s *reader) count(p *messagePart) {
 }
 
 // Usage returns what this run has used. opencode prices a model that it has no price for at nothing: a sum with such a
-// step in it is no price, and would make a budget hold that does not.
+// step in it is not a price, and a budget that trusts it would not hold.
 func (s *reader) Usage() runners.Usage { return s.priced(s.agent.Asked.Reported) }
 
 func (s *reader) priced(u runners.Usage) runners.Usage {
@@ -139,8 +139,8 @@ func (s *reader) priced(u runners.Usage) runners.Usage {
 	return u
 }
 
-// Used implements [eventstream.Reader]: a step is told when its tools have ended, too.
-// A request that was refused costs nothing, but of most of those nothing is told.
+// Used implements [eventstream.Reader]: opencode reports a step once its tools have ended, too.
+// A request that was refused costs nothing, but opencode does not report most of them.
 func (s *reader) Used(e monitor.End) runners.Usage {
 	if s.fault != nil || s.Final() || !e.CutOff() {
 		return s.Usage()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// held is how long a killed process may take to be gone. What the kernel holds longer (a dead network file system) is
-// given up: waiting must end.
+// held is how long a killed process may take to be gone. relay gives up on processes that the kernel holds longer (a
+// dead network file system): waiting must end.
 const held = 30 * time.Second
 
 // child is one command that Local started.
@@ -163,8 +163,8 @@ func (c *child) leaderDied() (stopped bool) {
 }
 
 // linger leaves the rest of the grace to what the leader left behind: a wrapper dies at once of the signal that its
-// agent is still obeying. Halfway through they are told once more, since a signal is lost on who ignores it and on who
-// is just being started. It reports whether something was left at the end.
+// agent is still obeying. Halfway through it signals them again: a process that is just starting can
+// lose a signal. It reports whether something was left at the end.
 func (c *child) linger() (left bool) {
 	rest := time.Until(c.deadline)
 	halfway, over := time.NewTimer(rest/2), time.NewTimer(rest)

@@ -12,7 +12,7 @@ import (
 const markRoom = 64
 
 // Compact rewrites a file of more than limit bytes to its head and its tail, with a line between them that says how
-// many bytes were dropped. Both are cut at ends of lines where there are any near. Nobody may be writing to it.
+// many bytes were dropped. Both are cut at ends of lines where there are any near. No process may be writing to it.
 func Compact(path string, limit int64) (dropped int64, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if err != nil {

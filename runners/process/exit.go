@@ -49,7 +49,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 }
 
 // writeExit writes an end file with one write. It is not synced, nor renamed into place, which would cost as much as
-// starting a small process: after a power cut nobody saw the end, which is what a missing or torn file says too.
+// starting a small process: a missing or torn file after a power cut says correctly that relay did not see the end.
 func writeExit(path string, exit Exit) error {
 	data, err := json.Marshal(exit)
 	if err != nil {

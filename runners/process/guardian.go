@@ -112,7 +112,7 @@ type remote struct {
 	done    chan struct{}
 	exit    Exit
 	forget  func() bool
-	overdue *time.Timer // set when it was told to stop
+	overdue *time.Timer // set with the stop
 }
 
 // follow stops p when ctx is cancelled.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ErrLost is in the error of a start that was under way when the guardian was lost: whether the program ran for a
-// moment nobody knows. The next start finds a new guardian.
+// ErrLost is in the error of a start that was under way when the guardian was lost: it is
+// unknown whether the program ran for a moment. The next start finds a new guardian.
 var ErrLost = errors.New("the guardian was lost")
 
 // NoRoom reports whether a start failed because the machine has no room for another process now. It may have some
@@ -37,7 +37,7 @@ func (l *link) rouse(every time.Duration) {
 	}
 }
 
-// expect begins to wait for the end of a process that was told to stop. A guardian that does not tell of it in time is
+// expect begins to wait for the end of a process after a stop. A guardian that does not tell of it in time is
 // killed, and the process is ended from here.
 func (p *remote) expect() {
 	p.link.mu.Lock()

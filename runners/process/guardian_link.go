@@ -21,7 +21,7 @@ type link struct {
 	calls map[uint64]*remote
 	last  uint64
 	gone  bool // the guardian is: nothing can be started any more
-	left  bool // it was told goodbye
+	left  bool // relay said goodbye to it
 	grace time.Duration
 
 	patience time.Duration
@@ -260,7 +260,7 @@ func (l *link) cleanUp(k *procTable) {
 	}
 }
 
-// lose answers for a process whose end nobody told: the guardian may have written it down.
+// lose answers for a process whose end relay did not hear of: the guardian may have written it down.
 func (p *remote) lose() {
 	exit := Exit{Code: -1, Lost: true, Elapsed: time.Since(p.began)}
 	if p.cmd.End != "" {

@@ -132,7 +132,7 @@ func (s *server) start(req request) {
 	})
 }
 
-// answer answers relay. When relay is gone nobody hears it, and the end of r says the same.
+// answer answers relay. It ignores errors: the end of r says, too, that relay is gone.
 func (s *server) answer(r reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,11 +1,9 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
-	"time"
 
 	"relay/runners/process/punchhole"
 )
@@ -15,13 +13,11 @@ const (
 	keepOfLine     = 32 << 10
 	firstBuffer    = 8 << 10
 	floodBuffer    = 256 << 10
-	pollMin        = 2 * time.Millisecond
-	pollMax        = 50 * time.Millisecond
 )
 
 // LinesOptions say how to read.
 type LinesOptions struct {
-	Gone    <-chan struct{} // closed when nobody writes to the file any more; nil: nobody does now
+	Gone    <-chan struct{} // closed when all writers of the file are gone; nil: they are gone now
 	MaxLine int             // bytes of the longest line handed out whole; 0: 4 MiB
 	Cap     int64           // bytes of the file to keep on disk, head and tail, while it grows (Linux only); 0: all
 }
@@ -47,9 +43,6 @@ type Lines struct {
 	flooded    bool
 	head       []byte // of a line over MaxLine; nil: the line is not that long so far
 	dropped    int64
-
-	poll  time.Duration
-	timer *time.Timer
 }
 
 // OpenLines opens the file at path, which has to exist: Start creates it.
@@ -66,29 +59,12 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 		o.MaxLine = defaultMaxLine
 	}
 	o.MaxLine = max(o.MaxLine, 2*keepOfLine)
-	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap), poll: pollMin}
+	l := &Lines{o: o, f: f, hole: punchhole.New(o.Cap)}
 	return l, nil
 }
 
 // Close closes the file.
 func (l *Lines) Close() error { return l.f.Close() }
-
-// Next returns the next line and waits for it. After Gone it returns what is left, the last line even without an end,
-// and then io.EOF. When ctx is cancelled it returns the cause; it can be called again.
-func (l *Lines) Next(ctx context.Context) (Line, error) {
-	for {
-		line, ended, err := l.Now()
-		switch {
-		case err != nil:
-			return Line{}, err
-		case ended:
-			return line, nil
-		}
-		if err := l.wait(ctx); err != nil {
-			return Line{}, err
-		}
-	}
-}
 
 // Now returns the next line without waiting; ok is false when no whole line is there yet.
 func (l *Lines) Now() (line Line, ok bool, err error) {
@@ -126,24 +102,6 @@ func (l *Lines) gone() bool {
 	}
 }
 
-// wait sleeps a little, longer while nothing comes, and not at all once the writer is gone.
-func (l *Lines) wait(ctx context.Context) error {
-	if l.timer == nil {
-		l.timer = time.NewTimer(l.poll)
-	} else {
-		l.timer.Reset(l.poll)
-	}
-	defer l.timer.Stop()
-	l.poll = min(2*l.poll, pollMax)
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.o.Gone:
-	case <-l.timer.C:
-	}
-	return nil
-}
-
 // fill reads once, behind what is buffered. It returns 0 at the end of the file.
 func (l *Lines) fill() (int, error) {
 	l.room()
@@ -157,7 +115,6 @@ func (l *Lines) fill() (int, error) {
 	}
 	l.w += n
 	l.off += int64(n)
-	l.poll = pollMin
 	l.hole.FreeBefore(l.f, l.off)
 	return n, nil
 }

@@ -14,7 +14,7 @@ import (
 const markVariable = "RELAY_ATTEMPT"
 
 // Local starts processes as children of this process. Every command gets a session, and so a process group, of its
-// own: it has no terminal to ask questions on, Ctrl-C does not reach it, and what it starts is told apart by it. (In a
+// own: it has no terminal to ask questions on, Ctrl-C does not reach it, and relay recognizes by it what it starts. (In a
 // guardian, which has such a session itself, it gets a group.)
 //
 // On Linux a Local makes this process a subreaper, so that what escapes its group comes back here and is ended. What

@@ -17,7 +17,7 @@ type member struct {
 
 func (m member) identity() member { return member{pid: m.pid, start: m.start} }
 
-// signal sends sig to m and to nobody who got its pid since. It reports whether there was something to send it to.
+// signal sends sig to m, and not to a process that got its pid since. It reports whether m could receive it.
 func (m member) signal(sig syscall.Signal) bool {
 	p, err := os.FindProcess(m.pid) // a pidfd where the system has them
 	if err != nil {

@@ -6,10 +6,10 @@
 //
 // The guardian writes how each process ended to end.json before it tells relay, and when relay's pipe closes without a goodbye it
 // ends them all. So a killed relay leaves no agent behind, and an agent that had finished is not run twice: its output is read
-// again (Ended). What calls setsid is still a descendant of the guardian; if the guardian dies, relay, a subreaper too, ends what
+// again (Ended). A process that calls setsid is still a descendant of the guardian; if the guardian dies, relay, a subreaper too, ends what
 // becomes its child. Neither lets other processes of the user into its memory or environment (Conceal).
 //
-// Limits are measured on a clock that nobody sets and that stands while the machine sleeps. Whatever waits does so for a limited
+// Limits are measured on a clock that cannot be set and that stops while the machine sleeps. Whatever waits does so for a limited
 // time: for a guardian that is stopped (it is continued) or does not answer (it is killed), and for room for another process.
 package process
 
@@ -51,7 +51,7 @@ type Command struct {
 
 // Exit records how a process ended.
 type Exit struct {
-	Code    int           `json:"code"`              // exit status; -1 when a signal ended it or nobody saw
+	Code    int           `json:"code"`              // exit status; -1 when a signal ended it, or it is unknown
 	Signal  string        `json:"signal,omitempty"`  // "KILL", "TERM", …
 	Killed  bool          `json:"killed,omitempty"`  // we had to use KILL after the grace
 	Stopped bool          `json:"stopped,omitempty"` // we asked it to stop

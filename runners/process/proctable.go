@@ -136,8 +136,8 @@ func (k *procTable) ask(c *child) {
 
 func (k *procTable) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
 
-// remind reports whether anything of c lives on after its leader. What was started since the stop has not heard of it
-// and is told; with again, all are.
+// remind reports whether anything of c lives on after its leader. It signals processes that were started since the
+// stop; with again, all.
 func (k *procTable) remind(c *child, again bool) (left bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

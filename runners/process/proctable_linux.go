@@ -90,7 +90,7 @@ func (k *procTable) reap(m member) bool {
 	return true
 }
 
-// reapAdopted reaps what came to us and died; during long commands nobody else does.
+// reapAdopted reaps what came to us and died; during long commands only this does.
 func (k *procTable) reapAdopted() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -68,7 +68,7 @@ func Run(ctx context.Context, sup process.Supervisor, req Request) (Report, erro
 			Argv: argv, Env: req.Env, Dir: req.Dir, Stdout: req.Log, Stderr: req.Log, End: req.End,
 			Mark: req.Mark, StopGrace: req.StopGrace,
 		},
-		ReadLine: func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
+		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
 		Limits:   runners.Limits{Wall: req.Wall, StopGrace: req.StopGrace, TranscriptCap: req.Cap},
 	}
 	e, err := w.Run(ctx)

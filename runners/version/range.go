@@ -20,7 +20,7 @@ func (v Range) String() string {
 }
 
 // Compare returns a negative number for a version older than all in the range, a positive one for a newer version, else
-// 0. What stands behind the three numbers does not count.
+// 0. It ignores text behind the three numbers.
 func (v Range) Compare(version string) int {
 	if compareVersions(version, v.Oldest) < 0 {
 		return -1

@@ -41,7 +41,7 @@ func Of(ctx context.Context, sup process.Supervisor, req Request) (string, error
 			Argv: append(slices.Clone(req.Argv), "--version"), Env: adapter.MergeEnv(req.Env), Dir: req.Dir, Stdout: stdout, Stderr: stderr,
 			Mark: "check/version", StopGrace: versionGrace,
 		},
-		ReadLine: func([]byte) {}, // nobody reads along, but what is read past the cap is given back to the disk
+		ReadLine: func([]byte) {}, // ignores the lines; reading past the cap gives the space back to the disk
 		Limits:   runners.Limits{Wall: req.Wall, StopGrace: versionGrace, TranscriptCap: versionOutput},
 	}
 	e, err := w.Run(ctx)

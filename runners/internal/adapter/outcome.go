@@ -75,7 +75,7 @@ func End(path string, limit int64) string {
 	return string(data)
 }
 
-// ExitWords is ExitDetail for what a process said. Few words are told as they are.
+// ExitWords is ExitDetail for what a process said. It keeps few words unchanged.
 func ExitWords(exit process.Exit, said string) string {
 	how := runners.DescribeExit(exit)
 	words := plaintext.Line(telling.Text(strings.ToValidUTF8(said, "?")))
@@ -88,7 +88,7 @@ func ExitWords(exit process.Exit, said string) string {
 	return how + ": " + words
 }
 
-// fewWords is how much of what a process says is told whole, in bytes.
+// fewWords is how much of what a process says is kept whole, in bytes.
 const fewWords = 360
 
 // Unfinished returns the outcome of a CLI that ended without the event that ends its stream; begun says that its first

@@ -14,7 +14,7 @@ import (
 const FenceName = "relay-result"
 
 // FencedResult reads the last fenced relay-result block of an agent's final message. The bool says whether there is
-// such a block; the error, why it is no result.
+// such a block; the error, why it is not a result.
 func FencedResult(finalText string) (runners.Result, bool, error) {
 	body, found, closed := lastFence(finalText)
 	if !found {

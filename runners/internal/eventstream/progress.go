@@ -19,7 +19,7 @@ type progress struct {
 
 // Bounds of what an observer gets.
 const (
-	MaxReported = 30                       // events that are told between two polls, besides the last
+	MaxReported = 30                       // events that the watcher gets between two polls, besides the last
 	EventHead   = 8*cleantext.MaxEvent + 4 // bytes of a text that an event can show: see cleantext.Clean
 )
 

@@ -7,7 +7,7 @@ import (
 	"relay/runners"
 )
 
-// Requests counts what an agent has used of its model, request by request. What nobody tells is estimated: each request
+// Requests counts what an agent has used of its model, request by request. It estimates what the CLI does not report: each request
 // reads the conversation so far, of which all but what is new comes from the provider's cache.
 type Requests struct {
 	Base        int64         // tokens of what the CLI itself says before the prompt, about
@@ -15,7 +15,7 @@ type Requests struct {
 	last        runners.Usage // of the last of them
 	AnyReported bool          // there is one
 	Pending     bool          // one is under way whose tokens are not known
-	Broken      int64         // requests that broke off, of which nobody tells anything
+	Broken      int64         // requests that broke off, of which the CLI reports nothing
 
 	stopped time.Time     // when the agent was asked to stop: a request that it begins after that is hardly made any more
 	chars   int64         // of the conversation so far
@@ -41,7 +41,7 @@ func (q *Requests) AskAt(at time.Time) {
 	q.Pending = q.Pending || q.stopped.IsZero() || at.Before(q.stopped)
 }
 
-// Answer records that the model has written so many characters. If nobody reports tokens the request is counted then: one
+// Answer records that the model has written so many characters. If the CLI reports no tokens the request is counted then: one
 // that was refused costs nothing.
 func (q *Requests) Answer(chars int) {
 	if q.Pending {
@@ -65,7 +65,7 @@ func (q *Requests) Report(u runners.Usage) {
 	q.last, q.AnyReported, q.Pending = u, true, false
 }
 
-// SoFar returns what the requests have used whose tokens are known. When nobody reports any, it is estimated.
+// SoFar returns what the requests have used whose tokens are known. When the CLI reports none, it is an estimate.
 func (q *Requests) SoFar(reports bool) runners.Usage {
 	if q.AnyReported || reports {
 		return q.Reported

@@ -28,7 +28,7 @@ type Tools struct {
 	open map[string]*toolUse // calls that have not ended, by id
 }
 
-// Begin counts a call. One that is told again before it has ended is counted once.
+// Begin counts a call. It counts a call once that the CLI reports again before its end.
 func (t *Tools) Begin(id, name jsonline.String) {
 	key := id.Head(cleantext.MaxName)
 	if t.open[key] != nil {
@@ -89,7 +89,7 @@ func (t *Tools) NotAllowed() string {
 	return "not allowed to use " + strings.Join(names, ", ")
 }
 
-// Ended records that a call has ended of which nothing may have been told before.
+// Ended records that a call has ended that the CLI may not have reported before.
 func (t *Tools) Ended(id, name jsonline.String, failed bool) {
 	if t.Begin(id, name); t.End(id, failed) == nil && failed {
 		t.use(name).Failed++

@@ -47,11 +47,11 @@ type Process struct {
 	Supervisor process.Supervisor
 	Command    process.Command
 	Limits     runners.Limits
-	ReadLine   func(line []byte) // sees each line of stdout as it comes; nil: nobody reads while it runs
+	ReadLine   func(line []byte) // sees each line of stdout as it comes; may be nil
 	MaxLine    int               // bytes of the longest line that read wants; 0: maxLine
 	State      func() State      // asked after each poll and at the end; nil: always Working
 	now        func() time.Time  // nil: time.Now
-	Stopping   func(time.Time)   // told when the process was asked to stop, once what it had written until then is read; nil: nobody
+	Stopping   func(time.Time)   // gets when the process was asked to stop, once its output until then is read; may be nil
 }
 
 // Run starts the process and returns when it and all it started are gone. A program that cannot be started is an
@@ -108,11 +108,11 @@ func (w *Process) wait(ctx context.Context, done <-chan process.Exit, stop conte
 }
 
 // monitor is the state of watching one process. Its limits count the time in which somebody polled: what passed while the
-// machine slept is nobody's fault, whether or not this machine's clocks go on then.
+// machine slept does not count, whether or not this machine's clocks go on then.
 type monitor struct {
 	*Process
 	stop          context.CancelCauseFunc
-	stopRequested <-chan struct{} // closed when the process is told to stop; nil: that is known
+	stopRequested <-chan struct{} // closed when relay asks the process to stop; nil: that is known
 	tail          *Tail
 	times         *times
 	sizes         [2]int64 // of stdout and stderr

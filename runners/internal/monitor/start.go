@@ -40,7 +40,7 @@ func (w *Process) start(ctx context.Context) (process.Process, error) {
 	}
 }
 
-// notStarted returns the end of a process that did not begin. What is nobody's doing here, and would go on, is an
+// notStarted returns the end of a process that did not begin. A lasting fault of this machine is an
 // error.
 func notStarted(ctx, parent context.Context, err error) (End, error) {
 	switch {

@@ -11,8 +11,8 @@ import (
 // timesEvery is how often the size of a stream is written down while it grows.
 const timesEvery = time.Second
 
-// times writes down when the output of a process was seen to grow. It is for those who read the stream later: what cannot be written is
-// missing, and nobody is told.
+// times writes down when the output of a process was seen to grow. It is for those who read the stream later: a time that cannot be written
+// is missing without an error.
 type times struct {
 	now  func() time.Time
 	path string   // of the file that is begun with the first output; "": none is begun
