@@ -88,7 +88,7 @@ var fields = fieldsOf(reflect.TypeFor[Config](), "")
 // fieldsOf returns the settings in a part of Config.
 func fieldsOf(t reflect.Type, prefix string) (list []field) {
 	for in := range t.Fields() {
-		key := prefix + in.Tag.Get("key")
+		key := prefix + strings.TrimPrefix(in.Tag.Get("key"), ",squash")
 		switch kind := in.Type.Kind(); {
 		case key == pricesKey:
 			list = append(list, field{key: key, kind: prices})

@@ -6,10 +6,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
 
 	"relay/epic"
 )
@@ -60,8 +63,10 @@ func Load(s Sources) (*Config, error) {
 	readEnviron(l, s.Environ)
 	readFlags(l, s.Flags)
 	l.fillAgents()
-	c := &Config{}
-	l.fill(reflect.ValueOf(c).Elem(), "")
+	c, err := l.decode()
+	if err != nil {
+		return nil, err
+	}
 	checkWhole(l, c)
 	c.Warnings = l.warnings
 	c.values = l.explain()
@@ -178,26 +183,27 @@ func (l *loader) fillAgents() {
 	}
 }
 
-// fill sets the fields of a part of Config from the settings whose keys begin with prefix.
-func (l *loader) fill(to reflect.Value, prefix string) {
-	for in, field := range to.Fields() {
-		key := prefix + in.Tag.Get("key")
-		s, set := l.settings[key]
-		switch {
-		case set:
-			field.Set(reflect.ValueOf(s.decoded()).Convert(in.Type))
-		case key == agentsKey:
-			agents := make(map[string]Agent, len(l.agents))
-			for name := range l.agents {
-				var a Agent
-				l.fill(reflect.ValueOf(&a).Elem(), key+"."+name+".")
-				agents[name] = a
-			}
-			field.Set(reflect.ValueOf(agents))
-		case in.Type.Kind() == reflect.Struct:
-			l.fill(field, section(key))
+// decode lets viper decode the settings. viper folds the case of keys and splits them at dots, so agents go by number meanwhile.
+func (l *loader) decode() (*Config, error) {
+	v, c := viper.New(), &Config{}
+	names := slices.Sorted(maps.Keys(l.agents))
+	for key, s := range l.settings {
+		if name, ok := agentOf(key); ok {
+			key = fmt.Sprintf("%s.%d%s", agentsKey, slices.Index(names, name), strings.TrimPrefix(key, agentsKey+"."+name))
+		}
+		if key != pricesKey {
+			v.Set(key, s.decoded())
 		}
 	}
+	if err := v.UnmarshalExact(c, func(d *mapstructure.DecoderConfig) { d.TagName = "key" }); err != nil {
+		return nil, fmt.Errorf("decode the configuration: %w", err)
+	}
+	agents := make(map[string]Agent, len(names))
+	for i, name := range names {
+		agents[name] = c.Relay.Agents[strconv.Itoa(i)]
+	}
+	c.Relay.Agents, c.Relay.Prices = agents, l.prices()
+	return c, nil
 }
 
 // decoded returns the value as Config holds it.
