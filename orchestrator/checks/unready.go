@@ -56,20 +56,56 @@ func Files(ctx context.Context, home *reanchor.Git, commit string) []string {
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
 }
 
-// Doubt says that a check lacks a program or module that no task seems to bring; it is "" otherwise.
+// Doubt returns why a check may fail whatever its tasks do: it names a path that is probably misspelt, or lacks a program or module that no
+// task seems to bring. It is "" if there is no such reason.
 func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
-	what := evidence.FindMissing(run)
-	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable {
-		return ""
-	}
-	known := Files(ctx, r.Home, base)
+	files, plan := Files(ctx, r.Home, base), ""
 	for _, t := range r.Options.Epic.Tasks {
-		known = append(known, fmt.Sprint(t.Title, " ", t.Description, t.Criteria, t.Files))
+		files = append(files, t.Files...)
+		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
 	}
-	for _, part := range strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) }) {
-		if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(part) + `\b`).MatchString(strings.Join(known, "\n")) {
-			return ""
+	f := newFinder(ctx, r, check, base)
+	for _, word := range wordsOf(strings.ReplaceAll(check.Run, "/...", "")) {
+		in := path.Clean(word)
+		if !strings.ContainsAny(word, "./") || f.users(in) || f.committed(in) || f.declared(in) || mentions(plan, path.Base(in)) {
+			continue
+		}
+		for _, near := range files {
+			for ; near != "." && near != "/"; near = path.Dir(near) { // the file and the folders that it is in
+				if slip(in, near) {
+					return in + " does not exist; did you mean " + near + "?"
+				}
+			}
 		}
 	}
+	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
+	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
+	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable ||
+		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
+		return ""
+	}
 	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
+}
+
+// mentions reports whether a text has a word.
+func mentions(text, word string) bool {
+	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
+}
+
+// oneLetter matches two paths that differ in a letter inside of a word or in a folder, as BEFORE<GOT>WANTED|AFTER.
+var oneLetter = lazyregexp.New(`(?i)([a-z]{3}<[a-z]?>[a-z]?\|[a-z]|[a-z]{2}<[a-z]?>[a-z]?\|[a-z]{2}|[a-z]{4}<[a-z]?>[a-z]?\|.*/)`)
+
+// slip reports whether a path is another one with a slip of the keyboard: two letters in the wrong order, or one letter too many, too few
+// or wrong, in a folder or inside a word. parse.go and parser.go are two files as a rule.
+func slip(got, want string) bool {
+	same := 0
+	for same < min(len(got), len(want)) && got[same] == want[same] {
+		same++
+	}
+	a, b := got[same:], want[same:]
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return swapped || oneLetter.MatchString(got[:same]+"<"+a+">"+b+"|"+got[same+len(a):])
 }
