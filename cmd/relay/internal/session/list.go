@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,8 +16,11 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/epic/playlist"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/text"
+	"relay/reanchor"
 )
 
 // ListTarget is the playlist that a relay work carries through.
@@ -36,6 +41,7 @@ type listRun struct {
 	code    int             // exit code of what ended the list, or of the first epic that did not complete
 	failure error           // that main tells, of the epic that ended the list
 	said    bytes.Buffer    // the summaries of the epics: no epic waits for a terminal
+	marked  error           // why nothing is written into the playlist any more
 }
 
 // RunList runs the epics of a playlist one after the other, and prints the summary. Each begins from where the one before ended. One
@@ -75,6 +81,7 @@ func (l *listRun) work(ctx context.Context) {
 		l.epics[i] = ListedSummary{ID: e.Plan.Epic.ID, Title: e.Plan.Epic.Title, File: e.Project.Rel(e.Source), State: epicPending}
 	}
 	over := false
+	l.markBegun(ctx)
 	for i, e := range l.list.Listed {
 		done, looks, err := e.Completed()
 		switch {
@@ -83,6 +90,7 @@ func (l *listRun) work(ctx context.Context) {
 		case err == nil && done:
 			l.say(l.title(i) + ": completed before")
 			l.epics[i].State = epicCompletedBefore
+			l.mark(playlist.InProgress, i, playlist.Completed)
 			if looks {
 				l.needsLook(i)
 			}
@@ -92,11 +100,68 @@ func (l *listRun) work(ctx context.Context) {
 			continue
 		}
 		l.say(l.title(i))
+		l.mark(playlist.InProgress, i, playlist.InProgress)
 		if err == nil {
 			err = l.epic(ctx, i)
 		}
 		over = l.ended(ctx, i, err)
+		switch l.epics[i].State {
+		case epicCompleted:
+			l.mark(playlist.InProgress, i, playlist.Completed)
+		case epicFailed:
+			l.mark(playlist.InProgress, i, playlist.Failed)
+		}
 	}
+	l.markEnded()
+}
+
+// markBegun writes into the playlist that it has begun. A playlist that git tracks is left unchanged where the epics run in this checkout:
+// no run begins there with uncommitted changes.
+func (l *listRun) markBegun(ctx context.Context) {
+	if engine.Isolation(l.project.Config.Relay.Isolation) == engine.IsolationNone {
+		out, err := l.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--", ":(literal)" + l.project.Rel(l.list.Path)}})
+		if err == nil && len(out) > 0 {
+			l.marked = errors.New("git tracks it, and the epics run in this checkout")
+			l.say(fmt.Sprintf("the states of the epics are not written into %s: %s", l.project.Rel(l.list.Path), l.marked))
+			return
+		}
+	}
+	l.mark(playlist.InProgress, 0, "")
+}
+
+// mark writes into the playlist how far it is, for those who read the file: the ledgers decide. If it cannot, it warns once.
+func (l *listRun) mark(list playlist.Status, i int, state playlist.Status) {
+	if l.marked != nil {
+		return
+	}
+	path, err := filepath.EvalSymlinks(l.list.Path) // a link stays one
+	info, statErr := os.Stat(l.list.Path)
+	if err = errors.Join(err, statErr); err == nil {
+		var text []byte
+		if text, err = playlist.Mark(path, list, map[string]playlist.Status{l.list.Epics[i].File: state}, l.app.Now()); err == nil {
+			err = project.ReplaceWith(path, info.Mode().Perm(), func(w io.Writer) error {
+				_, err := w.Write(text)
+				return err
+			})
+		}
+	}
+	if l.marked = err; err != nil {
+		l.say("warning: the playlist does not say how far it is: " + exit.Message(err))
+	}
+}
+
+// markEnded writes how the list has ended. A list that was stopped goes on.
+func (l *listRun) markEnded() {
+	state := playlist.Completed
+	for i := range l.epics {
+		switch l.epics[i].State {
+		case epicStopped:
+			return
+		case epicFailed, epicPending:
+			state = playlist.Failed
+		}
+	}
+	l.mark(state, 0, "")
 }
 
 // title names an epic by its place in the list.
