@@ -68,7 +68,7 @@ type Relay struct {
 	Push               bool             `mapstructure:"push"`
 	InhibitSleep       bool             `mapstructure:"inhibit_sleep"`
 	Records            Records          `mapstructure:"records"`
-	Learn              string           `mapstructure:"learn" is:"propose|apply|off"`
+	Learn              string           `mapstructure:"learn" is:"propose|off"`
 	Review             Review           `mapstructure:"review"`
 	Agents             map[string]Agent `mapstructure:"agents"` // by name, in the spelling of the file
 }

@@ -171,7 +171,6 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	opts.takeOffered(plan)
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -219,21 +218,6 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planfile.WriteTold(a.Out, plan)
 	planfile.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)
-}
-
-// takeOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
-func (o initOptions) takeOffered(plan *importer.Plan) {
-	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
-		return
-	}
-	var runs []string
-	for _, c := range plan.Offered {
-		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
-		runs = append(runs, c.Run)
-	}
-	if o.app.Confirm("take " + text.Count(len(runs), "command") + " as checks that all work of the epic has to pass?") {
-		planfile.AddChecks(plan, runs)
-	}
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
