@@ -110,7 +110,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 	}
 	finder := remains.Finder{
-		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: p.BackupDir(),
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
 		Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)

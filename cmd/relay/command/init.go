@@ -197,7 +197,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
 			return err
 		}
-		if err := p.CreateEpic(e, text); err != nil {
+		if err := project.CreateEpic(p, e, text); err != nil {
 			return err
 		}
 		if answer.Completed, err = project.Adopt(p, known); err != nil {

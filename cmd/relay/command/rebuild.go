@@ -81,7 +81,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 		defer func() { err = errors.Join(err, store.Close()) }()
 	}
 	answer := rebuilt{DryRun: opts.dryRun}
-	o := p.RecordOptions(pl)
+	o := project.RecordOptions(p, pl)
 	for i, on := range kinds(&o) { // the one that was asked for, or all that the configuration has on
 		*on = opts.only == rebuildKinds[i] || opts.only == "" && *on
 	}

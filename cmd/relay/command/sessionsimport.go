@@ -13,6 +13,7 @@ import (
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/text"
@@ -66,7 +67,7 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 	if err != nil {
 		return err
 	}
-	o := p.SessionOptions(pl)
+	o := project.SessionOptions(p, pl)
 	var done sessionkeeper.Imported
 	if opts.from != "" {
 		done, err = sessionkeeper.ImportKept(ctx, o, opts.from, opts.app.Path(opts.what))

@@ -143,7 +143,7 @@ func checkReviewers(ctx context.Context, c *checkup) {
 		if !checkRunner(ctx, c, reviewLabel+name, name) {
 			continue
 		}
-		if _, err := c.project.Reviewer(name); err != nil {
+		if _, err := project.Reviewer(c.project, name); err != nil {
 			c.fail(reviewLabel+name, err)
 		}
 	}
@@ -253,7 +253,7 @@ func agentsToAsk(c *checkup) (agents []asked) {
 		}
 	}
 	for _, name := range c.project.Reviewers() {
-		if r, err := c.project.Reviewer(name); err == nil {
+		if r, err := project.Reviewer(c.project, name); err == nil {
 			add(name, r.Model, true)
 		}
 	}

@@ -157,7 +157,7 @@ func checkRules(ctx context.Context, c *checkup) {
 		return // that is told already
 	}
 	found := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(commitHooks, h) })
-	runs := c.project.CommitHook(ctx) != ""
+	runs := project.CommitHook(ctx, c.project) != ""
 	if runs {
 		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
 		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
@@ -189,7 +189,7 @@ func hookless(ctx context.Context, c *checkup, hooks []string) {
 		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation, "")
 		return
 	}
-	file := c.project.HookFile(ctx)
+	file := project.HookFile(ctx, c.project)
 	if file == "" {
 		return
 	}

@@ -159,7 +159,7 @@ func isTracked(ctx context.Context, c *checkup, name string) bool {
 // besides its tracked files.
 func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	dir := c.project.Worktrees().Dir
-	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself
+	if named := project.WorktreeDir(c.project); named != "" { // relay's own folder ignores itself
 		inside := project.Rel(c.project.Root, named)
 		_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {

@@ -12,6 +12,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
@@ -164,7 +165,7 @@ func (c completer) epics(cmd *cobra.Command, _ []string) []string {
 	if err != nil {
 		return nil
 	}
-	ids := p.Listed()
+	ids := project.Listed(p)
 	for i, id := range ids {
 		if plan, err := p.OfEpic(id).Plan(); err == nil {
 			ids[i] += "\t" + plan.Epic.Title

@@ -29,7 +29,7 @@ var sourceForm = lazyregexp.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
 // ticked all the same.
 func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, failed error) {
 	places := map[string][]importer.Place{}
-	made, err := p.Imported(e)
+	made, err := project.Imported(p, e)
 	if err != nil {
 		made = e // which is all that is known
 	}

@@ -146,7 +146,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	}
 	o.App.Warn(m.Stay...)
 	if err == nil && p.Config.Relay.Records.Sessions {
-		if _, err := sessionkeeper.Import(ctx, p.SessionOptions(stub), m.Folder); err != nil {
+		if _, err := sessionkeeper.Import(ctx, project.SessionOptions(p, stub), m.Folder); err != nil {
 			fmt.Fprintf(o.App.Err, "relay: warning: the agents ledger does not have the session: %v\n", err)
 		}
 	}
@@ -324,7 +324,7 @@ func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again s
 	if archived, branch, err = archive.Old(ctx, p, archive.Options{Again: again, Force: o.Force}, o.App.Now()); err != nil {
 		return "", "", err
 	}
-	return archived, branch, p.CreateEpic(m.Epic, encoded)
+	return archived, branch, project.CreateEpic(p, m.Epic, encoded)
 }
 
 // Type returns the command that makes the plan the epic, for who has not said yes.

@@ -24,7 +24,7 @@ import (
 )
 
 // RunnerFactory makes runners for as long as a run goes on.
-func (p *Project) RunnerFactory(ctx context.Context) func(string, process.Supervisor) (runners.Runner, error) {
+func RunnerFactory(ctx context.Context, p *Project) func(string, process.Supervisor) (runners.Runner, error) {
 	return func(name string, sup process.Supervisor) (runners.Runner, error) { return p.Runner(ctx, name, sup) }
 }
 
@@ -163,7 +163,7 @@ const ServerCommand = "mcp"
 const MaxScript = 1 << 20
 
 // CheckAgents makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
-func (p *Project) CheckAgents(pl *Plan) error {
+func CheckAgents(p *Project, pl *Plan) error {
 	for i := range pl.Epic.Tasks {
 		t := &pl.Epic.Tasks[i]
 		if t.Runner == "" {
@@ -229,7 +229,7 @@ func otherVendor(p *Project) []string {
 const maxInstructions = 1 << 20
 
 // Reviewer returns a reviewer with what the configuration says of it.
-func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
+func Reviewer(p *Project, name string) (engine.Reviewer, error) {
 	r := engine.Reviewer{Name: name}
 	agent, err := p.Agent(name)
 	if err != nil {

@@ -44,7 +44,7 @@ type ListedEpic struct {
 
 // ReadList reads a playlist and the plans of its epics; path is the list's, absolute. It fails, and names all that is wrong by file
 // and line, when a plan is not there or has mistakes, or two have one id. It writes nothing.
-func (p *Project) ReadList(path string) (*List, error) {
+func ReadList(p *Project, path string) (*List, error) {
 	read, err := playlist.Read(p.Root, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -231,7 +231,7 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 const ListedFolder = "epics"
 
 // Listed returns the ids of the epics of playlists that relay has begun to work on in this repository, in order.
-func (p *Project) Listed() (ids []string) {
+func Listed(p *Project) (ids []string) {
 	entries, _ := os.ReadDir(filepath.Join(p.Home, ListedFolder)) // none: there is no such epic
 	for _, e := range entries {
 		if e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml")) {
@@ -259,7 +259,7 @@ func (p *Project) EpicFlag() string {
 
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.
 func listedDir(p *Project, id string) (string, error) {
-	ids := p.Listed()
+	ids := Listed(p)
 	if slices.Contains(ids, id) {
 		return p.OfEpic(id).Dir, nil
 	}

@@ -44,7 +44,7 @@ type Update struct {
 // Read reads the plan again; with r.Written "" the one that the epic names. The error is epic.Problems when the plan, or what would
 // become of epic.yml, has mistakes.
 func Read(ctx context.Context, p *project.Project, pl *project.Plan, r planfile.Request) (*Update, error) {
-	made, err := p.Imported(pl.Epic)
+	made, err := project.Imported(p, pl.Epic)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (u *Update) Write(p *project.Project) error {
 	if !u.Written {
 		text = u.has.Source
 	}
-	return p.UpdateEpic(u.has, text, u.madeText)
+	return project.UpdateEpic(p, u.has, text, u.madeText)
 }
 
 // Print says what is to be changed.

@@ -26,7 +26,7 @@ type ListTarget struct {
 
 // listRun is one relay work on a playlist.
 type listRun struct {
-	*command
+	command *command
 	o       *Options
 	project *project.Project
 	list    *project.List
@@ -81,17 +81,17 @@ func (l *listRun) work(ctx context.Context) {
 		case over:
 			continue
 		case err == nil && done:
-			l.say(l.title(i) + ": completed before")
+			l.command.say(l.title(i) + ": completed before")
 			l.epics[i].State = epicCompletedBefore
 			if looks {
 				l.needsLook(i)
 			}
 			continue
 		case ctx.Err() != nil: // between two epics
-			l.code, over, l.epics[i].State = exit.OfSignal(l.stop.signal()), true, epicStopped
+			l.code, over, l.epics[i].State = exit.OfSignal(l.command.stop.signal()), true, epicStopped
 			continue
 		}
-		l.say(l.title(i))
+		l.command.say(l.title(i))
 		if err == nil {
 			err = l.epic(ctx, i)
 		}
@@ -116,10 +116,10 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	if _, err := o.examineAgents(e.Project, e.Plan); err != nil {
 		return err
 	}
-	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.remarks(), remarks...)}
+	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.command.remarks(), remarks...)}
 	sum, err := s.work(ctx)
-	l.unwatch()
-	defer l.watch()
+	l.command.unwatch()
+	defer l.command.watch()
 	end := s.ended(sum, err)
 	l.spent.Add(sum.Usage)
 	if end.began() {
@@ -177,10 +177,10 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		if !told {
 			d := exit.Diagnose(err)
 			for _, m := range d.Messages {
-				l.say("error: " + m)
+				l.command.say("error: " + m)
 			}
 			for line := range strings.Lines(d.Hint) {
-				l.say("hint: " + strings.TrimSuffix(line, "\n"))
+				l.command.say("hint: " + strings.TrimSuffix(line, "\n"))
 			}
 		}
 	}

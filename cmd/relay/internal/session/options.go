@@ -49,11 +49,11 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	}
 	return orchestrator.Options{
 		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
-		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
+		BackupDir: project.BackupDir(p), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 		Isolation: engine.Isolation(c.Isolation), Worktree: worktrees(ctx, p), Landing: integration.Mode(c.Landing),
-		Commit: c.Commit, Sign: c.Sign, Hook: p.CommitHook(ctx),
+		Commit: c.Commit, Sign: c.Sign, Hook: project.CommitHook(ctx, p),
 		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
+		Runners: c.Runners, NewRunner: project.RunnerFactory(ctx, p), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
 		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
 		Secrets: p.Redactor(),
 		Limits: engine.Limits{
@@ -66,14 +66,14 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			ChecksAtOnce: c.ChecksAtOnce, MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
 			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
 		},
-		Free:   p.FreeGauge(p.BackupDir(), time.Now),
+		Free:   project.FreeGauge(p, project.BackupDir(p), time.Now),
 		Budget: p.Budget(),
 		Review: engine.Review{
 			Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
 			Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
 		},
 		Records:  p.Records(),
-		Sessions: p.SessionOptions(pl),
+		Sessions: project.SessionOptions(p, pl),
 		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
 		Engines: o.App.Engines, Engine: o.App.Engine, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
@@ -110,7 +110,7 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 	for _, err := range missing {
 		warnings = append(warnings, err.Error())
 	}
-	if err := p.CheckAgents(pl); err != nil {
+	if err := project.CheckAgents(p, pl); err != nil {
 		return warnings, err
 	}
 	warnings = append(warnings, p.Caps(pl).UncountedWarning()...)
@@ -118,7 +118,7 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 		if _, err := p.Program(name); err != nil {
 			return warnings, project.NoRunner("reviewer "+name+": ", err)
 		}
-		judge, err := p.Reviewer(name)
+		judge, err := project.Reviewer(p, name)
 		if err != nil {
 			return warnings, err
 		}

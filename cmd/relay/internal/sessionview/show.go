@@ -69,13 +69,13 @@ func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.
 }
 
 type writer struct {
-	*View
-	out io.Writer
-	raw bool
+	view *View
+	out  io.Writer
+	raw  bool
 }
 
 func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
-	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
+	w := &writer{view: v, out: v.app.Out, raw: o.Raw}
 	if o.Raw {
 		w.out = v.app.Raw()
 	}
@@ -86,14 +86,14 @@ func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
 }
 
 func title(w *writer, s *sessions.Session, indent string) {
-	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.line(s.ID), w.line(about(s, sessions.Origin{})))
+	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.view.line(s.ID), w.view.line(about(s, sessions.Origin{})))
 }
 
 // messages prints what was asked for.
 func (w *writer) messages(ctx context.Context, s *sessions.Session, part sessions.Part) error {
 	part.Most = pageSize + 1
 	for {
-		list, err := w.ledger.Conversation(ctx, s.ID, part)
+		list, err := w.view.ledger.Conversation(ctx, s.ID, part)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 	if part.To > 0 {
 		return nil
 	}
-	calls, err := w.ledger.LooseCalls(ctx, s.ID)
+	calls, err := w.view.ledger.LooseCalls(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 			return err
 		}
 	}
-	subagents, err := w.ledger.LooseSubagents(ctx, s.ID)
+	subagents, err := w.view.ledger.LooseSubagents(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
 			fmt.Fprintln(w.out)
@@ -152,7 +152,7 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 	if c.StartedAt > 0 && c.CompletedAt > c.StartedAt {
 		line += fmt.Sprintf(" %.1f s", float64(c.CompletedAt-c.StartedAt)/1000)
 	}
-	fmt.Fprintf(w.out, "%s> %s\n", indent, w.line(line))
+	fmt.Fprintf(w.out, "%s> %s\n", indent, w.view.line(line))
 	if c.ParamsJSON != "" {
 		w.block(Readable(c.ParamsJSON), maxParams, indent+"  ")
 	}
@@ -168,11 +168,11 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 
 // subagent prints the beginning of what a subagent has said, at the place where it was begun.
 func (w *writer) subagent(ctx context.Context, id, indent string, depth int) error {
-	s, err := w.ledger.Find(ctx, id)
+	s, err := w.view.ledger.Find(ctx, id)
 	if err != nil {
 		return err
 	}
-	list, err := w.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
+	list, err := w.view.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (w *writer) subagent(ctx context.Context, id, indent string, depth int) err
 func (w *writer) block(s string, most int, indent string) {
 	rest := 0
 	if !w.raw {
-		s = w.clean(s)
+		s = w.view.clean(s)
 		cut := plaintext.Head(s, most)
 		s, rest = cut, len(s)-len(cut)
 	}

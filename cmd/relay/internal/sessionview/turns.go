@@ -61,7 +61,7 @@ func (v *View) events(ctx context.Context, s *sessions.Session, o ShowOptions) e
 
 func (w *writer) turn(ctx context.Context, number int, e *sessions.Exchange) (turnText, error) {
 	t := turnText{Number: number, ID: e.ID, Time: e.Timestamp, Tools: e.ToolCalls, Said: []line{}}
-	said, err := w.ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
+	said, err := w.view.ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
 	for i := range said {
 		t.Said = append(t.Said, line{said[i].Role, said[i].Content})
 	}
