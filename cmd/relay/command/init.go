@@ -111,6 +111,7 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
 	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
 	cmd.Flags().StringVar(&opts.adopt, "adopt", "", "make an epic whose ledger is gone again: its tasks with commits on `BRANCH` are completed")
+	_ = cmd.Flags().MarkHidden("adopt") // hints name it where it helps
 	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
 	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
 	cmd.MarkFlagsMutuallyExclusive("append", "planner")

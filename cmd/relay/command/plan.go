@@ -52,7 +52,7 @@ terminal nothing is written, and relay says what to type.`, planning.MostTasks),
 	f.StringVar(&opts.Runner, "runner", "", "the agent that is asked, by `NAME`; by default the first that serves")
 	f.StringVar(&opts.Model, "model", "", "its `MODEL`; by default the configured one")
 	f.IntVar(&opts.Rounds, "rounds", planning.DefaultRounds, "how often it answers at most, `N`")
-	f.Float64Var(&opts.USD, "budget-usd", 0, "what all of it may cost, in `USD`; by default as an attempt")
+	f.Float64Var(&opts.USD, "budget", 0, "what all of it may cost, in `USD`; by default as an attempt")
 	f.BoolVar(&opts.Force, "force", false, "replace an epic in progress; the old one is archived")
 	f.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.JSON, "json", false, "print JSON; without --yes nothing is written")

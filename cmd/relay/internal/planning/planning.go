@@ -117,7 +117,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 		return m, &exit.UsageError{Message: "--rounds needs a number from 1", Hint: "leave it out for " + fmt.Sprint(DefaultRounds)}
 	}
 	if o.USD < 0 {
-		return m, &exit.UsageError{Message: "--budget-usd needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
+		return m, &exit.UsageError{Message: "--budget needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
 	}
 	if err := archive.Refusal(p, archive.Options{Again: again, Force: o.Force}); err != nil {
 		return m, err
@@ -195,7 +195,7 @@ func (m *Made) failure(p *project.Project, o Options) error {
 		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+text.ShellWord(p.Rel(m.Kept)))
 	}
 	if m.Over != nil {
-		hint = append(hint, "allow it more: --budget-usd N")
+		hint = append(hint, "allow it more: --budget N")
 		return &exit.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: exit.Stopped, Hint: strings.Join(hint, "\n")}
 	}
 	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
