@@ -38,7 +38,7 @@ type initOptions struct {
 	issues    []int
 	adopt     string
 	checks    []string
-	planner   string // who writes what tasks lack; "" : nobody, anyPlanner: the first agent that serves
+	planner   string // who writes what tasks lack; "" : no agent, anyPlanner: the first usable one
 }
 
 func newInitCommand(a *cli.App) *cobra.Command {
@@ -56,8 +56,8 @@ Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
 With --planner an agent writes the acceptance criteria and checks that tasks
-lack, as for relay plan; nothing else of the plan changes. What is added is
-shown, and written after confirmation.
+lack, as for relay plan; nothing else of the plan changes. relay shows the
+additions, and writes them after confirmation.
 
 With --append no blueprint is read: what the reviewers of the whole epic found
 (quality_gate.epic), and the work that agents found and left, is shown as tasks
@@ -351,7 +351,7 @@ func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *repla
 	default:
 		next := "relay work"
 		if view, err := p.View(pl); err == nil && view.Running {
-			next = "relay reload    the run that is on goes by it then"
+			next = "relay reload    applies it to the current run"
 		}
 		fmt.Fprintf(a.Out, "written: %s\nnext:  %s\n", p.Rel(p.File("epic.yml")), next)
 	}

@@ -84,8 +84,8 @@ func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
 	cmd := printing(&cobra.Command{
 		Use:   "validate",
 		Short: "Check every line of the ledger",
-		Long: `Check every line of the ledger. An entry that looks like one of a type, and has
-none, is a warning. Exit code 1 when a line is no valid entry.`,
+		Long: `Check every line of the ledger. relay warns of an entry without a type that
+looks like one of a type. Exit code 1 when a line is not a valid entry.`,
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		if schema {
 			_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())

@@ -25,13 +25,13 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		Use:   "plan IDEA|FILE",
 		Short: "Have an agent write a plan from an idea, an issue or a rough plan",
 		Long: fmt.Sprintf(`Have an agent write a plan: tasks, what they depend on, their files, acceptance
-criteria and checks. What is wanted is told in words, in a file, on stdin (-),
+criteria and checks. Describe what you want in words, in a file, on stdin (-),
 in a plan of another tool or in issues on GitHub.
 
 The agent only reads and runs commands, in a checkout of its own at HEAD, with
 the time and money of one attempt. relay reads its answer as it reads any
 blueprint, and runs each check there; a check may fail before the work, but it
-has to run. The agent is told what is wrong and answers again, --rounds times in
+has to run. relay lists mistakes, and the agent answers again, --rounds times in
 all. A plan has at most %d tasks.
 
 Then relay shows the plan, and asks before it writes epic.yml. Without a

@@ -87,7 +87,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	return err
 }
 
-// wish returns the settings to plan with; nil: the run is decided anew.
+// wish returns the settings to plan with; nil: the run is replayed.
 func (o *replayOptions) wish() (*replay.WhatIf, error) {
 	if o.whatIf == "" {
 		return nil, nil

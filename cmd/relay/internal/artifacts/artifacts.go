@@ -25,7 +25,7 @@ type listed struct {
 	Artifact artifact.Map `json:"artifact"`
 }
 
-// List prints the artifacts of a checkout, the oldest first. Files that are none are told.
+// List prints the artifacts of a checkout, the oldest first. It warns of other files.
 func List(a *cli.App, p *project.Project, asJSON bool) error {
 	list, err := artifact.List(p.Root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 	answer := []listed{}
 	for _, l := range list {
 		if l.Err != nil {
-			fmt.Fprintf(a.Err, "relay: warning: %s is no artifact: relay artifact validate says why\n", plaintext.Line(p.Rel(l.Path)))
+			fmt.Fprintf(a.Err, "relay: warning: %s is not an artifact: relay artifact validate says why\n", plaintext.Line(p.Rel(l.Path)))
 			continue
 		}
 		answer = append(answer, listed{p.Rel(l.Path), l.Artifact.Map()})

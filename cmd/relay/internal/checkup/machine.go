@@ -137,7 +137,7 @@ func writable(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// checkSleep reports whether the machine will be kept awake. Where it will not, that is no fault of a server, which never
+// checkSleep reports whether the machine will be kept awake. Where it will not, that does not matter on a server, which never
 // sleeps.
 func checkSleep(ctx context.Context, c *checkup) {
 	if !c.project.Config.Relay.InhibitSleep {

@@ -29,7 +29,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 		return
 	}
 	if head, err := c.project.Git.Head(ctx); err == nil && head == "" {
-		return // that is told as it is: nothing to go back to
+		return // another point says so: there is nothing to go back to
 	}
 	err := support.CheckRepository(ctx, c.project.Git)
 	if err == nil {

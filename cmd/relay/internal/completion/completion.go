@@ -40,7 +40,7 @@ type completer struct{ app *cli.App }
 // offers returns what there is to choose from, some with a tab and what it is behind.
 type offers func(cmd *cobra.Command, args []string) []string
 
-// arguments completes what a command is told, by the words of its usage line; nil leaves it to the shell, which knows files.
+// arguments completes the arguments of a command, by the words of its usage line; nil leaves it to the shell, which knows files.
 func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
 	_, words, _ := strings.Cut(cmd.Use, " ")
 	many := strings.ContainsAny(words, "…") || strings.Contains(words, "...")
@@ -92,7 +92,7 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 	}
 }
 
-// begin returns the offers that begin as it was typed, without those that are there.
+// begin returns the offers that begin with the typed text, without those that are there.
 func begin(all []string, before, typed string, there []string) (list []string) {
 	for _, offer := range all {
 		name, what, described := strings.Cut(offer, "\t")

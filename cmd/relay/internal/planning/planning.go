@@ -78,7 +78,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
 	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
-		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "an idea is told in words: relay plan 'Users can sign up by mail'"}
+		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "describe an idea in words: relay plan 'Users can sign up by mail'"}
 	default:
 		w.From, w.Text = "the command line", named
 	}
@@ -237,7 +237,7 @@ type Tried struct {
 	Passed bool     `json:"passed"`
 }
 
-// Answer returns what is told of the plan as JSON.
+// Answer returns the plan as relay plan --json prints it.
 func (m *Made) Answer(p *project.Project) Answer {
 	a := Answer{
 		Version: 1, ID: m.Epic.ID, Title: m.Epic.Title, Tasks: len(m.Epic.Tasks), Blueprint: p.Rel(m.Kept), Folder: p.Rel(m.Folder),

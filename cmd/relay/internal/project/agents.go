@@ -132,7 +132,7 @@ func (p *Project) Program(name string) (string, error) {
 }
 
 // globalIdentity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
-// agent that hides the user's global configuration from its git needs to be told.
+// agent that hides the user's global configuration from its git needs them.
 func globalIdentity(ctx context.Context, p *Project) []string {
 	var settings []string
 	for _, key := range []string{"user.name", "user.email"} {
@@ -191,7 +191,7 @@ const AutoReviewer = "auto"
 // ReviewVendors returns the agents such a reviewer is looked for among, in this order.
 func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
-// Reviewers returns the names of those who judge each change; none when nobody does.
+// Reviewers returns the names of the reviewers of each change; none without review.
 func (p *Project) Reviewers() []string {
 	c := p.Config
 	names := c.QualityGate.Reviewers

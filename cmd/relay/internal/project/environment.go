@@ -24,7 +24,7 @@ var passed = []string{
 }
 
 // providers are the variables that agents of a type log in to their providers with. Nothing else gets them: what a
-// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever it is told to.
+// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever its settings name.
 var providers = map[string][]string{
 	"claude":   {"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"}, // of Bedrock and Vertex, too
 	"codex":    {"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},

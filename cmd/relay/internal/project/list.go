@@ -23,7 +23,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// sourceFile has the plan of an epic of a playlist as it was when it was copied last, in the epic's folder.
+// sourceFile has the plan of an epic of a playlist at the time of the last copy, in the epic's folder.
 const sourceFile = "source.yml"
 
 // List is a playlist with its epics.
@@ -35,7 +35,7 @@ type List struct {
 // ListedEpic is an epic of a playlist.
 type ListedEpic struct {
 	Project *Project // in the folder of the epic
-	Plan    *Plan    // that a run which begins now goes by
+	Plan    *Plan    // of a run that begins now
 	Line    int      // in the playlist
 	Source  string   // the file that the playlist names, absolute
 
@@ -95,7 +95,7 @@ func listProblems(at epic.Problem, file string, err error) epic.Problems {
 	return append(epic.Problems{at}, inPlan...)
 }
 
-// readListed reads one epic of a playlist. What was added to its plan since that was copied stays, as long as the source is as it was.
+// readListed reads one epic of a playlist. Additions to the copy of its plan stay as long as the source is unchanged.
 func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
 	source, err := ReadFile(e.Source, MaxPlan)

@@ -21,7 +21,7 @@ import (
 // MaxPlan bounds epic.yml and blueprints, in bytes.
 const MaxPlan = 16 << 20
 
-// Plan is an epic as it was read.
+// Plan is an epic, with its text and graph.
 type Plan struct {
 	Source []byte
 	Epic   *epic.Epic
@@ -99,7 +99,7 @@ func RunPlanSource(p *Project, run string) []byte {
 	return source
 }
 
-// RunPlan returns the plan that an older run went by, as far as it is still known.
+// RunPlan returns the plan of an older run, or pl if that is unknown.
 func RunPlan(p *Project, run string, pl *Plan) *Plan {
 	kept, err := ParsePlan(p.Rel(RunPlanFile(p, run)), RunPlanSource(p, run))
 	if err != nil || kept.Epic.ID != pl.Epic.ID {
@@ -108,7 +108,7 @@ func RunPlan(p *Project, run string, pl *Plan) *Plan {
 	return kept
 }
 
-// LastRunPlan returns the plan that the newest run went by, for the time that epic.yml cannot be read. The mistakes are returned
+// LastRunPlan returns the plan of the newest run, for an epic.yml that cannot be read. The mistakes are returned
 // when there is none.
 func LastRunPlan(p *Project, view *attempts.View, mistakes error) (*Plan, string, error) {
 	runs, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: then there is no plan either

@@ -41,7 +41,7 @@ type Project struct {
 	Git    *reanchor.Git
 	Config *configs.Config
 
-	Damage   []string // mistakes in the configuration, for commands that go by the rest of it
+	Damage   []string // mistakes in the configuration, for commands that use the rest of it
 	Session  Session
 	agentEnv sync.Map          // name of an agent -> []string, its part of the user's environment
 	versions sync.Map          // name of an agent -> string, the version of its program
@@ -136,7 +136,7 @@ func UserFile(environ []string) string {
 }
 
 // relayDir returns the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
-// written there would land where nobody looks.
+// written there would be hard to find.
 func relayDir(root, dir string, byDefault bool) (string, error) {
 	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
 		dir = olderDir

@@ -31,7 +31,7 @@ import (
 type Options struct {
 	App    *cli.App
 	Tasks  []string // only these and what they depend on; none: all
-	AskNow bool     // usage limits that were told before do not count
+	AskNow bool     // usage limits that agents reported before do not count
 	Auto   bool     // tasks that the review of the whole epic wants are added and done
 	JSON   bool     // the summary is printed as JSON
 	Begin  string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
@@ -154,7 +154,7 @@ func (o *Options) TellShared(ctx context.Context, p *project.Project) {
 	}
 }
 
-// WarnUnsigned says why what the run lands would have no signature, if it should have one. That is no reason not to begin.
+// WarnUnsigned says why what the run lands would have no signature, if it should have one. The run begins all the same.
 func (o *Options) WarnUnsigned(ctx context.Context, p *project.Project) {
 	c := &p.Config.Relay
 	if !c.Sign || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
@@ -184,7 +184,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 	return nil
 }
 
-// Refusal returns the error for which relay work would not begin, as far as that can be told without beginning; else nil.
+// Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
 	if err := o.CheckAgents(p, pl); err != nil {
 		return err

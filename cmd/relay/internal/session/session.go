@@ -226,7 +226,7 @@ func (d *drains) next() <-chan struct{} {
 	return d.drain
 }
 
-// ask drains the run that is on, and reports whether nobody has before.
+// ask drains the run that is on, and reports whether this is the first time.
 func (d *drains) ask() (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -18,7 +18,7 @@ type ShowOptions struct {
 	Session string // may be shortened
 	Turn    int    // only this one, from 1; 0: all
 	Events  bool   // what was said, turn by turn, without tool calls
-	Raw     bool   // whole texts, with what redaction takes out where nobody looks on
+	Raw     bool   // whole texts, with secrets unless they go to a terminal
 }
 
 // How much is shown.

@@ -15,7 +15,7 @@ import (
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
-// done whose times can be gone by, else in points.
+// done whose times are known, else in points.
 type DryRun struct {
 	Jobs      int           `json:"jobs"`
 	Unit      string        `json:"unit"`     // minutes or points
@@ -54,7 +54,7 @@ type SkippedTask struct {
 // DryRunOptions are what the user asks of a dry run.
 type DryRunOptions struct {
 	Tasks  []string // only these and what they depend on; none: all
-	AskNow bool     // usage limits that were told before do not count
+	AskNow bool     // usage limits that agents reported before do not count
 	Now    time.Time
 }
 

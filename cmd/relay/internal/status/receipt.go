@@ -50,7 +50,7 @@ var resultSources = map[attempts.ResultSource]string{
 	attempts.ResultLoose:     "result: from a block of the agent's last message without relay's mark",
 	attempts.ResultChecks:    "result: the agent gave none; the task's checks decided",
 	attempts.ResultReviewers: "result: the agent gave none when it had fixed what reviewers found; the reviewers decided",
-	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
+	attempts.ResultAsked:     "result: given when relay asked the agent again",
 }
 
 // mostSaid is how many entries are shown of each list that an agent gives.
