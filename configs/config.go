@@ -68,7 +68,7 @@ type Relay struct {
 	Push               bool             `key:"push"`
 	InhibitSleep       bool             `key:"inhibit_sleep"`
 	Records            Records          `key:"records"`
-	Learn              string           `key:"learn" is:"propose|apply|off"`
+	Learn              string           `key:"learn" is:"propose|off"`
 	Review             Review           `key:"review"`
 	Agents             map[string]Agent `key:"agents"` // by name, in the spelling of the file
 }

@@ -14,8 +14,8 @@ import (
 	"relay/orchestrator/text"
 )
 
-// runAppend adds what the review of the whole epic found as tasks, and what agents found and left, when a person says so. What agents
-// found is never added unasked: a night could go on for ever, and an agent could write its own tasks.
+// runAppend adds what the review of the whole epic found as tasks, and what agents found and left, when a person says so. It never
+// adds what agents found unasked: a night could go on for ever, and an agent could write its own tasks.
 func runAppend(ctx context.Context, opts initOptions) (err error) {
 	a := opts.app
 	p, pl, err := a.Planned(ctx, nil)

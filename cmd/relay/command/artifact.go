@@ -48,8 +48,8 @@ func newArtifactValidateCommand(a *cli.App) *cobra.Command {
 	cmd := printing(&cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check artifacts",
-		Long: `Check artifacts. What is valid, and what some readers get wrong all the same, is
-a warning. Exit code 1 when a file is no valid artifact.`,
+		Long: `Check artifacts. relay warns of valid fields that some readers get wrong. Exit
+code 1 when a file is not a valid artifact.`,
 		Example: "  relay artifact validate thoughts/shared/handoffs/*/*.yaml",
 		Args:    cobra.ArbitraryArgs,
 	}, func(_ *cobra.Command, args []string, asJSON bool) error {
@@ -96,7 +96,7 @@ func newArtifactImportCommand(a *cli.App) *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Make artifacts of older handoffs and checkpoints",
 		Long: `Make artifacts of files like .handoff/*.md and .checkpoint/*.md. The files stay.
-What artifacts have no field for is kept as metadata.`,
+relay keeps fields that artifacts lack as metadata.`,
 		Example: "  relay artifact import .handoff/2026-01-13.md --outcome PARTIAL_PLUS",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: inCheckout(a, func(_ context.Context, p *project.Project, args []string) error {

@@ -89,7 +89,7 @@ func runAsk(ctx context.Context, opts askOptions) error {
 			return err
 		}
 	}
-	run, err := p.ActiveRun(ctx)
+	run, err := project.ActiveRun(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, he
 		Err: errors.New(exit.HolderMessage(held, held)), Code: exit.Running,
 		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch" + opts.flag,
 	}
-	run, err := p.ActiveRun(ctx)
+	run, err := project.ActiveRun(ctx, p)
 	switch {
 	case held.Foreign || err != nil && ctx.Err() == nil:
 		return busy

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -112,7 +110,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 	}
 	finder := remains.Finder{
-		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: p.BackupDir(),
+		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
 		Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
@@ -188,27 +186,8 @@ func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []
 		fmt.Fprintf(o.app.Out, "%-9s %s: %s\n          look: %s\n", k.Kind, k.Name, k.Why, k.Show)
 	}
 	if len(kept) > 0 {
-		fmt.Fprintln(o.app.Out, "to remove what you do not need:", strings.Join(rid(kept), ", "))
+		fmt.Fprintln(o.app.Out, "to remove what you do not need: rm -r WORKTREE or COPY, git branch -D BRANCH")
 	}
-}
-
-// rid reports how a person removes what relay does not: each kind once.
-func rid(kept []keptRemains) []string {
-	var how []string
-	for _, k := range kept {
-		with := "rm -r COPY"
-		switch k.Kind {
-		case remains.LeftWorktree:
-			with = "rm -r WORKTREE"
-		case remains.LeftBranch:
-			with = "git branch -D BRANCH"
-		default: // a copy
-		}
-		if !slices.Contains(how, with) {
-			how = append(how, with)
-		}
-	}
-	return how
 }
 
 // sure reports whether to remove so many things.

@@ -10,6 +10,7 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 )
@@ -64,7 +65,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 			return &exit.UsageError{Message: "there is no setting " + terminal.Quote(opts.key), Hint: hint}
 		}
 	}
-	p.RelativeOrigins(values)
+	project.RelativeOrigins(p, values)
 	opts.app.Warn(p.Config.Warnings...)
 	if opts.json {
 		return opts.app.PrintJSON(values)

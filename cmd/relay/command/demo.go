@@ -85,12 +85,12 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 const demoEnd = `
 --- The night went as scripted.
 
-T2 failed its check once, was told so, and succeeded; T3 failed twice with the
+T2 failed its check once, got the output, and succeeded; T3 failed twice with the
 same error and was gated; T4 is blocked by it; nothing else was held up.
 
 Look around:   cd %s
   relay report                          the whole night, told for a person
-  relay show T2 --attempt 2 --brief     what the second agent of T2 was told
+  relay show T2 --attempt 2 --brief     the brief of the second agent of T2
   relay show T2 --attempt 1 --diff      what the first one had done
   relay show T3                         why T3 needs a person
   git log --oneline --graph %s

@@ -102,7 +102,7 @@ type finished struct {
 	How         finish.How           `json:"how"`
 	Commits     int                  `json:"commits"`
 	DryRun      bool                 `json:"dry_run"`
-	Untested    bool                 `json:"untested"`           // Into had changed since, and nobody has run the checks on the two together
+	Untested    bool                 `json:"untested"`           // Into had changed since, and no checks have run on the two together
 	Squashed    string               `json:"squashed,omitempty"` // commit of Into that has all of it, or its beginning
 	LeftOut     []string             `json:"left_out,omitempty"` // commits that were taken off Into, each with its subject
 	Undo        string               `json:"undo,omitempty"`
@@ -314,7 +314,7 @@ func (f *finishing) text() {
 			out = append(out, t)
 		}
 	}
-	l.OpenTasks(w, "included as it was, to be done again:", in)
+	l.OpenTasks(w, "included, and to be done again:", in)
 	l.OpenTasks(w, "not included:", out)
 	l.EpicReview(w, a.Judged)
 	if a.Untested && a.Request == nil {

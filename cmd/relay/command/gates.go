@@ -65,12 +65,12 @@ func newRetryCommand(a *cli.App) *cobra.Command {
 	cmd, opts := deciding(a, attempts.RequestRetry, retryTask, &cobra.Command{
 		Use:   "retry TASK",
 		Short: "Make a task pending again, also a completed one",
-		Long: `Make a task pending again, gated or completed. What landed stays on the branch:
-the next agent begins from there.
+		Long: `Make a task pending again, gated or completed. Landed commits stay on the
+branch: the next agent begins from there.
 
 During a run the task is tried as soon as a job is free, if it was gated or
 stopped, or waits for a runner that is not to be asked yet, as after a usage
-limit: that is asked at once. What is completed the run leaves as it is.`,
+limit: relay asks that runner at once. The run does not repeat completed tasks.`,
 	})
 	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
 	return cmd

@@ -58,14 +58,5 @@ func runGraph(ctx context.Context, opts graphOptions) error {
 	} else {
 		fmt.Fprint(opts.app.Out, text)
 	}
-	if opts.format == "mermaid" && (strings.Count(text, "--> ")+strings.Count(text, "==> ") > mermaidEdges || len(text) > mermaidText) {
-		fmt.Fprintf(opts.app.Err, "relay: warning: Mermaid refuses more than %d arrows or %d characters by default; relay graph --format dot has no such limit\n", mermaidEdges, mermaidText)
-	}
 	return nil
 }
-
-// What Mermaid draws at most, by its defaults maxEdges and maxTextSize.
-const (
-	mermaidEdges = 500
-	mermaidText  = 50_000
-)

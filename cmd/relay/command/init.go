@@ -38,7 +38,7 @@ type initOptions struct {
 	issues    []int
 	adopt     string
 	checks    []string
-	planner   string // who writes what tasks lack; "" : nobody, anyPlanner: the first agent that serves
+	planner   string // who writes what tasks lack; "" : no agent, anyPlanner: the first usable one
 }
 
 func newInitCommand(a *cli.App) *cobra.Command {
@@ -56,8 +56,8 @@ Without --force an epic in progress is not replaced; with it, the old epic,
 its ledger and its runs are moved to archive/, and nothing is lost.
 
 With --planner an agent writes the acceptance criteria and checks that tasks
-lack, as for relay plan; nothing else of the plan changes. What is added is
-shown, and written after confirmation.
+lack, as for relay plan; nothing else of the plan changes. relay shows the
+additions, and writes them after confirmation.
 
 With --append no blueprint is read: what the reviewers of the whole epic found
 (quality_gate.epic), and the work that agents found and left, is shown as tasks
@@ -111,6 +111,7 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
 	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
 	cmd.Flags().StringVar(&opts.adopt, "adopt", "", "make an epic whose ledger is gone again: its tasks with commits on `BRANCH` are completed")
+	_ = cmd.Flags().MarkHidden("adopt") // hints name it where it helps
 	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
 	cmd.Flags().Lookup("planner").NoOptDefVal = anyPlanner
 	cmd.MarkFlagsMutuallyExclusive("append", "planner")
@@ -171,7 +172,6 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	opts.takeOffered(plan)
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -198,7 +198,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
 			return err
 		}
-		if err := p.CreateEpic(e, text); err != nil {
+		if err := project.CreateEpic(p, e, text); err != nil {
 			return err
 		}
 		if answer.Completed, err = project.Adopt(p, known); err != nil {
@@ -219,21 +219,6 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planfile.WriteTold(a.Out, plan)
 	planfile.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)
-}
-
-// takeOffered asks a person whether commands that a plan names are checks of the epic. Without anybody to ask they are not.
-func (o initOptions) takeOffered(plan *importer.Plan) {
-	if len(plan.Offered) == 0 || o.json || o.dryRun || !o.app.CanAsk() {
-		return
-	}
-	var runs []string
-	for _, c := range plan.Offered {
-		fmt.Fprintf(o.app.Err, "%s:%d: %s\n", c.File, c.Line, text.Line(c.Run, 200))
-		runs = append(runs, c.Run)
-	}
-	if o.app.Confirm("take " + text.Count(len(runs), "command") + " as checks that all work of the epic has to pass?") {
-		planfile.AddChecks(plan, runs)
-	}
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
@@ -366,7 +351,7 @@ func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *repla
 	default:
 		next := "relay work"
 		if view, err := p.View(pl); err == nil && view.Running {
-			next = "relay reload    the run that is on goes by it then"
+			next = "relay reload    applies it to the current run"
 		}
 		fmt.Fprintf(a.Out, "written: %s\nnext:  %s\n", p.Rel(p.File("epic.yml")), next)
 	}

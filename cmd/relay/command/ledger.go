@@ -53,8 +53,8 @@ func newLedgerRepairCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Repair ledger and logs from what can still be read",
-		Long: `Repair ledger and logs: they are written anew from everything that can still be
-read, and a copy of the old files is kept.`,
+		Long: `Repair ledger and logs: relay rewrites them from everything that it can still
+read, and keeps a copy of the old files.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
@@ -185,7 +185,7 @@ func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 	}
 	enc := json.NewEncoder(opts.app.Out)
 	return attempts.Replay(p.Dir, func(e attempts.Event) error {
-		if opts.app.Out.Err != nil { // nobody reads any more
+		if opts.app.Out.Err != nil { // the reader is gone
 			if err := opts.app.Out.Failure(); err != nil {
 				return err
 			}

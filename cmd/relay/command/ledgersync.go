@@ -48,9 +48,10 @@ func printing(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, asJ
 func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
 	var opts entries.LogOptions
 	cmd := &cobra.Command{
-		Use:     "log",
+		Use:     "list",
+		Aliases: []string{"log"},
 		Short:   "Print entries, oldest first",
-		Example: "  relay ledgersync log --last 20\n  relay ledgersync log --type handoff --last 1 --json",
+		Example: "  relay ledgersync list --last 20\n  relay ledgersync list --type handoff --last 1 --json",
 		RunE:    inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Log(a, p, opts) }),
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
@@ -83,8 +84,8 @@ func newLedgersyncValidateCommand(a *cli.App) *cobra.Command {
 	cmd := printing(&cobra.Command{
 		Use:   "validate",
 		Short: "Check every line of the ledger",
-		Long: `Check every line of the ledger. An entry that looks like one of a type, and has
-none, is a warning. Exit code 1 when a line is no valid entry.`,
+		Long: `Check every line of the ledger. relay warns of an entry without a type that
+looks like one of a type. Exit code 1 when a line is not a valid entry.`,
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		if schema {
 			_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())

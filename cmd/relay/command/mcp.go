@@ -38,7 +38,7 @@ func runMCP(ctx context.Context, a *cli.App) error {
 	if a.CanAsk() {
 		return &exit.UsageError{Message: "relay mcp talks to a client of MCP, and this is a terminal", Hint: "claude mcp add relay -- relay mcp"}
 	}
-	served := &servedApp{App: a, epic: a.Epic}
+	served := &servedApp{app: a, epic: a.Epic}
 	if p, err := a.Repository(ctx); err == nil {
 		top, inside := guardian.CheckoutOfRun(ctx, a, p)
 		if inside {
@@ -62,8 +62,7 @@ func (unclosed) Close() error { return nil }
 
 // servedApp does what tools ask for, one at a time, with the environment of this process.
 type servedApp struct {
-	*cli.App
-
+	app  *cli.App
 	dir  string // top folder of the checkout of the run that has started this process; "" : where it was started
 	epic string // of a playlist, that --epic names or this process's agent works for; "" : it is the one in relay's folder
 }
@@ -71,9 +70,9 @@ type servedApp struct {
 // heard returns the app with streams of its own.
 func (s *servedApp) heard() (a *cli.App, out, told *bytes.Buffer) {
 	out, told = &bytes.Buffer{}, &bytes.Buffer{}
-	copied := *s.App
+	copied := *s.app
 	copied.In, copied.Out, copied.Err = strings.NewReader(""), terminal.NewWriter(out), terminal.NewWriter(told)
-	copied.Out.Redact, copied.Err.Redact = s.Secrets.Values, s.Secrets.Values
+	copied.Out.Redact, copied.Err.Redact = s.app.Secrets.Values, s.app.Secrets.Values
 	return &copied, out, told
 }
 

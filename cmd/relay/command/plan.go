@@ -25,13 +25,13 @@ func newPlanCommand(a *cli.App) *cobra.Command {
 		Use:   "plan IDEA|FILE",
 		Short: "Have an agent write a plan from an idea, an issue or a rough plan",
 		Long: fmt.Sprintf(`Have an agent write a plan: tasks, what they depend on, their files, acceptance
-criteria and checks. What is wanted is told in words, in a file, on stdin (-),
+criteria and checks. Describe what you want in words, in a file, on stdin (-),
 in a plan of another tool or in issues on GitHub.
 
 The agent only reads and runs commands, in a checkout of its own at HEAD, with
 the time and money of one attempt. relay reads its answer as it reads any
 blueprint, and runs each check there; a check may fail before the work, but it
-has to run. The agent is told what is wrong and answers again, --rounds times in
+has to run. relay lists mistakes, and the agent answers again, --rounds times in
 all. A plan has at most %d tasks.
 
 Then relay shows the plan, and asks before it writes epic.yml. Without a
@@ -52,7 +52,7 @@ terminal nothing is written, and relay says what to type.`, planning.MostTasks),
 	f.StringVar(&opts.Runner, "runner", "", "the agent that is asked, by `NAME`; by default the first that serves")
 	f.StringVar(&opts.Model, "model", "", "its `MODEL`; by default the configured one")
 	f.IntVar(&opts.Rounds, "rounds", planning.DefaultRounds, "how often it answers at most, `N`")
-	f.Float64Var(&opts.USD, "budget-usd", 0, "what all of it may cost, in `USD`; by default as an attempt")
+	f.Float64Var(&opts.USD, "budget", 0, "what all of it may cost, in `USD`; by default as an attempt")
 	f.BoolVar(&opts.Force, "force", false, "replace an epic in progress; the old one is archived")
 	f.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.JSON, "json", false, "print JSON; without --yes nothing is written")

@@ -36,10 +36,10 @@ func newLedgerRebuildCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild [--only KIND] [--dry-run]",
 		Short: "Rebuild records and report from the event log",
-		Long: `Make what follows from the event log anew: entries in .ledgersync, artifacts in
+		Long: `Rebuild what follows from the event log: entries in .ledgersync, artifacts in
 thoughts/shared/handoffs, discussions in .ledger/entries, and the report of the
-newest run. What is missing is added and what others have changed of it is put
-back, but for discussions, which are only added to; lines and files of others
+newest run. relay adds missing records and restores changed ones, but only adds
+to discussions; lines and files of others
 stay as they are.`,
 		Example: "  relay ledger rebuild --dry-run\n  relay ledger rebuild --only artifacts",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runLedgerRebuild(cmd.Context(), opts) },
@@ -81,7 +81,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 		defer func() { err = errors.Join(err, store.Close()) }()
 	}
 	answer := rebuilt{DryRun: opts.dryRun}
-	o := p.RecordOptions(pl)
+	o := project.RecordOptions(p, pl)
 	for i, on := range kinds(&o) { // the one that was asked for, or all that the configuration has on
 		*on = opts.only == rebuildKinds[i] || opts.only == "" && *on
 	}
@@ -100,7 +100,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	return opts.app.Out.Failure()
 }
 
-// rebuildReport writes the report of the newest run anew, and returns where it is; "" when there was no run.
+// rebuildReport rewrites the report of the newest run, and returns where it is; "" when there was no run.
 func rebuildReport(opts rebuildOptions, p *project.Project, pl *project.Plan) (string, error) {
 	view, err := p.View(pl)
 	if err != nil || view.Ledger.Run == "" {

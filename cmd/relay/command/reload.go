@@ -52,10 +52,10 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := p.CheckAgents(pl); err != nil {
+	if err := project.CheckAgents(p, pl); err != nil {
 		return err
 	}
-	run, err := p.ActiveRun(ctx)
+	run, err := project.ActiveRun(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 		}
 	}
 	slices.Sort(answer.Running)
-	source := p.RunPlanSource(answer.Run)
-	kept, _ := project.ParsePlan(p.RunPlanFile(answer.Run), source)
+	source := project.RunPlanSource(p, answer.Run)
+	kept, _ := project.ParsePlan(project.RunPlanFile(p, answer.Run), source)
 	answer.PlanChanges = project.ComparePlans(kept, pl)
 	if !bytes.Equal(source, pl.Source) {
 		if _, err := session.Ask(ctx, p, run.Holder, session.Request{What: session.Reload}); err != nil {

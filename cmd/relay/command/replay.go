@@ -69,7 +69,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	if opts.run, err = pickRun(p, opts.run, view.Ledger.Folded.Run); err != nil {
 		return err
 	}
-	went := p.RunPlan(opts.run, pl)
+	went := project.RunPlan(p, opts.run, pl)
 	rec := replay.RecordedIn(p.Dir, opts.run, went.Epic, went.Graph)
 	rec.View = view
 	report, err := replay.Decide(ctx, rec)
@@ -87,7 +87,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	return err
 }
 
-// wish returns the settings to plan with; nil: the run is decided anew.
+// wish returns the settings to plan with; nil: the run is replayed.
 func (o *replayOptions) wish() (*replay.WhatIf, error) {
 	if o.whatIf == "" {
 		return nil, nil

@@ -9,6 +9,7 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/runreport"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/report"
@@ -87,7 +88,7 @@ func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 		return nil, noRun(o.run, journal.Runs())
 	}
 	if o.run != "" && o.run != view.Ledger.Folded.Run {
-		pl = p.RunPlan(o.run, pl)
+		pl = project.RunPlan(p, o.run, pl)
 	}
 	r := runreport.Make(a, p, pl, view, journal)
 	if warning != "" {

@@ -14,7 +14,9 @@ func newResumeCommand(a *cli.App) *cobra.Command {
 		Short: "Show and acknowledge the last handoff",
 		Long: `Print what an interactive session has to know that goes on: the state of git,
 the epic and its open work, the project's documents, the last handoff, and what
-to do next. A transition in the ledger of LedgerSync answers the handoff, once.`,
+to do next. A transition in the ledger of LedgerSync answers the handoff, once.
+
+To continue a run, type relay work.`,
 		Example: "  relay resume --agent claude-code\n  relay resume --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.LocateAnyhow(cmd.Context())

@@ -54,17 +54,16 @@ func newSessionsShowCommand(a *cli.App) *cobra.Command {
 	cmd := viewing(a, &cobra.Command{
 		Use:   "show SESSION",
 		Short: "Print a conversation",
-		Long: `Print a conversation in order, a page of 100 messages at a time, with its tool
-calls and its subagents at their place. --events prints only what was said, turn
-by turn. Secrets are taken out and long texts are cut; --raw into a file or pipe
-changes nothing.`,
+		Long: `Print a conversation in order, with its tool calls and its subagents at their
+place. --events prints only what was said, turn by turn. Secrets are taken out
+and long texts are cut; --raw into a file or pipe changes nothing.`,
 		Example: `  relay sessions show 4f0c
   relay sessions show 4f0c --turn 2 --raw | less
   relay sessions show 4f0c --events`,
 		Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
-		if o.Page < 1 || o.Turn < 0 {
-			return &exit.UsageError{Message: "pages and turns are counted from 1", Hint: "relay sessions show " + args[0] + " --page 2"}
+		if o.Turn < 0 {
+			return &exit.UsageError{Message: "turns are counted from 1", Hint: "relay sessions turns " + args[0] + " lists them"}
 		}
 		o.Session = args[0]
 		return v.Show(cmd.Context(), o)
@@ -73,10 +72,7 @@ changes nothing.`,
 	f.IntVar(&o.Turn, "turn", 0, "only turn `N`, counted from 1")
 	f.BoolVar(&o.Events, "events", false, "print what was said, turn by turn, without tool calls")
 	f.BoolVar(&o.Raw, "raw", false, "print whole texts; into a file or pipe with secrets")
-	f.IntVar(&o.Page, "page", 1, "print page `N`")
-	f.BoolVar(&o.All, "all", false, "print all pages")
 	cmd.MarkFlagsMutuallyExclusive("raw", "json")
-	cmd.MarkFlagsMutuallyExclusive("page", "all", "turn")
 	return cmd
 }
 

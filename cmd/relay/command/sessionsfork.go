@@ -90,7 +90,7 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 	if err != nil {
 		return err
 	}
-	_, err = sessionkeeper.Import(ctx, t.Project.SessionOptions(t.Plan), done.Folder)
+	_, err = sessionkeeper.Import(ctx, project.SessionOptions(t.Project, t.Plan), done.Folder)
 	if err == nil {
 		err = sessionview.With(ctx, opts.app, t.Project, func(v *sessionview.View) error {
 			done.Session, err = v.SessionOf(ctx, request.ID)

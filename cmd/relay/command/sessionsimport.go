@@ -11,6 +11,7 @@ import (
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/project"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/text"
 )
@@ -45,7 +46,7 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 	if err != nil {
 		return err
 	}
-	o := p.SessionOptions(pl)
+	o := project.SessionOptions(p, pl)
 	if strings.ContainsAny(opts.what, `/\`) { // else it is a run
 		opts.what = opts.app.Path(opts.what)
 	}

@@ -109,7 +109,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 	return nil
 }
 
-// nextBrief shows what the next attempt would be told now.
+// nextBrief prints the brief that the next attempt would get now.
 func (opts showOptions) nextBrief(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, t *epic.Task) error {
 	work := session.Options{App: opts.app}
 	brief, err := session.NextBrief(ctx, work.RunOptions(ctx, p, pl), view, t)

@@ -110,7 +110,7 @@ func statusOfList(ctx context.Context, opts statusOptions) error {
 	return nil
 }
 
-// watchEvery is how often a watched status is read anew.
+// watchEvery is how often relay reads a watched status.
 const watchEvery = time.Second
 
 // watch shows the status again and again, until the run is over.

@@ -21,18 +21,8 @@ import (
 
 type workOptions struct {
 	session.Options
-	jobs        int
-	runners     []string
-	model       string
-	maxAttempts int
-	timeout     string
-	until       string
-	review      bool
-	noReview    bool
-	isolation   string
-	budget      float64
-	dryRun      bool
-	playlist    string
+	dryRun   bool
+	playlist string
 }
 
 func newWorkCommand(a *cli.App) *cobra.Command {
@@ -73,17 +63,17 @@ end the run.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&opts.jobs, "jobs", "j", 0, "run `N` tasks at a time")
-	f.StringSliceVar(&opts.runners, "runner", nil, "`NAME`s of the agents to use, in order of preference")
-	f.StringVar(&opts.model, "model", "", "`MODEL` for tasks that name none")
-	f.IntVar(&opts.maxAttempts, "max-attempts", 0, "gate a task after `N` charged attempts")
-	f.StringVar(&opts.timeout, "timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
-	f.StringVar(&opts.until, "until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
-	f.BoolVar(&opts.review, "review", false, "review each change")
-	f.BoolVar(&opts.noReview, "no-review", false, "review no change")
-	f.StringVar(&opts.isolation, "isolation", "", "where tasks work; `HOW` is worktree, none or shared")
+	f.IntP("jobs", "j", 0, "run `N` tasks at a time")
+	f.StringSlice("runner", nil, "`NAME`s of the agents to use, in order of preference")
+	f.String("model", "", "`MODEL` for tasks that name none")
+	f.Int("max-attempts", 0, "gate a task after `N` charged attempts")
+	f.String("timeout", "", "`TIME` for one attempt: 30m, 1h, or minutes")
+	f.String("until", "", "end the run at `TIME`, even if tasks are left: 07:00, or 8h from now")
+	f.Bool("review", false, "review each change")
+	f.Bool("no-review", false, "review no change")
+	f.String("isolation", "", "where tasks work; `HOW` is worktree, none or shared")
 	f.BoolVar(&opts.AskNow, "ask-now", false, "do not wait for usage limits that agents have reported")
-	f.Float64Var(&opts.budget, "budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
+	f.Float64("budget", 0, "start nothing more when this run has cost `USD`; 0: no limit")
 	f.BoolVar(&opts.Auto, "auto", false, "also do what the review of the whole epic finds")
 	f.StringVar(&opts.playlist, "playlist", "", "run the epics of `FILE`, one after the other")
 	f.BoolVar(&opts.dryRun, "dry-run", false, "print what would run, and run nothing")
@@ -92,31 +82,34 @@ end the run.`,
 	return cmd
 }
 
+// workSettings are the keys of the settings that flags replace.
+var workSettings = map[string]string{
+	"jobs": "relay.jobs", "runner": "relay.runners", "model": "relay.model", "max-attempts": "relay.max_attempts_per_task",
+	"review": "relay.review.enabled", "no-review": "relay.review.enabled", "until": "relay.until", "budget": "relay.budget_usd",
+	"isolation": "relay.isolation", "timeout": "relay.timeout_minutes",
+}
+
 // settings returns the flags that were given, by the key of the setting they replace.
-func (o *workOptions) settings(given *pflag.FlagSet) (map[string]any, error) {
-	flags := map[string]any{}
-	set := func(flag, key string, value any) {
-		if given.Changed(flag) {
-			flags[key] = value
+func settings(given *pflag.FlagSet) (map[string]any, error) {
+	flags, failed := map[string]any{}, error(nil)
+	given.Visit(func(f *pflag.Flag) {
+		key, ok := workSettings[f.Name]
+		if !ok {
+			return
 		}
-	}
-	set("jobs", "relay.jobs", o.jobs)
-	set("runner", "relay.runners", o.runners)
-	set("model", "relay.model", o.model)
-	set("max-attempts", "relay.max_attempts_per_task", o.maxAttempts)
-	set("review", "relay.review.enabled", o.review)
-	set("no-review", "relay.review.enabled", !o.noReview)
-	set("until", "relay.until", o.until)
-	set("budget", "relay.budget_usd", o.budget)
-	set("isolation", "relay.isolation", o.isolation)
-	if given.Changed("timeout") {
-		wall, err := minutes(o.timeout)
-		if err != nil {
-			return nil, err
+		text := f.Value.String()
+		switch f.Name {
+		case "runner":
+			flags[key], _ = given.GetStringSlice(f.Name)
+		case "no-review":
+			flags[key] = text == "false"
+		case "timeout":
+			flags[key], failed = minutes(text)
+		default:
+			flags[key] = text
 		}
-		flags["relay.timeout_minutes"] = wall
-	}
-	return flags, nil
+	})
+	return flags, failed
 }
 
 // minutes reads a duration; a bare number means minutes, as in the configuration.
@@ -132,7 +125,7 @@ func minutes(text string) (time.Duration, error) {
 }
 
 func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error {
-	flags, err := opts.settings(given)
+	flags, err := settings(given)
 	if err != nil {
 		return err
 	}
@@ -187,7 +180,7 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 	}
 	o.App.Warn(p.Config.Warnings...)
 	refused := o.Refusal(ctx, p, pl, view)
-	r, err := status.NewDryRun(ctx, p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
+	r, err := status.NewDryRun(p, pl, view, status.DryRunOptions{Tasks: o.Tasks, AskNow: o.AskNow, Now: o.App.Now()})
 	if err != nil {
 		return err
 	}
@@ -215,7 +208,7 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 	case opts.App.Epic != "":
 		return &exit.UsageError{Message: "--playlist and --epic do not go together", Hint: "relay work --epic ID runs one epic of the list"}
 	}
-	flags, err := opts.settings(given)
+	flags, err := settings(given)
 	if err != nil {
 		return err
 	}

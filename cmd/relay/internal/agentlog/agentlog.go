@@ -157,7 +157,7 @@ func beginOf(path string) int64 {
 	return 1
 }
 
-// streams opens what the agents of an attempt have printed, in the order in which they began. What cannot be opened is left out.
+// streams opens what the agents of an attempt have printed, in the order in which they began. It leaves out what it cannot open.
 func (v *Viewer) streams(at Attempt) (list []*stream) {
 	for _, name := range v.paths(at) {
 		if s := v.open(at, name); s != nil {

@@ -85,7 +85,7 @@ func (s *stream) event(e Entry, told *conversation.Event, take printer) {
 		return
 	case conversation.Called:
 		if told.ID != "" && s.open[told.ID] {
-			return // it was told before
+			return // an earlier event has it
 		}
 		if len(s.open) < mostOpen {
 			s.open[told.ID] = true

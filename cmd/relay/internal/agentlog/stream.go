@@ -30,7 +30,7 @@ type stream struct {
 	clean  func(string) string
 	now    func() time.Time // nil: nothing writes to it any more
 	reader conversation.Reader
-	open   map[string]bool // tool calls that were told and have not ended
+	open   map[string]bool // tool calls that have not ended
 
 	times  conversation.Times
 	offset int64 // read up to here

@@ -98,7 +98,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 		if opts.Force {
 			return "unreadable", nil, nil
 		}
-		return "", nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "to archive that epic and begin anew: " + opts.Again}
+		return "", nil, &exit.Hinted{Err: err, Code: exit.Invalid, Hint: "to archive that epic and begin a new one: " + opts.Again}
 	}
 	view, err := attempts.Read(p.Dir, old.Epic, old.Graph)
 	switch {
@@ -107,7 +107,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	case err != nil:
 		return "", nil, &exit.Hinted{
 			Err:  fmt.Errorf("the ledger of the existing epic cannot be read: %w", err),
-			Hint: "relay ledger validate tells what is wrong\n" + opts.Again + " archives it and begins anew",
+			Hint: "relay ledger validate tells what is wrong\n" + opts.Again + " archives it and begins a new one",
 		}
 	case view.Running:
 		return "", nil, &attempts.HeldError{Holder: *view.Holder}
@@ -122,7 +122,7 @@ func replaceable(p *project.Project, opts Options) (id string, ledger *attempts.
 	if tried && done < len(old.Epic.Tasks) && !opts.Force {
 		return "", nil, &exit.Hinted{
 			Err:  fmt.Errorf("epic %s is in progress: %d of %s completed", old.Epic.ID, done, text.Count(len(old.Epic.Tasks), "task")),
-			Hint: "relay work continues it\n" + opts.Again + " archives it and begins anew",
+			Hint: "relay work continues it\n" + opts.Again + " archives it and begins a new one",
 		}
 	}
 	return old.Epic.ID, view.Ledger, nil

@@ -2,12 +2,15 @@
 package artifacts
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"relay/attempts/artifact"
 	"relay/cmd/relay/internal/cli"
@@ -22,7 +25,7 @@ type listed struct {
 	Artifact *artifact.Artifact `json:"artifact"`
 }
 
-// List prints the artifacts of a checkout, the oldest first. Files that are none are told.
+// List prints the artifacts of a checkout, the oldest first. It warns of other files.
 func List(a *cli.App, p *project.Project, asJSON bool) error {
 	list, err := artifact.List(p.Root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +37,7 @@ func List(a *cli.App, p *project.Project, asJSON bool) error {
 	answer := []listed{}
 	for _, l := range list {
 		if l.Err != nil {
-			fmt.Fprintf(a.Err, "relay: warning: %s is no artifact: relay artifact validate says why\n", plaintext.Line(p.Rel(l.Path)))
+			fmt.Fprintf(a.Err, "relay: warning: %s is not an artifact: relay artifact validate says why\n", plaintext.Line(p.Rel(l.Path)))
 			continue
 		}
 		answer = append(answer, listed{p.Rel(l.Path), l.Artifact})
@@ -75,7 +78,9 @@ func Show(a *cli.App, file string, asJSON bool) error {
 	if asJSON {
 		return a.PrintJSON(f)
 	}
-	show(&printer{a}, f)
+	if err := show(a.Out, f); err != nil {
+		return err
+	}
 	if slices.ContainsFunc(problems, func(p artifact.Problem) bool { return !p.Warning }) {
 		a.Warn("other programs may not read " + file + ": relay artifact validate says why")
 	}
@@ -86,66 +91,22 @@ func missing(file string) error {
 	return &exit.Hinted{Err: fmt.Errorf("there is no %s", file), Hint: "relay artifact list names those that are there, and relay artifact new makes one"}
 }
 
-type printer struct{ app *cli.App }
-
-func (p *printer) field(name, value string) {
-	if value != "" {
-		p.list(name, []string{value})
+// show prints the fields of an artifact as YAML.
+func show(w io.Writer, f *artifact.Artifact) error {
+	var fields yaml.Node
+	encoded, err := json.Marshal(f)
+	if err = errors.Join(err, yaml.Unmarshal(encoded, &fields)); err != nil {
+		return err
 	}
+	inBlocks(&fields)
+	return yaml.NewEncoder(w).Encode(&fields)
 }
 
-// list prints several texts, the name before the first one.
-func (p *printer) list(name string, values []string) {
-	for _, value := range values {
-		fmt.Fprintf(p.app.Out, "%-10s %s\n", name, plaintext.Line(value))
-		name = ""
+func inBlocks(n *yaml.Node) {
+	n.Style = 0
+	for _, child := range n.Content {
+		inBlocks(child)
 	}
-}
-
-func (p *printer) block(name, value string) {
-	value = strings.Trim(plaintext.Clean(value), "\n")
-	if value == "" {
-		return
-	}
-	for line := range strings.SplitSeq(value, "\n") {
-		fmt.Fprintln(p.app.Out, strings.TrimRight(fmt.Sprintf("%-10s %s", name, line), " "))
-		name = ""
-	}
-}
-
-func show(p *printer, f *artifact.Artifact) {
-	p.field("mode", string(f.Mode))
-	p.field("date", dateOf(f))
-	p.field("session", f.Session)
-	p.field("outcome", string(f.Outcome))
-	p.field("bead", f.PrimaryBead)
-	p.field("agent", f.AgentID)
-	p.field("goal", f.Goal)
-	p.field("now", f.Now)
-	p.list("done", texts(f.Done, func(t artifact.Task) string { return with(t.Task, " (", strings.Join(t.Files, ", "), ")") }))
-	p.list("next", f.Next)
-	p.list("blockers", f.Blockers)
-	p.list("questions", f.Questions)
-	p.list("decisions", texts(f.Decisions, decision))
-	p.list("findings", texts(f.Findings, func(n artifact.Note) string { return n.Key + ": " + n.Text }))
-	p.list("worked", f.Worked)
-	p.list("failed", f.Failed)
-	if g := f.Git; g != nil {
-		p.field("git", with(g.Branch+" "+g.Commit, ", ", g.PRReady, ""))
-	}
-	if c := f.Files; c != nil {
-		p.list("created", c.Created)
-		p.list("modified", c.Modified)
-		p.list("deleted", c.Deleted)
-	}
-	p.block("test", f.Test)
-	p.list("beads", f.RelatedBeads)
-	p.list("review", texts(f.FilesToReview, fileRef))
-	p.list("solutions", texts(f.FinalSolutions, solution))
-	p.list("decided", texts(f.FinalDecisions, decision))
-	p.list("produced", texts(f.ArtifactsProduced, fileRef))
-	p.block("prompt", f.ContinuationPrompt)
-	p.list("other", slices.Sorted(maps.Keys(f.Extra)))
 }
 
 func texts[T any](items []T, text func(T) string) []string {
@@ -155,24 +116,3 @@ func texts[T any](items []T, text func(T) string) []string {
 	}
 	return list
 }
-
-// with adds more to a text, between two others, unless it is empty.
-func with(text, before, more, after string) string {
-	if more == "" {
-		return text
-	}
-	return text + before + more + after
-}
-
-func decision(d artifact.Decision) string {
-	return with(with(d.Decision, ": ", d.Rationale, ""), " (", d.WhyThis, ")")
-}
-
-func solution(s artifact.Solution) string {
-	if s.Problem == "" {
-		return with(s.Solution, " (", s.Rationale, ")")
-	}
-	return with(with(s.Problem, ": ", s.Solution, ""), " (", s.Rationale, ")")
-}
-
-func fileRef(f artifact.FileRef) string { return with(f.Path, ": ", f.Note, "") }

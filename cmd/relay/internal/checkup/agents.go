@@ -134,7 +134,7 @@ func checkReviewers(ctx context.Context, c *checkup) {
 	if len(names) == 0 {
 		why := "no reviewer is configured: checks alone decide"
 		if c.project.Config.QualityGate.Epic {
-			why += ", and nobody judges the whole epic (quality_gate.epic)"
+			why += ", and no reviewer judges the whole epic (quality_gate.epic)"
 		}
 		c.add(Warn, "review", why, "set relay.review.provider in "+configs.SharedFile)
 		return
@@ -143,7 +143,7 @@ func checkReviewers(ctx context.Context, c *checkup) {
 		if !checkRunner(ctx, c, reviewLabel+name, name) {
 			continue
 		}
-		if _, err := c.project.Reviewer(name); err != nil {
+		if _, err := project.Reviewer(c.project, name); err != nil {
 			c.fail(reviewLabel+name, err)
 		}
 	}
@@ -226,7 +226,7 @@ func tasksOf(pl *project.Plan) []epic.Task {
 }
 
 // agentsToAsk returns the runners, those that tasks insist on, and the reviewers, each with the models that it would be asked for. Those
-// whose program is missing are told already.
+// whose program is missing have a point already.
 func agentsToAsk(c *checkup) (agents []asked) {
 	add := func(name, model string, reviewer bool) {
 		own, ok := askable(c, name)
@@ -253,7 +253,7 @@ func agentsToAsk(c *checkup) (agents []asked) {
 		}
 	}
 	for _, name := range c.project.Reviewers() {
-		if r, err := c.project.Reviewer(name); err == nil {
+		if r, err := project.Reviewer(c.project, name); err == nil {
 			add(name, r.Model, true)
 		}
 	}

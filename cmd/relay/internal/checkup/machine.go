@@ -29,7 +29,7 @@ func roomFor(what string, need, free uint64, unknown error) (state, words, fix s
 
 // backup checks whether the copy of .git that a run keeps finds room, where it is on another disk than .git is.
 func checkBackup(c *checkup) {
-	git, store := c.project.Git.GitDir(), c.project.BackupDir()
+	git, store := c.project.Git.GitDir(), project.BackupDir(c.project)
 	if store == "" || git != c.project.Git.CommonDir() { // a linked worktree has no copy
 		return
 	}
@@ -137,7 +137,7 @@ func writable(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// checkSleep reports whether the machine will be kept awake. Where it will not, that is no fault of a server, which never
+// checkSleep reports whether the machine will be kept awake. Where it will not, that does not matter on a server, which never
 // sleeps.
 func checkSleep(ctx context.Context, c *checkup) {
 	if !c.project.Config.Relay.InhibitSleep {

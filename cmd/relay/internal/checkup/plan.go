@@ -70,7 +70,7 @@ var bash = lazyregexp.New(`\[\[ |<\(|\bpipefail\b|<<<|^\s*source `)
 func runChecks(ctx context.Context, c *checkup) {
 	view, err := c.project.View(c.plan)
 	if err != nil {
-		return // that is told already
+		return // another point says so
 	}
 	if view.Running {
 		c.add(Warn, "checks", "checks are not tried while a run is active", "relay status --watch")

@@ -35,7 +35,7 @@ func checkRepository(ctx context.Context, c *checkup) {
 		return
 	}
 	listed := c.project.Config != nil
-	isolation := string(engine.IsolationWorktree) // the default, as long as nobody can read what is set
+	isolation := string(engine.IsolationWorktree) // the default, while the setting cannot be read
 	if listed {
 		isolation = c.project.Config.Relay.Isolation
 	}
@@ -149,15 +149,15 @@ var hookPrograms = []struct{ file, name, run string }{
 	{".overcommit.yml", "overcommit", "overcommit --run"},
 }
 
-// rules reports what a repository asks of commits and what relay's own do not have: its hooks, and signatures. What they should hold
-// belongs into the checks, which all work has to pass.
+// rules reports what a repository asks of commits and what relay's own do not have: its hooks, and signatures. Put what they check
+// into the checks, which all work has to pass.
 func checkRules(ctx context.Context, c *checkup) {
 	state, err := c.project.Git.State(ctx)
 	if err != nil {
-		return // that is told already
+		return // another point says so
 	}
 	found := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(commitHooks, h) })
-	runs := c.project.CommitHook(ctx) != ""
+	runs := project.CommitHook(ctx, c.project) != ""
 	if runs {
 		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
 		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
@@ -189,7 +189,7 @@ func hookless(ctx context.Context, c *checkup, hooks []string) {
 		c.add(Warn, "hooks", "relay.hooks is set, and runs no hook with isolation "+c.project.Config.Relay.Isolation, "")
 		return
 	}
-	file := c.project.HookFile(ctx)
+	file := project.HookFile(ctx, c.project)
 	if file == "" {
 		return
 	}

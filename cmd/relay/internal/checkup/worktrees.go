@@ -29,7 +29,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 		return
 	}
 	if head, err := c.project.Git.Head(ctx); err == nil && head == "" {
-		return // that is told as it is: nothing to go back to
+		return // another point says so: there is nothing to go back to
 	}
 	err := support.CheckRepository(ctx, c.project.Git)
 	if err == nil {
@@ -159,7 +159,7 @@ func isTracked(ctx context.Context, c *checkup, name string) bool {
 // besides its tracked files.
 func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	dir := c.project.Worktrees().Dir
-	if named := c.project.WorktreeDir(); named != "" { // relay's own folder ignores itself
+	if named := project.WorktreeDir(c.project); named != "" { // relay's own folder ignores itself
 		inside := project.Rel(c.project.Root, named)
 		_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {

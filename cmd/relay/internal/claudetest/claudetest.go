@@ -68,7 +68,7 @@ func Run() {
 // Session is the id of every session.
 const Session = "c9fdff09-3dfc-4542-9a6a-7470c81c6227"
 
-// scenario finds the file for this attempt. Who is asked for a verdict is told so in the first line.
+// scenario finds the file for this attempt. The first line of a reviewer's prompt asks for a verdict.
 func scenario(prompt string) string {
 	parts := append(strings.SplitN(os.Getenv("RELAY_ATTEMPT"), "/", 4), "", "", "")
 	role, number := "", parts[2]

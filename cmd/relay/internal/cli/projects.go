@@ -60,7 +60,7 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	if reading != nil {
 		return nil, nil, err
 	}
-	pl, warning, err := p.LastRunPlan(view, err)
+	pl, warning, err := project.LastRunPlan(p, view, err)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (a *App) ReadList(p *project.Project, file string) (*project.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := p.ReadList(path)
+	list, err := project.ReadList(p, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package completion answers a shell that completes a command line: ids of tasks, epics and sessions, and names of agents, by what the
+// Package completion answers a shell that completes a command line: ids of tasks and epics, and names of agents, by what the
 // help calls an argument or a flag's value. It prints no errors: where there is nothing to offer, nothing is offered.
 package completion
 
@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/attempts"
-	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/internal/plaintext"
 	"relay/orchestrator/text"
 )
@@ -40,7 +40,7 @@ type completer struct{ app *cli.App }
 // offers returns what there is to choose from, some with a tab and what it is behind.
 type offers func(cmd *cobra.Command, args []string) []string
 
-// arguments completes what a command is told, by the words of its usage line; nil leaves it to the shell, which knows files.
+// arguments completes the arguments of a command, by the words of its usage line; nil leaves it to the shell, which knows files.
 func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
 	_, words, _ := strings.Cut(cmd.Use, " ")
 	many := strings.ContainsAny(words, "…") || strings.Contains(words, "...")
@@ -50,8 +50,6 @@ func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
 		return nil
 	case names(words, "TASK"):
 		find = c.tasks
-	case names(words, "SESSION"):
-		find = c.sessions
 	}
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if find == nil || len(args) > 0 && !many {
@@ -69,7 +67,7 @@ func names(usage string, wanted ...string) bool {
 
 // flag completes the value of a flag, by its name and what the help calls the value; nil leaves it to the shell.
 func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
-	value, usage := pflag.UnquoteUsage(f)
+	value, _ := pflag.UnquoteUsage(f)
 	var find offers
 	switch {
 	case value == "FILE" || value == "DIR" || strings.HasPrefix(value, "PATH"):
@@ -80,9 +78,6 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 		find = c.epics
 	case f.Name == "task":
 		find = c.tasks
-	case slices.Contains([]string{"isolation", "format", "from", "by", "status", "only"}, f.Name):
-		choices := choicesOf(usage)
-		find = func(*cobra.Command, []string) []string { return choices }
 	}
 	several := f.Value.Type() == "stringSlice"
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -97,18 +92,7 @@ func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
 	}
 }
 
-// choicesOf returns the words that the help of a flag lists behind a colon or "is".
-func choicesOf(usage string) []string {
-	_, list, ok := strings.Cut(usage, ": ")
-	if !ok {
-		_, list, _ = strings.Cut(usage, " is ")
-	}
-	list, _, _ = strings.Cut(list, ";")
-	words := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.DeleteFunc(words, func(w string) bool { return w == "or" || w == "and" })
-}
-
-// begin returns the offers that begin as it was typed, without those that are there.
+// begin returns the offers that begin with the typed text, without those that are there.
 func begin(all []string, before, typed string, there []string) (list []string) {
 	for _, offer := range all {
 		name, what, described := strings.Cut(offer, "\t")
@@ -181,36 +165,10 @@ func (c completer) epics(cmd *cobra.Command, _ []string) []string {
 	if err != nil {
 		return nil
 	}
-	ids := p.Listed()
+	ids := project.Listed(p)
 	for i, id := range ids {
 		if plan, err := p.OfEpic(id).Plan(); err == nil {
 			ids[i] += "\t" + plan.Epic.Title
-		}
-	}
-	return ids
-}
-
-// mostSessions is how many sessions are offered.
-const mostSessions = 100
-
-// sessions offers the last sessions of the agents ledger.
-func (c completer) sessions(cmd *cobra.Command, _ []string) (ids []string) {
-	p, err := c.app.LocateAnyhow(cmd.Context())
-	if err != nil {
-		return nil
-	}
-	ledger, err := sessions.OpenReadOnly(cmd.Context(), p.File())
-	if err != nil {
-		return nil
-	}
-	defer ledger.Close()
-	list, err := ledger.List(cmd.Context(), sessions.Filter{})
-	if err != nil {
-		return nil
-	}
-	for _, s := range slices.Backward(list) {
-		if len(ids) < mostSessions {
-			ids = append(ids, s.ID+"\t"+strings.TrimSpace(s.Origin.Task+" "+s.Source))
 		}
 	}
 	return ids

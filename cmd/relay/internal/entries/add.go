@@ -25,7 +25,7 @@ type AddOptions struct {
 	Tags, Artifacts                     []string
 }
 
-// Add appends one entry. What the flags say goes before what a JSON file says; id, time and place in the session are filled in.
+// Add appends one entry. Flags override a JSON file; id, time and place in the session are filled in.
 func Add(a *cli.App, p *project.Project, o AddOptions) error {
 	e := new(ledgersync.Entry)
 	if o.JSON != "" {
@@ -138,7 +138,7 @@ func (o *AddOptions) apply(e *ledgersync.Entry) error {
 	return nil
 }
 
-// fill gives an entry what nobody has to say: who writes, when, and where in its session it stands.
+// fill adds what flags and files leave out: who writes, when, and where in its session it stands.
 func fill(a *cli.App, p *project.Project, e *ledgersync.Entry) error {
 	if e.ID == "" {
 		e.ID = uuid.NewString()

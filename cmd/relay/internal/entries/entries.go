@@ -138,11 +138,11 @@ type ledgerSummary struct {
 	Sessions int            `json:"sessions"`
 	Agents   map[string]int `json:"agents"`
 	Types    map[string]int `json:"types"`
-	// Open is the last handoff that nobody has taken up.
+	// Open is the last handoff without an answer.
 	Open *ledgersync.Entry `json:"open_handoff,omitempty"`
 }
 
-// Summary prints how many entries there are, of whom and of which types, and the handoff that nobody has taken up.
+// Summary prints how many entries there are, of whom and of which types, and the last handoff without an answer.
 func Summary(a *cli.App, p *project.Project, asJSON bool) error {
 	path := ledgersync.Path(p.Root)
 	s := ledgerSummary{Agents: make(map[string]int), Types: make(map[string]int)}
@@ -183,7 +183,7 @@ func printSummary(a *cli.App, s *ledgerSummary) {
 	if s.Open == nil {
 		return
 	}
-	fmt.Fprintf(a.Out, "handoff   of %s, which nobody has taken up: %s\n", plaintext.Line(s.Open.Agent.Name), plaintext.Line(s.Open.Action.Summary))
+	fmt.Fprintf(a.Out, "handoff   of %s, not answered: %s\n", plaintext.Line(s.Open.Agent.Name), plaintext.Line(s.Open.Action.Summary))
 	if d := s.Open.SessionSummary; d != nil {
 		printAll(a, "left", d.Deferred)
 		printAll(a, "blocked", d.Blockers)

@@ -1,4 +1,4 @@
-// Package exit maps errors to what the user is told of them: exit code, messages and a hint.
+// Package exit maps errors to an exit code, messages and a hint.
 package exit
 
 import (
@@ -52,19 +52,19 @@ type Hinted struct {
 func (e *Hinted) Error() string { return e.Err.Error() }
 func (e *Hinted) Unwrap() error { return e.Err }
 
-// Code is an error that only sets the exit code: the user has been told everything.
+// Code is an error that only sets the exit code: the user has seen everything.
 type Code int
 
 func (e Code) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Diagnosis is what the user is told of an error.
+// Diagnosis has the exit code, messages and hint of an error.
 type Diagnosis struct {
 	Code     int
 	Messages []string
 	Hint     string
 }
 
-// Diagnose returns the exit code, the messages and the hint of an error. There is no other map from errors to these.
+// Diagnose returns the exit code, the messages and the hint of an error. No other code maps errors to these.
 func Diagnose(err error) Diagnosis {
 	if would, ok := errors.AsType[*WouldRefuse](err); ok {
 		d := Diagnose(would.Err)
@@ -125,7 +125,7 @@ func badInput(err error) (Diagnosis, bool) {
 	return Diagnosis{}, false
 }
 
-// maxProblemsShown is how many mistakes of one file are told: the first ones usually explain the others.
+// maxProblemsShown is how many mistakes of one file relay lists: the first ones usually explain the others.
 const maxProblemsShown = 20
 
 // problems returns the diagnosis of the mistakes in one file. The hint of the only one stands alone, unless there is a
@@ -162,7 +162,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	case errors.As(err, &held):
 		return Diagnosis{Running, []string{HolderMessage(err, held)}, holderHint(err, held)}, true
 	case errors.As(err, &edited) && edited.Unreadable != nil:
-		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
+		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair rewrites it from the event logs, and keeps a copy"}, true
 	case errors.As(err, &edited):
 		lines := strings.Split(strings.TrimSpace(plaintext.Escape(edited.Diff)), "\n")
 		if len(lines) > maxProblemsShown {

@@ -41,7 +41,7 @@ func Handoff(ctx context.Context, a *cli.App, p *project.Project, o Options) err
 		s.ask(a)
 	case o.JSON == "":
 		return &exit.UsageError{
-			Message: "there is nobody to ask: stdin is not a terminal",
+			Message: "stdin is not a terminal: relay cannot ask",
 			Hint:    "relay handoff --json - reads from stdin what there is to say; relay handoff --help shows its shape",
 		}
 	}

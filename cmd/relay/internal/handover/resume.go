@@ -55,15 +55,15 @@ func Resume(ctx context.Context, a *cli.App, p *project.Project, o ResumeOptions
 	return nil
 }
 
-// addEpic adds what is known of the epic, if there is one, and returns its id, and whether a task could begin. What cannot be read is
-// a warning: the rest is worth telling.
+// addEpic adds what is known of the epic, if there is one, and returns its id, and whether a task could begin. It warns of what it cannot
+// read, and adds the rest.
 func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reanchor.Session) (id string, ready bool) {
 	if !project.Exists(p.File("epic.yml")) {
 		return "", false
 	}
 	s, err := status.Read(ctx, p, false)
 	if err != nil {
-		fmt.Fprintf(a.Err, "relay: warning: nothing is told of the epic: %s\n", err)
+		fmt.Fprintf(a.Err, "relay: warning: the epic is left out: %s\n", err)
 		return "", false
 	}
 	c := s.Counts
@@ -82,7 +82,7 @@ func addEpic(ctx context.Context, a *cli.App, p *project.Project, about *reancho
 	return s.Epic.ID, c.Pending > 0
 }
 
-// answeredBy returns who has answered a handoff already; "": nobody.
+// answeredBy returns who has answered a handoff already; "" without an answer.
 func answeredBy(p *project.Project, left *ledgersync.Entry) string {
 	const most = 200
 	last, err := ledgersync.Last(ledgersync.Path(p.Root), most, ledgersync.Filter{Type: ledgersync.Transition})

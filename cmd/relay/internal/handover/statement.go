@@ -105,7 +105,7 @@ func (s *Statement) ask(a *cli.App) {
 	one("What else must the next one know", &s.Notes)
 }
 
-// answer reads one line. What there is of a last line without an end counts.
+// answer reads one line. A last line without an end counts.
 func answer(in *bufio.Reader) string {
 	text, _ := in.ReadString('\n')
 	return strings.TrimSpace(text)

@@ -29,7 +29,7 @@ func (e *Error) Error() string { return e.Err.Error() + ": " + text.Line(e.Said,
 // Unwrap returns how it ended.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Run starts a program in a folder, with an environment in which it asks nobody anything, and returns what it printed. The error wraps
+// Run starts a program in a folder, with an environment in which it asks no questions, and returns what it printed. The error wraps
 // exec.ErrNotFound where there is no such program, and an Error where it failed with a word about it.
 func Run(ctx context.Context, folder string, environ []string, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)

@@ -1,4 +1,4 @@
-// Package learn shows what the agents of an epic have learned, and proposes or makes what of it is to stand in AGENTS.md.
+// Package learn shows what the agents of an epic have learned, and proposes a patch of AGENTS.md.
 package learn
 
 import (
@@ -38,8 +38,6 @@ type File struct {
 	Added []learnings.Group // in the order of their bullets
 	New   bool              // there is none yet
 
-	path          string
-	mode          fs.FileMode
 	before, after string
 }
 
@@ -106,26 +104,16 @@ func nearest(root, folder string) string {
 	return name
 }
 
-// open reads an AGENTS.md. It fails when that is no regular file, or one that its user may not write.
+// open reads an AGENTS.md. It fails when that is not a file.
 func open(root, name string) (File, error) {
-	f := File{Name: name, path: filepath.Join(root, filepath.FromSlash(name)), mode: 0o644}
-	info, err := os.Lstat(f.path)
-	switch {
-	case os.IsNotExist(err):
-		f.New = true
-		return f, nil
-	case err != nil:
-		return f, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return f, &exit.Hinted{Err: fmt.Errorf("%s is a link: relay adds nothing to it", name), Hint: "make it a file, or write the learnings where it leads yourself"}
-	case !info.Mode().IsRegular():
-		return f, &exit.Hinted{Err: fmt.Errorf("%s is not a file: relay adds nothing to it", name), Hint: "move it away, then relay learn makes a file"}
-	case info.Mode().Perm()&0o200 == 0:
-		return f, &exit.Hinted{Err: fmt.Errorf("%s is read-only: relay adds nothing to it", name), Hint: "chmod u+w " + name}
+	content, err := project.ReadFile(filepath.Join(root, filepath.FromSlash(name)), project.MaxScript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Name: name, New: true}, nil
 	}
-	content, err := project.ReadFile(f.path, project.MaxScript)
-	f.before, f.mode = string(content), info.Mode().Perm()
-	return f, err
+	if err != nil {
+		err = &exit.Hinted{Err: fmt.Errorf("%s cannot be read: %w", name, err), Hint: "move it away, then relay learn proposes a new file"}
+	}
+	return File{Name: name, before: string(content)}, err
 }
 
 // Patch returns what would be added to the file as a unified diff.
@@ -137,29 +125,8 @@ func (f *File) Patch() string {
 	return udiff.Unified(old, "b/"+f.Name, f.before, f.after)
 }
 
-// Apply writes all files, each at once. It writes none when one of them cannot be changed. Nothing is committed.
-func (f *Finding) Apply() error {
-	if f.Problem != nil {
-		return f.Problem
-	}
-	for i := range f.Files {
-		one := &f.Files[i]
-		now, err := os.ReadFile(one.path)
-		if err == nil && string(now) != one.before || err != nil && !(one.New && os.IsNotExist(err)) {
-			return &exit.Hinted{Err: fmt.Errorf("%s was changed meanwhile: nothing has been added to it", one.Name), Hint: "relay learn --apply"}
-		}
-		if err := project.Replace(one.path, one.mode, []byte(one.after)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Options are the flags of relay learn.
-type Options struct{ Apply, JSON bool }
-
-// Run prints what the agents of an epic have learned, and proposes or makes the change of AGENTS.md.
-func Run(ctx context.Context, a *cli.App, o Options) error {
+// Run prints what the agents of an epic have learned, and proposes a patch of AGENTS.md.
+func Run(ctx context.Context, a *cli.App, asJSON bool) error {
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
 		return err
@@ -168,24 +135,13 @@ func Run(ctx context.Context, a *cli.App, o Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Apply && view.Running {
-		return &exit.Hinted{Err: errors.New("a run is active: AGENTS.md is left alone until it ends"), Hint: "relay learn shows what there is so far", Code: exit.Running}
-	}
 	found := Find(p, pl, view.Ledger)
-	failed := found.Problem
-	if o.Apply {
-		failed = found.Apply()
-	}
-	if o.JSON {
-		return errors.Join(a.PrintJSON(found.answer(o.Apply && failed == nil)), failed)
+	if asJSON {
+		return errors.Join(a.PrintJSON(found.answer()), found.Problem)
 	}
 	found.print(a)
-	if failed != nil {
-		return failed
-	}
-	if o.Apply {
-		found.told(a.Out)
-		return nil
+	if found.Problem != nil {
+		return found.Problem
 	}
 	return found.propose(a)
 }
@@ -217,7 +173,7 @@ func (f *Finding) propose(a *cli.App) error {
 		f.told(a.Out)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "relay learn --apply adds %s:\n\n", f.where())
+	fmt.Fprintf(a.Out, "relay learn | git apply adds %s:\n\n", f.where())
 	for i := range f.Files {
 		if _, err := io.WriteString(a.Raw(), f.Files[i].Patch()); err != nil {
 			return err
@@ -226,15 +182,13 @@ func (f *Finding) propose(a *cli.App) error {
 	return nil
 }
 
-// told says what has been added, or why nothing is.
+// told says why nothing is to be added.
 func (f *Finding) told(w io.Writer) {
 	worth := false
 	for i := range f.Groups {
 		worth = worth || f.Groups[i].Worth()
 	}
 	switch {
-	case len(f.Files) > 0:
-		fmt.Fprintf(w, "added %s; nothing is committed\n", f.where())
 	case len(f.Groups) == 0: // that has been said
 	case worth:
 		fmt.Fprintln(w, "AGENTS.md has what is to be recommended already")
@@ -252,30 +206,13 @@ func (f *Finding) where() string {
 	return strings.Join(parts, ", ")
 }
 
-// End is a run that has ended: the ledger as it is now, and where to tell.
-type End struct {
-	Ledger *attempts.Ledger
-	Out    io.Writer
-}
-
-// AtEnd tells at the end of a run that completed the epic what was learned, or writes it into AGENTS.md, as relay.learn says. What
-// goes wrong is a warning: the run is not judged by it.
-func AtEnd(a *cli.App, p *project.Project, pl *project.Plan, e End) {
-	mode := p.Config.Relay.Learn
-	if mode == "off" {
+// AtEnd tells at the end of a run that completed the epic how much was learned, unless relay.learn is off.
+func AtEnd(p *project.Project, pl *project.Plan, l *attempts.Ledger, w io.Writer) {
+	if p.Config.Relay.Learn == "off" {
 		return
 	}
-	found := Find(p, pl, e.Ledger)
-	switch {
-	case !found.Complete():
-	case mode == "apply":
-		if err := found.Apply(); err != nil {
-			fmt.Fprintf(a.Err, "relay: warning: what was learned is not applied: %s; relay learn shows it\n", exit.Message(err))
-		} else if len(found.Files) > 0 {
-			found.told(e.Out)
-		}
-	case found.Added() > 0:
-		fmt.Fprintf(e.Out, "%s: relay learn%s\n", text.Count(found.Added(), "learning"), p.EpicFlag())
+	if found := Find(p, pl, l); found.Complete() && found.Added() > 0 {
+		fmt.Fprintf(w, "%s: relay learn%s\n", text.Count(found.Added(), "learning"), p.EpicFlag())
 	}
 }
 
@@ -287,7 +224,6 @@ type answer struct {
 	Tasks     int          `json:"tasks"`
 	Learnings []learning   `json:"learnings"`
 	Files     []fileAnswer `json:"files"`
-	Applied   bool         `json:"applied"`
 }
 
 type learning struct {
@@ -305,10 +241,9 @@ type fileAnswer struct {
 	Patch string   `json:"patch"`
 }
 
-func (f *Finding) answer(applied bool) answer {
+func (f *Finding) answer() answer {
 	out := answer{
 		Version: 1, Complete: f.Complete(), Completed: f.Completed, Tasks: f.Tasks, Learnings: []learning{}, Files: []fileAnswer{},
-		Applied: applied && len(f.Files) > 0,
 	}
 	for i := range f.Groups {
 		g := &f.Groups[i]

@@ -139,7 +139,7 @@ func indented(v any) (string, error) {
 	return string(text), err
 }
 
-// addDiscussions adds the five actions of the discussion ledger. They check their input themselves, by the schemas that are told here.
+// addDiscussions adds the five actions of the discussion ledger. They check their input themselves, by the schemas of their tools.
 func (s *server) addDiscussions(m *mcp.Server) error {
 	actions, err := discussion.Actions()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package mcpserver offers relay to agents and people as a server of the Model Context Protocol.
 //
 // The tools that read give the answers of relay's own commands, and those for discussions are the five actions of the discussion ledger.
-// An agent that has the token of its attempt can report its progress and its result, too. What the commands do does not belong here.
+// An agent that has the token of its attempt can report its progress and its result, too. The commands have their own packages.
 package mcpserver
 
 import (
@@ -38,7 +38,7 @@ const maxMessage = 8 << 20
 const instructions = `relay runs agents over the tasks of an epic. These tools tell how the epic and its tasks stand, and record discussions.`
 
 // Serve answers a client until it is gone, ctx is done, or the process that has started this one is gone. It fails when the client sends
-// what is no message of the protocol.
+// something else than a message of the protocol.
 func Serve(ctx context.Context, o Options) error {
 	s, err := newServer(o)
 	if err != nil {
@@ -58,8 +58,8 @@ func Serve(ctx context.Context, o Options) error {
 		return nil
 	}
 	return &exit.Hinted{
-		Err:  fmt.Errorf("the client has sent what is no message of MCP: %w", err),
-		Hint: "relay mcp is started by a client of MCP, such as an agent CLI; nobody types into it",
+		Err:  fmt.Errorf("the client has sent something else than a message of MCP: %w", err),
+		Hint: "relay mcp is started by a client of MCP, such as an agent CLI, not by hand",
 	}
 }
 

@@ -65,7 +65,7 @@ func (w *worker) add(m *mcp.Server) {
 
 var errReported = errors.New("a result was reported for this attempt already: it is the one that counts")
 
-// report writes a result to where relay looks for it. It fails when the input is no result, the attempt has ended, or there is a result.
+// report writes a result to where relay looks for it. It fails when the input is not a result, the attempt has ended, or there is a result.
 func (w *worker) report(input []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (w *worker) report(input []byte) error {
 	return nil
 }
 
-// newFile makes a file with a text; nobody sees half of it. It fails with [fs.ErrExist] when it is there.
+// newFile makes a file with a text, at once. It fails with [fs.ErrExist] when it is there.
 func newFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "result-*.part")
 	if err != nil {

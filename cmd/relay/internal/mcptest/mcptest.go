@@ -19,7 +19,7 @@ func Session(ctx context.Context, server *exec.Cmd) (*mcp.ClientSession, error) 
 }
 
 // Run is a program that starts relay mcp and asks it: "tools" prints what it says of itself and its tools, a line each with "reads"
-// behind those that change nothing, and "call NAME JSON…" the answers of tools, one after the other. What a tool says of an error
+// behind those that change nothing, and "call NAME JSON…" the answers of tools, one after the other. The text of an error
 // begins with "refused: ". It returns the exit code: 1 when the protocol fails.
 func Run(ctx context.Context, args []string, out io.Writer) int {
 	flags := max(0, slices.IndexFunc(args, func(arg string) bool { return arg == "call" || arg == "tools" })) // of relay mcp

@@ -29,7 +29,7 @@ var sourceForm = lazyregexp.New(`^(.+):([0-9]{1,9}) \((.+)\)$`)
 // ticked all the same.
 func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, failed error) {
 	places := map[string][]importer.Place{}
-	made, err := p.Imported(e)
+	made, err := project.Imported(p, e)
 	if err != nil {
 		made = e // which is all that is known
 	}
@@ -58,8 +58,8 @@ func Tick(p *project.Project, e *epic.Epic, completed []string) (list []Ticked, 
 	return list, failed
 }
 
-// errForm means that a file is no plan of another tool any more.
-var errForm = errors.New("it is no plan that relay can read any more")
+// errForm means that a file is no longer a plan of another tool.
+var errForm = errors.New("relay can no longer read it as a plan")
 
 func tick(p *project.Project, name string, tasks []importer.Place) (Ticked, error) {
 	path := filepath.FromSlash(name)

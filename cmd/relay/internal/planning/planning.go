@@ -78,7 +78,7 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
 	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
-		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "an idea is told in words: relay plan 'Users can sign up by mail'"}
+		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "describe an idea in words: relay plan 'Users can sign up by mail'"}
 	default:
 		w.From, w.Text = "the command line", named
 	}
@@ -117,7 +117,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 		return m, &exit.UsageError{Message: "--rounds needs a number from 1", Hint: "leave it out for " + fmt.Sprint(DefaultRounds)}
 	}
 	if o.USD < 0 {
-		return m, &exit.UsageError{Message: "--budget-usd needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
+		return m, &exit.UsageError{Message: "--budget needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
 	}
 	if err := archive.Refusal(p, archive.Options{Again: again, Force: o.Force}); err != nil {
 		return m, err
@@ -146,7 +146,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 	}
 	o.App.Warn(m.Stay...)
 	if err == nil && p.Config.Relay.Records.Sessions {
-		if _, err := sessionkeeper.Import(ctx, p.SessionOptions(stub), m.Folder); err != nil {
+		if _, err := sessionkeeper.Import(ctx, project.SessionOptions(p, stub), m.Folder); err != nil {
 			fmt.Fprintf(o.App.Err, "relay: warning: the agents ledger does not have the session: %v\n", err)
 		}
 	}
@@ -195,7 +195,7 @@ func (m *Made) failure(p *project.Project, o Options) error {
 		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+text.ShellWord(p.Rel(m.Kept)))
 	}
 	if m.Over != nil {
-		hint = append(hint, "allow it more: --budget-usd N")
+		hint = append(hint, "allow it more: --budget N")
 		return &exit.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: exit.Stopped, Hint: strings.Join(hint, "\n")}
 	}
 	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
@@ -237,7 +237,7 @@ type Tried struct {
 	Passed bool     `json:"passed"`
 }
 
-// Answer returns what is told of the plan as JSON.
+// Answer returns the plan as relay plan --json prints it.
 func (m *Made) Answer(p *project.Project) Answer {
 	a := Answer{
 		Version: 1, ID: m.Epic.ID, Title: m.Epic.Title, Tasks: len(m.Epic.Tasks), Blueprint: p.Rel(m.Kept), Folder: p.Rel(m.Folder),
@@ -324,7 +324,7 @@ func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again s
 	if archived, branch, err = archive.Old(ctx, p, archive.Options{Again: again, Force: o.Force}, o.App.Now()); err != nil {
 		return "", "", err
 	}
-	return archived, branch, p.CreateEpic(m.Epic, encoded)
+	return archived, branch, project.CreateEpic(p, m.Epic, encoded)
 }
 
 // Type returns the command that makes the plan the epic, for who has not said yes.

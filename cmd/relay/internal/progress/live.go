@@ -87,7 +87,7 @@ const (
 
 // estimator has the end of a run estimated beside the display, which never waits for it.
 type estimator struct {
-	estimate func() *status.Forecast // nil: nobody does
+	estimate func() *status.Forecast // nil: there are no estimates
 	result   chan *status.Forecast   // of the one under way; nil: none is
 	last     time.Time               // when it was asked
 	changed  bool                    // a task has ended since

@@ -151,7 +151,7 @@ func (p *panel) state(width int) string {
 	return p.paint.Good(bar) + " " + counts
 }
 
-// soFar returns text that says what the run has taken, and how long it will still take as far as that can be told.
+// soFar returns text that says what the run has taken, and how long it will still take if relay can estimate that.
 func (p *panel) soFar(now time.Time) string {
 	if p.began.IsZero() {
 		return ""
@@ -170,7 +170,7 @@ func (p *panel) soFar(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// capText returns text that says what the run may use, of what is told of its usage; "" : anything.
+// capText returns the cap of the run in the unit of its usage; "" without a cap.
 func (p *panel) capText(used attempts.Usage) string {
 	switch {
 	case used.CostUSD > 0 && p.maxUSD > 0:
@@ -181,7 +181,7 @@ func (p *panel) capText(used attempts.Usage) string {
 	return ""
 }
 
-// costText returns what something has cost, or, where nobody knows, the tokens it has used as caps count them; "" : nothing.
+// costText returns a cost, or if it is unknown the tokens as caps count them; "" without usage.
 func costText(u attempts.Usage) string {
 	switch {
 	case u.EstimatedCost():

@@ -25,7 +25,7 @@ type display interface {
 }
 
 // Watcher passes what happens during a run to a display. It never waits for the display, whose terminal may stand still (Ctrl-S, a
-// stopped pager): what the display does not take in time is dropped, and the display is told how many messages were.
+// stopped pager): it drops what the display does not take in time, and shows how many messages it dropped.
 type Watcher struct {
 	display display
 	queue   chan func(display)
@@ -59,7 +59,7 @@ func watching(d display) *Watcher {
 
 const (
 	drawEvery   = 250 * time.Millisecond // how often what has no line of its own is shown
-	batchWindow = 20 * time.Millisecond  // after something was shown: nobody reads faster, and each piece wakes its reader
+	batchWindow = 20 * time.Millisecond  // after something was shown: people read no faster, and each piece wakes its reader
 )
 
 func (w *Watcher) serve() {
@@ -109,7 +109,7 @@ func (w *Watcher) Update(u updates.Update) { w.put(func(d display) { d.show(u) }
 // Say shows a message of relay itself.
 func (w *Watcher) Say(text string) { w.put(func(d display) { d.say(text) }) }
 
-// Expect has the end of the run shown as it is estimated, in a goroutine of its own, from time to time; nil: it cannot be told.
+// Expect has the end of the run shown as it is estimated, in a goroutine of its own, from time to time; nil: it is unknown.
 func (w *Watcher) Expect(estimate func() *status.Forecast) {
 	w.put(func(d display) { d.expect(estimate) })
 }

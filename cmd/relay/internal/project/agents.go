@@ -24,7 +24,7 @@ import (
 )
 
 // RunnerFactory makes runners for as long as a run goes on.
-func (p *Project) RunnerFactory(ctx context.Context) func(string, process.Supervisor) (runners.Runner, error) {
+func RunnerFactory(ctx context.Context, p *Project) func(string, process.Supervisor) (runners.Runner, error) {
 	return func(name string, sup process.Supervisor) (runners.Runner, error) { return p.Runner(ctx, name, sup) }
 }
 
@@ -132,7 +132,7 @@ func (p *Project) Program(name string) (string, error) {
 }
 
 // globalIdentity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
-// agent that hides the user's global configuration from its git needs to be told.
+// agent that hides the user's global configuration from its git needs them.
 func globalIdentity(ctx context.Context, p *Project) []string {
 	var settings []string
 	for _, key := range []string{"user.name", "user.email"} {
@@ -163,7 +163,7 @@ const ServerCommand = "mcp"
 const MaxScript = 1 << 20
 
 // CheckAgents makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
-func (p *Project) CheckAgents(pl *Plan) error {
+func CheckAgents(p *Project, pl *Plan) error {
 	for i := range pl.Epic.Tasks {
 		t := &pl.Epic.Tasks[i]
 		if t.Runner == "" {
@@ -191,7 +191,7 @@ const AutoReviewer = "auto"
 // ReviewVendors returns the agents such a reviewer is looked for among, in this order.
 func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
 
-// Reviewers returns the names of those who judge each change; none when nobody does.
+// Reviewers returns the names of the reviewers of each change; none without review.
 func (p *Project) Reviewers() []string {
 	c := p.Config
 	names := c.QualityGate.Reviewers
@@ -229,7 +229,7 @@ func otherVendor(p *Project) []string {
 const maxInstructions = 1 << 20
 
 // Reviewer returns a reviewer with what the configuration says of it.
-func (p *Project) Reviewer(name string) (engine.Reviewer, error) {
+func Reviewer(p *Project, name string) (engine.Reviewer, error) {
 	r := engine.Reviewer{Name: name}
 	agent, err := p.Agent(name)
 	if err != nil {

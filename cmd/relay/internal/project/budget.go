@@ -100,7 +100,7 @@ func (c *Caps) allAgents() []agentModel {
 
 // budgetCap is a cap that somebody chose.
 type budgetCap struct {
-	key   string // as it is told
+	key   string // as messages name it
 	money bool   // else tokens
 }
 
@@ -173,7 +173,7 @@ func (c *Caps) check(h agentModel, l budgetCap) error {
 	}
 }
 
-// UncountedWarning warns of agents that the run's cap does not hold, when nobody has chosen that cap.
+// UncountedWarning warns of agents that the run's cap does not hold, when that cap is the default.
 func (c *Caps) UncountedWarning() []string {
 	run := c.project.Config.Relay.Budget.USD
 	if run <= 0 || c.project.budgetChosen() {
@@ -229,7 +229,7 @@ func (p *Project) Runner(ctx context.Context, name string, sup process.Superviso
 }
 
 // unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
-// codex and gemini choose a model of their own vendor when nobody names one.
+// codex and gemini choose a model of their own vendor by default.
 func unknownModel(kind, model string) string {
 	switch {
 	case kind == "claude":
@@ -286,7 +286,7 @@ func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
 	return perRequest
 }
 
-// priceSource returns text that says by whose prices an agent's cost is known; "": by nobody's.
+// priceSource names the prices by which an agent's cost is known; "": it is unknown.
 func (c *Caps) priceSource(h agentModel) string {
 	agent, err := c.project.Agent(h.name)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestUpdateOfAnEditedEpic(t *testing.T) {
 	if err := ReplacePrivate(p.File("epic.yml"), []byte("edited")); err != nil {
 		t.Fatal(err)
 	}
-	err := p.UpdateEpic(&Plan{Source: []byte("as it was read")}, []byte("new"), []byte("made"))
+	err := UpdateEpic(p, &Plan{Source: []byte("as it was read")}, []byte("new"), []byte("made"))
 	if err == nil || !strings.Contains(err.Error(), "epic.yml was changed meanwhile: nothing is written") {
 		t.Errorf("got %v", err)
 	}

@@ -52,7 +52,7 @@ func TestGaugeLooksOnceASecond(t *testing.T) {
 	t.Parallel()
 	at := time.Now()
 	p := &Project{Root: t.TempDir(), Dir: t.TempDir(), Config: &configs.Config{}}
-	free := p.FreeGauge("", func() time.Time { return at })
+	free := FreeGauge(p, "", func() time.Time { return at })
 	before := free()
 	if before.Disk <= 0 {
 		t.Fatalf("got %+v of a disk that can be written to", before)

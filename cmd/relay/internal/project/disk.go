@@ -16,12 +16,6 @@ func FreeSpace(folder string) (uint64, error) {
 	return s.Bavail * uint64(s.Bsize), nil
 }
 
-// sameDisk reports whether two folders are on one file system.
-func sameDisk(a, b string) bool {
-	var one, other unix.Stat_t
-	return unix.Stat(a, &one) == nil && unix.Stat(b, &other) == nil && one.Dev == other.Dev
-}
-
 // writable reports whether this user can make files in a folder.
 func writable(folder string) bool { return unix.Access(folder, unix.W_OK|unix.X_OK) == nil }
 

@@ -24,7 +24,7 @@ var passed = []string{
 }
 
 // providers are the variables that agents of a type log in to their providers with. Nothing else gets them: what a
-// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever it is told to.
+// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever its settings name.
 var providers = map[string][]string{
 	"claude":   {"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"}, // of Bedrock and Vertex, too
 	"codex":    {"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},
@@ -108,7 +108,7 @@ func Matches(pattern, name string) bool {
 
 // CommitHook returns the file of the user's pre-commit hook if relay.hooks has it run; "" when it does not run, or there is none. It is
 // the user's own, whatever an agent makes of that in its checkout.
-func (p *Project) CommitHook(ctx context.Context) string {
+func CommitHook(ctx context.Context, p *Project) string {
 	c := &p.Config.Relay
 	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
 		return ""
@@ -117,11 +117,11 @@ func (p *Project) CommitHook(ctx context.Context) string {
 	if err != nil || !slices.Contains(state.Hooks, "pre-commit") {
 		return ""
 	}
-	return p.HookFile(ctx)
+	return HookFile(ctx, p)
 }
 
 // HookFile returns the file that git would run as the pre-commit hook, if it is there; "" when git does not say.
-func (p *Project) HookFile(ctx context.Context) string {
+func HookFile(ctx context.Context, p *Project) string {
 	out, err := p.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks/pre-commit"}})
 	if err != nil {
 		return ""

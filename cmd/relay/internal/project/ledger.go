@@ -130,7 +130,7 @@ const (
 )
 
 // ActiveRun finds the run that is on. One that is just beginning, or between two plans, is waited for.
-func (p *Project) ActiveRun(ctx context.Context) (*attempts.View, error) {
+func ActiveRun(ctx context.Context, p *Project) (*attempts.View, error) {
 	open := time.NewTicker(beginPause)
 	defer open.Stop()
 	late := time.After(beginWait)
@@ -182,7 +182,7 @@ func (p *Project) Records() recordkeeper.Settings {
 }
 
 // RecordOptions returns what the records of an epic are made from.
-func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
+func RecordOptions(p *Project, pl *Plan) recordkeeper.Options {
 	return recordkeeper.Options{
 		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
 		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
@@ -190,7 +190,7 @@ func (p *Project) RecordOptions(pl *Plan) recordkeeper.Options {
 }
 
 // SessionOptions returns whose agents ledger is kept, and where.
-func (p *Project) SessionOptions(pl *Plan) sessionkeeper.Options {
+func SessionOptions(p *Project, pl *Plan) sessionkeeper.Options {
 	c := &p.Config.Relay
 	return sessionkeeper.Options{
 		Enabled: c.Records.Sessions, Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID,
@@ -200,7 +200,7 @@ func (p *Project) SessionOptions(pl *Plan) sessionkeeper.Options {
 
 // Close brings the records for other programs up to date with a ledger that a person's command has changed, and closes it.
 func (p *Project) Close(store *attempts.Store, pl *Plan) error {
-	if _, err := recordkeeper.CatchUp(p.RecordOptions(pl)); err != nil {
+	if _, err := recordkeeper.CatchUp(RecordOptions(p, pl)); err != nil {
 		p.Session.Warn("the records for other programs are not up to date: " + err.Error())
 	}
 	return store.Close()

@@ -23,7 +23,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// sourceFile has the plan of an epic of a playlist as it was when it was copied last, in the epic's folder.
+// sourceFile has the plan of an epic of a playlist at the time of the last copy, in the epic's folder.
 const sourceFile = "source.yml"
 
 // List is a playlist with its epics.
@@ -35,7 +35,7 @@ type List struct {
 // ListedEpic is an epic of a playlist.
 type ListedEpic struct {
 	Project *Project // in the folder of the epic
-	Plan    *Plan    // that a run which begins now goes by
+	Plan    *Plan    // of a run that begins now
 	Line    int      // in the playlist
 	Source  string   // the file that the playlist names, absolute
 
@@ -44,7 +44,7 @@ type ListedEpic struct {
 
 // ReadList reads a playlist and the plans of its epics; path is the list's, absolute. It fails, and names all that is wrong by file
 // and line, when a plan is not there or has mistakes, or two have one id. It writes nothing.
-func (p *Project) ReadList(path string) (*List, error) {
+func ReadList(p *Project, path string) (*List, error) {
 	read, err := playlist.Read(p.Root, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -95,7 +95,7 @@ func listProblems(at epic.Problem, file string, err error) epic.Problems {
 	return append(epic.Problems{at}, inPlan...)
 }
 
-// readListed reads one epic of a playlist. What was added to its plan since that was copied stays, as long as the source is as it was.
+// readListed reads one epic of a playlist. Additions to the copy of its plan stay as long as the source is unchanged.
 func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 	e := &ListedEpic{Line: entry.Line, Source: entry.Path}
 	source, err := ReadFile(e.Source, MaxPlan)
@@ -231,7 +231,7 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 const ListedFolder = "epics"
 
 // Listed returns the ids of the epics of playlists that relay has begun to work on in this repository, in order.
-func (p *Project) Listed() (ids []string) {
+func Listed(p *Project) (ids []string) {
 	entries, _ := os.ReadDir(filepath.Join(p.Home, ListedFolder)) // none: there is no such epic
 	for _, e := range entries {
 		if e.IsDir() && Exists(filepath.Join(p.Home, ListedFolder, e.Name(), "epic.yml")) {
@@ -259,7 +259,7 @@ func (p *Project) EpicFlag() string {
 
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.
 func listedDir(p *Project, id string) (string, error) {
-	ids := p.Listed()
+	ids := Listed(p)
 	if slices.Contains(ids, id) {
 		return p.OfEpic(id).Dir, nil
 	}

@@ -21,7 +21,7 @@ import (
 // MaxPlan bounds epic.yml and blueprints, in bytes.
 const MaxPlan = 16 << 20
 
-// Plan is an epic as it was read.
+// Plan is an epic, with its text and graph.
 type Plan struct {
 	Source []byte
 	Epic   *epic.Epic
@@ -36,7 +36,7 @@ func (p *Project) Plan() (*Plan, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		hint := "make one from a blueprint: relay init BLUEPRINT.md"
-		if ids := p.Listed(); len(ids) > 0 {
+		if ids := Listed(p); len(ids) > 0 {
 			hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
 				"\nrelay status --playlist FILE shows how the list stands"
 		}
@@ -85,44 +85,44 @@ func (p *Plan) Has(id string) bool {
 }
 
 // RunPlanFile returns the path of the plan that a run began with.
-func (p *Project) RunPlanFile(run string) string { return p.File(attempts.RunsDir, run, "epic.yml") }
+func RunPlanFile(p *Project, run string) string { return p.File(attempts.RunsDir, run, "epic.yml") }
 
 // RunPlanSource reads the plan a run began with; nil when it is not there.
-func (p *Project) RunPlanSource(run string) []byte {
+func RunPlanSource(p *Project, run string) []byte {
 	if run == "" {
 		return nil
 	}
-	source, err := ReadFile(p.RunPlanFile(run), MaxPlan)
+	source, err := ReadFile(RunPlanFile(p, run), MaxPlan)
 	if err != nil {
 		return nil
 	}
 	return source
 }
 
-// RunPlan returns the plan that an older run went by, as far as it is still known.
-func (p *Project) RunPlan(run string, pl *Plan) *Plan {
-	kept, err := ParsePlan(p.Rel(p.RunPlanFile(run)), p.RunPlanSource(run))
+// RunPlan returns the plan of an older run, or pl if that is unknown.
+func RunPlan(p *Project, run string, pl *Plan) *Plan {
+	kept, err := ParsePlan(p.Rel(RunPlanFile(p, run)), RunPlanSource(p, run))
 	if err != nil || kept.Epic.ID != pl.Epic.ID {
 		return pl
 	}
 	return kept
 }
 
-// LastRunPlan returns the plan that the newest run went by, for the time that epic.yml cannot be read. The mistakes are returned
+// LastRunPlan returns the plan of the newest run, for an epic.yml that cannot be read. The mistakes are returned
 // when there is none.
-func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, string, error) {
+func LastRunPlan(p *Project, view *attempts.View, mistakes error) (*Plan, string, error) {
 	runs, _ := os.ReadDir(p.File(attempts.RunsDir)) // none: then there is no plan either
 	for _, run := range slices.Backward(runs) {
-		source := p.RunPlanSource(run.Name())
+		source := RunPlanSource(p, run.Name())
 		if source == nil {
 			continue
 		}
-		pl, err := ParsePlan(p.Rel(p.RunPlanFile(run.Name())), source)
+		pl, err := ParsePlan(p.Rel(RunPlanFile(p, run.Name())), source)
 		if err != nil || view.Ledger.EpicID != "" && pl.Epic.ID != view.Ledger.EpicID {
 			continue
 		}
 		messages := exit.Diagnose(mistakes).Messages
-		return pl, messages[0] + AndMore(len(messages)-1) + "; using the plan of the last run, " + p.Rel(p.RunPlanFile(run.Name())), nil
+		return pl, messages[0] + AndMore(len(messages)-1) + "; using the plan of the last run, " + p.Rel(RunPlanFile(p, run.Name())), nil
 	}
 	return nil, "", mistakes
 }
@@ -131,17 +131,17 @@ func (p *Project) LastRunPlan(view *attempts.View, mistakes error) (*Plan, strin
 // they differ a person should know, whoever has changed it.
 func planInForce(p *Project, view *attempts.View, pl *Plan, mistakes error) (now *Plan, warning string, err error) {
 	if mistakes != nil && !IsActive(view) {
-		return p.LastRunPlan(view, mistakes)
+		return LastRunPlan(p, view, mistakes)
 	}
 	run := view.Ledger.Folded.Run
-	kept := p.RunPlanSource(run)
+	kept := RunPlanSource(p, run)
 	if kept == nil || pl != nil && bytes.Equal(kept, pl.Source) {
 		return pl, "", mistakes
 	}
 	if !IsActive(view) {
-		return pl, "epic.yml has changed since the last run, which used " + p.Rel(p.RunPlanFile(run)), nil
+		return pl, "epic.yml has changed since the last run, which used " + p.Rel(RunPlanFile(p, run)), nil
 	}
-	if now, err = ParsePlan(p.Rel(p.RunPlanFile(run)), kept); err != nil {
+	if now, err = ParsePlan(p.Rel(RunPlanFile(p, run)), kept); err != nil {
 		return pl, "", mistakes
 	}
 	warning = "epic.yml has changed since this run began, which follows the plan it had then: relay reload applies it"
@@ -296,7 +296,7 @@ func WriteWarnings(w io.Writer, warnings []TaskWarning) {
 
 // CreateEpic writes a new epic, whose epic.yml is text. The ledger comes first: an epic.yml means that everything else is there.
 // A kill leaves the epic.yml that is there, or the new one.
-func (p *Project) CreateEpic(e *epic.Epic, text []byte) error {
+func CreateEpic(p *Project, e *epic.Epic, text []byte) error {
 	fault := FaultPoints(Lookup(p.Session.Environ, FaultVariable))
 	if fault == nil {
 		fault = func(string) error { return nil }
@@ -323,7 +323,7 @@ func (p *Project) CreateEpic(e *epic.Epic, text []byte) error {
 const importedFile = "imported.yml"
 
 // Imported returns the epic as its plan made it last. It fails for epics that were made without that being kept.
-func (p *Project) Imported(e *epic.Epic) (*epic.Epic, error) {
+func Imported(p *Project, e *epic.Epic) (*epic.Epic, error) {
 	path := p.File(importedFile)
 	src, err := ReadFile(path, MaxPlan)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -346,7 +346,7 @@ func (p *Project) Imported(e *epic.Epic) (*epic.Epic, error) {
 
 // UpdateEpic writes an epic that is up to date with its plan, and what the plan makes by now. It fails when epic.yml is not what pl was
 // read from any more, as after an edit.
-func (p *Project) UpdateEpic(pl *Plan, text, made []byte) error {
+func UpdateEpic(p *Project, pl *Plan, text, made []byte) error {
 	path := p.File("epic.yml")
 	if now, err := ReadFile(path, MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
 		return errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing is written"), Hint: "relay init --update"})

@@ -41,7 +41,7 @@ type Project struct {
 	Git    *reanchor.Git
 	Config *configs.Config
 
-	Damage   []string // mistakes in the configuration, for commands that go by the rest of it
+	Damage   []string // mistakes in the configuration, for commands that use the rest of it
 	Session  Session
 	agentEnv sync.Map          // name of an agent -> []string, its part of the user's environment
 	versions sync.Map          // name of an agent -> string, the version of its program
@@ -136,7 +136,7 @@ func UserFile(environ []string) string {
 }
 
 // relayDir returns the absolute path of relay's folder. A link on the way may not lead out of the repository: what is
-// written there would land where nobody looks.
+// written there would be hard to find.
 func relayDir(root, dir string, byDefault bool) (string, error) {
 	if byDefault && !Exists(filepath.Join(root, standardDir)) && Exists(filepath.Join(root, olderDir, "epic.yml")) {
 		dir = olderDir
@@ -174,7 +174,7 @@ func (p *Project) File(name ...string) string {
 // would empty the folder of the user.
 func (p *Project) Worktrees() engine.Worktree {
 	c := &p.Config.Relay
-	place := slotsPlace{p.Root, p.Dir, p.WorktreeDir(), StateDir(p.Session.Environ)}
+	place := slotsPlace{p.Root, p.Dir, WorktreeDir(p), StateDir(p.Session.Environ)}
 	return engine.Worktree{
 		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
 		Dir: place.folder(), SetupWall: c.SetupTimeout,
@@ -182,7 +182,7 @@ func (p *Project) Worktrees() engine.Worktree {
 }
 
 // WorktreeDir returns the folder that relay.worktree.dir names, absolute, or "".
-func (p *Project) WorktreeDir() string {
+func WorktreeDir(p *Project) string {
 	dir := filepath.FromSlash(p.Config.Relay.Worktree.Dir)
 	if dir == "" || filepath.IsAbs(dir) {
 		return dir
@@ -195,7 +195,7 @@ func (p *Project) Rel(path string) string { return Rel(p.Root, path) }
 
 // BackupDir returns where a run keeps its copy of .git: of one checkout, and in that of one relay folder, for two runs can
 // share a checkout. Without a home it stays in relay's own folder.
-func (p *Project) BackupDir() string {
+func BackupDir(p *Project) string {
 	all := backupDirs(p.Session.Environ, p.Root)
 	if all == "" {
 		return ""
@@ -248,7 +248,7 @@ func pathHash(root string) string {
 }
 
 // RelativeOrigins names the files that settings come from by their paths below the repository.
-func (p *Project) RelativeOrigins(values []configs.Value) {
+func RelativeOrigins(p *Project, values []configs.Value) {
 	for i := range values {
 		file, line, _ := strings.Cut(values[i].Origin, ":")
 		if filepath.IsAbs(file) {
@@ -259,14 +259,14 @@ func (p *Project) RelativeOrigins(values []configs.Value) {
 
 // EffectiveYAML returns every setting with its value and where it comes from, without secrets: a list with key, value and origin.
 // It is nil if they have no such form.
-func (p *Project) EffectiveYAML() []byte {
+func EffectiveYAML(p *Project) []byte {
 	type setting struct {
 		Key    string `yaml:"key"`
 		Value  any    `yaml:"value"`
 		Origin string `yaml:"origin"`
 	}
 	values := p.Config.Explain()
-	p.RelativeOrigins(values)
+	RelativeOrigins(p, values)
 	list := make([]setting, len(values))
 	redact := p.Redactor().Text
 	for i, v := range values {

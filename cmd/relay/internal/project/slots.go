@@ -2,16 +2,10 @@ package project
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"relay/attempts"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
 )
@@ -27,69 +21,16 @@ type slotsPlace struct {
 }
 
 // folder returns the folder of the worktrees. It lies outside of the checkout: many programs look for packages and for their
-// configuration in the folders above, and would find the user's. A run that was killed while its worktrees lay below goes on with these.
+// configuration in the folders above, and would find the user's.
 func (s slotsPlace) folder() string {
-	own, below := filepath.Base(s.root)+"-"+pathHash(s.dir), filepath.Join(s.dir, BelowName)
-	switch {
+	own := filepath.Base(s.root) + "-" + pathHash(s.dir)
+	switch inside := strings.HasPrefix(s.state, s.root+string(filepath.Separator)); {
 	case s.named != "": // it may have worktrees of other people's or of another relay
 		return filepath.Join(s.named, own)
-	case s.openBelow(below):
-		return below
+	case s.state != "" && !inside && writable(Nearest(s.state)):
+		return filepath.Join(s.state, "worktrees", own)
 	}
-	state := s.state
-	if strings.HasPrefix(state, s.root+string(filepath.Separator)) || state != "" && !writable(Nearest(state)) {
-		state = ""
-	}
-	near := ""
-	if state == "" || !sameDisk(Nearest(state), s.root) {
-		near = beside(s.root)
-	}
-	switch {
-	case near != "":
-		return filepath.Join(near, "worktrees", own)
-	case state != "":
-		return filepath.Join(state, "worktrees", own)
-	}
-	return below
-}
-
-// openBelow reports whether an attempt of a killed run has a worktree in the folder below relay's own.
-func (s slotsPlace) openBelow(below string) bool {
-	slots, err := os.ReadDir(below)
-	if err != nil || len(slots) == 0 {
-		return false
-	}
-	noted, _ := filepath.Glob(filepath.Join(s.dir, attempts.RunsDir, "*", "*", "*", attemptfiles.SlotFile)) // the pattern is a good one
-	return slices.ContainsFunc(noted, func(file string) bool {
-		name, err := os.ReadFile(file)
-		return err == nil && Exists(filepath.Join(below, strings.TrimSpace(string(name))))
-	})
-}
-
-// workspaceMarks are in a folder in which programs that look upwards stop, or find what to build.
-var workspaceMarks = []string{
-	".git", ".hg", ".jj", "package.json", "pnpm-workspace.yaml", "node_modules", "go.work", "go.mod", "Cargo.toml", "pyproject.toml",
-	"pom.xml",
-}
-
-// beside returns a folder for relay on the disk of a checkout and outside of it, or "". It is in the nearest folder above in which this
-// user alone can make one, and which neither is nor is in a repository or a workspace of a package manager.
-func beside(root string) string {
-	found := ""
-	for at := root; at != filepath.Dir(at); {
-		at = filepath.Dir(at)
-		if !sameDisk(at, root) {
-			break
-		}
-		info, err := os.Stat(at)
-		switch {
-		case slices.ContainsFunc(workspaceMarks, func(name string) bool { return Exists(filepath.Join(at, name)) }):
-			found = ""
-		case found == "" && err == nil && info.Mode()&fs.ModeSticky == 0 && writable(at):
-			found = filepath.Join(at, fmt.Sprintf(".relay-%d", os.Getuid()))
-		}
-	}
-	return found
+	return filepath.Join(s.dir, BelowName)
 }
 
 // Nearest returns the nearest folder above a path that is there already.

@@ -14,7 +14,7 @@ const freeEvery = time.Second
 
 // FreeGauge returns a function that reports what this machine has left for a run, also on the disk of the folder where its
 // copy of .git is. It is asked from one goroutine at a time.
-func (p *Project) FreeGauge(state string, now func() time.Time) func() decide.Free {
+func FreeGauge(p *Project, state string, now func() time.Time) func() decide.Free {
 	folders := []string{p.Dir, p.Worktrees().Dir, state}
 	var last decide.Free
 	var measured time.Time

@@ -107,7 +107,7 @@ func (o *Opener) create(ctx context.Context, tool *hostTool, r *Request) error {
 		r.Commands = []string{tool.typed(r)}
 		return nil
 	}
-	// What gh and glab say of a branch that has an open pull request.
+	// gh and glab say so of a branch that has an open pull request.
 	if refused := (*hostprogram.Error)(nil); errors.As(err, &refused) && strings.Contains(refused.Said, "already exists") {
 		if output, err = o.run(ctx, tool.name, tool.update(r)); err == nil {
 			r.URL = lastLink(output)

@@ -44,7 +44,7 @@ type Update struct {
 // Read reads the plan again; with r.Written "" the one that the epic names. The error is epic.Problems when the plan, or what would
 // become of epic.yml, has mistakes.
 func Read(ctx context.Context, p *project.Project, pl *project.Plan, r planfile.Request) (*Update, error) {
-	made, err := p.Imported(pl.Epic)
+	made, err := project.Imported(p, pl.Epic)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (u *Update) Write(p *project.Project) error {
 	if !u.Written {
 		text = u.has.Source
 	}
-	return p.UpdateEpic(u.has, text, u.madeText)
+	return project.UpdateEpic(p, u.has, text, u.madeText)
 }
 
 // Print says what is to be changed.
@@ -144,7 +144,7 @@ func (u *Update) Print(w io.Writer) {
 		if t.ID != "" {
 			name = t.ID + inPlan(t) + "  " + text.Line(t.Title, 60)
 		}
-		fmt.Fprintf(w, "stays    %s (%s): as it was, though the plan does not give it any more; edit epic.yml if it is to go\n", name, strings.Join(t.Fields, ", "))
+		fmt.Fprintf(w, "stays    %s (%s): unchanged, though the plan no longer has it; edit epic.yml to remove it\n", name, strings.Join(t.Fields, ", "))
 	}
 	if len(u.Epic) > 0 {
 		fmt.Fprintf(w, "the epic: %s changed\n", strings.Join(u.Epic, ", "))
@@ -167,7 +167,7 @@ func (u *Update) printChanged(w io.Writer, t update.Task) {
 	case u.completed(t.ID):
 		fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
 	case u.running && rec != nil && len(rec.Attempts) > 0 && rec.Attempts[len(rec.Attempts)-1].EndedAt.IsZero():
-		fmt.Fprintf(w, "         %s is at work as it was before: relay stop %s ends that attempt\n", t.ID, t.ID)
+		fmt.Fprintf(w, "         %s is at work on the old text: relay stop %s ends that attempt\n", t.ID, t.ID)
 	case rec != nil && rec.Gate != nil:
 		fmt.Fprintf(w, "         %s is gated, and stays so: relay ungate %s to try it again\n", t.ID, t.ID)
 	}

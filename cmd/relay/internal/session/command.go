@@ -55,7 +55,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 func (c *command) end() {
 	closing := c.guardian.Close()
 	c.unwatch()
-	if closing != nil { // what it watched over was told of by then
+	if closing != nil { // its processes have ended by then
 		fmt.Fprintf(c.app.Err, "relay: warning: %v\n", closing)
 	}
 }

@@ -32,7 +32,7 @@ func (e *end) began() bool { return e.err == nil || e.sum.Reason != "" }
 
 // ended reads how the epic stands now, and keeps the report of the newest run.
 func (s *session) ended(sum ending.Summary, err error) *end {
-	e := &end{sum: sum, err: err, code: exit.OfRun(sum, err, s.stop.signal())}
+	e := &end{sum: sum, err: err, code: exit.OfRun(sum, err, s.command.stop.signal())}
 	if !e.began() {
 		return e
 	}
@@ -41,7 +41,7 @@ func (s *session) ended(sum ending.Summary, err error) *end {
 		return e
 	}
 	// Before anything is printed: who reads that may take their time.
-	runreport.Keep(s.app, s.project, s.plan, runreport.Ended{Run: sum.Run, View: e.view})
+	runreport.Keep(s.command.app, s.project, s.plan, runreport.Ended{Run: sum.Run, View: e.view})
 	e.now = status.AfterRun(s.project, s.plan, e.view)
 	return e
 }
@@ -63,15 +63,15 @@ func (s *session) print(e *end) {
 	if !e.began() {
 		return
 	}
-	s.app.Out.Optional = true // the exit code tells of the night, not of the output
+	s.command.app.Out.Optional = true // the exit code tells of the night, not of the output
 	if s.o.JSON {
-		_ = s.app.PrintJSON(s.summary(e))
+		_ = s.command.app.PrintJSON(s.summary(e))
 	} else {
-		s.printText(s.app.Out, e)
+		s.printText(s.command.app.Out, e)
 	}
-	w := s.app.Out
+	w := s.command.app.Out
 	if s.o.JSON {
-		w = s.app.Err
+		w = s.command.app.Err
 	}
 	s.learn(w, e)
 }
@@ -81,8 +81,8 @@ func (s *session) printText(w io.Writer, e *end) {
 	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*text.RefusedError)) { // the error says what to do first
 		return
 	}
-	l := status.Printer{Now: s.app.Now(), Width: terminal.Columns(s.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
-	l.Paint = s.app.Out.Palette
+	l := status.Printer{Now: s.command.app.Now(), Width: terminal.Columns(s.command.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
+	l.Paint = s.command.app.Out.Palette
 	l.Flag = s.project.EpicFlag()
 	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
 	l.RunSummary(w, e.sum, e.now)

@@ -9,7 +9,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// learn tells or applies what was learned when attempts have ended and the epic is complete, and tells of the work that agents found
+// learn tells how much was learned when attempts have ended and the epic is complete, and tells of the work that agents found
 // when nothing else is left of the run.
 func (s *session) learn(w io.Writer, e *end) {
 	if e.sum.Ended == 0 || e.view == nil {
@@ -18,5 +18,5 @@ func (s *session) learn(w io.Writer, e *end) {
 	if found, _ := proposal.New(s.plan.Epic, e.view.Ledger, nil); e.sum.Left == 0 && len(found.Discovered) > 0 {
 		fmt.Fprintf(w, "%s of work found and left: relay init --append%s\n", text.Count(len(found.Discovered), "piece"), s.project.EpicFlag())
 	}
-	learn.AtEnd(s.app, s.project, s.plan, learn.End{Ledger: e.view.Ledger, Out: w})
+	learn.AtEnd(s.project, s.plan, e.view.Ledger, w)
 }

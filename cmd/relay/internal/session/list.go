@@ -31,7 +31,7 @@ type ListTarget struct {
 
 // listRun is one relay work on a playlist.
 type listRun struct {
-	*command
+	command *command
 	o       *Options
 	project *project.Project
 	list    *project.List
@@ -88,7 +88,7 @@ func (l *listRun) work(ctx context.Context) {
 		case over:
 			continue
 		case err == nil && done:
-			l.say(l.title(i) + ": completed before")
+			l.command.say(l.title(i) + ": completed before")
 			l.epics[i].State = epicCompletedBefore
 			l.mark(playlist.InProgress, i, playlist.Completed)
 			if looks {
@@ -96,10 +96,10 @@ func (l *listRun) work(ctx context.Context) {
 			}
 			continue
 		case ctx.Err() != nil: // between two epics
-			l.code, over, l.epics[i].State = exit.OfSignal(l.stop.signal()), true, epicStopped
+			l.code, over, l.epics[i].State = exit.OfSignal(l.command.stop.signal()), true, epicStopped
 			continue
 		}
-		l.say(l.title(i))
+		l.command.say(l.title(i))
 		l.mark(playlist.InProgress, i, playlist.InProgress)
 		if err == nil {
 			err = l.epic(ctx, i)
@@ -122,7 +122,7 @@ func (l *listRun) markBegun(ctx context.Context) {
 		out, err := l.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--", ":(literal)" + l.project.Rel(l.list.Path)}})
 		if err == nil && len(out) > 0 {
 			l.marked = errors.New("git tracks it, and the epics run in this checkout")
-			l.say(fmt.Sprintf("the states of the epics are not written into %s: %s", l.project.Rel(l.list.Path), l.marked))
+			l.command.say(fmt.Sprintf("the states of the epics are not written into %s: %s", l.project.Rel(l.list.Path), l.marked))
 			return
 		}
 	}
@@ -138,7 +138,7 @@ func (l *listRun) mark(list playlist.Status, i int, state playlist.Status) {
 	info, statErr := os.Stat(l.list.Path)
 	if err = errors.Join(err, statErr); err == nil {
 		var text []byte
-		if text, err = playlist.Mark(path, list, map[string]playlist.Status{l.list.Epics[i].File: state}, l.app.Now()); err == nil {
+		if text, err = playlist.Mark(path, list, map[string]playlist.Status{l.list.Epics[i].File: state}, l.command.app.Now()); err == nil {
 			err = project.ReplaceWith(path, info.Mode().Perm(), func(w io.Writer) error {
 				_, err := w.Write(text)
 				return err
@@ -146,7 +146,7 @@ func (l *listRun) mark(list playlist.Status, i int, state playlist.Status) {
 		}
 	}
 	if l.marked = err; err != nil {
-		l.say("warning: the playlist does not say how far it is: " + exit.Message(err))
+		l.command.say("warning: the playlist does not say how far it is: " + exit.Message(err))
 	}
 }
 
@@ -181,10 +181,10 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	if _, err := o.examineAgents(e.Project, e.Plan); err != nil {
 		return err
 	}
-	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.remarks(), remarks...)}
+	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.command.remarks(), remarks...)}
 	sum, err := s.work(ctx)
-	l.unwatch()
-	defer l.watch()
+	l.command.unwatch()
+	defer l.command.watch()
 	end := s.ended(sum, err)
 	l.spent.Add(sum.Usage)
 	if end.began() {
@@ -242,10 +242,10 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		if !told {
 			d := exit.Diagnose(err)
 			for _, m := range d.Messages {
-				l.say("error: " + m)
+				l.command.say("error: " + m)
 			}
 			for line := range strings.Lines(d.Hint) {
-				l.say("hint: " + strings.TrimSuffix(line, "\n"))
+				l.command.say("hint: " + strings.TrimSuffix(line, "\n"))
 			}
 		}
 	}

@@ -44,18 +44,18 @@ type ListedSummary struct {
 
 // print prints how the list went.
 func (l *listRun) print() {
-	l.app.Out.Optional = true // the exit code tells of the night, not of the output
+	l.command.app.Out.Optional = true // the exit code tells of the night, not of the output
 	took := time.Since(l.began)
 	if l.o.JSON {
-		_, _ = l.said.WriteTo(l.app.Err)
-		_ = l.app.PrintJSON(ListSummary{
+		_, _ = l.said.WriteTo(l.command.app.Err)
+		_ = l.command.app.PrintJSON(ListSummary{
 			Version: 1, Playlist: l.project.Rel(l.list.Path), Name: l.list.Name, ExitCode: l.code,
 			Seconds: float64(took.Milliseconds()) / 1000, Usage: l.spent, Epics: l.epics,
 		})
 		return
 	}
-	_, _ = l.said.WriteTo(l.app.Out)
-	w, done, ended := l.app.Out, 0, 0
+	_, _ = l.said.WriteTo(l.command.app.Out)
+	w, done, ended := l.command.app.Out, 0, 0
 	for i := range l.epics {
 		if s := l.epics[i].State; s == epicCompleted || s == epicCompletedBefore {
 			done++

@@ -32,7 +32,7 @@ import (
 type Options struct {
 	App    *cli.App
 	Tasks  []string // only these and what they depend on; none: all
-	AskNow bool     // usage limits that were told before do not count
+	AskNow bool     // usage limits that agents reported before do not count
 	Auto   bool     // tasks that the review of the whole epic wants are added and done
 	JSON   bool     // the summary is printed as JSON
 	Begin  string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
@@ -52,9 +52,9 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		LocalOptions: engine.LocalOptions{
 			Options: engine.Options{
 				Epic: pl.Epic, Plan: pl.Source, Root: p.Root, Dir: p.Dir, Home: p.Home,
-				BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
+				BackupDir: project.BackupDir(p), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
 				Isolation: engine.Isolation(c.Isolation), Worktree: worktrees(ctx, p), Landing: integration.Mode(c.Landing),
-				Commit: c.Commit, Sign: c.Sign, Hook: p.CommitHook(ctx),
+				Commit: c.Commit, Sign: c.Sign, Hook: project.CommitHook(ctx, p),
 				Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs, Env: env, CommandEnv: logins, Push: c.Push,
 				Limits: engine.Limits{
 					MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,
@@ -72,14 +72,14 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 				},
 				Engine: o.App.Engine,
 			},
-			Graph: pl.Graph, Repo: p.Git, NewRunner: p.RunnerFactory(ctx), Secrets: p.Redactor(),
+			Graph: pl.Graph, Repo: p.Git, NewRunner: project.RunnerFactory(ctx, p), Secrets: p.Redactor(),
 		},
 		Policy: decide.Policy{
-			Tasks: o.Tasks, Runners: c.Runners, Free: p.FreeGauge(p.BackupDir(), time.Now), Budget: p.Budget(), AskNow: o.AskNow,
+			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: p.Budget(), AskNow: o.AskNow,
 			Jitter: rand.N[time.Duration], SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.BriefFacts, CLIOf: p.CLIOf, Model: c.Model,
-		Records: p.Records(), Sessions: p.SessionOptions(pl), Settings: project.LedgerSettings(p.Config),
+		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
 }
@@ -114,7 +114,7 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 	for _, err := range missing {
 		warnings = append(warnings, err.Error())
 	}
-	if err := p.CheckAgents(pl); err != nil {
+	if err := project.CheckAgents(p, pl); err != nil {
 		return warnings, err
 	}
 	warnings = append(warnings, p.Caps(pl).UncountedWarning()...)
@@ -122,7 +122,7 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 		if _, err := p.Program(name); err != nil {
 			return warnings, project.NoRunner("reviewer "+name+": ", err)
 		}
-		judge, err := p.Reviewer(name)
+		judge, err := project.Reviewer(p, name)
 		if err != nil {
 			return warnings, err
 		}
@@ -158,7 +158,7 @@ func (o *Options) TellShared(ctx context.Context, p *project.Project) {
 	}
 }
 
-// WarnUnsigned says why what the run lands would have no signature, if it should have one. That is no reason not to begin.
+// WarnUnsigned says why what the run lands would have no signature, if it should have one. The run begins all the same.
 func (o *Options) WarnUnsigned(ctx context.Context, p *project.Project) {
 	c := &p.Config.Relay
 	if !c.Sign || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
@@ -188,7 +188,7 @@ func (o *Options) CheckListAgents(list *project.List) error {
 	return nil
 }
 
-// Refusal returns the error for which relay work would not begin, as far as that can be told without beginning; else nil.
+// Refusal returns the error for which relay work would not begin, as far as relay knows before it begins; else nil.
 func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View) error {
 	if err := o.CheckAgents(p, pl); err != nil {
 		return err

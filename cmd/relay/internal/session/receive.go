@@ -46,13 +46,13 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	at, _ := os.Readlink(link)
 	forget(at, link)
 	// The one for run-time files comes last: it goes when the user logs out, and a night in tmux goes on.
-	l, err := listenIn(link, os.TempDir(), "/tmp", s.app.Lookup("XDG_RUNTIME_DIR"))
+	l, err := listenIn(link, os.TempDir(), "/tmp", s.command.app.Lookup("XDG_RUNTIME_DIR"))
 	if err != nil {
-		s.say("nothing can be asked of this run while it goes on: " + err.Error())
+		s.command.say("nothing can be asked of this run while it goes on: " + err.Error())
 		return nil, func() {}
 	}
 	r := &receiver{
-		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.stop, room: make(chan struct{}, mostRequests),
+		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.command.stop, room: make(chan struct{}, mostRequests),
 	}
 	r.working.Go(func() { r.serve(l) })
 	return r.asks, func() {

@@ -33,7 +33,7 @@ import (
 
 // session is one epic of a relay work: a run, and after each relay reload another one, with the plan as it is by then.
 type session struct {
-	*command
+	command *command
 	o       *Options
 	project *project.Project
 	plan    *project.Plan // of the newest run
@@ -76,8 +76,8 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 	asks, over := s.receive()
 	defer over()
 	s.asks = asks
-	drain := s.stop.drains.next()
-	s.expect(ctx, s.project)
+	drain := s.command.stop.drains.next()
+	s.command.expect(ctx, s.project)
 	for {
 		sum, err := s.run(ctx, drain)
 		if err != nil && sum.Reason == "" && s.reloads > 0 { // it did not begin, but others before it have
@@ -90,7 +90,7 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 		}
 		if err == nil && s.extend(ctx, sum.Reason) {
 			s.reloads++
-			drain = s.stop.drains.next()
+			drain = s.command.stop.drains.next()
 			continue
 		}
 		switch asked := closed(drain); {
@@ -101,7 +101,7 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 			return sum, err
 		}
 		s.reloads++
-		drain = s.stop.drains.next() // before the plan is read: whoever changes it later and asks again is heard
+		drain = s.command.stop.drains.next() // before the plan is read: whoever changes it later and asks again is heard
 		s.reread()
 	}
 }
@@ -109,14 +109,14 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 // run returns one run.
 func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
-	options.Supervisor = s.guardian
+	options.Supervisor = s.command.guardian
 	options.Remote = s.remote
-	options.Relay, options.Effective = project.RelayVersion(), s.project.EffectiveYAML()
+	options.Relay, options.Effective = project.RelayVersion(), project.EffectiveYAML(s.project)
 	options.Notify = s.notify
-	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.stop.signal()) }
+	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.command.stop.signal()) }
 	options.Drain, options.Asks = drain, s.asks
 	options.Remarks = s.remarks
-	options.Until = s.until
+	options.Until = s.command.until
 	options.Spent = s.before
 	options.Spent.Add(s.spent)
 	options.AskNow = options.AskNow && s.reloads == 0
@@ -140,7 +140,7 @@ func (s *session) notify(u updates.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
-	s.update(u)
+	s.command.update(u)
 }
 
 // reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
@@ -179,7 +179,7 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 		ids, err = proposal.AddUnasked(s.project, pl)
 	}
 	if err != nil {
-		s.say("what the review found is not added: " + exit.Message(err))
+		s.command.say("what the review found is not added: " + exit.Message(err))
 	}
 	if len(ids) == 0 {
 		return false
@@ -189,7 +189,7 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 		s.remarks = append(s.remarks, "this run uses epic.yml as it is now; "+changes)
 	}
 	if pl, err = s.project.Plan(); err != nil {
-		s.say(exit.Message(err))
+		s.command.say(exit.Message(err))
 		return false
 	}
 	s.plan = pl
@@ -209,7 +209,7 @@ func (s *session) follows(pl *project.Plan) error {
 			return err
 		}
 	}
-	return s.project.CheckAgents(pl)
+	return project.CheckAgents(s.project, pl)
 }
 
 // drains has the drain of the run that is on.
@@ -226,7 +226,7 @@ func (d *drains) next() <-chan struct{} {
 	return d.drain
 }
 
-// ask drains the run that is on, and reports whether nobody has before.
+// ask drains the run that is on, and reports whether this is the first time.
 func (d *drains) ask() (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

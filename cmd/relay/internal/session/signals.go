@@ -30,7 +30,7 @@ type stopper struct {
 }
 
 // listen begins to take signals. HUP is dropped: a closed laptop or a lost connection must not end the night. PIPE
-// comes back as an error of the write that nobody reads. (Ignoring them instead would make every agent ignore them.)
+// comes back as an error of the write. (Ignoring them instead would make every agent ignore them.)
 func listen(ctx context.Context, kill func(), notify func(string)) (context.Context, *stopper) {
 	s := &stopper{kill: kill, notify: notify, ch: make(chan os.Signal, 4)}
 	ctx, s.cancel = context.WithCancelCause(ctx)
@@ -39,7 +39,7 @@ func listen(ctx context.Context, kill func(), notify func(string)) (context.Cont
 	return ctx, s
 }
 
-// CatchPipe makes a write to an output that nobody reads any more return an error instead of ending the process.
+// CatchPipe makes a write to an output without a reader return an error instead of ending the process.
 func CatchPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func (s *stopper) serve() {
@@ -51,11 +51,11 @@ func (s *stopper) serve() {
 		switch count++; count {
 		case 1:
 			s.first.Store(sig)
-			s.notify("stopping: running attempts are asked to end; once more kills them")
+			s.notify("stopping: waiting for running attempts; a second time kills them")
 			s.cancel(stopCause(sig))
 		case 2:
 			s.killing.Store(true)
-			s.notify("killing running attempts; once more ends relay at once")
+			s.notify("killing running attempts; a third time ends relay at once")
 			s.kill()
 		default:
 			os.Exit(exit.OfSignal(s.signal()))

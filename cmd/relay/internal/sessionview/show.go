@@ -17,15 +17,13 @@ import (
 type ShowOptions struct {
 	Session string // may be shortened
 	Turn    int    // only this one, from 1; 0: all
-	Page    int    // from 1
-	All     bool   // all pages
 	Events  bool   // what was said, turn by turn, without tool calls
-	Raw     bool   // whole texts, with what redaction takes out where nobody looks on
+	Raw     bool   // whole texts, with secrets unless they go to a terminal
 }
 
 // How much is shown.
 const (
-	PageSize     = 100     // messages
+	pageSize     = 100     // messages that are read at once
 	maxContent   = 8 << 10 // bytes of a message
 	maxParams    = 200     // bytes
 	maxResult    = 800     // bytes
@@ -33,14 +31,13 @@ const (
 	nestedLength = 20      // messages of a subagent
 )
 
-type page struct {
+type conversation struct {
 	Session  sessions.Session `json:"session"`
 	From     int64            `json:"from"` // sequence number of the first message
-	More     bool             `json:"more"` // there are messages after these
 	Messages []sessions.Said  `json:"messages"`
 }
 
-// Show prints a conversation in order, a page at a time.
+// Show prints a conversation in order.
 func (v *View) Show(ctx context.Context, o ShowOptions) error {
 	s, err := v.ledger.Find(ctx, o.Session)
 	if err != nil {
@@ -49,10 +46,7 @@ func (v *View) Show(ctx context.Context, o ShowOptions) error {
 	if o.Events {
 		return v.events(ctx, &s, o)
 	}
-	part := sessions.Part{From: int64(o.Page-1) * PageSize, Most: PageSize + 1}
-	if o.All || o.Turn > 0 {
-		part = sessions.Part{}
-	}
+	part := sessions.Part{}
 	if o.Turn > 0 {
 		e, err := v.ledger.Exchange(ctx, s.ID, o.Turn)
 		if err != nil {
@@ -63,7 +57,7 @@ func (v *View) Show(ctx context.Context, o ShowOptions) error {
 	if v.json {
 		return v.showJSON(ctx, &s, part)
 	}
-	return v.writer(&s, o).pages(ctx, &s, part, o)
+	return v.writer(&s, o).messages(ctx, &s, part)
 }
 
 func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.Part) error {
@@ -71,21 +65,17 @@ func (v *View) showJSON(ctx context.Context, s *sessions.Session, part sessions.
 	if err != nil {
 		return err
 	}
-	p := page{Session: *s, From: part.From, Messages: append([]sessions.Said{}, list...)}
-	if part.Most > 0 && len(list) == part.Most {
-		p.More, p.Messages = true, p.Messages[:len(list)-1]
-	}
-	return v.printJSON(&p)
+	return v.printJSON(&conversation{Session: *s, From: part.From, Messages: append([]sessions.Said{}, list...)})
 }
 
 type writer struct {
-	*View
-	out io.Writer
-	raw bool
+	view *View
+	out  io.Writer
+	raw  bool
 }
 
 func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
-	w := &writer{View: v, out: v.app.Out, raw: o.Raw}
+	w := &writer{view: v, out: v.app.Out, raw: o.Raw}
 	if o.Raw {
 		w.out = v.app.Raw()
 	}
@@ -96,32 +86,26 @@ func (v *View) writer(s *sessions.Session, o ShowOptions) *writer {
 }
 
 func title(w *writer, s *sessions.Session, indent string) {
-	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.line(s.ID), w.line(about(s, sessions.Origin{})))
+	fmt.Fprintf(w.out, "%ssession %s: %s\n", indent, w.view.line(s.ID), w.view.line(about(s, sessions.Origin{})))
 }
 
-// pages prints what was asked for, a page at a time.
-func (w *writer) pages(ctx context.Context, s *sessions.Session, part sessions.Part, o ShowOptions) error {
-	one := part.Most > 0
-	part.Most = PageSize + 1
+// messages prints what was asked for.
+func (w *writer) messages(ctx context.Context, s *sessions.Session, part sessions.Part) error {
+	part.Most = pageSize + 1
 	for {
-		list, err := w.ledger.Conversation(ctx, s.ID, part)
+		list, err := w.view.ledger.Conversation(ctx, s.ID, part)
 		if err != nil {
 			return err
 		}
-		more := len(list) > PageSize
-		for i := range list[:min(len(list), PageSize)] {
+		for i := range list[:min(len(list), pageSize)] {
 			if err := w.message(ctx, &list[i], "", 0); err != nil {
 				return err
 			}
 		}
-		switch {
-		case !more:
+		if len(list) <= pageSize {
 			return w.loose(ctx, s, part)
-		case one:
-			fmt.Fprintf(w.app.Err, "relay: note: %s in all; --page %d goes on, --all prints everything\n", text.Count(int(s.MessageCount), "message"), o.Page+1)
-			return nil
 		}
-		part.From = list[PageSize].Sequence
+		part.From = list[pageSize].Sequence
 	}
 }
 
@@ -130,7 +114,7 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 	if part.To > 0 {
 		return nil
 	}
-	calls, err := w.ledger.LooseCalls(ctx, s.ID)
+	calls, err := w.view.ledger.LooseCalls(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -139,7 +123,7 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 			return err
 		}
 	}
-	subagents, err := w.ledger.LooseSubagents(ctx, s.ID)
+	subagents, err := w.view.ledger.LooseSubagents(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
 			fmt.Fprintln(w.out)
@@ -168,7 +152,7 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 	if c.StartedAt > 0 && c.CompletedAt > c.StartedAt {
 		line += fmt.Sprintf(" %.1f s", float64(c.CompletedAt-c.StartedAt)/1000)
 	}
-	fmt.Fprintf(w.out, "%s> %s\n", indent, w.line(line))
+	fmt.Fprintf(w.out, "%s> %s\n", indent, w.view.line(line))
 	if c.ParamsJSON != "" {
 		w.block(Readable(c.ParamsJSON), maxParams, indent+"  ")
 	}
@@ -184,11 +168,11 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 
 // subagent prints the beginning of what a subagent has said, at the place where it was begun.
 func (w *writer) subagent(ctx context.Context, id, indent string, depth int) error {
-	s, err := w.ledger.Find(ctx, id)
+	s, err := w.view.ledger.Find(ctx, id)
 	if err != nil {
 		return err
 	}
-	list, err := w.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
+	list, err := w.view.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
 	if err != nil {
 		return err
 	}
@@ -208,7 +192,7 @@ func (w *writer) subagent(ctx context.Context, id, indent string, depth int) err
 func (w *writer) block(s string, most int, indent string) {
 	rest := 0
 	if !w.raw {
-		s = w.clean(s)
+		s = w.view.clean(s)
 		cut := plaintext.Head(s, most)
 		s, rest = cut, len(s)-len(cut)
 	}

@@ -19,7 +19,6 @@ type turnText struct {
 
 type turnPage struct {
 	Session sessions.Session `json:"session"`
-	More    bool             `json:"more"` // there are turns after these
 	Turns   []turnText       `json:"turns"`
 }
 
@@ -40,11 +39,9 @@ func (v *View) events(ctx context.Context, s *sessions.Session, o ShowOptions) e
 			return err
 		}
 		first, last = o.Turn-1, o.Turn
-	} else if !o.All {
-		first, last = min((o.Page-1)*PageSize, last), min(o.Page*PageSize, last)
 	}
 	w := v.writer(s, o)
-	p := turnPage{Session: *s, More: last < len(list), Turns: []turnText{}}
+	p := turnPage{Session: *s, Turns: []turnText{}}
 	for i := first; i < last; i++ {
 		t, err := w.turn(ctx, i+1, &list[i])
 		if err != nil {
@@ -59,15 +56,12 @@ func (v *View) events(ctx context.Context, s *sessions.Session, o ShowOptions) e
 	if v.json {
 		return v.printJSON(&p)
 	}
-	if p.More && o.Turn == 0 {
-		fmt.Fprintf(v.app.Err, "relay: note: %s in all; --page %d goes on, --all prints everything\n", text.Count(len(list), "turn"), o.Page+1)
-	}
 	return nil
 }
 
 func (w *writer) turn(ctx context.Context, number int, e *sessions.Exchange) (turnText, error) {
 	t := turnText{Number: number, ID: e.ID, Time: e.Timestamp, Tools: e.ToolCalls, Said: []line{}}
-	said, err := w.ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
+	said, err := w.view.ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
 	for i := range said {
 		t.Said = append(t.Said, line{said[i].Role, said[i].Content})
 	}

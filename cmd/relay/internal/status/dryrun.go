@@ -1,27 +1,21 @@
 package status
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/git/integration"
-	"relay/orchestrator/merge"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/text"
-	"relay/orchestrator/verdict"
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
-// done whose times can be gone by, else in points.
+// done whose times are known, else in points.
 type DryRun struct {
 	Jobs      int           `json:"jobs"`
 	Unit      string        `json:"unit"`     // minutes or points
@@ -60,13 +54,13 @@ type SkippedTask struct {
 // DryRunOptions are what the user asks of a dry run.
 type DryRunOptions struct {
 	Tasks  []string // only these and what they depend on; none: all
-	AskNow bool     // usage limits that were told before do not count
+	AskNow bool     // usage limits that agents reported before do not count
 	Now    time.Time
 }
 
 // NewDryRun computes what a run that begins now would do. It fails when the schedule cannot be computed, or the deadline of the
 // configuration is none.
-func NewDryRun(ctx context.Context, p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
+func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryRunOptions) (*DryRun, error) {
 	r := &DryRun{Unit: "minutes", now: o.Now}
 	ledger := view.Ledger
 	wanted, err := schedule.Select(pl.Graph, o.Tasks)
@@ -92,7 +86,6 @@ func NewDryRun(ctx context.Context, p *project.Project, pl *project.Plan, view *
 	}
 	r.Jobs, r.Makespan, r.Chain, r.BasedOn = estimator.Jobs, planned.Makespan, planned.Chain, planned.BasedOn
 	r.Run, r.Left = make([]PlannedTask, len(planned.Slots)), leftOut(ledger, pl, wanted)
-	sayReopened(ctx, r.Left, p, pl, ledger)
 	if r.BasedOn == 0 {
 		r.Unit = "points"
 	}
@@ -167,30 +160,6 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 		}
 	}
 	return left
-}
-
-// sayReopened adds to gated tasks that the run would try them again, as it would begin from another base than they did.
-func sayReopened(ctx context.Context, left []SkippedTask, p *project.Project, pl *project.Plan, l *attempts.Ledger) {
-	gated := func(s SkippedTask) bool { return l.StatusOf(pl.Graph, s.Task) == attempts.Gated }
-	if !slices.ContainsFunc(left, gated) { // nothing is merged without need
-		return
-	}
-	mode := integration.Mode(p.Config.Relay.Landing)
-	b := integration.NewBranch(p.Git, pl.Epic.ID, mode)
-	tip, err := b.Tip(ctx)
-	if lacks, failed := integration.FindBehind(ctx, b, tip, l.Integration.From); failed == nil && lacks.Commits > 0 {
-		if apart, failed := merge.KeepsApart(ctx, b, mode, tip, lacks); failed == nil && (lacks.Straight || apart == "") {
-			tip = lacks.Head
-		}
-	}
-	for k := range left {
-		t, _ := pl.Epic.Task(left[k].Task)
-		rec := l.Tasks[t.ID]
-		limits := verdict.Limits{MaxAttempts: cmp.Or(t.MaxAttempts, p.Config.Relay.MaxAttemptsPerTask)}
-		if err == nil && rec != nil && verdict.Reopens(*rec, tip) && verdict.GateBefore(*rec, limits, "", false) == nil {
-			left[k].Why += "; the run would try it again, as the base has changed"
-		}
-	}
 }
 
 // Write writes the dry run as text, in lines of at most width columns.

@@ -50,7 +50,7 @@ var resultSources = map[attempts.ResultSource]string{
 	attempts.ResultLoose:     "result: from a block of the agent's last message without relay's mark",
 	attempts.ResultChecks:    "result: the agent gave none; the task's checks decided",
 	attempts.ResultReviewers: "result: the agent gave none when it had fixed what reviewers found; the reviewers decided",
-	attempts.ResultAsked:     "result: given when the agent was asked for it once more",
+	attempts.ResultAsked:     "result: given when relay asked the agent again",
 }
 
 // mostSaid is how many entries are shown of each list that an agent gives.
@@ -143,43 +143,10 @@ func EventText(e attempts.Event) string {
 		return text.Line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
 	case e.Cooldown != nil, e.Waiting != nil:
 		return text.Line(cooldownText(who, e), maxLine)
-	case e.Reviewed != nil:
-		return text.Line(who+": "+reviewProgressWords(e.Reviewed), maxLine)
 	case e.Note != nil:
 		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
-	return text.Line(who+factText(e), maxLine)
-}
-
-// factText returns in words what an event says that changes no state; "" of any other.
-func factText(e attempts.Event) string {
-	if e.PullRequest != nil {
-		return fmt.Sprintf(": %s for %s", e.PullRequest.URL, e.PullRequest.Branch)
-	}
-	b := e.Briefed
-	if b == nil {
-		return ""
-	}
-	words := ""
-	if b.Continues {
-		words = ": goes on from earlier work"
-	}
-	if len(b.Cut) > 0 {
-		words += "; what did not fit: " + strings.Join(b.Cut, ", ")
-	}
-	return words
-}
-
-// reviewProgressWords returns text that says what reviewers have said of an attempt under way.
-func reviewProgressWords(h *attempts.ReviewProgress) string {
-	var parts []string
-	for _, s := range h.Opinions {
-		parts = append(parts, s.Reviewer+" has answered")
-	}
-	for _, r := range h.Rounds {
-		parts = append(parts, fmt.Sprintf("%s, and the agent fixes it in round %d", r.Verdict, r.Number))
-	}
-	return strings.Join(parts, "; ")
+	return text.Line(who, maxLine)
 }
 
 // cooldownText describes an event that keeps tasks from starting.

@@ -19,7 +19,7 @@ func TestTellReceipt(t *testing.T) {
 		{attempts.Receipt{ResultFrom: attempts.ResultLoose}, "result: from a block of the agent's last message without relay's mark"},
 		{attempts.Receipt{ResultFrom: attempts.ResultChecks}, "result: the agent gave none; the task's checks decided"},
 		{attempts.Receipt{ResultFrom: attempts.ResultReviewers}, "result: the agent gave none when it had fixed what reviewers found; the reviewers decided"},
-		{attempts.Receipt{ResultFrom: attempts.ResultAsked}, "result: given when the agent was asked for it once more"},
+		{attempts.Receipt{ResultFrom: attempts.ResultAsked}, "result: given when relay asked the agent again"},
 		{
 			attempts.Receipt{Statement: attempts.Statement{
 				Decisions: map[string]string{"b": "2", "a": "\x1b[31m1"}, Questions: []string{"why?"}, Discovered: []attempts.Discovery{{Title: "x", Why: "it leaks"}, {Title: "y"}}, Confident: new(bool),

@@ -346,7 +346,7 @@ func modelSetting(p *project.Project, tasks []epic.Task, name, why string) strin
 	for _, key := range []string{"relay.model", "relay.agents." + name + ".model", "relay.review.model"} {
 		if v, ok := p.Config.Lookup(key); ok && v.Value != "" {
 			at := []configs.Value{v}
-			p.RelativeOrigins(at)
+			project.RelativeOrigins(p, at)
 			all = append(all, setting{v.String(), key + " (" + at[0].Origin + ")"})
 		}
 	}

@@ -33,7 +33,7 @@ type Summary struct {
 	Tasks       []Task         `json:"tasks,omitempty"`    // those that are not completed, at most 100
 }
 
-// maxRegressions bounds the checks that are told at the end of a run; all are notes of it.
+// maxRegressions bounds the checks that relay lists at the end of a run; all are notes of it.
 const maxRegressions = 10
 
 // MaxTasks bounds the tasks listed at the end of a run.

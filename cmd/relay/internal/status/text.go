@@ -103,8 +103,8 @@ func (l Printer) rows(w io.Writer, tasks []*Task) {
 	}
 }
 
-// usage prints what all attempts have used and, where there are several, each agent and model; unpriced is what nobody
-// knows.
+// usage prints what all attempts have used and, where there are several, each agent and model; unpriced counts
+// attempts of unknown cost.
 func (l Printer) usage(w io.Writer, s *Report) {
 	if s.Usage == (attempts.Usage{}) {
 		return
@@ -119,7 +119,7 @@ func (l Printer) usage(w io.Writer, s *Report) {
 		}
 	}
 	if unpriced > 0 && s.Usage.CostUSD > 0 {
-		fmt.Fprintf(w, "       not included: what %s cost, whose price nobody knew\n", text.Count(unpriced, "attempt"))
+		fmt.Fprintf(w, "       excludes %s of unknown cost\n", text.Count(unpriced, "attempt"))
 	}
 }
 
@@ -248,7 +248,7 @@ func runText(r Run, now time.Time) string {
 // FormatTime shows a time as near as needed: today's by the clock, others with their date.
 func FormatTime(t, now time.Time) string {
 	if t.IsZero() {
-		return "at a time nobody knows"
+		return "at an unknown time"
 	}
 	return text.On(t, now, "15:04")
 }

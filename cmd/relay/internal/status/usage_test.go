@@ -30,7 +30,7 @@ func TestSpenders(t *testing.T) {
        claude opus: 5.00 USD, 2.0M tokens in (1.5M from the cache), 9k out, 2 attempts
        claude haiku: 0.25 USD, 1k tokens in, 10 out, 1 attempt
        codex: 7k tokens in, 70 out, 1 attempt
-       not included: what 1 attempt cost, whose price nobody knew
+       excludes 1 attempt of unknown cost
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -70,7 +70,7 @@ func (s *Writer) Colour(choice string, lookup func(name string) string) error {
 	return nil
 }
 
-// coloured reports whether what is written should have colours when nobody has said.
+// coloured reports whether what is written should have colours by default.
 func (s *Writer) coloured(lookup func(name string) string) bool {
 	force := lookup("CLICOLOR_FORCE")
 	switch {

@@ -19,11 +19,11 @@ import (
 // know asks failure.
 type Writer struct {
 	Dest     io.Writer
-	Redact   func(string) string // takes secrets out; nil: nobody does
+	Redact   func(string) string // takes secrets out; nil: nothing is taken out
 	Palette  Palette             // marks what is to be coloured; the zero Palette: nothing is
 	tail     []byte              // begin of a character or mark whose end has not been written yet
 	Err      error
-	Optional bool // nobody minds when what is written gets lost
+	Optional bool // lost output is not an error
 }
 
 // NewWriter returns a Writer that writes to w and removes no secrets.
@@ -51,7 +51,7 @@ func (s *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Failure is the first error of writing, unless it only says that nobody reads any more.
+// Failure is the first error of writing, unless it only says that the reader is gone.
 func (s *Writer) Failure() error {
 	if s.Err == nil || s.Optional || errors.Is(s.Err, syscall.EPIPE) || errors.Is(s.Err, syscall.EIO) {
 		return nil
