@@ -261,7 +261,7 @@ func TestWordsForAFullDisk(t *testing.T) {
 	must(t, os.Remove(filepath.Join(b.dir, reserveFile)))
 	must(t, os.Mkdir(filepath.Join(b.dir, reserveFile), 0o755))
 	must(t, os.Mkdir(filepath.Join(b.dir, reserveFile, "x"), 0o755))
-	_ = s.fail(fmt.Errorf("append: %w", syscall.ENOSPC))
+	_ = s.journal.fail(fmt.Errorf("append: %w", syscall.ENOSPC))
 	_ = s.Close()
 	if len(warned) == 0 || !strings.HasPrefix(warned[0], "the reserve could not be used: ") {
 		t.Errorf("got %q", warned)
