@@ -14,7 +14,7 @@ import (
 )
 
 // setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
-// agent is not known to relay, so there is nothing to go on from and nobody to blame.
+// relay does not know their agents, so it can neither continue nor blame them.
 func (l *Ledger) setAside() []string {
 	var notes []string
 	for id, rec := range l.Tasks {
@@ -76,7 +76,7 @@ func keepForeign(fsys durable.FS, o *Options, theirs Settings) error {
 	if err := durable.CopyFile(fsys, LedgerFile, name); err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", LedgerFile, err)
 	}
-	o.Warn(fmt.Sprintf("relay writes %s from now on; the file as it was is kept in %s", LedgerFile, filepath.Join(o.Dir, name)))
+	o.Warn(fmt.Sprintf("relay writes %s from now on; the old file is kept in %s", LedgerFile, filepath.Join(o.Dir, name)))
 	if o.Fresh == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	Fault func(point string) error
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
-	// Warn hears what a person should know and nobody has to act on. May be nil.
+	// Warn receives warnings that need no action. May be nil.
 	Warn func(string)
 }
 
@@ -84,7 +84,7 @@ type journal struct {
 // without Fresh.
 func Open(o Options) (*Store, error) {
 	if o.Run != "" && !runPattern.MatchString(o.Run) {
-		return nil, fmt.Errorf("%q is no run id", o.Run)
+		return nil, fmt.Errorf("%q is not a run id", o.Run)
 	}
 	disk, err := durable.OpenDisk(o.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -210,14 +210,14 @@ func TestWhatIsNoArtifact(t *testing.T) {
 	deep := "goal: " + strings.Repeat("[", 5000)
 	const bomb = "goal: x\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
 	for text, want := range map[string]string{
-		"x: y\n":                             "it is no artifact: it has neither mode, goal nor now",
-		"":                                   "it is no artifact: it has neither mode, goal nor now",
+		"x: y\n":                             "it is not an artifact: it has neither mode, goal nor now",
+		"":                                   "it is not an artifact: it has neither mode, goal nor now",
 		"---\nmode: handoff\n---\na: b: c\n": "line 4: it is not YAML as artifacts have it: mapping values are not allowed in this context",
 		"---\nmode: handoff\n---\n\n# Markdown\n\ntext\n": "line 7: it is not YAML as artifacts have it: a text stands where keys and values belong",
 		"goal\n":                "line 1: it is not YAML as artifacts have it: a text stands where keys and values belong",
 		"---\nmode: \"\n---\n":  "line 2: it is not YAML as artifacts have it: found unexpected end of stream",
 		deep:                    "line 1: it is not YAML as artifacts have it: did not find expected node content",
-		"goal: x\n? [a]\n: b\n": "line 2: a key is no text",
+		"goal: x\n? [a]\n: b\n": "line 2: a key is not a text",
 		bomb:                    "its values are too many or too deep in each other",
 		"goal: x\na: &a [*a]\n": "its values are too many or too deep in each other",
 		"goal: x\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101): "its values are too many or too deep in each other",

@@ -30,7 +30,7 @@ type document struct {
 }
 
 // Decode reads the text of an artifact, as leniently as it can: problems says what other readers would stumble over. An error means that it
-// is no artifact at all.
+// is not an artifact at all.
 func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	d, err := parse(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	}
 	isKnown := func(key string) bool { return plaintext.Line(textOf(get(d.root, key))) != "" }
 	if !slices.ContainsFunc([]string{"mode", "event_type", "goal", "now"}, isKnown) {
-		return nil, d.problems, errors.New("it is no artifact: it has neither mode, goal nor now")
+		return nil, d.problems, errors.New("it is not an artifact: it has neither mode, goal nor now")
 	}
 	a = &Artifact{}
 	fit(d.root, reflect.TypeFor[Artifact](), false)
@@ -53,7 +53,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	return a, d.problems, err
 }
 
-// ReadFile reads the file of an artifact. What is no file, a pipe for example, is not opened, and one of more than MaxSize not read.
+// ReadFile reads the file of an artifact. It fails for other things, such as a pipe, and for a file of more than MaxSize.
 func ReadFile(path string) (*Artifact, []Problem, error) {
 	text, err := ReadText(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func ReadFile(path string) (*Artifact, []Problem, error) {
 	return a, problems, nil
 }
 
-// ReadText reads a file of at most MaxSize bytes. What is no file is not opened: a pipe could keep the reader for ever.
+// ReadText reads a file of at most MaxSize bytes. It does not open other things: a pipe could block the reader for ever.
 func ReadText(path string) ([]byte, error) {
 	f, err := durable.OpenRegular(path)
 	if err != nil {

@@ -55,7 +55,7 @@ func (r *nodeReader) node(n *yaml.Node, path string, depth int) (*yaml.Node, err
 		if n.Kind == yaml.MappingNode {
 			k := epic.Follow(n.Content[i&^1])
 			if k.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: a key is no text", k.Line+r.offset)
+				return nil, fmt.Errorf("line %d: a key is not a text", k.Line+r.offset)
 			}
 			if i%2 == 0 {
 				continue

@@ -30,7 +30,7 @@ const (
 
 // Costs adds up what messages have cost; what cost most comes first. Metadata that cannot be read has cost nothing.
 func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
-	// SQLite's own functions would read each row's metadata anew for each of its fields, and sort all rows by what they are grouped by.
+	// SQLite's own functions would parse each row's metadata for each of its fields, and sort all rows by what they are grouped by.
 	rows, err := r.rows.QueryContext(ctx, queryMetadata)
 	if err != nil {
 		return nil, named(File, err)

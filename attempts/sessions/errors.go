@@ -10,7 +10,7 @@ import (
 	"relay/attempts/internal/durable"
 )
 
-// What can be wrong with the files of the ledger. The error returned names the file.
+// Errors of the ledger's file. The error returned names the file.
 var (
 	ErrMissing = errors.New("there is no agents ledger yet")
 	ErrLocked  = errors.New("another process is writing it")

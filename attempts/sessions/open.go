@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Epic  string           // told to whom the lock keeps out
 	Now   func() time.Time // required
-	Check bool             // reads all of the database to find damage, as before it is filled anew
+	Check bool             // reads all of the database to find damage, before an import
 }
 
 // DB is the agents ledger of one folder, opened for writing. There is one at a time, and its methods are called by one goroutine at a
@@ -38,8 +38,8 @@ const (
 	ownPerm       = 0o600
 )
 
-// Open opens the agents ledger of relay's folder for writing, and makes what is missing of it. A damaged file is put aside and begun
-// anew (see PutAside). Errors are ErrLocked, ErrFull, ErrForeign and ErrNewer, about a file that was left as it is, and others.
+// Open opens the agents ledger of relay's folder for writing, and makes what is missing of it. It puts a damaged file aside and makes
+// a new one (see PutAside). Errors are ErrLocked, ErrFull, ErrForeign and ErrNewer, which leave the file unchanged, and others.
 func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	disk, err := durable.OpenDisk(dir)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *DB) putAside(now time.Time) error {
 	return nil
 }
 
-// PutAside returns the paths of damaged files that Open has renamed. What was in them has to be read in anew.
+// PutAside returns the paths of damaged files that Open has renamed. An import restores their contents.
 func (d *DB) PutAside() []string { return d.aside }
 
 // openFile opens the database for writing, and makes it if it is missing, readable for its owner only.

@@ -53,7 +53,7 @@ type Message struct {
 	ID              string `json:"id"`
 	Session         string `json:"session_id"`
 	Role            string `json:"role"`
-	Content         string `json:"content"`             // as it was said; empty where an assistant only called tools
+	Content         string `json:"content"`             // unchanged; empty where an assistant only called tools
 	Sequence        int64  `json:"sequence"`            // from 0; no two messages of a session have the same
 	Timestamp       int64  `json:"timestamp,omitempty"` // milliseconds
 	Checkpoint      string `json:"checkpoint_id,omitempty"`
@@ -78,7 +78,7 @@ type Turn struct {
 	ToolCalls     int64  `json:"tool_call_count"`
 }
 
-// What became of tool calls.
+// Statuses of tool calls.
 const (
 	Completed = "completed"
 	Cancelled = "cancelled" // still open when the process ended

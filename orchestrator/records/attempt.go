@@ -13,7 +13,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// briefed answers the handoff of the attempt before, once another one has been told of it.
+// briefed answers the handoff of the attempt before, once the brief of the next one includes it.
 func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	t := p.task(e.Task)
 	from := t.left

@@ -108,7 +108,7 @@ func (p *Projector) notes() string {
 	return strings.TrimSpace(b.String())
 }
 
-// openQuestions returns what agents have asked and nobody has answered, of tasks that are not completed.
+// openQuestions returns the unanswered questions of agents, of tasks that are not completed.
 func (p *Projector) openQuestions() []string {
 	l := list{}
 	for _, id := range sortedKeys(p.tasks) {

@@ -171,8 +171,8 @@ func (n *changed) closeTurn(s *session) {
 	s.answer, s.queries, s.turnCalls, s.turnTokens = nil, nil, 0, 0
 }
 
-// rowID returns the id of a row, of one kind, for one that the CLI gave. Where an earlier stream of the session had the same, it is told
-// from that.
+// rowID returns the id of a row, of one kind, for one that the CLI gave. Where an earlier stream of the session had the same, it
+// gets a number.
 func (a *Assembler) rowID(s *session, kind, id string, local bool, at Place) string {
 	switch {
 	case id == "":

@@ -1,7 +1,7 @@
 // Package sessionrows turns what was said and done in the streams of an attempt into rows of the agents ledger.
 //
 // It is pure: events, and what relay knows of the attempt, come in, and rows go out. The same input gives the same rows, in however many
-// steps it comes: so a ledger that is made anew from the files is the one that was written while the agents worked. Where the files are,
+// steps it comes: so a ledger rebuilt from the files is the one that was written while the agents worked. Where the files are,
 // and how the rows are kept, belongs to [relay/orchestrator/sessionkeeper].
 package sessionrows
 
@@ -60,7 +60,7 @@ type Assembler struct {
 	asked    bool   // what was asked is put down
 	prompt   string // that is to be the first message of the stream
 	summary  string
-	latest   int64 // time of what was told last
+	latest   int64 // time of the last event
 	main     *session
 	sessions map[string]*session // by id
 	children map[string]*session // subagents by the id of their call
@@ -150,7 +150,7 @@ func (a *Assembler) Missing(size int64, at Place) {
 }
 
 // End takes in that the CLI's process is gone: calls that are open were cancelled then, and what was asked is answered as far as it is.
-// at is 0 when nobody knows; then that was when it told something last.
+// at is 0 when the time is unknown; then it is the time of the last event.
 func (a *Assembler) End(at int64) {
 	if at == 0 {
 		at = a.latest

@@ -162,7 +162,7 @@ func ledgerTrouble(err error) (Diagnosis, bool) {
 	case errors.As(err, &held):
 		return Diagnosis{Running, []string{HolderMessage(err, held)}, holderHint(err, held)}, true
 	case errors.As(err, &edited) && edited.Unreadable != nil:
-		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair writes it anew from the event logs, and keeps what is there now"}, true
+		return Diagnosis{Failure, []string{Message(edited)}, "relay ledger repair rewrites it from the event logs, and keeps what is there now"}, true
 	case errors.As(err, &edited):
 		lines := strings.Split(strings.TrimSpace(plaintext.Escape(edited.Diff)), "\n")
 		if len(lines) > maxProblemsShown {
