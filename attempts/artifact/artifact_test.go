@@ -242,10 +242,10 @@ func TestProblems(t *testing.T) {
 	const file = "---\nschema_version: 1.0.0\nmode: checkpoint\ndate: 2026-01-13\nsession: s\noutcome: FAILED\n---\n\ngoal: g\nnow: soon\n"
 	for text, want := range map[string]string{
 		file:                                     "",
-		"\xef\xbb\xbf" + file:                    "1: the file begins with a byte order mark\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 without one\n",
-		strings.Replace(file, "g\n", "g\r\n", 1): "9: the line ends with a carriage return\n  readers of Continuous Claude see nothing of such a file: save it with LF line ends\n",
-		strings.Replace(file, "soon\n", "\xff\n", 1):           "10: the file is not UTF-8\n  save it as UTF-8\n",
-		strings.Replace(file, "now: soon", "now: soon\x1b", 1): "10: the line has a control character\n  take it out: YAML does not allow it\n",
+		"\xef\xbb\xbf" + file:                    "1: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "g\n", "g\r\n", 1): "9: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "soon\n", "\xff\n", 1):           "10: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "now: soon", "now: soon\x1b", 1): "10: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
 		strings.Replace(file, "---\n", "", 2):                  "1: there is no front matter\n  a file begins with ---, front matter and ---\n",
 		strings.Replace(file, "---\n\n", "", 1):                "1: the front matter has no end\n  a file begins with ---, front matter and ---\n",
 		file + "---\nnow: x\n":                                 "11: the line begins with ---, in the body\n  readers of Continuous Claude see nothing of such a file: indent the line, or take it out\n",

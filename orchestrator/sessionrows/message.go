@@ -159,7 +159,7 @@ func (a *Assembler) used(s *session, id string, u conversation.Usage) {
 	}
 	if id != "" {
 		if m := s.byID[id]; m != nil {
-			a.spend(m, less(u, m.spent()))
+			a.changed.spend(m, less(u, m.spent()))
 		}
 		return
 	}
@@ -173,7 +173,7 @@ func (a *Assembler) used(s *session, id string, u conversation.Usage) {
 		m = s.last
 	}
 	if m != nil {
-		a.spend(m, rest)
+		a.changed.spend(m, rest)
 		s.run = conversation.Usage{}
 	}
 }
@@ -193,7 +193,7 @@ func (m *message) spent() (u conversation.Usage) {
 	return u
 }
 
-func (a *Assembler) spend(m *message, more conversation.Usage) {
+func (n *changed) spend(m *message, more conversation.Usage) {
 	if more == (conversation.Usage{}) {
 		return
 	}
@@ -206,5 +206,5 @@ func (a *Assembler) spend(m *message, more conversation.Usage) {
 	s := m.session
 	s.run.Input, s.run.Output, s.run.CostUSD = s.run.Input+more.Input, s.run.Output+more.Output, s.run.CostUSD+more.CostUSD
 	s.turnTokens += more.Input + more.Output
-	a.changed.touch(m)
+	n.touch(m)
 }
