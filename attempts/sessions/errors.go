@@ -44,16 +44,12 @@ func kindOf(err error) error {
 	switch failed.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrLocked
+	case sqlite3.SQLITE_READONLY: // a process was killed while it made the ledger
+		return ErrMissing
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return ErrDamaged
 	}
 	return nil
-}
-
-// halfChanged reports whether a file cannot be read before a change that was broken off is rolled back.
-func halfChanged(err error) bool {
-	failed, ok := errors.AsType[*sqlite.Error](err)
-	return ok && failed.Code() == sqlite3.SQLITE_READONLY_ROLLBACK
 }

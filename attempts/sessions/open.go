@@ -95,40 +95,18 @@ func (d *DB) inspect(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	db, version, err := openVersion(ctx, d.disk.Path())
-	if err == nil {
-		if version == newest {
-			err = usable(ctx, db)
-		}
-		if err == nil && o.Check {
-			err = check(ctx, db)
-		}
-		err = errors.Join(err, db.Close())
+	db, err := sql.Open("sqlite", location(filepath.Join(d.disk.Path(), File))+"?mode=rw&"+waitForOthers) // takes back an interrupted change
+	if err != nil {
+		return err
 	}
+	if _, err = versionOf(ctx, db); err == nil && o.Check {
+		err = check(ctx, db)
+	}
+	err = errors.Join(err, db.Close())
 	if errors.Is(err, ErrDamaged) {
 		return d.putAside(o.Now())
 	}
 	return err
-}
-
-// usable returns ErrDamaged when the tables are not those that Write fills.
-func usable(ctx context.Context, db *sql.DB) error {
-	for name, text := range statements() {
-		if name == putMark || name == getMark { // their table is made when it is missing
-			continue
-		}
-		s, err := db.PrepareContext(ctx, text)
-		if errors.Is(kindOf(err), ErrLocked) {
-			return named(File, err)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w: %w", File, ErrDamaged, err)
-		}
-		if err := s.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // check reads a whole database, and returns ErrDamaged if it is.
@@ -176,37 +154,6 @@ func (d *DB) openFile(ctx context.Context) error {
 	}
 	d.rows.SetMaxOpenConns(1)
 	return migrate(ctx, d.rows)
-}
-
-// openVersion opens the database of a folder so that nothing can be written, and returns the version of its schema. It fails as versionOf
-// does.
-func openVersion(ctx context.Context, dir string) (db *sql.DB, version int, err error) {
-	path := filepath.Join(dir, File)
-	if db, err = openReading(path); err != nil {
-		return nil, 0, err
-	}
-	version, err = versionOf(ctx, db)
-	if halfChanged(err) {
-		if err = rollBack(ctx, path); err == nil {
-			version, err = versionOf(ctx, db)
-		}
-		err = named(File, err)
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, db.Close())
-	}
-	return db, version, nil
-}
-
-// rollBack has SQLite take back the change in which a process was killed: a journal is left of it, and a connection that only reads
-// refuses to open the file.
-func rollBack(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, sqlVersion)
-	return errors.Join(err, db.Close())
 }
 
 func openReading(path string) (*sql.DB, error) {

@@ -31,12 +31,16 @@ func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, version, err := openVersion(ctx, dir)
-	if err == nil && version == 0 {
-		err = errors.Join(fmt.Errorf("%s: %w", File, ErrMissing), rows.Close())
-	}
+	rows, err := openReading(filepath.Join(dir, File))
 	if err != nil {
 		return nil, err
+	}
+	version, err := versionOf(ctx, rows)
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%s: %w", File, ErrMissing)
+	}
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
 	}
 	return &Reader{rows: rows}, nil
 }
