@@ -33,7 +33,7 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 	// SQLite's own functions would parse each row's metadata for each of its fields, and sort all rows by what they are grouped by.
 	rows, err := r.rows.QueryContext(ctx, queryMetadata)
 	if err != nil {
-		return nil, named(File, err)
+		return nil, named(err)
 	}
 	defer rows.Close()
 	sums := map[string]*sum{}
@@ -41,7 +41,7 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 	var metadata sql.RawBytes
 	for rows.Next() {
 		if err := rows.Scan(&session, &of, &metadata); err != nil {
-			return nil, named(File, err)
+			return nil, named(err)
 		}
 		var m costMetadata
 		_ = json.Unmarshal(metadata, &m) // as far as it goes
@@ -62,7 +62,7 @@ func (r *Reader) Costs(ctx context.Context, by Grouping) ([]Cost, error) {
 		list = append(list, s.Cost)
 	}
 	slices.SortFunc(list, func(a, b Cost) int { return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Of, b.Of)) })
-	return list, named(File, rows.Err())
+	return list, named(rows.Err())
 }
 
 type sum struct {

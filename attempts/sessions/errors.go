@@ -21,15 +21,15 @@ var (
 )
 
 // named adds the file to an error, and says which of the above it is.
-func named(file string, err error) error {
+func named(err error) error {
 	if err == nil {
 		return nil
 	}
 	kind := kindOf(err)
 	if kind == nil || errors.Is(err, kind) {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", File, err)
 	}
-	return fmt.Errorf("%s: %w: %w", file, kind, err)
+	return fmt.Errorf("%s: %w: %w", File, kind, err)
 }
 
 // kindOf returns which of the errors above an error of the driver is, or nil.

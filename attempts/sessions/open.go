@@ -77,7 +77,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	d.prepared = map[string]*sql.Stmt{}
 	for name, text := range statements() {
 		if d.prepared[name], err = d.rows.PrepareContext(ctx, text); err != nil {
-			return named(File, err)
+			return named(err)
 		}
 	}
 	return nil
@@ -113,7 +113,7 @@ func (d *DB) inspect(ctx context.Context, o Options) error {
 func check(ctx context.Context, db *sql.DB) error {
 	var found string
 	if err := db.QueryRowContext(ctx, sqlCheck).Scan(&found); err != nil {
-		return named(File, err)
+		return named(err)
 	}
 	if found != "ok" {
 		return fmt.Errorf("%w: %s", ErrDamaged, found)
@@ -147,7 +147,7 @@ func (d *DB) openFile(ctx context.Context) error {
 		err = os.Chmod(path, ownPerm)
 	}
 	if err != nil {
-		return named(File, err)
+		return named(err)
 	}
 	if d.rows, err = sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers+rowPragmas); err != nil {
 		return err

@@ -51,7 +51,7 @@ func (r *Reader) Close() error { return r.rows.Close() }
 func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, selected(query), args...)
 	list, err := scanned(rows, err, fields)
-	return list, named(File, err)
+	return list, named(err)
 }
 
 // scanned reads each row of a query, unless it has failed.

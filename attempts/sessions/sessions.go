@@ -1,8 +1,9 @@
 // Package sessions keeps the agents ledger: every conversation of an agent as rows of an SQLite database, message by message and tool
 // call by tool call.
 //
-// Everything about that database belongs here: its four tables, the marks of its one writer, search, and the queries that commands print. How the output of an agent CLI becomes rows does not. The database is an index: the transcripts of attempts hold the
-// same, and a reader of them can fill it again from nothing.
+// Everything about that database belongs here: its four tables, the marks of its one writer, search, and the queries that commands print.
+// Turning the output of an agent CLI into rows does not. The database is an index: the transcripts of attempts hold the same data, and a
+// reader of them can fill it again from nothing.
 package sessions
 
 // The files of the agents ledger, in relay's folder. Earlier versions of relay had an index for search in a file of its own.

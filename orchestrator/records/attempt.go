@@ -185,10 +185,6 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	return entry
 }
 
-func (p *standing) folderOf(e *attempts.Event) string {
-	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
-}
-
 // setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.
 func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
 	for _, c := range ended.Changes {

@@ -19,13 +19,6 @@ type call struct {
 	dirty   bool
 }
 
-func (n *changed) touchCall(c *call) {
-	if !c.dirty {
-		c.dirty = true
-		n.calls = append(n.calls, c)
-	}
-}
-
 func (a *Assembler) called(s *session, e conversation.Event, at Place) {
 	c := a.calls[e.ID]
 	if c == nil || !c.open {

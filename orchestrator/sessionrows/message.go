@@ -67,13 +67,6 @@ func (a *Assembler) newMessage(s *session, id, role string, e conversation.Event
 	return m
 }
 
-func (n *changed) touch(m *message) {
-	if !m.dirty {
-		m.dirty = true
-		n.messages = append(n.messages, m)
-	}
-}
-
 func (m *message) take() sessions.Message {
 	m.dirty = false
 	m.row.Content = m.content.String()
@@ -191,20 +184,4 @@ func (m *message) spent() (u conversation.Usage) {
 	}
 	u.CostUSD = m.meta.Relay.CostUSD
 	return u
-}
-
-func (n *changed) spend(m *message, more conversation.Usage) {
-	if more == (conversation.Usage{}) {
-		return
-	}
-	if m.meta.Tokens == nil {
-		m.meta.Tokens = &sessions.Tokens{}
-	}
-	m.meta.Tokens.Input += more.Input
-	m.meta.Tokens.Output += more.Output
-	m.meta.Relay.CostUSD += more.CostUSD
-	s := m.session
-	s.run.Input, s.run.Output, s.run.CostUSD = s.run.Input+more.Input, s.run.Output+more.Output, s.run.CostUSD+more.CostUSD
-	s.turnTokens += more.Input + more.Output
-	n.touch(m)
 }

@@ -157,20 +157,6 @@ func description(params string) string {
 	return cmp.Or(p.Description, p.Prompt)
 }
 
-// closeTurn ends the turn of a session, if it has an answer.
-func (n *changed) closeTurn(s *session) {
-	if s.answer == nil {
-		return
-	}
-	queries, _ := json.Marshal(append([]string{}, s.queries...)) // strings
-	n.turns = append(n.turns, sessions.Turn{
-		ID: s.answer.row.ID, Session: s.row.ID, Parent: s.lastTurn, QueryMessages: string(queries), Response: s.answer.row.ID,
-		Model: cmp.Or(s.answer.model, s.row.Model), Tokens: s.turnTokens, Timestamp: s.turnEnd, ToolCalls: s.turnCalls,
-	})
-	s.lastTurn = s.answer.row.ID
-	s.answer, s.queries, s.turnCalls, s.turnTokens = nil, nil, 0, 0
-}
-
 // rowID returns the id of a row, of one kind, for one that the CLI gave. Where an earlier stream of the session had the same, it
 // gets a number.
 func (a *Assembler) rowID(s *session, kind, id string, local bool, at Place) string {

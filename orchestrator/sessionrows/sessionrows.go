@@ -70,14 +70,6 @@ type Assembler struct {
 	changed changed
 }
 
-// changed is what has changed since it was last taken.
-type changed struct {
-	messages []*message
-	calls    []*call
-	turns    []sessions.Turn
-	bytes    int
-}
-
 // New returns an assembler for a conversation.
 func New(a About) *Assembler {
 	return &Assembler{about: a, index: -1, sessions: map[string]*session{}}
