@@ -17,7 +17,7 @@ func (s *Store) Append(events ...Event) error {
 	if err := s.append(events); err != nil {
 		return err
 	}
-	if s.log.Displaced() { // acknowledged means: on the disk, under its name
+	if s.journal.log.Displaced() { // acknowledged means: on the disk, under its name
 		s.disk.Lock()
 		defer s.disk.Unlock()
 		names, err := s.restore()
@@ -28,12 +28,12 @@ func (s *Store) Append(events ...Event) error {
 }
 
 func (s *Store) append(events []Event) error {
-	last, err := s.write(events)
+	last, err := s.journal.write(events)
 	if err != nil {
 		return err
 	}
-	if err := s.log.Wait(last); err != nil {
-		return s.fail(err)
+	if err := s.journal.log.Wait(last); err != nil {
+		return s.journal.fail(err)
 	}
 	s.foldIn(last)
 	return nil
@@ -43,7 +43,7 @@ func (s *Store) append(events []Event) error {
 // when the run is idle. Nothing may be done on account of them before one of these: a power cut can still take them.
 // It is for the end of an attempt, after which nothing happens but the next start.
 func (s *Store) AppendLater(events ...Event) error {
-	last, err := s.write(events)
+	last, err := s.journal.write(events)
 	if err != nil {
 		return err
 	}
@@ -52,38 +52,38 @@ func (s *Store) AppendLater(events ...Event) error {
 }
 
 // write numbers the events and writes their lines.
-func (s *Store) write(events []Event) (last uint64, err error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.err != nil {
-		return 0, s.err
+func (j *journal) write(events []Event) (last uint64, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return 0, j.err
 	}
-	s.buf = s.buf[:0]
+	j.buf = j.buf[:0]
 	back := make([]Event, len(events))
-	synced := s.log.Synced()
-	seq := s.seq
+	synced := j.log.Synced()
+	seq := j.seq
 	for i, e := range events {
 		seq++
-		s.stamp(&e, seq, synced)
-		if s.buf, back[i], err = encode(s.buf, e); err != nil {
+		j.stamp(&e, seq, synced)
+		if j.buf, back[i], err = encode(j.buf, e); err != nil {
 			return 0, err
 		}
 	}
-	if err := s.log.Write(seq, s.buf); err != nil {
-		return 0, s.failLocked(err)
+	if err := j.log.Write(seq, j.buf); err != nil {
+		return 0, j.failLocked(err)
 	}
-	_, _ = s.copy.Write(s.buf)
-	if cap(s.buf) > bigEvent {
-		s.buf = nil
+	_, _ = j.copy.Write(j.buf)
+	if cap(j.buf) > bigEvent {
+		j.buf = nil
 	}
-	s.seq = seq
-	s.queue = append(s.queue, back...)
+	j.seq = seq
+	j.queue = append(j.queue, back...)
 	return seq, nil
 }
 
-func (s *Store) stamp(e *Event, seq, synced uint64) {
-	e.Seq, e.Run = seq, s.run
-	e.At = s.opts.Now().UTC().Truncate(time.Millisecond)
+func (j *journal) stamp(e *Event, seq, synced uint64) {
+	e.Seq, e.Run = seq, j.run
+	e.At = j.opts.Now().UTC().Truncate(time.Millisecond)
 	e.Synced = 0
 	if synced != seq-1 {
 		e.Synced = synced
@@ -92,27 +92,33 @@ func (s *Store) stamp(e *Event, seq, synced uint64) {
 		rs := *e.RunStarted
 		rs.Version = LogVersion
 		if rs.EpicID == "" {
-			rs.EpicID = s.opts.Epic.ID
+			rs.EpicID = j.opts.Epic.ID
 		}
 		e.RunStarted = &rs
 	}
+}
+
+// take returns the events up to one of them that were written and not taken yet.
+func (j *journal) take(upTo uint64) []Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	n := 0
+	for n < len(j.queue) && j.queue[n].Seq <= upTo {
+		n++
+	}
+	ready := j.queue[:n:n]
+	if j.queue = j.queue[n:]; len(j.queue) == 0 {
+		j.queue = nil
+	}
+	return ready
 }
 
 // foldIn folds what is durable by now, and everything up to last, in order, whoever wrote it.
 func (s *Store) foldIn(last uint64) {
 	s.folding.Lock()
 	defer s.folding.Unlock()
-	upTo := max(last, s.log.Synced())
-	s.writing.Lock()
-	n := 0
-	for n < len(s.queue) && s.queue[n].Seq <= upTo {
-		n++
-	}
-	ready := s.queue[:n:n]
-	if s.queue = s.queue[n:]; len(s.queue) == 0 {
-		s.queue = nil
-	}
-	s.writing.Unlock()
+	upTo := max(last, s.journal.log.Synced())
+	ready := s.journal.take(upTo)
 	for i := range ready {
 		s.fold.apply(&ready[i])
 		if ready[i].Written == nil {
@@ -132,7 +138,7 @@ func (s *Store) tellDurable(ready []Event) {
 		return
 	}
 	s.folded = append(s.folded, ready...)
-	synced := s.log.Synced()
+	synced := s.journal.log.Synced()
 	n := 0
 	for n < len(s.folded) && s.folded[n].Seq <= synced {
 		n++
@@ -144,47 +150,47 @@ func (s *Store) tellDurable(ready []Event) {
 }
 
 // failed returns the first failure there was.
-func (s *Store) failed() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.err
+func (j *journal) failed() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
 }
 
-func (s *Store) fail(err error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.failLocked(err)
+func (j *journal) fail(err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.failLocked(err)
 }
 
 // failLocked ends all writing. On a full disk the reserve is given up for a last word on why.
-func (s *Store) failLocked(err error) error {
-	if s.err != nil {
-		return s.err
+func (j *journal) failLocked(err error) error {
+	if j.err != nil {
+		return j.err
 	}
 	if errors.Is(err, fs.ErrClosed) {
 		return err
 	}
-	s.err = err
-	s.log.Fail(err)
+	j.err = err
+	j.log.Fail(err)
 	if durable.Full(err) {
-		if werr := s.lastWords(); werr != nil {
-			s.opts.Warn("the reserve could not be used: " + werr.Error())
+		if werr := j.lastWords(); werr != nil {
+			j.opts.Warn("the reserve could not be used: " + werr.Error())
 		}
 	}
-	return s.err
+	return j.err
 }
 
-func (s *Store) lastWords() error {
+func (j *journal) lastWords() error {
 	var lines []byte
 	var err error
 	for i, e := range []Event{
-		{Type: TypeNote, Note: &Note{Kind: "disk_full", Text: Clean(s.err.Error(), 500)}},
+		{Type: TypeNote, Note: &Note{Kind: "disk_full", Text: Clean(j.err.Error(), 500)}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},
 	} {
-		s.stamp(&e, s.seq+1+uint64(i), s.log.Synced())
+		j.stamp(&e, j.seq+1+uint64(i), j.log.Synced())
 		if lines, _, err = encode(lines, e); err != nil {
 			return err
 		}
 	}
-	return s.log.LastWords(reserveFile, lines)
+	return j.log.LastWords(reserveFile, lines)
 }

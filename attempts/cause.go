@@ -40,7 +40,7 @@ func summaryOf(r Receipt) string {
 	switch r.ErrorCategory {
 	case NoChange, TimedOut, Interrupted:
 		return ""
-	default: // the others are told by their summary
+	default: // their summary describes the others
 	}
 	text := Normalise(r.ErrorSummary)
 	if rest := howEnded.ReplaceAllString(text, ""); strings.Trim(rest, " ;:,.") == "" || ownWords.MatchString(text) {
@@ -68,7 +68,7 @@ var (
 const maxNormalised = 16 << 10
 
 // Normalise folds away what differs between two occurrences of one error: case, times, hex, addresses, numbers of processes
-// and the folders of absolute paths. What tells errors apart stays: names, and all other numbers.
+// and the folders of absolute paths. It keeps what distinguishes errors: names, and all other numbers.
 func Normalise(text string) string {
 	s := strings.ToLower(Clean(text, maxNormalised))
 	s = foldPath.ReplaceAllStringFunc(s, func(path string) string {

@@ -23,7 +23,7 @@ type Waiting struct {
 	Why   string    `json:"why,omitempty"`
 }
 
-// cool folds what is said of a runner. What is over is forgotten: it would tell nobody anything.
+// cool folds what is said of a runner. It forgets cooldowns that are over.
 func (l *Ledger) cool(c *Cooldown, at time.Time) {
 	for name, cooldown := range l.Cooldowns {
 		if !cooldown.Until.After(at) {

@@ -55,22 +55,22 @@ func notStarted(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
 	return newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
 }
 
-// create writes the first ledger of an epic and returns what reading it would.
-func (s *Store) create() (*contents, error) {
-	f := notStarted(s.opts.Graph, s.opts.Epic, *s.opts.Fresh, s.opts.Now())
+// createFresh writes the first ledger of an epic and returns what reading it would.
+func createFresh(fsys durable.FS, o *Options) (*contents, error) {
+	f := notStarted(o.Graph, o.Epic, *o.Fresh, o.Now())
 	sum := sha256.New()
-	err := durable.Replace(s.fsys, LedgerFile, nil, durable.Content{Write: func(w io.Writer) error {
+	err := durable.Replace(fsys, LedgerFile, nil, durable.Content{Write: func(w io.Writer) error {
 		return f.render(io.MultiWriter(w, sum))
 	}})
 	if err != nil {
 		return nil, err
 	}
-	info, err := s.fsys.Lstat(LedgerFile)
+	info, err := fsys.Lstat(LedgerFile)
 	if err != nil {
 		return nil, err
 	}
 	return &contents{
-		history: &history{fsys: s.fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
+		history: &history{fsys: fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
 	}, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Beyond these a diff would take long to make and be of use to nobody.
+// A larger diff would take long to make and be too long to read.
 const (
 	maxDiffLines = 5000
 	diffContext  = 3

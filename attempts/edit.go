@@ -25,8 +25,8 @@ func changed(ours *fold, theirs *Ledger, now *fold) map[string]TaskRecord {
 	return out
 }
 
-// mergeEdit returns a record that somebody changed from was to theirs while relay went on to latest. What nobody else
-// touched is as it is latest: an attempt that was open in the ledger may have ended or landed since.
+// mergeEdit returns a record that somebody changed from was to theirs while relay went on to latest. Unchanged parts are
+// those of latest: an attempt that was open in the ledger may have ended or landed since.
 func mergeEdit(was, theirs, latest *TaskRecord) TaskRecord {
 	next := theirs.clone()
 	switch {

@@ -24,7 +24,7 @@ var ErrNoLedger = errors.New("no attempt ledger")
 type EditedError struct {
 	Path       string
 	Diff       string // unified; from what relay wrote to what is there
-	Unreadable error  // why it is no ledger any more; nil: it is one
+	Unreadable error  // why it cannot be read as a ledger; nil: it can
 }
 
 func (e *EditedError) Error() string {

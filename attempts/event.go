@@ -101,7 +101,7 @@ type RunStopped struct {
 	Reason   string `json:"reason"`        // epic_complete, no_runnable_tasks, interrupted, reload, crashed, error, budget_exhausted, deadline, circuit_breaker, …
 	Why      string `json:"why,omitempty"` // in words, of a reason that is a limit of the run
 
-	Tip       string   `json:"tip,omitempty"`      // the commit on which the checks of all that has landed were run once more
+	Tip       string   `json:"tip,omitempty"`      // the commit on which the checks of all that has landed were run again
 	Regressed []string `json:"relapsed,omitempty"` // those that fail there, in words
 	Head      string   `json:"head,omitempty"`     // commit that the work is collected on, as the run left it
 }
@@ -164,7 +164,7 @@ type Finished struct {
 	To     string `json:"to"`
 }
 
-// Written records a snapshot's bytes before they are put in place, so that a foreign edit can be told from our own.
+// Written records a snapshot's bytes before they are put in place, to distinguish a foreign edit from our own.
 type Written struct {
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
@@ -230,12 +230,12 @@ type Look struct {
 // ResultSource says what decided that an attempt is a success or not when its agent gave no result in relay's form.
 type ResultSource string
 
-// Sources of a result; "" is the agent itself, as it was told to.
+// Sources of a result; "" is the agent itself, as its brief requires.
 const (
 	ResultLoose     ResultSource = "block"     // a block of its last message without relay's mark
 	ResultChecks    ResultSource = "checks"    // the task's own checks
 	ResultReviewers ResultSource = "reviewers" // who looked at what it has mended
-	ResultAsked     ResultSource = "asked"     // the agent, when it was asked once more
+	ResultAsked     ResultSource = "asked"     // the agent, when relay asked again
 )
 
 // Occasions on which an acceptance command is run, as they stand in receipts.

@@ -49,5 +49,5 @@ type PullRequest struct {
 	Into   string `json:"into,omitempty"`
 }
 
-// bigChanges is how many files of an attempt are told one by one, where there is much to tell.
+// bigChanges limits the files of an attempt that a large event lists one by one.
 const bigChanges = 500

@@ -14,7 +14,7 @@ import (
 )
 
 // setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
-// agent is not known to relay, so there is nothing to go on from and nobody to blame.
+// relay does not know their agents, so it can neither continue nor blame them.
 func (l *Ledger) setAside() []string {
 	var notes []string
 	for id, rec := range l.Tasks {
@@ -63,31 +63,31 @@ func (s Settings) differences(others Settings) []string {
 
 // keepForeign copies a ledger that relay did not write to a name of its own before it is replaced, and tells where, and which
 // of its settings do not count.
-func (s *Store) keepForeign(theirs Settings) error {
+func keepForeign(fsys durable.FS, o *Options, theirs Settings) error {
 	name := LedgerFile + ".foreign"
 	for n := 2; ; n++ {
-		if _, err := s.fsys.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := fsys.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			break
 		} else if err != nil {
 			return err
 		}
 		name = fmt.Sprintf("%s.foreign-%d", LedgerFile, n)
 	}
-	if err := durable.CopyFile(s.fsys, LedgerFile, name); err != nil {
+	if err := durable.CopyFile(fsys, LedgerFile, name); err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", LedgerFile, err)
 	}
-	s.opts.Warn(fmt.Sprintf("relay writes %s from now on; the file as it was is kept in %s", LedgerFile, filepath.Join(s.opts.Dir, name)))
-	if s.opts.Fresh == nil {
+	o.Warn(fmt.Sprintf("relay writes %s from now on; the old file is kept in %s", LedgerFile, filepath.Join(o.Dir, name)))
+	if o.Fresh == nil {
 		return nil
 	}
-	ours := *s.opts.Fresh
+	ours := *o.Fresh
 	theirs.MaxAttemptsPerTask = cmp.Or(theirs.MaxAttemptsPerTask, ours.MaxAttemptsPerTask) // what it does not say is not overruled
 	theirs.TimeoutMinutes = cmp.Or(theirs.TimeoutMinutes, ours.TimeoutMinutes)
 	if theirs.Review.Provider == "" {
 		theirs.Review = ours.Review
 	}
 	if over := ours.differences(theirs); len(over) > 0 {
-		s.opts.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
+		o.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func TestForeignLedgerSurvives(t *testing.T) {
 	want := []string{
 		LedgerFile + " was not written by relay; it is taken as it stands",
 		"T2 attempt 2 is in progress there, and relay did not start it: it counts as interrupted, uncharged",
-		"relay writes " + LedgerFile + " from now on; the file as it was is kept in " + kept,
+		"relay writes " + LedgerFile + " from now on; the old file is kept in " + kept,
 		"the configuration overrules these settings of " + LedgerFile + ": max_attempts_per_task: 5",
 	}
 	if !slices.Equal(told, want) {

@@ -35,12 +35,12 @@ type history struct {
 	keep    bool // a copy of each log
 }
 
-// logFile is one run's log as it was read.
+// logFile is one run's log, after reading.
 type logFile struct {
 	run   string
 	first uint64 // number of its first event; 0 when it has none
 	based bool   // it begins with a base
-	odd   bool   // it is no file, but a pipe or a link or the like: nothing is read of it
+	odd   bool   // it is a pipe, a link or the like, and not read
 	tail  eventlog.Tail
 	copy  *durable.Copy // nil: none was wanted
 }

@@ -26,7 +26,7 @@ func (s *Store) Learned(most int) []int {
 	return s.fold.lastLearned(most)
 }
 
-// Learned is [Store.Learned] of the ledger as it was read. Of a ledger that is not there yet there are none.
+// Learned is [Store.Learned] of a ledger that was read; empty for a ledger that does not exist yet.
 func (v *View) Learned(most int) []int {
 	if v.fold == nil {
 		return []int{}

@@ -5,7 +5,7 @@
 // Append is one write of one checksummed line, then fdatasync, shared by concurrent tasks; only then does anyone act. The end of
 // an attempt is written at once and shares its sync with the next start (AppendLater): in between nothing is done. The snapshot
 // is replaced atomically, at most 5 % of the time while a run is busy, at once when it is idle or stops, and its hash is logged
-// before it is put in place, so that an edit by somebody else is told from relay's own write. When the logs are undamaged the
+// before it is put in place, which distinguishes an edit by somebody else from relay's own write. When the logs are undamaged the
 // ledger is folded from them, and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is
 // started, and no fsync is tried twice.
 package attempts
@@ -28,7 +28,7 @@ type Ledger struct {
 	Status      RelayStatus
 	Folded      Folded
 
-	// What follows is in the event logs only: it is over soon, and without it nothing goes wrong for long.
+	// Only the event logs have the following fields: they are short-lived, and relay recovers without them.
 	Cooldowns map[string]Cooldown // by runner; some may be over
 	Refused   map[string]Refusal  // by runner that would not work when it was last asked
 	Waiting   *Waiting            // nil: something runs, or can start

@@ -35,7 +35,7 @@ func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
 		o.Warn = func(string) {}
 	}
 	s := &Store{
-		opts: o, run: o.Run, fsys: fsys,
+		opts: o, fsys: fsys,
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.start(decide); err != nil {
@@ -48,8 +48,8 @@ func open(o Options, fsys durable.FS, decide policy) (*Store, error) {
 
 // release closes the files and the lock that a failed Open has taken.
 func (s *Store) release() {
-	if s.log != nil {
-		s.log.Close()
+	if s.journal.log != nil {
+		s.journal.log.Close()
 	}
 	if s.lock != nil {
 		s.lock.Release()
@@ -71,7 +71,7 @@ func (s *Store) start(decide policy) error {
 	}
 	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
-		c, err = s.create()
+		c, err = createFresh(s.fsys, &s.opts)
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Store) start(decide policy) error {
 		return err
 	}
 	if c.foreign != nil {
-		if err := s.keepForeign(*c.foreign); err != nil {
+		if err := keepForeign(s.fsys, &s.opts, *c.foreign); err != nil {
 			return err
 		}
 	}
@@ -115,24 +115,25 @@ func removeTemps(fsys durable.FS) error {
 
 // begin opens the run's log behind everything that was read.
 func (s *Store) begin(c *contents) error {
-	s.fold, s.seq = c.fold, c.next-1
+	s.fold, s.journal.seq = c.fold, c.next-1
 	for _, l := range c.torn {
-		if err := s.cut(l); err != nil {
+		if err := cut(s.fsys, l); err != nil {
 			return err
 		}
 	}
-	if err := s.chooseRun(c); err != nil {
+	var err error
+	if s.run, err = chooseRun(&s.opts, c); err != nil {
 		return err
 	}
+	s.journal.opts, s.journal.run = &s.opts, s.run
 	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.run)); err != nil {
 		return err
 	}
-	var err error
-	if s.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
+	if s.journal.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
 		return err
 	}
-	s.log.Start(s.seq)
-	if err := s.keepLogs(c); err != nil {
+	s.journal.log.Start(s.journal.seq)
+	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.run, c); err != nil {
 		return err
 	}
 	s.ledger, s.ledgerSum = c.stamp, c.sum
@@ -144,37 +145,37 @@ func (s *Store) begin(c *contents) error {
 }
 
 // chooseRun decides whose log is written. Sequence numbers only grow, so it can be the newest or a new one.
-func (s *Store) chooseRun(c *contents) error {
+func chooseRun(o *Options, c *contents) (run string, err error) {
 	newest := ""
 	for _, l := range c.logs {
 		newest = l.run
-		if l.run == s.run && l.first > 0 && (l != c.logs[len(c.logs)-1] || len(c.base) > 0) {
-			return fmt.Errorf("run %s is over", s.run)
+		if l.run == o.Run && l.first > 0 && (l != c.logs[len(c.logs)-1] || len(c.base) > 0) {
+			return "", fmt.Errorf("run %s is over", o.Run)
 		}
 	}
-	if s.run == "" && len(c.base) == 0 {
-		s.run = newest
+	if run = o.Run; run == "" && len(c.base) == 0 {
+		run = newest
 	}
-	if s.run == "" {
-		s.run = NewRunID(s.opts.Now(), rand.Reader) // for events that no run of relay work made
+	if run == "" {
+		run = NewRunID(o.Now(), rand.Reader) // for events that no run of relay work made
 	}
-	return nil
+	return run, nil
 }
 
 // keepLogs takes the copies of the logs: the current one's and those of older ones.
-func (s *Store) keepLogs(c *contents) error {
-	s.copy = durable.NewCopy(EventsPath(s.run))
+func keepLogs(fsys durable.FS, run string, c *contents) (current *durable.Copy, older []*durable.Copy, err error) {
+	current = durable.NewCopy(EventsPath(run))
 	for _, l := range c.logs {
 		switch {
 		case l.copy == nil:
-		case l.run == s.run:
-			s.copy = l.copy
+		case l.run == run:
+			current = l.copy
 		default:
-			if err := l.copy.Finish(s.fsys); err != nil {
-				return err
+			if err := l.copy.Finish(fsys); err != nil {
+				return nil, nil, err
 			}
-			s.older = append(s.older, l.copy)
+			older = append(older, l.copy)
 		}
 	}
-	return nil
+	return current, older, nil
 }

@@ -18,12 +18,12 @@ type View struct {
 	Counts   map[Status]int
 	Warnings []string
 	Faults   []Fault // damage that keeps a run from starting; the Ledger is what could be read. They are among the Warnings
-	Broken   error   // why attempt-ledger.yml is no ledger any more; the Ledger is what the event logs say. It is among the Warnings
+	Broken   error   // why attempt-ledger.yml cannot be read as a ledger; the Ledger is what the event logs say. It is among the Warnings
 	Ahead    uint64  // the last event that attempt-ledger.yml has, if the logs end before it; else 0
 	Edit     string  // diff of a foreign edit of the ledger; the Ledger is as relay knows it, without the edit
 	// Effective are the tasks that accepting the edit would change, Ineffective what else it has, as in "settings.timeout_minutes: 5".
 	Effective, Ineffective []string
-	Holder                 *Holder // who works on the epic, or did when it crashed; nil: nobody since the last clean stop
+	Holder                 *Holder // who works on the epic, or did when it crashed; nil: none since the last clean stop
 	Running                bool    // the holder lives
 	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
@@ -67,7 +67,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	switch {
 	case c.edit != nil && c.edit.Unreadable != nil:
 		v.Broken = c.edit
-		v.Warnings = append(v.Warnings, c.edit.Error()+"; the event logs stand in for it, and relay ledger repair writes it anew")
+		v.Warnings = append(v.Warnings, c.edit.Error()+"; the event logs stand in for it, and relay ledger repair rewrites it")
 	case c.edit != nil:
 		v.Edit, v.Effective, v.Ineffective = c.edit.Diff, slices.Sorted(maps.Keys(c.taken)), c.ineffective
 	}
@@ -101,7 +101,7 @@ func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
 	return l.lines(fsys, func(line *eventlog.Line) error {
 		var e Event
 		if decode(line.Text, &e) != nil {
-			return nil //nolint:nilerr // a line that is no event is skipped, as the ledger does
+			return nil //nolint:nilerr // it skips lines that are not events, as the ledger does
 		}
 		return f(e)
 	})

@@ -34,7 +34,7 @@ func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
 		}
 	}
 	switch {
-	case e.Receipt.AwaitsReview(): // what that says of a reviewer is told by a cooling event
+	case e.Receipt.AwaitsReview(): // a cooldown event records what that says of a reviewer
 	case refuses(e.Outcome):
 		l.refuse(Refusal{Runner: runner, Outcome: e.Outcome, Why: e.Receipt.ErrorSummary, Since: at})
 	case e.Outcome != Stopped && e.Outcome != Environment && e.Outcome != Provider:

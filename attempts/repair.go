@@ -28,11 +28,11 @@ func Accept(dir string, e *epic.Epic, g *epic.Graph, now time.Time) error {
 // Repaired records what Repair found and did.
 type Repaired struct {
 	Faults []Fault // what was wrong; nothing was done when it is empty
-	Copy   string  // folder below the relay folder that holds the files as they were
+	Copy   string  // folder below the relay folder with copies of the damaged files
 }
 
-// Repair makes an epic's memory readable again from what is left of it. The files as they were are kept in a folder of
-// their own. An edited ledger is written anew from the log, unless the logs are what is damaged.
+// Repair makes an epic's memory readable again from what is left of it. It first copies the damaged files to a
+// folder of their own. It rewrites an edited ledger from the log, unless the logs themselves are damaged.
 func Repair(dir string, e *epic.Epic, g *epic.Graph, now time.Time) (Repaired, error) {
 	disk, err := durable.OpenDisk(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 	if len(r.Faults) == 0 {
 		return Repaired{}, s.Close()
 	}
-	note := Event{Type: TypeNote, Note: &Note{Kind: "repair", Text: fmt.Sprintf("%d faults repaired; the files as they were are in %s", len(r.Faults), r.Copy)}}
+	note := Event{Type: TypeNote, Note: &Note{Kind: "repair", Text: fmt.Sprintf("%d faults repaired; the old files are in %s", len(r.Faults), r.Copy)}}
 	return r, errors.Join(s.Append(note), s.Close())
 }
 
@@ -79,7 +79,7 @@ func (c *contents) everyFault() []Fault {
 	if c.edit != nil && c.edit.Unreadable != nil {
 		faults = append(faults, Fault{
 			File: LedgerFile, Message: "it cannot be read: " + c.edit.Unreadable.Error() + "\n" + c.edit.Diff,
-			Hint: "relay ledger repair writes it anew from the event logs",
+			Hint: "relay ledger repair rewrites it from the event logs",
 		})
 	} else if c.edit != nil {
 		faults = append(faults, Fault{

@@ -16,7 +16,7 @@ const Person = "person"
 // RequestKind names what can be asked of a run that is on.
 type RequestKind string
 
-// What can be asked of a run.
+// Requests to a run.
 const (
 	RequestGate     RequestKind = "gate"     // keep a task from being tried; its running attempt goes on
 	RequestUngate   RequestKind = "ungate"   // try a gated task again

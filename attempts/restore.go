@@ -36,11 +36,11 @@ func addName(names []string, name string) []string {
 
 // restore does the work of Restore. The caller holds the disk's lock.
 func (s *Store) restore() (names []string, err error) {
-	if err := s.failed(); err != nil {
+	if err := s.journal.failed(); err != nil {
 		return nil, err
 	}
 	if names, err = s.restoreFiles(); err != nil {
-		return nil, s.fail(err)
+		return nil, s.journal.fail(err)
 	}
 	return names, nil
 }
@@ -74,13 +74,13 @@ func (s *Store) restoreFiles() (names []string, err error) {
 		}
 		err = cmp.Or(err, ferr)
 	}
-	s.writing.Lock()
-	intact := s.log.Intact(s.fsys)
-	if !intact && s.copy.Same(s.fsys) { // it only looks different, and is taken up again as it is
-		intact, err = true, cmp.Or(err, s.log.Reopen(s.fsys, nil))
+	s.journal.mu.Lock()
+	intact := s.journal.log.Intact(s.fsys)
+	if !intact && s.journal.copy.Same(s.fsys) { // it only looks different, and is taken up again as it is
+		intact, err = true, cmp.Or(err, s.journal.log.Reopen(s.fsys, nil))
 	}
-	put(s.copy.Name(), intact, func() error { return s.log.Reopen(s.fsys, s.copy.Emit) })
-	s.writing.Unlock()
+	put(s.journal.copy.Name(), intact, func() error { return s.journal.log.Reopen(s.fsys, s.journal.copy.Emit) })
+	s.journal.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -114,26 +114,26 @@ func (s *Store) restoreDeep() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.copy.Same(s.fsys) {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	if s.journal.copy.Same(s.fsys) {
 		return names, nil
 	}
-	if err := s.log.Reopen(s.fsys, s.copy.Emit); err != nil {
-		return nil, s.failLocked(err)
+	if err := s.journal.log.Reopen(s.fsys, s.journal.copy.Emit); err != nil {
+		return nil, s.journal.failLocked(err)
 	}
-	return addName(names, s.copy.Name()), nil
+	return addName(names, s.journal.copy.Name()), nil
 }
 
 // cut removes what a crash has left at the end of a log, and keeps it beside the log.
-func (s *Store) cut(l *logFile) error {
-	f, err := durable.Regular(s.fsys, l.name(), os.O_RDWR)
+func cut(fsys durable.FS, l *logFile) error {
+	f, err := durable.Regular(fsys, l.name(), os.O_RDWR)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	torn := io.NewSectionReader(f, l.tail.Offset, l.tail.Bytes)
-	if err := durable.Replace(s.fsys, l.name()+".torn", nil, durable.From(torn)); err != nil {
+	if err := durable.Replace(fsys, l.name()+".torn", nil, durable.From(torn)); err != nil {
 		return err
 	}
 	if err := f.Truncate(l.tail.Offset); err != nil {

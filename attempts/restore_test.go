@@ -257,8 +257,8 @@ func TestRestoreLargeLog(t *testing.T) {
 	b := newBench(t, 400)
 	s := b.open(t, run1)
 	nightOf(t, b, s)
-	if s.copy.Size() < 256<<10 {
-		t.Fatalf("a log of %d bytes is too small", s.copy.Size())
+	if s.journal.copy.Size() < 256<<10 {
+		t.Fatalf("a log of %d bytes is too small", s.journal.copy.Size())
 	}
 	must(t, os.RemoveAll(b.dir))
 	if _, err := s.Restore(); err != nil {

@@ -68,7 +68,7 @@ func (r Receipt) AwaitsReview() bool {
 	return r.Review != nil && len(r.Review.Missing) > 0 && r.Verdict == ""
 }
 
-// AwaitsReview reports whether the attempt's work only waits for its review: nobody needs to do it again.
+// AwaitsReview reports whether the attempt's work only waits for its review: the work itself is done.
 func (a *Attempt) AwaitsReview() bool {
 	over := a.Result == ResultFailure || a.Result == ResultInterrupted
 	kept := a.Head != "" && (a.Receipt.Salvage != "" || a.Head == a.Base)

@@ -32,58 +32,52 @@ func (s *Store) snapshots() {
 		case <-s.quit:
 			return
 		case <-s.wake:
-			timer.Reset(s.wait())
+			s.disk.Lock()
+			due := time.Until(s.ended.Add(max(minInterval, dutyParts*s.cost)))
+			s.disk.Unlock()
+			timer.Reset(min(max(due, 0), idleAfter))
 		case <-timer.C:
-			if s.save(false) != nil {
+			if s.Flush() != nil {
 				return // every Append says so from now on
 			}
 		}
 	}
 }
 
-// wait returns how long to wait for more events before the next snapshot.
-func (s *Store) wait() time.Duration {
+// Flush brings attempt-ledger.yml up to date.
+func (s *Store) Flush() error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	due := time.Until(s.ended.Add(max(minInterval, dutyParts*s.cost)))
-	return min(max(due, 0), idleAfter)
+	return s.saveLocked()
 }
 
-// save writes a snapshot if there is anything new, or force is set.
-func (s *Store) save(force bool) error {
-	s.disk.Lock()
-	defer s.disk.Unlock()
-	return s.saveLocked(force)
-}
-
-func (s *Store) saveLocked(force bool) error {
-	if err := s.failed(); err != nil {
+// saveLocked writes a snapshot if there is anything new.
+func (s *Store) saveLocked() error {
+	if err := s.journal.failed(); err != nil {
 		return err
 	}
 	s.folding.RLock()
 	current := s.dirty <= s.saved
 	s.folding.RUnlock()
-	if current && !force {
+	if current {
 		return nil
 	}
 	began := time.Now()
-	if err := s.replaceLedger(s.recordLedgerEdit); errors.Is(err, fs.ErrNotExist) && !force {
+	edited := func() { // by somebody else, before this snapshot replaces it: Restore reports it
+		if !s.ownLedger() {
+			s.tampered = addName(s.tampered, LedgerFile)
+		}
+	}
+	if err := s.replaceLedger(edited); errors.Is(err, fs.ErrNotExist) {
 		// An agent is removing relay's folder at this moment. Restore puts it back, and the next snapshot is a whole one.
 		s.ended = time.Now()
 		return nil
 	} else if err != nil {
-		return s.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
+		return s.journal.fail(fmt.Errorf("write %s: %w", LedgerFile, err))
 	}
 	s.ended = time.Now()
 	s.cost = s.ended.Sub(began)
 	return nil
-}
-
-// recordLedgerEdit records that somebody else has edited the ledger before a snapshot replaces it, so that Restore reports it.
-func (s *Store) recordLedgerEdit() {
-	if !s.ownLedger() {
-		s.tampered = addName(s.tampered, LedgerFile)
-	}
 }
 
 // replaceLedger puts a snapshot in place. Its checksum is in the log before its name is on the disk, so that a ledger
@@ -125,9 +119,6 @@ func (s *Store) replaceLedger(last func()) error {
 	return nil
 }
 
-// Flush brings attempt-ledger.yml up to date.
-func (s *Store) Flush() error { return s.save(false) }
-
 // Close writes the last snapshot and lets go of the lock. After a failure it returns that failure; the lock is free all the same.
 func (s *Store) Close() error {
 	s.closed.Do(func() {
@@ -143,7 +134,7 @@ func (s *Store) Close() error {
 
 // finish makes sure that what is left behind is what was written, whatever agents have done to it.
 func (s *Store) finish() error {
-	if err := s.failed(); err != nil {
+	if err := s.journal.failed(); err != nil {
 		return err
 	}
 	names, err := s.restoreDeep()
@@ -153,5 +144,5 @@ func (s *Store) finish() error {
 	for _, name := range append(s.tampered, names...) {
 		s.opts.Warn(name + " was changed by somebody else and has been restored")
 	}
-	return s.saveLocked(false)
+	return s.saveLocked()
 }

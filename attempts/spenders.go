@@ -10,7 +10,7 @@ type Spender struct {
 	Runner   string `json:"runner"`
 	Model    string `json:"model,omitempty"` // "": it did not say
 	Attempts int    `json:"attempts"`
-	Unpriced int    `json:"unpriced,omitempty"` // attempts that used something nobody had a price for
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used tokens of unknown price
 	Usage
 }
 

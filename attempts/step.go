@@ -2,7 +2,7 @@ package attempts
 
 import "time"
 
-// Step is one change of what a run's decisions rest on, with what the run knew then and the log does not say elsewhere. A run
+// Step is one change of the facts behind a run's decisions, with what the run knew then and the log does not say elsewhere. A run
 // makes its steps one after the other, under one lock; its events carry them into the log, in whatever order these are written.
 type Step struct {
 	Number  uint64   `json:"n"` // from 1, without gaps, over the run
@@ -13,7 +13,7 @@ type Step struct {
 	Attempt int      `json:"attempt,omitempty"`
 	Runner  string   `json:"runner,omitempty"`
 
-	Drawn []int64 `json:"drawn,omitempty"` // what waits for runners took longer, as it was drawn, in nanoseconds
+	Drawn []int64 `json:"drawn,omitempty"` // random extra time of waits for runners, in nanoseconds
 	Free  []int64 `json:"free,omitempty"`  // bytes of disk and of memory that the machine had left when that was measured
 
 	// StepJoined: what could land, in this order; StepSplit: what failed its checks together; StepLanded: what landed by one step of
@@ -40,7 +40,7 @@ type Step struct {
 
 	Used []TaskUsage `json:"used,omitempty"` // what attempts under way had told to have used
 
-	// Of StepBegun: when it was by the day's clock, and what the run goes by.
+	// Of StepBegun: the time by the day's clock, and the run's rules.
 	Day   time.Time `json:"day,omitzero"`
 	Rules *Rules    `json:"rules,omitempty"`
 }
@@ -92,7 +92,7 @@ type TaskUsage struct {
 	Usage Usage  `json:"usage"`
 }
 
-// Rules are the settings of a run that its decisions go by. Durations are in nanoseconds.
+// Rules are the settings of a run that its decisions depend on. Durations are in nanoseconds.
 type Rules struct {
 	Jobs      int       `json:"jobs"`
 	Isolation string    `json:"isolation,omitempty"`
@@ -129,7 +129,7 @@ type Rules struct {
 	Spent      Usage `json:"spent,omitzero"` // by earlier runs, as far as it counts against the run's cap
 }
 
-// Cap bounds money and tokens; 0 is no bound.
+// Cap bounds money and tokens; 0 means no bound.
 type Cap struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`

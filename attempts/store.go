@@ -27,7 +27,7 @@ type Options struct {
 	Fault func(point string) error
 	// Durable hears of every event once it is on the disk, in order. It must return at once, and keep nothing it is not given. May be nil.
 	Durable func([]Event)
-	// Warn hears what a person should know and nobody has to act on. May be nil.
+	// Warn receives warnings that need no action. May be nil.
 	Warn func(string)
 }
 
@@ -40,7 +40,7 @@ type Store struct {
 	run  string
 	me   Holder
 
-	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, folding, writing.
+	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, folding, that of the journal.
 	disk      sync.Mutex
 	fsys      durable.FS
 	lock      *durable.Lock
@@ -57,17 +57,25 @@ type Store struct {
 	dirty   uint64  // last event that changed the ledger
 	folded  []Event // of them those that Durable has not heard of; empty without it
 
-	writing sync.Mutex
-	log     *durable.Log
-	copy    *durable.Copy // of the log
-	seq     uint64
-	queue   []Event // written, not yet folded
-	buf     []byte
-	err     error // the first failure; nothing is written after it
+	journal journal
 
 	wake, quit, done chan struct{}
 	closed           sync.Once
 	closing          error
+}
+
+// journal writes the event log of one run.
+type journal struct {
+	opts *Options
+	run  string
+
+	mu    sync.Mutex
+	log   *durable.Log
+	copy  *durable.Copy // of the log
+	seq   uint64
+	queue []Event // written, not yet folded
+	buf   []byte
+	err   error // the first failure; nothing is written after it
 }
 
 // Open takes the epic's lock, reads everything, cuts what a crash left at the log's end and makes the run's folder.
@@ -76,7 +84,7 @@ type Store struct {
 // without Fresh.
 func Open(o Options) (*Store, error) {
 	if o.Run != "" && !runPattern.MatchString(o.Run) {
-		return nil, fmt.Errorf("%q is no run id", o.Run)
+		return nil, fmt.Errorf("%q is not a run id", o.Run)
 	}
 	disk, err := durable.OpenDisk(o.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,9 +98,9 @@ func Open(o Options) (*Store, error) {
 
 // Seq returns the number of the last event that is written.
 func (s *Store) Seq() uint64 {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.seq
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	return s.journal.seq
 }
 
 // Run returns the id of the run whose log is written.

@@ -160,7 +160,7 @@ func added(counts []TestCount, strong bool) (all TestCount) {
 		}
 		all.Failed, all.Ran = all.Failed+c.Failed, all.Ran+c.Ran
 	}
-	if all.Ran <= all.Failed { // nobody has said how many passed
+	if all.Ran <= all.Failed { // the number of passed tests is unknown
 		all.Ran = 0
 	}
 	return all

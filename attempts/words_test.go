@@ -47,7 +47,7 @@ func TestWordsForDamage(t *testing.T) {
 		"no checksum":      {second(`{"crc":"xxxxxxxx","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum cannot be read" + hint},
 		"another checksum": {second(`{"crc":"00000000","seq":2,"at":"2026-01-11T22:00:02Z"}` + "\n"), log + ":2: its checksum does not match" + hint},
 		"no JSON":          {second(framed(`{"seq":2;`)), log + ":2: not JSON" + hint},
-		"no number":        {second(framed(`{"seq":0,"at":"2026-01-11T22:00:02Z"}`)), log + ":2: 0 is no event's number" + hint},
+		"no number":        {second(framed(`{"seq":0,"at":"2026-01-11T22:00:02Z"}`)), log + ":2: 0 is not an event's number" + hint},
 		"another event":    {second(framed(`{"seq":2,"at":"2026-01-11T22:00:02Z","type":[]}`)), log + ":2: not an event: "},
 		"twice":            {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 2, l[1]), nil }, log + ":3: event 2 is there twice"},
 		"out of order":     {func(_ string, l []string) ([]string, error) { return slices.Insert(l, 4, l[1]), nil }, log + ":5: event 2 comes after event 4 (two relays have written at once, or a log was copied)"},
@@ -170,7 +170,7 @@ func TestWordsOfTheLedger(t *testing.T) {
 func TestWordsForRuns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 7)
-	if _, err := Open(b.options("tonight")); err == nil || err.Error() != `"tonight" is no run id` {
+	if _, err := Open(b.options("tonight")); err == nil || err.Error() != `"tonight" is not a run id` {
 		t.Errorf("got %v", err)
 	}
 	for _, run := range []string{run1, run2} {
@@ -201,7 +201,7 @@ func TestWordsForRuns(t *testing.T) {
 		}
 		return nil
 	}))
-	if want := "2 faults repaired; the files as they were are in damaged-20260111T220001Z"; !slices.Contains(notes, want) {
+	if want := "2 faults repaired; the old files are in damaged-20260111T220001Z"; !slices.Contains(notes, want) {
 		t.Errorf("got %q, want %q", notes, want)
 	}
 }
@@ -261,7 +261,7 @@ func TestWordsForAFullDisk(t *testing.T) {
 	must(t, os.Remove(filepath.Join(b.dir, reserveFile)))
 	must(t, os.Mkdir(filepath.Join(b.dir, reserveFile), 0o755))
 	must(t, os.Mkdir(filepath.Join(b.dir, reserveFile, "x"), 0o755))
-	_ = s.fail(fmt.Errorf("append: %w", syscall.ENOSPC))
+	_ = s.journal.fail(fmt.Errorf("append: %w", syscall.ENOSPC))
 	_ = s.Close()
 	if len(warned) == 0 || !strings.HasPrefix(warned[0], "the reserve could not be used: ") {
 		t.Errorf("got %q", warned)

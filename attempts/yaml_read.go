@@ -108,7 +108,7 @@ type parsed struct {
 	foreign bool     // relay did not write it
 }
 
-// parseLedger reads attempt-ledger.yml. What it does not understand is kept or left out, never fatal; only a file that
+// parseLedger reads attempt-ledger.yml. It keeps or skips unknown contents; only a file that
 // is not YAML, or was written by a newer relay, is an error.
 func parseLedger(src []byte) (*parsed, error) {
 	if len(src) > maxLedger {

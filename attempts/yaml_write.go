@@ -15,7 +15,7 @@ import (
 // It is not written by a YAML library, because a library takes 30 times as long and a snapshot holds up every task of the run.
 // A test reads everything back with a library and compares.
 func (f *fold) render(w io.Writer) error {
-	out := ledgerWriter{yamltext.NewWriter(w)}
+	out := yamltext.NewWriter(w)
 	l := f.ledger
 	out.Line(0, "version: ", strconv.Itoa(l.Version))
 	out.Text(0, "epic_id", l.EpicID)
@@ -29,16 +29,16 @@ func (f *fold) render(w io.Writer) error {
 	out.Whole = false
 	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
 	ids := f.order()
-	out.section("\ntask_status", func() {
+	writeSection(out, "\ntask_status", func() {
 		for _, id := range ids {
 			out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
 		}
 	})
-	out.section("\nattempts", func() { out.attempts(l, ids) })
-	out.section("\ngated_tasks", func() { out.gates(l, ids) })
-	out.counts(l, ids)
+	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
+	writeSection(out, "\ngated_tasks", func() { writeGates(out, l, ids) })
+	writeCounts(out, l, ids)
 	out.Value(0, "\nepic_reviews", l.EpicReviews)
-	out.section("\nrelay_status", func() { out.status(l.Status) })
+	writeSection(out, "\nrelay_status", func() { writeStatus(out, l.Status) })
 	out.Line(0, "\nfolded:")
 	out.Text(2, "run", l.Folded.Run)
 	out.Line(2, "seq: ", strconv.FormatUint(l.Folded.Seq, 10))
@@ -73,29 +73,26 @@ func (f *fold) statusOf(id string) Status {
 	return f.ledger.Tasks[id].status(false)
 }
 
-// ledgerWriter knows the parts of the ledger.
-type ledgerWriter struct{ *yamltext.Writer }
-
-// section writes a map, also when it is empty: its name alone would read as null.
-func (y ledgerWriter) section(name string, body func()) {
+// writeSection writes a map, also when it is empty: its name alone would read as null.
+func writeSection(y *yamltext.Writer, name string, body func()) {
 	if y.Section(0, name, body) {
 		y.Line(0, name, ": {}")
 	}
 }
 
-func (y ledgerWriter) attempts(l *Ledger, ids []string) {
+func writeAttempts(y *yamltext.Writer, l *Ledger, ids []string) {
 	for _, id := range ids {
 		if len(l.Tasks[id].Attempts) > 0 {
 			y.Line(2, yamltext.Scalar(id), ":")
 		}
 		for i := range l.Tasks[id].Attempts {
-			y.attempt(&l.Tasks[id].Attempts[i])
+			writeAttempt(y, &l.Tasks[id].Attempts[i])
 		}
 	}
 }
 
-// attempt leaves out that one under way is not charged yet.
-func (y ledgerWriter) attempt(a *Attempt) {
+// writeAttempt leaves out that one under way is not charged yet.
+func writeAttempt(y *yamltext.Writer, a *Attempt) {
 	if a.Result == ResultInProgress && !a.Charged {
 		y.Entry(4, a, "charged")
 		return
@@ -103,7 +100,7 @@ func (y ledgerWriter) attempt(a *Attempt) {
 	y.Entry(4, a)
 }
 
-func (y ledgerWriter) gates(l *Ledger, ids []string) {
+func writeGates(y *yamltext.Writer, l *Ledger, ids []string) {
 	for _, id := range ids {
 		if g := l.Tasks[id].Gate; g != nil {
 			y.Line(2, yamltext.Scalar(id), ":")
@@ -113,7 +110,7 @@ func (y ledgerWriter) gates(l *Ledger, ids []string) {
 	}
 }
 
-func (y ledgerWriter) counts(l *Ledger, ids []string) {
+func writeCounts(y *yamltext.Writer, l *Ledger, ids []string) {
 	heading := "\ncount_from: # attempts before these no longer count against the limits\n"
 	for _, id := range ids {
 		if n := l.Tasks[id].CountFrom; n > 0 {
@@ -123,7 +120,7 @@ func (y ledgerWriter) counts(l *Ledger, ids []string) {
 	}
 }
 
-func (y ledgerWriter) status(s RelayStatus) {
+func writeStatus(y *yamltext.Writer, s RelayStatus) {
 	if s.State == "stopped" {
 		y.Fields(2, &s)
 	} else if s != (RelayStatus{}) {

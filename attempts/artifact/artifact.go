@@ -2,7 +2,7 @@
 // a session says what its goal was, where it stands, and what the next one has to know.
 //
 // Everything about that format belongs here: the artifact and its three modes, the JSON Schema, the lenient reader, the strict
-// writer, validation, and the import of older files. What relay writes when, and from which facts, does not.
+// writer, validation, and the import of older files. The artifacts that relay itself writes do not.
 package artifact
 
 import (
@@ -159,7 +159,8 @@ type Origin struct {
 	AgentID     string
 }
 
-// New makes an artifact. Its goal and what stands next become one line each. What else it says is set afterwards; [Validate] checks it.
+// New makes an artifact. Its goal and what stands next become one line each. The caller sets the other fields;
+// [Validator.Encode] checks them.
 func New(mode Mode, goal, now string, outcome Outcome, o Origin) *Artifact {
 	return &Artifact{
 		Version: SchemaVersion, Mode: mode, Date: Stamp(o.Date), Session: Slug(o.Session), Outcome: outcome,

@@ -210,14 +210,14 @@ func TestWhatIsNoArtifact(t *testing.T) {
 	deep := "goal: " + strings.Repeat("[", 5000)
 	const bomb = "goal: x\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
 	for text, want := range map[string]string{
-		"x: y\n":                             "it is no artifact: it has neither mode, goal nor now",
-		"":                                   "it is no artifact: it has neither mode, goal nor now",
+		"x: y\n":                             "it is not an artifact: it has neither mode, goal nor now",
+		"":                                   "it is not an artifact: it has neither mode, goal nor now",
 		"---\nmode: handoff\n---\na: b: c\n": "line 4: it is not YAML as artifacts have it: mapping values are not allowed in this context",
 		"---\nmode: handoff\n---\n\n# Markdown\n\ntext\n": "line 7: it is not YAML as artifacts have it: a text stands where keys and values belong",
 		"goal\n":                "line 1: it is not YAML as artifacts have it: a text stands where keys and values belong",
 		"---\nmode: \"\n---\n":  "line 2: it is not YAML as artifacts have it: found unexpected end of stream",
 		deep:                    "line 1: it is not YAML as artifacts have it: did not find expected node content",
-		"goal: x\n? [a]\n: b\n": "line 2: a key is no text",
+		"goal: x\n? [a]\n: b\n": "line 2: a key is not a text",
 		bomb:                    "its values are too many or too deep in each other",
 		"goal: x\na: &a [*a]\n": "its values are too many or too deep in each other",
 		"goal: x\na: " + strings.Repeat("[", 101) + strings.Repeat("]", 101): "its values are too many or too deep in each other",
@@ -242,10 +242,10 @@ func TestProblems(t *testing.T) {
 	const file = "---\nschema_version: 1.0.0\nmode: checkpoint\ndate: 2026-01-13\nsession: s\noutcome: FAILED\n---\n\ngoal: g\nnow: soon\n"
 	for text, want := range map[string]string{
 		file:                                     "",
-		"\xef\xbb\xbf" + file:                    "1: the file begins with a byte order mark\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 without one\n",
-		strings.Replace(file, "g\n", "g\r\n", 1): "9: the line ends with a carriage return\n  readers of Continuous Claude see nothing of such a file: save it with LF line ends\n",
-		strings.Replace(file, "soon\n", "\xff\n", 1):           "10: the file is not UTF-8\n  save it as UTF-8\n",
-		strings.Replace(file, "now: soon", "now: soon\x1b", 1): "10: the line has a control character\n  take it out: YAML does not allow it\n",
+		"\xef\xbb\xbf" + file:                    "1: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "g\n", "g\r\n", 1): "9: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "soon\n", "\xff\n", 1):           "10: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
+		strings.Replace(file, "now: soon", "now: soon\x1b", 1): "10: the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8\n  readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends\n",
 		strings.Replace(file, "---\n", "", 2):                  "1: there is no front matter\n  a file begins with ---, front matter and ---\n",
 		strings.Replace(file, "---\n\n", "", 1):                "1: the front matter has no end\n  a file begins with ---, front matter and ---\n",
 		file + "---\nnow: x\n":                                 "11: the line begins with ---, in the body\n  readers of Continuous Claude see nothing of such a file: indent the line, or take it out\n",

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -30,7 +29,7 @@ type document struct {
 }
 
 // Decode reads the text of an artifact, as leniently as it can: problems says what other readers would stumble over. An error means that it
-// is no artifact at all.
+// is not an artifact at all.
 func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	d, err := parse(text)
 	if err != nil {
@@ -38,7 +37,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	}
 	isKnown := func(key string) bool { return plaintext.Line(textOf(get(d.root, key))) != "" }
 	if !slices.ContainsFunc([]string{"mode", "event_type", "goal", "now"}, isKnown) {
-		return nil, d.problems, errors.New("it is no artifact: it has neither mode, goal nor now")
+		return nil, d.problems, errors.New("it is not an artifact: it has neither mode, goal nor now")
 	}
 	a = &Artifact{}
 	fit(d.root, reflect.TypeFor[Artifact](), false)
@@ -53,7 +52,7 @@ func Decode(text []byte) (a *Artifact, problems []Problem, err error) {
 	return a, d.problems, err
 }
 
-// ReadFile reads the file of an artifact. What is no file, a pipe for example, is not opened, and one of more than MaxSize not read.
+// ReadFile reads the file of an artifact. It fails for other things, such as a pipe, and for a file of more than MaxSize.
 func ReadFile(path string) (*Artifact, []Problem, error) {
 	text, err := ReadText(path)
 	if err != nil {
@@ -66,7 +65,7 @@ func ReadFile(path string) (*Artifact, []Problem, error) {
 	return a, problems, nil
 }
 
-// ReadText reads a file of at most MaxSize bytes. What is no file is not opened: a pipe could keep the reader for ever.
+// ReadText reads a file of at most MaxSize bytes. It does not open other things: a pipe could block the reader for ever.
 func ReadText(path string) ([]byte, error) {
 	f, err := durable.OpenRegular(path)
 	if err != nil {
@@ -104,25 +103,16 @@ func parse(raw []byte) (d *document, err error) {
 	return d, nil
 }
 
-// checkBytes tells of what plaintext.Clean takes out before anything is read.
+// checkBytes reports the first line of which plaintext.Clean removes something.
 func (d *document) checkBytes(raw []byte) {
-	const unseen = "readers of Continuous Claude see nothing of such a file: "
-	lineOf := func(at int) int { return 1 + bytes.Count(raw[:at], []byte("\n")) }
-	if bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")) {
-		d.problem(1, "the file begins with a byte order mark", unseen+"save it as UTF-8 without one")
-		raw = raw[3:]
-	}
-	if at := bytes.IndexByte(raw, '\r'); at >= 0 {
-		d.problem(lineOf(at), "the line ends with a carriage return", unseen+"save it with LF line ends")
-	}
-	if !utf8.Valid(raw) {
-		const never = "\xff" // stands in no text of UTF-8
-		valid, _, _ := strings.Cut(strings.ToValidUTF8(string(raw), never), never)
-		d.problem(lineOf(len(valid)), "the file is not UTF-8", "save it as UTF-8")
-	}
-	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }
-	if at := bytes.IndexFunc(raw, control); at >= 0 {
-		d.problem(lineOf(at), "the line has a control character", "take it out: YAML does not allow it")
+	clean, line := bytes.Split([]byte(plaintext.Clean(string(raw))), []byte("\n")), 0
+	for text := range bytes.SplitSeq(raw, []byte("\n")) {
+		if line >= len(clean) || !bytes.Equal(text, clean[line]) {
+			d.problem(line+1, "the line has a byte order mark, a carriage return, a control character, or text that is not UTF-8",
+				"readers of Continuous Claude see nothing of such a file: save it as UTF-8 with LF line ends")
+			return
+		}
+		line++
 	}
 }
 

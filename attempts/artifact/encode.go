@@ -36,8 +36,8 @@ func quoted(s string) string {
 	return `"` + s + `"`
 }
 
-// node returns the keys and values of an artifact in their order.
-func (a *Artifact) node() *yaml.Node {
+// nodeOf returns the keys and values of an artifact in their order.
+func nodeOf(a *Artifact) *yaml.Node {
 	said := *a
 	if said.Goal, said.Now = quotable(a.Goal), quotable(a.Now); !versionOf.MatchString(a.Version) {
 		said.Version = SchemaVersion
@@ -78,7 +78,7 @@ func style(n *yaml.Node) {
 // Encode returns the text of an artifact's file. It removes what drives a terminal, and what is not UTF-8, from texts. It fails for an
 // artifact that [Schema] refuses.
 func (v *Validator) Encode(a *Artifact) ([]byte, error) {
-	n := a.node()
+	n := nodeOf(a)
 	value, err := valueOf(n)
 	if err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Legacy struct {
 	Bead     string    // goes before what the file says; may be empty
 }
 
-// Import makes an artifact of an older file. What the format has no field for is kept in the metadata. ErrNoOutcome is returned when nobody
-// says the outcome. Nothing is written.
+// Import makes an artifact of an older file. It keeps sections without a field in the metadata. It fails with ErrNoOutcome if the
+// outcome is unknown, and writes nothing.
 func (l Legacy) Import() (*Artifact, error) {
 	if len(l.Text) > MaxSize {
 		return nil, fmt.Errorf("it has more than %d bytes", MaxSize)
@@ -79,7 +79,7 @@ func Title(legacy string) string {
 	return Slug(strings.TrimSuffix(base, path.Ext(base)))
 }
 
-// mode goes by the folder of a file, and by its heading when it lies elsewhere.
+// mode returns the mode that the folder of a file implies, or else its heading.
 func (l Legacy) mode(i *importer) (Mode, error) {
 	for _, name := range []string{path.Base(path.Dir(filepath.ToSlash(l.Path))), "." + strings.ToLower(i.kind)} {
 		if m := Mode(strings.TrimPrefix(name, ".")); name != string(m) && (m == Handoff || m == Checkpoint) {

@@ -55,7 +55,7 @@ func (r *nodeReader) node(n *yaml.Node, path string, depth int) (*yaml.Node, err
 		if n.Kind == yaml.MappingNode {
 			k := epic.Follow(n.Content[i&^1])
 			if k.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: a key is no text", k.Line+r.offset)
+				return nil, fmt.Errorf("line %d: a key is not a text", k.Line+r.offset)
 			}
 			if i%2 == 0 {
 				continue
@@ -179,20 +179,26 @@ func fit(n *yaml.Node, t reflect.Type, line bool) {
 			fit(n, t.Elem(), line)
 		}
 	case reflect.Slice:
-		if n.Kind != yaml.SequenceNode && !null {
-			item := *n
-			*n = yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{&item}}
+		if !null {
+			wrap(n, yaml.SequenceNode)
 		}
 		for _, item := range n.Content {
 			fit(item, t.Elem(), line)
 		}
 	case reflect.Map:
-		if n.Kind != yaml.MappingNode && !null {
-			value := *n
-			*n = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{textNode("value"), &value}}
+		if !null {
+			wrap(n, yaml.MappingNode, textNode("value"))
 		}
 	case reflect.Struct:
 		fitFields(n, t)
+	}
+}
+
+// wrap puts a node of another kind into a list or mapping, behind a key.
+func wrap(n *yaml.Node, kind yaml.Kind, key ...*yaml.Node) {
+	if n.Kind != kind {
+		item := *n
+		*n = yaml.Node{Kind: kind, Content: append(key, &item)}
 	}
 }
 
@@ -268,7 +274,7 @@ func (list *Notes) UnmarshalYAML(n *yaml.Node) error {
 
 // MarshalJSON writes what the file of an artifact says.
 func (a *Artifact) MarshalJSON() ([]byte, error) {
-	v, err := valueOf(a.node())
+	v, err := valueOf(nodeOf(a))
 	if err != nil {
 		return nil, err
 	}

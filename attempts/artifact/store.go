@@ -144,7 +144,7 @@ func (w *Writer) read(name string, most int) ([]byte, error) {
 func (w *Writer) replace(name string, text []byte, a *Artifact) error {
 	at, ok := a.At()
 	if !ok {
-		return fmt.Errorf("%q is no date", a.Date) // Encode has checked it
+		return fmt.Errorf("%q is not a date", a.Date) // Encode has checked it
 	}
 	content := durable.Text(text)
 	content.Modified = at

@@ -174,7 +174,7 @@ func fill(n *yaml.Node, to reflect.Value) {
 	}
 }
 
-// textOf returns a value as text. A mapping in place of a text is most often one with a colon that nobody has quoted. Aliases stand for
+// textOf returns a value as text. A mapping in place of a text is most often one with an unquoted colon. Aliases stand for
 // texts only, so that what is read cannot become larger than the file.
 func textOf(n *yaml.Node) string {
 	if n != nil && n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode {

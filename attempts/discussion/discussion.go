@@ -2,7 +2,7 @@
 // which people and agents record what is open, who takes which position, and how it went on.
 //
 // Everything about that format belongs here: the entry, the schemas of the five actions, the lenient reader, and the writer, which adds
-// to entries and removes nothing: it changes only the value of status. What relay itself records, and when, does not belong here.
+// to entries and removes nothing: it changes only the value of status. The records that relay itself writes do not belong here.
 package discussion
 
 import (

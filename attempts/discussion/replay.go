@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Replay tells the history of an entry as it was recorded, and nothing else.
+// Replay returns the recorded history of an entry, and nothing else.
 func (l *Ledger) Replay(id string) (full, narrative string, err error) {
 	list, err := l.List()
 	if err != nil {

@@ -2,7 +2,7 @@
 // people record what they did, why, and what the next one has to know.
 //
 // Everything about that format belongs here: the entry and its five types, the JSON Schema, the lenient reader, the strict
-// writer, validation. What relay records when, and from which facts, does not.
+// writer, validation. The records that relay itself writes do not.
 package ledgersync
 
 import (
@@ -101,7 +101,7 @@ type Tool struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 }
 
-// What happened to a file.
+// Actions on a file.
 const (
 	Created  = "created"
 	Modified = "modified"
@@ -117,7 +117,7 @@ type Artifact struct {
 	Summary      string `json:"summary,omitempty"`
 }
 
-// Grounding is what of the project's principles the work rests on.
+// Grounding names the principles of the project that the work follows.
 type Grounding struct {
 	PhilosophyRefs     []string `json:"philosophyRefs,omitempty"`
 	ConstraintsApplied []string `json:"constraintsApplied,omitempty"`

@@ -55,5 +55,5 @@ func parseTime(text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no date and time with a zone, as in 2026-01-16T06:20:00Z", text)
+	return time.Time{}, fmt.Errorf("%q is not a date and time with a zone, as in 2026-01-16T06:20:00Z", text)
 }

@@ -1,4 +1,4 @@
-// Package powerloss has a checkout on a disk in memory that can lose power, for tests of what writes records. What was not synced is then
+// Package powerloss has a checkout on a disk in memory that can lose power, for tests of what writes records. Anything not synced is then
 // kept, lost, torn or zeroed, and names come and go.
 package powerloss
 

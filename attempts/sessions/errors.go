@@ -10,7 +10,7 @@ import (
 	"relay/attempts/internal/durable"
 )
 
-// What can be wrong with the files of the ledger. The error returned names the file.
+// Errors of the ledger's file. The error returned names the file.
 var (
 	ErrMissing = errors.New("there is no agents ledger yet")
 	ErrLocked  = errors.New("another process is writing it")
@@ -21,15 +21,15 @@ var (
 )
 
 // named adds the file to an error, and says which of the above it is.
-func named(file string, err error) error {
+func named(err error) error {
 	if err == nil {
 		return nil
 	}
 	kind := kindOf(err)
 	if kind == nil || errors.Is(err, kind) {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", File, err)
 	}
-	return fmt.Errorf("%s: %w: %w", file, kind, err)
+	return fmt.Errorf("%s: %w: %w", File, kind, err)
 }
 
 // kindOf returns which of the errors above an error of the driver is, or nil.
@@ -44,16 +44,12 @@ func kindOf(err error) error {
 	switch failed.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrLocked
+	case sqlite3.SQLITE_READONLY: // a process was killed while it made the ledger
+		return ErrMissing
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return ErrDamaged
 	}
 	return nil
-}
-
-// halfChanged reports whether a file cannot be read before a change that was broken off is rolled back.
-func halfChanged(err error) bool {
-	failed, ok := errors.AsType[*sqlite.Error](err)
-	return ok && failed.Code() == sqlite3.SQLITE_READONLY_ROLLBACK
 }

@@ -14,12 +14,12 @@ func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err erro
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mark{}, false, nil
 	}
-	return m, err == nil, named(File, err)
+	return m, err == nil, named(err)
 }
 
 // Unmark forgets how far streams have been read.
 func (d *DB) Unmark(ctx context.Context, streams ...string) error {
-	return named(File, inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
 		for _, stream := range streams {
 			if _, err := tx.ExecContext(ctx, sqlUnmark, stream); err != nil {
 				return err
@@ -32,7 +32,7 @@ func (d *DB) Unmark(ctx context.Context, streams ...string) error {
 // Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions
 // that have begun one of them stay, and refer to none. It ignores sessions that do not exist.
 func (d *DB) Forget(ctx context.Context, sessions ...string) error {
-	return named(File, inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
 		for _, id := range sessions {
 			for _, text := range sqlForget() {
 				if _, err := tx.ExecContext(ctx, text, id); err != nil {
@@ -48,7 +48,7 @@ func (d *DB) Forget(ctx context.Context, sessions ...string) error {
 func (d *DB) Shrink(ctx context.Context) error {
 	for _, statement := range []string{sqlVacuum, sqlCheckpoint} {
 		if _, err := d.rows.ExecContext(ctx, statement); err != nil {
-			return named(File, err)
+			return named(err)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Epic  string           // told to whom the lock keeps out
 	Now   func() time.Time // required
-	Check bool             // reads all of the database to find damage, as before it is filled anew
+	Check bool             // reads all of the database to find damage, before an import
 }
 
 // DB is the agents ledger of one folder, opened for writing. There is one at a time, and its methods are called by one goroutine at a
@@ -38,8 +38,8 @@ const (
 	ownPerm       = 0o600
 )
 
-// Open opens the agents ledger of relay's folder for writing, and makes what is missing of it. A damaged file is put aside and begun
-// anew (see PutAside). Errors are ErrLocked, ErrFull, ErrForeign and ErrNewer, about a file that was left as it is, and others.
+// Open opens the agents ledger of relay's folder for writing, and makes what is missing of it. It puts a damaged file aside and makes
+// a new one (see PutAside). Errors are ErrLocked, ErrFull, ErrForeign and ErrNewer, which leave the file unchanged, and others.
 func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	disk, err := durable.OpenDisk(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	d.prepared = map[string]*sql.Stmt{}
 	for name, text := range statements() {
 		if d.prepared[name], err = d.rows.PrepareContext(ctx, text); err != nil {
-			return named(File, err)
+			return named(err)
 		}
 	}
 	return nil
@@ -95,47 +95,25 @@ func (d *DB) inspect(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	db, version, err := openVersion(ctx, d.disk.Path())
-	if err == nil {
-		if version == newest {
-			err = usable(ctx, db)
-		}
-		if err == nil && o.Check {
-			err = check(ctx, db)
-		}
-		err = errors.Join(err, db.Close())
+	db, err := sql.Open("sqlite", location(filepath.Join(d.disk.Path(), File))+"?mode=rw&"+waitForOthers) // takes back an interrupted change
+	if err != nil {
+		return err
 	}
+	if _, err = versionOf(ctx, db); err == nil && o.Check {
+		err = check(ctx, db)
+	}
+	err = errors.Join(err, db.Close())
 	if errors.Is(err, ErrDamaged) {
 		return d.putAside(o.Now())
 	}
 	return err
 }
 
-// usable returns ErrDamaged when the tables are not those that Write fills.
-func usable(ctx context.Context, db *sql.DB) error {
-	for name, text := range statements() {
-		if name == putMark || name == getMark { // their table is made when it is missing
-			continue
-		}
-		s, err := db.PrepareContext(ctx, text)
-		if errors.Is(kindOf(err), ErrLocked) {
-			return named(File, err)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w: %w", File, ErrDamaged, err)
-		}
-		if err := s.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // check reads a whole database, and returns ErrDamaged if it is.
 func check(ctx context.Context, db *sql.DB) error {
 	var found string
 	if err := db.QueryRowContext(ctx, sqlCheck).Scan(&found); err != nil {
-		return named(File, err)
+		return named(err)
 	}
 	if found != "ok" {
 		return fmt.Errorf("%w: %s", ErrDamaged, found)
@@ -155,7 +133,7 @@ func (d *DB) putAside(now time.Time) error {
 	return nil
 }
 
-// PutAside returns the paths of damaged files that Open has renamed. What was in them has to be read in anew.
+// PutAside returns the paths of damaged files that Open has renamed. An import restores their contents.
 func (d *DB) PutAside() []string { return d.aside }
 
 // openFile opens the database for writing, and makes it if it is missing, readable for its owner only.
@@ -169,44 +147,13 @@ func (d *DB) openFile(ctx context.Context) error {
 		err = os.Chmod(path, ownPerm)
 	}
 	if err != nil {
-		return named(File, err)
+		return named(err)
 	}
 	if d.rows, err = sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers+rowPragmas); err != nil {
 		return err
 	}
 	d.rows.SetMaxOpenConns(1)
 	return migrate(ctx, d.rows)
-}
-
-// openVersion opens the database of a folder so that nothing can be written, and returns the version of its schema. It fails as versionOf
-// does.
-func openVersion(ctx context.Context, dir string) (db *sql.DB, version int, err error) {
-	path := filepath.Join(dir, File)
-	if db, err = openReading(path); err != nil {
-		return nil, 0, err
-	}
-	version, err = versionOf(ctx, db)
-	if halfChanged(err) {
-		if err = rollBack(ctx, path); err == nil {
-			version, err = versionOf(ctx, db)
-		}
-		err = named(File, err)
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, db.Close())
-	}
-	return db, version, nil
-}
-
-// rollBack has SQLite take back the change in which a process was killed: a journal is left of it, and a connection that only reads
-// refuses to open the file.
-func rollBack(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", location(path)+"?mode=rw&"+waitForOthers)
-	if err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, sqlVersion)
-	return errors.Join(err, db.Close())
 }
 
 func openReading(path string) (*sql.DB, error) {

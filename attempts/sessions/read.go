@@ -31,12 +31,16 @@ func OpenReadOnly(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, version, err := openVersion(ctx, dir)
-	if err == nil && version == 0 {
-		err = errors.Join(fmt.Errorf("%s: %w", File, ErrMissing), rows.Close())
-	}
+	rows, err := openReading(filepath.Join(dir, File))
 	if err != nil {
 		return nil, err
+	}
+	version, err := versionOf(ctx, rows)
+	if err == nil && version == 0 {
+		err = fmt.Errorf("%s: %w", File, ErrMissing)
+	}
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
 	}
 	return &Reader{rows: rows}, nil
 }
@@ -47,7 +51,7 @@ func (r *Reader) Close() error { return r.rows.Close() }
 func all[T any](ctx context.Context, db *sql.DB, fields func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := db.QueryContext(ctx, selected(query), args...)
 	list, err := scanned(rows, err, fields)
-	return list, named(File, err)
+	return list, named(err)
 }
 
 // scanned reads each row of a query, unless it has failed.

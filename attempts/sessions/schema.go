@@ -24,7 +24,7 @@ func versionOf(ctx context.Context, db *sql.DB) (int, error) {
 	err := db.QueryRowContext(ctx, sqlVersion).Scan(&version, &owner, &tables)
 	switch {
 	case err != nil:
-		return 0, named(File, err)
+		return 0, named(err)
 	case owner != application && (owner != 0 || version != 0 || tables > 0):
 		return 0, fmt.Errorf("%s: %w", File, ErrForeign)
 	case version > newest:
@@ -41,7 +41,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	return named(File, inTx(ctx, db, func(tx *sql.Tx) error {
+	return named(inTx(ctx, db, func(tx *sql.Tx) error {
 		create := sqlMarks
 		if version < newest {
 			create += rowTables + fmt.Sprintf(sqlMigrated, application, newest)

@@ -95,14 +95,14 @@ func (r *Reader) hit(ctx context.Context, d document, match []*regexp.Regexp) (h
 	}
 	for _, m := range match {
 		if !m.MatchString(said) {
-			return Hit{}, false, named(File, err)
+			return Hit{}, false, named(err)
 		}
 	}
 	if r.Clean != nil {
 		said = r.Clean(around(said, first(said, match)))
 	}
 	h.Snippet, h.Origin = snippet(said, first(said, match)), originOf(metadata)
-	return h, err == nil, named(File, err)
+	return h, err == nil, named(err)
 }
 
 // escapes are those of JSON; several of UTF-16 can be one letter.

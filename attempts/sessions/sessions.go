@@ -1,8 +1,9 @@
 // Package sessions keeps the agents ledger: every conversation of an agent as rows of an SQLite database, message by message and tool
 // call by tool call.
 //
-// Everything about that database belongs here: its four tables, the marks of its one writer, search, and the queries that commands print. How the output of an agent CLI becomes rows does not. The database is an index: the transcripts of attempts hold the
-// same, and a reader of them can fill it again from nothing.
+// Everything about that database belongs here: its four tables, the marks of its one writer, search, and the queries that commands print.
+// Turning the output of an agent CLI into rows does not. The database is an index: the transcripts of attempts hold the same data, and a
+// reader of them can fill it again from nothing.
 package sessions
 
 // The files of the agents ledger, in relay's folder. Earlier versions of relay had an index for search in a file of its own.
@@ -53,7 +54,7 @@ type Message struct {
 	ID              string `json:"id"`
 	Session         string `json:"session_id"`
 	Role            string `json:"role"`
-	Content         string `json:"content"`             // as it was said; empty where an assistant only called tools
+	Content         string `json:"content"`             // unchanged; empty where an assistant only called tools
 	Sequence        int64  `json:"sequence"`            // from 0; no two messages of a session have the same
 	Timestamp       int64  `json:"timestamp,omitempty"` // milliseconds
 	Checkpoint      string `json:"checkpoint_id,omitempty"`
@@ -78,7 +79,7 @@ type Turn struct {
 	ToolCalls     int64  `json:"tool_call_count"`
 }
 
-// What became of tool calls.
+// Statuses of tool calls.
 const (
 	Completed = "completed"
 	Cancelled = "cancelled" // still open when the process ended

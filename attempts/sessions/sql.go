@@ -42,7 +42,7 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 	defer cancel()
 	rows, err := r.rows.QueryContext(ctx, fmt.Sprintf(sqlWhole, query, limits.Rows+1))
 	if err != nil {
-		return nil, cmp.Or(context.Cause(ctx), named(File, err))
+		return nil, cmp.Or(context.Cause(ctx), named(err))
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()

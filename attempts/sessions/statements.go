@@ -70,7 +70,7 @@ const (
 const sqlFamily = "WITH RECURSIVE family (id) AS (SELECT id FROM agent_sessions WHERE id = ?1 " +
 	"UNION SELECT s.id FROM agent_sessions AS s JOIN family AS f ON s.parent_session_id = f.id) "
 
-// What gives back room.
+// Statements that give back room.
 const (
 	sqlVacuum     = "VACUUM"
 	sqlCheckpoint = "PRAGMA wal_checkpoint(TRUNCATE)"

@@ -13,7 +13,7 @@ import (
 //
 // Errors are *TakenError, ErrLocked, ErrFull, ErrDamaged, and others.
 func (d *DB) Write(ctx context.Context, b Batch) error {
-	return named(File, inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
 		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
 		if _, err := tx.ExecContext(ctx, sqlAnyOrder); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 	"relay/reanchor"
 )
 
-// Source is a handoff as it was read: an entry of the ledger or an artifact.
+// Source is a handoff: an entry of the ledger or an artifact.
 type Source struct {
 	Entry    *ledgersync.Entry
 	Artifact *artifact.Artifact

@@ -1,8 +1,8 @@
 // Package readback finds what other sessions have left for the next agent: the last handoff, what it says one has to know, open
 // questions, the documents of the project, and what others did to a task's files and discuss of them.
 //
-// It reads the ledger of LedgerSync, artifacts of sessions and discussions, and writes nothing. What relay itself recorded of an epic's
-// attempts is left out: receipts tell it.
+// It reads the ledger of LedgerSync, artifacts of sessions and discussions, and writes nothing. It skips relay's own records of an epic's
+// attempts: briefs have the receipts.
 package readback
 
 import (

@@ -47,8 +47,7 @@ func (k *Keeper) Add(events []attempts.Event) {
 	k.queue = append(k.queue, events...)
 }
 
-// Close waits until the records of all events are written. What it does not come to in ten seconds is told, and made up for by the next
-// run.
+// Close waits until the records of all events are written. After ten seconds it warns and leaves the rest to the next run.
 func (k *Keeper) Close() {
 	if k == nil {
 		return

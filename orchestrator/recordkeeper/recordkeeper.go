@@ -3,7 +3,7 @@
 //
 // The log is the truth, and these files follow it: what was written is kept in a file beside the log ([CursorFile]), and what is missing
 // is made up for by the next that opens the epic. Each record is written once, whenever a crash comes: its id and its name follow from
-// the event. Nothing of others is ever changed. What records say belongs to [relay/orchestrator/records].
+// the event. It never changes anything of others. The contents of records belong to [relay/orchestrator/records].
 package recordkeeper
 
 import (
@@ -201,7 +201,7 @@ func (f *follower) upToDate() bool {
 	return true
 }
 
-// forget begins anew where the log has no more than last events and a cursor says that more are written: it is another log's.
+// forget resets a cursor that is beyond the last event of the log: it is another log's.
 func (f *follower) forget(last uint64) {
 	for _, k := range f.kinds {
 		if k.Seq > last {
@@ -230,8 +230,8 @@ func (f *follower) replay(upTo uint64) error {
 	return err
 }
 
-// take takes in the next events, and writes their records unless they are written. What cannot be written is told once, and left to the
-// next run.
+// take applies the next events, and writes their records unless they are written. It warns once if it cannot write, and leaves the
+// rest to the next run.
 func (f *follower) take(events []attempts.Event) {
 	for i := range events {
 		f.apply(&events[i])

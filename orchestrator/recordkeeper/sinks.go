@@ -199,7 +199,7 @@ func (s *discussionSink) close() {
 	}
 }
 
-// put leaves alone what others have added to an entry: that is no change to put back.
+// put keeps what others have added to an entry.
 func (s *discussionSink) put(found []*records.Records, dry bool) (c Counts, err error) {
 	var list []records.Discussion
 	for _, f := range found {

@@ -24,16 +24,16 @@ func atStop(p *Projector, e *attempts.Event) []Artifact {
 	var out []Artifact
 	over := []ending.Reason{ending.NoRunnableTasks, ending.EpicComplete, ending.NoRunner}
 	if p.now.o.Checkpoints != Never && !slices.Contains(over, ending.Reason(e.RunStopped.Reason)) {
-		out = append(out, named(p, ofRun(p, e, artifact.Checkpoint), e))
+		out = append(out, named(ofRun(p, e, artifact.Checkpoint), e))
 	}
 	a := ofRun(p, e, artifact.Handoff)
 	a.Next = p.now.next(mostItems)
 	a.FilesToReview, a.ContinuationPrompt = filesToReview(p), continuation(p, e)
-	return append(out, named(p, a, e))
+	return append(out, named(a, e))
 }
 
 // named gives an artifact of an event the title of its file.
-func named(p *Projector, a *artifact.Artifact, e *attempts.Event) Artifact {
+func named(a *artifact.Artifact, e *attempts.Event) Artifact {
 	return Artifact{Artifact: a, Title: fmt.Sprintf("%s-%d", e.Run, e.Seq)}
 }
 
@@ -101,7 +101,7 @@ func landed(p *Projector, e *attempts.Event, started *attempts.Started) Artifact
 	a.AgentID = agentOf(started, "").Name
 	addDone(p, a, p.task(e.Task).done)
 	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
-	return named(p, a, e)
+	return named(a, e)
 }
 
 // andNext adds to a text which task would go next.

@@ -13,7 +13,7 @@ import (
 	"relay/orchestrator/text"
 )
 
-// briefed answers the handoff of the attempt before, once another one has been told of it.
+// briefed answers the handoff of the attempt before, once the brief of the next one includes it.
 func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	t := p.task(e.Task)
 	from := t.left
@@ -183,10 +183,6 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	setFiles(entry, ended)
 	entry.SetSummary(e.Task + ": " + summary)
 	return entry
-}
-
-func (p *standing) folderOf(e *attempts.Event) string {
-	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
 }
 
 // setFiles lists what git says was changed. Of an attempt whose event has no more than names, these are in the description.

@@ -41,11 +41,6 @@ func (p *Projector) threadsOf(task string) *threads {
 	return p.threads[task]
 }
 
-// origin names what a discussion is opened from: telling it again gives the same.
-func (p *standing) origin(e *attempts.Event, what string) string {
-	return fmt.Sprintf("%s/%s/%s/%d/%s", p.o.EpicID, e.Task, e.Run, e.Seq, what)
-}
-
 // open begins a discussion about a task; of the whole epic, when the event is about no task.
 func (p *Projector) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
 	t := p.threadsOf(e.Task)

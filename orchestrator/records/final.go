@@ -32,7 +32,7 @@ func final(p *Projector, e *attempts.Event) Artifact {
 			}
 		}
 	}
-	return named(p, a, e)
+	return named(a, e)
 }
 
 // deleted tells which files the last task that changed them has deleted.
@@ -58,17 +58,6 @@ func (p *Projector) allDone() (list []*done) {
 		}
 	}
 	return list
-}
-
-// ids returns the tasks in the order of the plan; without a plan those that events have named.
-func (p *standing) ids() (ids []string) {
-	if p.epic == nil {
-		return sortedKeys(p.ledger.Tasks)
-	}
-	for i := range p.epic.Tasks {
-		ids = append(ids, p.epic.Tasks[i].ID)
-	}
-	return ids
 }
 
 // filesToReview names the work that is kept of gated tasks.

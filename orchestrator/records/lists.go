@@ -12,7 +12,7 @@ const (
 	mostItems = 100 // of a list
 	longItem  = 500 // bytes
 	longText  = 4 << 10
-	notStated = "not stated" // stands for a text that the format requires and nobody has given
+	notStated = "not stated" // stands for a missing text that the format requires
 )
 
 // line returns a text in one line of at most 500 bytes.
@@ -28,7 +28,7 @@ func clip(s string, most int) string {
 	return strings.TrimSpace(plaintext.Head(s, most-len(more))) + more
 }
 
-// stated returns a text, or says that nobody has given one.
+// stated returns the first text that is not empty, or notStated.
 func stated(texts ...string) string {
 	for _, s := range texts {
 		if s = strings.TrimSpace(s); s != "" {

@@ -8,10 +8,6 @@ package records
 
 import (
 	"encoding/json"
-	"fmt"
-	"path"
-
-	"github.com/google/uuid"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
@@ -49,14 +45,6 @@ type Artifact struct {
 	*artifact.Artifact
 
 	Title string
-}
-
-// standing is where an epic stands.
-type standing struct {
-	o      Options
-	epic   *epic.Epic  // the plan of the run; nil: not known
-	graph  *epic.Graph // nil when epic is
-	ledger *attempts.Ledger
 }
 
 // Projector holds what is known of an epic after the events it was given.
@@ -166,49 +154,11 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	return nil
 }
 
-// record is how a task stands.
-func (p *standing) record(id string) attempts.TaskRecord {
-	if record := p.ledger.Tasks[id]; record != nil {
-		return *record
-	}
-	return attempts.TaskRecord{}
-}
-
 func (p *Projector) task(id string) *task {
 	if p.tasks[id] == nil {
 		p.tasks[id] = &task{}
 	}
 	return p.tasks[id]
-}
-
-// flag returns what names the epic to relay's commands; "" when nothing has to.
-func (p *standing) flag() string {
-	if p.o.Listed {
-		return " --epic " + p.o.EpicID
-	}
-	return ""
-}
-
-func (p *standing) file(name ...string) string {
-	if p.o.Listed {
-		name = append([]string{"epics", p.o.EpicID}, name...)
-	}
-	return path.Join(name...)
-}
-
-// planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
-func (p *standing) planned(id string) *epic.Task {
-	if p.graph != nil {
-		if i, ok := p.graph.Index(id); ok {
-			return &p.epic.Tasks[i]
-		}
-	}
-	return &epic.Task{ID: id, Title: id, Kind: epic.KindFeature}
-}
-
-// id names a record: telling it again gives the same name.
-func (p *standing) id(e *attempts.Event, what string) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", p.o.EpicID, e.Run, e.Seq, what)).String()
 }
 
 // IsID reports whether an id can be that of a record: it is made of a name, not of chance.

@@ -7,8 +7,6 @@ import (
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/report"
 )
 
 type run struct {
@@ -98,38 +96,6 @@ func branchOf(p *Projector) string {
 
 func (p *Projector) relay() ledgersync.Agent {
 	return ledgersync.Agent{Name: "relay", Version: p.run.started.Relay}
-}
-
-func (p *standing) title() string {
-	if p.epic != nil && p.epic.Title != "" {
-		return line(p.epic.Title)
-	}
-	return p.o.EpicID
-}
-
-func (p *standing) progress() string {
-	completed, total := p.counts()
-	return fmt.Sprintf("%d of %d tasks completed", completed, total)
-}
-
-func (p *standing) counts() (completed, total int) {
-	all := p.ids()
-	for _, id := range all {
-		if p.record(id).Completed {
-			completed++
-		}
-	}
-	return completed, len(all)
-}
-
-func (p *standing) complete() bool {
-	completed, total := p.counts()
-	return total > 0 && completed == total
-}
-
-func (p *standing) headline(e *attempts.Event) string {
-	completed, total := p.counts()
-	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)
 }
 
 // checksAtEnd says what the checks came to on all that has landed.

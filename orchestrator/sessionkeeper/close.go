@@ -12,8 +12,8 @@ const (
 	mostWait  = 5 * time.Minute
 )
 
-// Close waits until the rows of all attempts are written, for at most five minutes, or ten seconds once ctx is done. What it does not come
-// to is told, and made up for by the next run.
+// Close waits until the rows of all attempts are written, for at most five minutes, or ten seconds once ctx is done. Then it warns,
+// and leaves the rest to the next run.
 func (k *Keeper) Close(ctx context.Context) {
 	if k == nil {
 		return

@@ -14,7 +14,7 @@ type Fork struct {
 	Plan    bool   `json:"plan,omitempty"`   // it was asked for a plan
 	Session string `json:"session"`          // the conversation that was forked
 	Turn    string `json:"turn"`             // in the place of which it goes on
-	Parent  string `json:"parent,omitempty"` // the turn before that one, which it follows; "": it begins anew
+	Parent  string `json:"parent,omitempty"` // the turn before that one, which it follows; "": none
 	Query   string `json:"query"`
 	Runner  string `json:"runner"`
 	Kind    string `json:"kind,omitempty"` // of the runner's CLI
@@ -49,7 +49,7 @@ func (f *Fork) context() string {
 	return string(text)
 }
 
-// forks returns the forks below relay's folder. What cannot be read is none.
+// forks returns the forks below relay's folder that it can read.
 func forks(dir string) (list []*attemptFacts) {
 	runs := filepath.Join(dir, attempts.RunsDir)
 	const maxForkFile = 1 << 20

@@ -23,7 +23,7 @@ type Keeper struct {
 	wake    chan struct{}
 	done    chan struct{}
 
-	// What follows belongs to the goroutine.
+	// Only the goroutine uses the following fields.
 	known attemptList
 	ended []*attemptFacts // attempts that are not in the ledger yet, those of earlier runs first
 	w     writer
@@ -42,7 +42,7 @@ func New(o Options) *Keeper {
 }
 
 // Start begins to keep the ledger: of the attempts in the log up to the event history, those that an earlier run has left, and of those
-// that [Keeper.Add] has been told of and is told of from now on.
+// that [Keeper.Add] has been and will be given.
 func (k *Keeper) Start(ctx context.Context, history uint64) {
 	if k == nil {
 		return
@@ -69,7 +69,7 @@ func (k *Keeper) Add(events []attempts.Event) {
 	k.queue = append(k.queue, facts...)
 }
 
-// run keeps the ledger until the run is over, or until it cannot be kept: that is told once.
+// run keeps the ledger until the run is over, or warns once if it cannot.
 func (k *Keeper) run(ctx context.Context) {
 	defer close(k.done)
 	if err := k.keep(ctx); err != nil && ctx.Err() == nil {
@@ -104,7 +104,7 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for _, path := range db.PutAside() {
-		k.o.Warn("the agents ledger was damaged: it is begun anew, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
+		k.o.Warn("the agents ledger was damaged: relay begins a new one, and the old one is " + filepath.Base(path) + "; relay sessions import fills it")
 	}
 	k.w.db = db
 	if k.ended, err = k.left(ctx); err != nil {

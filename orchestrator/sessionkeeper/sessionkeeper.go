@@ -2,7 +2,7 @@
 // [relay/orchestrator/sessionrows] makes of them.
 //
 // The files of the attempts are the truth, and the ledger is an index of them: what is missing is made up for by the next run, or by an
-// import. Nothing here is worth a run: a ledger that cannot be written is told once, and the run goes on without.
+// import. Nothing here is worth a run: the keeper warns once about a ledger that it cannot write, and the run continues.
 package sessionkeeper
 
 import (
@@ -63,7 +63,7 @@ type Imported struct {
 // ErrNoAttempt is wrapped by the error of Import for a run or path of which relay knows no attempt.
 var ErrNoAttempt = errors.New("no attempt that relay has recorded")
 
-// Import makes the rows of attempts anew from their files, in the place of those that are in the ledger: of all attempts, or with only of
+// Import replaces the rows of attempts by those that it makes from their files: of all attempts, or with only of
 // one run, or of the attempts below a folder or at a transcript. Errors are those of sessions.Open and Write, ErrNoAttempt, and others.
 func Import(ctx context.Context, o Options, only string) (done Imported, err error) {
 	all, err := o.attempts(^uint64(0))

@@ -94,7 +94,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 
 type sink struct {
 	rows  *sessionrows.Assembler
-	flush func() error // called now and then while much is told
+	flush func() error // called now and then during a long stream
 }
 
 // readAll reads the stream to its end. The last line needs no end.

@@ -19,13 +19,6 @@ type call struct {
 	dirty   bool
 }
 
-func (a *Assembler) touchCall(c *call) {
-	if !c.dirty {
-		c.dirty = true
-		a.changed.calls = append(a.changed.calls, c)
-	}
-}
-
 func (a *Assembler) called(s *session, e conversation.Event, at Place) {
 	c := a.calls[e.ID]
 	if c == nil || !c.open {
@@ -36,13 +29,13 @@ func (a *Assembler) called(s *session, e conversation.Event, at Place) {
 	}
 	if len(e.Params) > 0 {
 		c.row.ParamsJSON = string(e.Params)
-		a.bytes += len(e.Params)
+		a.changed.bytes += len(e.Params)
 		if todos := todosOf(c.row.Tool, e.Params); todos != nil && c.message != nil {
 			c.message.meta.Todos = todos
-			a.touch(c.message)
+			a.changed.touch(c.message)
 		}
 	}
-	a.touchCall(c)
+	a.changed.touchCall(c)
 }
 
 func (a *Assembler) newCall(s *session, e conversation.Event, at Place) *call {
@@ -59,7 +52,7 @@ func (a *Assembler) newCall(s *session, e conversation.Event, at Place) *call {
 		m.calls++
 	}
 	a.calls[e.ID] = c
-	a.bytes += rowSize
+	a.changed.bytes += rowSize
 	s.calls++
 	s.turnCalls++
 	s.turnEnd = max(s.turnEnd, e.At)
@@ -88,11 +81,11 @@ func (a *Assembler) returned(s *session, e conversation.Event, at Place) {
 func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64) {
 	c.open = false
 	c.row.Status, c.row.ResultJSON, c.row.CompletedAt = status, string(came), max(at, c.row.StartedAt)
-	a.bytes += len(came)
+	a.changed.bytes += len(came)
 	c.session.turnEnd = max(c.session.turnEnd, at)
 	if m := c.message; m != nil {
 		m.results = append(m.results, result{c.row.ID, c.row.Tool, status})
-		a.touch(m)
+		a.changed.touch(m)
 	}
 	if c.child == nil && c.row.Tool != "Task" && c.row.Tool != "Agent" { // a subagent may go on after its tool has returned
 		delete(a.calls, c.raw)
@@ -102,9 +95,9 @@ func (a *Assembler) close(c *call, status string, came json.RawMessage, at int64
 		if status == sessions.Rejected {
 			s.row.TaskStatus = sessions.Failed
 		}
-		a.closeTurn(s)
+		a.changed.closeTurn(s)
 	}
-	a.touchCall(c)
+	a.changed.touchCall(c)
 }
 
 // todosOf returns the list that a call of a tool for lists of things to do has; nil: it is none.

@@ -2,7 +2,6 @@ package sessionrows
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -58,21 +57,14 @@ func (a *Assembler) newMessage(s *session, id, role string, e conversation.Event
 	if e.At > 0 {
 		m.meta.CreatedAt = time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z07:00")
 	}
-	a.bytes += rowSize
+	a.changed.bytes += rowSize
 	s.next++
 	s.last, s.unread = m, nil
 	if s.dirty = true; s.row.CreatedAt == 0 {
 		s.row.CreatedAt = e.At
 	}
-	a.touch(m)
+	a.changed.touch(m)
 	return m
-}
-
-func (a *Assembler) touch(m *message) {
-	if !m.dirty {
-		m.dirty = true
-		a.messages = append(a.messages, m)
-	}
 }
 
 func (m *message) take() sessions.Message {
@@ -102,8 +94,8 @@ func (a *Assembler) said(s *session, e conversation.Event, at Place) {
 		m.content.WriteString("\n\n")
 	}
 	m.content.WriteString(e.Text)
-	a.bytes += len(e.Text)
-	a.touch(m)
+	a.changed.bytes += len(e.Text)
+	a.changed.touch(m)
 	if e.Role == conversation.Assistant {
 		s.answer, s.turnEnd = m, max(s.turnEnd, e.At)
 		if s.row.Model == "" && e.Model != "" {
@@ -115,7 +107,7 @@ func (a *Assembler) said(s *session, e conversation.Event, at Place) {
 // newSaid begins a message. One in the user's name begins a turn.
 func (a *Assembler) newSaid(s *session, e conversation.Event, at Place) *message {
 	if e.Role == conversation.User {
-		a.closeTurn(s)
+		a.changed.closeTurn(s)
 	}
 	m := a.newMessage(s, a.rowID(s, "message ", e.ID, e.Local, at), string(e.Role), e, at)
 	if e.Role == conversation.User {
@@ -146,29 +138,8 @@ func (s *session) forgetOldest() {
 func (a *Assembler) note(s *session, text string, at Place) *message {
 	m := a.newMessage(s, a.rowID(s, "", "", false, at), sessions.System, conversation.Event{At: at.Seen}, at)
 	m.content.WriteString(text)
-	a.bytes += len(text)
+	a.changed.bytes += len(text)
 	return m
-}
-
-// unreadable puts down a line that cannot be read, or counts it with the one before.
-func (a *Assembler) unreadable(s *session, line []byte, at Place) {
-	u := s.unread
-	if u == nil || s.last != u.m {
-		u = &unread{first: at}
-		u.first.Line = append([]byte(nil), line[:min(len(line), maxQuoted)]...)
-		u.m = a.note(s, "", at)
-		s.unread = u
-	}
-	u.lines++
-	u.m.content.Reset()
-	quoted := strings.ToValidUTF8(string(u.first.Line), "\uFFFD")
-	if u.lines == 1 {
-		fmt.Fprintf(&u.m.content, "1 line at byte %d cannot be read: %s", u.first.Offset, quoted)
-	} else {
-		fmt.Fprintf(&u.m.content, "%d lines from byte %d on cannot be read; the first: %s", u.lines, u.first.Offset, quoted)
-	}
-	a.bytes++
-	a.touch(u.m)
 }
 
 // used takes in what a message has used, or without an id a whole run: what no message tells of came to the last answer.
@@ -181,7 +152,7 @@ func (a *Assembler) used(s *session, id string, u conversation.Usage) {
 	}
 	if id != "" {
 		if m := s.byID[id]; m != nil {
-			a.spend(m, less(u, m.spent()))
+			a.changed.spend(m, less(u, m.spent()))
 		}
 		return
 	}
@@ -195,7 +166,7 @@ func (a *Assembler) used(s *session, id string, u conversation.Usage) {
 		m = s.last
 	}
 	if m != nil {
-		a.spend(m, rest)
+		a.changed.spend(m, rest)
 		s.run = conversation.Usage{}
 	}
 }
@@ -213,20 +184,4 @@ func (m *message) spent() (u conversation.Usage) {
 	}
 	u.CostUSD = m.meta.Relay.CostUSD
 	return u
-}
-
-func (a *Assembler) spend(m *message, more conversation.Usage) {
-	if more == (conversation.Usage{}) {
-		return
-	}
-	if m.meta.Tokens == nil {
-		m.meta.Tokens = &sessions.Tokens{}
-	}
-	m.meta.Tokens.Input += more.Input
-	m.meta.Tokens.Output += more.Output
-	m.meta.Relay.CostUSD += more.CostUSD
-	s := m.session
-	s.run.Input, s.run.Output, s.run.CostUSD = s.run.Input+more.Input, s.run.Output+more.Output, s.run.CostUSD+more.CostUSD
-	s.turnTokens += more.Input + more.Output
-	a.touch(m)
 }

@@ -51,28 +51,20 @@ func (s *session) begin() {
 	s.run = conversation.Usage{}
 }
 
-// current returns the session of the stream; nil: nothing is known of it yet.
-func (a *Assembler) current() *session {
-	if a.begun {
-		return a.main
-	}
-	return nil
-}
-
 // enter makes the session of a stream the current one, and puts down what was asked.
 func (a *Assembler) enter(e conversation.Event, at Place) {
-	id := cmp.Or(e.ID, a.about.Session, a.ownID(""))
+	id := cmp.Or(e.ID, a.about.Session, a.about.ownID(""))
 	if a.about.Qualified {
-		id = a.ownID(id)
+		id = a.about.ownID(id)
 	}
-	if a.begun && a.main != nil && (e.ID == "" || a.main.row.ID == id) {
+	if a.main != nil && (e.ID == "" || a.main.row.ID == id) {
 		return
 	}
 	s := a.sessions[id]
 	if s == nil {
 		s = a.newSession(id, e, at)
 	}
-	a.main, a.begun = s, true
+	a.main = s
 	if e.Model != "" && s.row.Model != e.Model {
 		s.row.Model, s.dirty = e.Model, true
 	}
@@ -82,15 +74,15 @@ func (a *Assembler) enter(e conversation.Event, at Place) {
 }
 
 // ownID makes an id of relay's own for a session.
-func (a *Assembler) ownID(id string) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("relay:"+a.about.Key+id)).String()
+func (a *About) ownID(id string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("relay:"+a.Key+id)).String()
 }
 
 func (a *Assembler) ask(s *session, at int64) {
-	a.closeTurn(s)
+	a.changed.closeTurn(s)
 	m := a.newMessage(s, fmt.Sprintf("%s:%d%s", s.row.ID, a.index, sessions.PromptSuffix), sessions.User, conversation.Event{At: at}, Place{})
 	m.content.WriteString(a.prompt)
-	a.bytes += len(a.prompt)
+	a.changed.bytes += len(a.prompt)
 	s.queries = append(s.queries, m.row.ID)
 	a.prompt, a.asked = "", true
 }
@@ -122,7 +114,7 @@ func (a *Assembler) newSession(id string, e conversation.Event, at Place) *sessi
 
 // sessionOf returns the session that an event is about: that of the stream, or a subagent's.
 func (a *Assembler) sessionOf(e conversation.Event, at Place) *session {
-	if a.current() == nil {
+	if a.main == nil {
 		a.enter(conversation.Event{At: e.At}, at)
 	}
 	if e.Subtask == "" {
@@ -150,7 +142,7 @@ func (a *Assembler) newChild(e conversation.Event, at Place) *session {
 	if c != nil {
 		s.row.ParentMessage, s.row.TaskDescription = c.row.Message, description(c.row.ParamsJSON)
 		c.child, c.row.ChildSession = s, s.row.ID
-		a.touchCall(c)
+		a.changed.touchCall(c)
 	}
 	a.children[e.Subtask] = s
 	return s
@@ -165,22 +157,8 @@ func description(params string) string {
 	return cmp.Or(p.Description, p.Prompt)
 }
 
-// closeTurn ends the turn of a session, if it has an answer.
-func (a *Assembler) closeTurn(s *session) {
-	if s.answer == nil {
-		return
-	}
-	queries, _ := json.Marshal(append([]string{}, s.queries...)) // strings
-	a.turns = append(a.turns, sessions.Turn{
-		ID: s.answer.row.ID, Session: s.row.ID, Parent: s.lastTurn, QueryMessages: string(queries), Response: s.answer.row.ID,
-		Model: cmp.Or(s.answer.model, s.row.Model), Tokens: s.turnTokens, Timestamp: s.turnEnd, ToolCalls: s.turnCalls,
-	})
-	s.lastTurn = s.answer.row.ID
-	s.answer, s.queries, s.turnCalls, s.turnTokens = nil, nil, 0, 0
-}
-
-// rowID returns the id of a row, of one kind, for one that the CLI gave. Where an earlier stream of the session had the same, it is told
-// from that.
+// rowID returns the id of a row, of one kind, for one that the CLI gave. Where an earlier stream of the session had the same, it
+// gets a number.
 func (a *Assembler) rowID(s *session, kind, id string, local bool, at Place) string {
 	switch {
 	case id == "":

@@ -1,13 +1,15 @@
 // Package sessionrows turns what was said and done in the streams of an attempt into rows of the agents ledger.
 //
 // It is pure: events, and what relay knows of the attempt, come in, and rows go out. The same input gives the same rows, in however many
-// steps it comes: so a ledger that is made anew from the files is the one that was written while the agents worked. Where the files are,
+// steps it comes: so a ledger rebuilt from the files is the one that was written while the agents worked. Where the files are,
 // and how the rows are kept, belongs to [relay/orchestrator/sessionkeeper].
 package sessionrows
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"relay/attempts/sessions"
 	"relay/runners/conversation"
@@ -55,25 +57,17 @@ type Assembler struct {
 	about    About
 	stream   Stream
 	index    int    // of the stream; -1: none has begun
-	begun    bool   // its session is known
 	asked    bool   // what was asked is put down
 	prompt   string // that is to be the first message of the stream
 	summary  string
-	latest   int64 // time of what was told last
+	latest   int64 // time of the last event
 	main     *session
 	sessions map[string]*session // by id
 	children map[string]*session // subagents by the id of their call
 	calls    map[string]*call    // of this stream by id: open ones, and those that began a subagent
 	order    []*session
 
-	changed
-}
-
-type changed struct {
-	messages []*message
-	calls    []*call
-	turns    []sessions.Turn
-	bytes    int
+	changed changed
 }
 
 // New returns an assembler for a conversation.
@@ -84,7 +78,7 @@ func New(a About) *Assembler {
 // Begin begins the next stream.
 func (a *Assembler) Begin(s Stream) {
 	a.index++
-	a.stream, a.prompt, a.begun, a.asked = s, s.Prompt, false, false
+	a.stream, a.prompt, a.main, a.asked = s, s.Prompt, nil, false
 	a.children, a.calls = map[string]*session{}, map[string]*call{}
 	for _, one := range a.order {
 		one.begin()
@@ -117,25 +111,43 @@ func (a *Assembler) Event(e conversation.Event, at Place) {
 
 // Unreadable takes in a line that cannot be read, once there is a session. Several in a row are one message.
 func (a *Assembler) Unreadable(line []byte, at Place) {
-	if s := a.current(); s != nil {
-		a.unreadable(s, line, at)
+	s := a.main
+	if s == nil {
+		return
 	}
+	u := s.unread
+	if u == nil || s.last != u.m {
+		u = &unread{first: at}
+		u.first.Line = append([]byte(nil), line[:min(len(line), maxQuoted)]...)
+		u.m = a.note(s, "", at)
+		s.unread = u
+	}
+	u.lines++
+	u.m.content.Reset()
+	quoted := strings.ToValidUTF8(string(u.first.Line), "\uFFFD")
+	if u.lines == 1 {
+		fmt.Fprintf(&u.m.content, "1 line at byte %d cannot be read: %s", u.first.Offset, quoted)
+	} else {
+		fmt.Fprintf(&u.m.content, "%d lines from byte %d on cannot be read; the first: %s", u.lines, u.first.Offset, quoted)
+	}
+	a.changed.bytes++
+	a.changed.touch(u.m)
 }
 
 // Missing takes in that so many bytes of the stream are not there.
 func (a *Assembler) Missing(size int64, at Place) {
-	if s := a.current(); s != nil {
+	if s := a.main; s != nil {
 		a.note(s, strconv.FormatInt(size, 10)+" bytes of the transcript are missing here: it was longer than what relay keeps of one", at)
 	}
 }
 
 // End takes in that the CLI's process is gone: calls that are open were cancelled then, and what was asked is answered as far as it is.
-// at is 0 when nobody knows; then that was when it told something last.
+// at is 0 when the time is unknown; then it is the time of the last event.
 func (a *Assembler) End(at int64) {
 	if at == 0 {
 		at = a.latest
 	}
-	if a.current() == nil {
+	if a.main == nil {
 		began := cmp.Or(at, a.about.Began)
 		a.enter(conversation.Event{At: began}, Place{Seen: began})
 	}
@@ -144,7 +156,7 @@ func (a *Assembler) End(at int64) {
 			a.close(c, sessions.Cancelled, nil, at)
 		}
 		s.open = nil
-		a.closeTurn(s)
+		a.changed.closeTurn(s)
 	}
 }
 
@@ -176,7 +188,7 @@ func (a *Assembler) Count() (sessions, messages, calls int64) {
 }
 
 // Pending returns how many bytes wait to be taken, about.
-func (a *Assembler) Pending() int { return a.bytes }
+func (a *Assembler) Pending() int { return a.changed.bytes }
 
 // Take returns the rows that are new or have changed since the last call.
 func (a *Assembler) Take() sessions.Batch {
@@ -187,14 +199,14 @@ func (a *Assembler) Take() sessions.Batch {
 			s.dirty = false
 		}
 	}
-	for _, m := range a.messages {
+	for _, m := range a.changed.messages {
 		b.Messages = append(b.Messages, m.take())
 	}
 	for _, c := range a.changed.calls {
 		b.ToolCalls = append(b.ToolCalls, c.row)
 		c.dirty = false
 	}
-	b.Turns = a.turns
+	b.Turns = a.changed.turns
 	a.changed = changed{}
 	return b
 }

@@ -72,7 +72,7 @@ func (d *decompressed) Close() error {
 }
 
 // Compress compresses the transcripts below a folder that are large enough for that, until ctx ends. It leaves those of which skip
-// reports true, given the path of the folder they are in. What cannot be compressed stays as it is.
+// reports true, given the path of the folder they are in. It leaves files unchanged that it cannot compress.
 func Compress(ctx context.Context, dir string, skip func(folder string) bool) (freed int64) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -65,7 +65,7 @@ func (c *Copy) restamp(fsys FS) error {
 	return nil
 }
 
-// Emit writes the log as it was.
+// Emit writes the log's contents.
 func (c *Copy) Emit(w io.Writer) error {
 	if c.size <= smallLog {
 		_, err := w.Write(c.buf.Bytes())

@@ -48,8 +48,8 @@ func (d *Disk) Moved() bool {
 	return err != nil || !os.SameFile(here, there)
 }
 
-// Recreate makes the folder again at its old path. What stands in its way is a link or a file that somebody else put
-// there; it is moved aside.
+// Recreate makes the folder again at its old path. It moves a link or a file that stands in its
+// way aside.
 func (d *Disk) Recreate() (FS, error) {
 	info, err := os.Lstat(d.path)
 	if err == nil && !info.IsDir() {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData skips the inode's times, which nobody needs after a crash; the size is synced with the bytes.
+// syncData skips the inode's times, which are not needed after a crash; the size is synced with the bytes.
 func syncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

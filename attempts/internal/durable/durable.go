@@ -82,7 +82,7 @@ func Points() []string {
 // ErrNotRegular means that something other than a file stands where a file belongs: a link, a pipe, a folder.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Stamp tells whether a file is as it was last left, without reading it.
+// Stamp tells whether a file is unchanged, without reading it.
 type Stamp struct {
 	Dev, Ino, Links uint64
 	Size            int64
@@ -137,7 +137,7 @@ func Regular(fsys FS, name string, flag int) (File, error) {
 	return fsys.OpenFile(name, flag, 0)
 }
 
-// The permissions of what is written here: it is nobody else's business, for agents had a hand in it. The folder itself can
+// The permissions of what is written here: only its owner may read it, for agents had a hand in it. The folder itself can
 // be looked into, as the rest of a checkout.
 const (
 	topPerm = fs.FileMode(0o755)

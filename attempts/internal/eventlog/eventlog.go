@@ -69,7 +69,7 @@ func check(text []byte, l *Line) error {
 		l.number(nums.Seq, nums.Synced)
 	}
 	if l.Seq == 0 || l.Seq > maxSeq {
-		return fmt.Errorf("%d is no event's number", l.Seq)
+		return fmt.Errorf("%d is not an event's number", l.Seq)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ type BadLine struct {
 	Why    string
 }
 
-// Tail holds what a crash has left at the end of a log: bytes that nobody was told are safe.
+// Tail holds what a crash has left at the end of a log: bytes that were never acknowledged.
 type Tail struct {
 	Offset int64 // of the first byte to cut
 	Bytes  int64 // 0 when the log ends well

@@ -59,7 +59,7 @@ func Compile(text []byte, formats map[string]Format) (*Schema, error) {
 			if text, ok := v.(string); ok {
 				return check(text)
 			}
-			return nil // what is no text is not for a format to judge
+			return nil // formats are for texts only
 		}})
 	}
 	const name = "schema.json"

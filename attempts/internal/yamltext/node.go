@@ -16,7 +16,7 @@ func Node(v reflect.Value, text func(string) *yaml.Node) *yaml.Node {
 		of, _ := m.MarshalYAML() // those of relay's types do not fail
 		return Node(reflect.ValueOf(of), text)
 	}
-	switch v.Kind() { //nolint:exhaustive // all others are scalars
+	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if !v.IsNil() {
 			if n, ok := reflect.TypeAssert[*yaml.Node](v); ok {
@@ -40,18 +40,7 @@ func Node(v reflect.Value, text func(string) *yaml.Node) *yaml.Node {
 			n.Content = append(n.Content, text(key.String()), Node(v.MapIndex(key), text))
 		}
 	case reflect.Struct:
-		n.Kind = yaml.MappingNode
-		for about, field := range v.Fields() {
-			key, options, _ := strings.Cut(about.Tag.Get("yaml"), ",")
-			switch {
-			case options == "inline":
-				n.Content = append(n.Content, Node(field, text).Content...)
-			case options != "omitempty" || !field.IsZero() && (field.Kind() != reflect.Slice || field.Len() > 0):
-				name := &yaml.Node{}
-				name.SetString(key)
-				n.Content = append(n.Content, name, Node(field, text))
-			}
-		}
+		n.Kind, n.Content = yaml.MappingNode, pairs(v, text)
 	default:
 		_ = n.Encode(v.Interface()) // a number, true or false
 	}
@@ -59,4 +48,20 @@ func Node(v reflect.Value, text func(string) *yaml.Node) *yaml.Node {
 		n.Style = yaml.FlowStyle
 	}
 	return n
+}
+
+// pairs returns the keys and values of a struct.
+func pairs(v reflect.Value, text func(string) *yaml.Node) (list []*yaml.Node) {
+	for about, field := range v.Fields() {
+		key, options, _ := strings.Cut(about.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			list = append(list, Node(field, text).Content...)
+		case options != "omitempty" || !field.IsZero() && (field.Kind() != reflect.Slice || field.Len() > 0):
+			name := &yaml.Node{}
+			name.SetString(key)
+			list = append(list, name, Node(field, text))
+		}
+	}
+	return list
 }

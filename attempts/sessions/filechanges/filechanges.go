@@ -65,7 +65,7 @@ func Record(pattern, into string) (*Recording, error) {
 	return r, err
 }
 
-// What SQLite calls.
+// Names of files that SQLite uses.
 type (
 	openCall     func(tls *libc.TLS, path uintptr, flags, mode int32) int32
 	unlinkCall   func(tls *libc.TLS, path uintptr) int32
@@ -132,7 +132,7 @@ func (r *Recording) copy() {
 		files[i], readErr = os.ReadFile(name)
 		err = errors.Join(err, readErr)
 		if strings.HasSuffix(name, "-shm") {
-			continue // whoever opens the database first makes it anew
+			continue // the first to open the database makes it again
 		}
 		fmt.Fprintln(sum, name, len(files[i]))
 		sum.Write(files[i])

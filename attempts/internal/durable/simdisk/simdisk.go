@@ -42,7 +42,7 @@ type node struct {
 	links   uint64
 	touched uint64
 
-	modified time.Time // as it was set; zero: it was not
+	modified time.Time // zero: it was not set
 }
 
 // change is one operation on a folder: every name in it changes at once.
@@ -276,7 +276,7 @@ func clone(m map[string]*node) map[string]*node {
 	return out
 }
 
-// Moved is always false: nobody else is on this disk.
+// Moved is always false: only this process uses the disk.
 func (d *Disk) Moved() bool { return false }
 
 // Recreate is not needed.

@@ -1,0 +1,193 @@
+package records
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/ending"
+	"relay/orchestrator/report"
+	"relay/orchestrator/text"
+)
+
+// standing is where an epic stands.
+type standing struct {
+	o      Options
+	epic   *epic.Epic  // the plan of the run; nil: not known
+	graph  *epic.Graph // nil when epic is
+	ledger *attempts.Ledger
+}
+
+func (p *standing) folderOf(e *attempts.Event) string {
+	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
+}
+
+// origin names what a discussion is opened from: telling it again gives the same.
+func (p *standing) origin(e *attempts.Event, what string) string {
+	return fmt.Sprintf("%s/%s/%s/%d/%s", p.o.EpicID, e.Task, e.Run, e.Seq, what)
+}
+
+// ids returns the tasks in the order of the plan; without a plan those that events have named.
+func (p *standing) ids() (ids []string) {
+	if p.epic == nil {
+		return sortedKeys(p.ledger.Tasks)
+	}
+	for i := range p.epic.Tasks {
+		ids = append(ids, p.epic.Tasks[i].ID)
+	}
+	return ids
+}
+
+// next returns the tasks that are left, in the order in which they would go, at most so many.
+func (p *standing) next(most int) []string {
+	l := list{}
+	for _, i := range p.waiting() {
+		if len(l.lines) >= most {
+			l.more++
+			continue
+		}
+		l.add("%s: %s", p.epic.Tasks[i].ID, p.epic.Tasks[i].Title)
+	}
+	return l.all()
+}
+
+// waiting returns the tasks that are neither completed nor gated: those that could begin now, the heaviest path first, then those that
+// wait for others.
+func (p *standing) waiting() []int {
+	if p.graph == nil {
+		return nil
+	}
+	var ready, blocked []int
+	for _, i := range p.graph.Order() {
+		record := p.record(p.graph.ID(i))
+		if record.Completed || record.Gate != nil {
+			continue
+		}
+		if slices.ContainsFunc(p.graph.Deps(i), func(d int) bool { return !p.record(p.graph.ID(d)).Completed }) {
+			blocked = append(blocked, i)
+			continue
+		}
+		ready = append(ready, i)
+	}
+	slices.SortStableFunc(ready, func(a, b int) int {
+		heavier := cmp.Compare(p.graph.Weight(b), p.graph.Weight(a))
+		return cmp.Or(heavier, cmp.Compare(p.epic.Tasks[a].Priority, p.epic.Tasks[b].Priority), cmp.Compare(a, b))
+	})
+	return append(ready, blocked...)
+}
+
+func (p *standing) gated() []string {
+	var ids []string
+	if p.graph == nil {
+		return nil
+	}
+	for i := range p.graph.Len() {
+		if p.record(p.graph.ID(i)).Gate != nil {
+			ids = append(ids, p.graph.ID(i))
+		}
+	}
+	return ids
+}
+
+func (p *standing) blockers(e *attempts.Event) []string {
+	l := list{}
+	for _, id := range p.gated() {
+		gate := p.record(id).Gate
+		l.add("%s is gated: %s", id, gate.Text())
+	}
+	for i, causes := range p.causes() {
+		if len(causes) > 0 && p.record(p.graph.ID(i)).Gate == nil {
+			l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
+		}
+	}
+	for _, name := range sortedKeys(p.ledger.Cooldowns) {
+		if c := p.ledger.Cooldowns[name]; c.Until.After(e.At) {
+			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.After(c.Why))
+		}
+	}
+	return l.all()
+}
+
+// causes returns the gated tasks that keep each task of the plan from running.
+func (p *standing) causes() [][]string {
+	if p.graph == nil {
+		return nil
+	}
+	return attempts.AllRootCauses(p.ledger, p.graph)
+}
+
+// record is how a task stands.
+func (p *standing) record(id string) attempts.TaskRecord {
+	if record := p.ledger.Tasks[id]; record != nil {
+		return *record
+	}
+	return attempts.TaskRecord{}
+}
+
+// flag returns what names the epic to relay's commands; "" when nothing has to.
+func (p *standing) flag() string {
+	if p.o.Listed {
+		return " --epic " + p.o.EpicID
+	}
+	return ""
+}
+
+func (p *standing) file(name ...string) string {
+	if p.o.Listed {
+		name = append([]string{"epics", p.o.EpicID}, name...)
+	}
+	return path.Join(name...)
+}
+
+// planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
+func (p *standing) planned(id string) *epic.Task {
+	if p.graph != nil {
+		if i, ok := p.graph.Index(id); ok {
+			return &p.epic.Tasks[i]
+		}
+	}
+	return &epic.Task{ID: id, Title: id, Kind: epic.KindFeature}
+}
+
+// id names a record: telling it again gives the same name.
+func (p *standing) id(e *attempts.Event, what string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", p.o.EpicID, e.Run, e.Seq, what)).String()
+}
+
+func (p *standing) title() string {
+	if p.epic != nil && p.epic.Title != "" {
+		return line(p.epic.Title)
+	}
+	return p.o.EpicID
+}
+
+func (p *standing) progress() string {
+	completed, total := p.counts()
+	return fmt.Sprintf("%d of %d tasks completed", completed, total)
+}
+
+func (p *standing) counts() (completed, total int) {
+	all := p.ids()
+	for _, id := range all {
+		if p.record(id).Completed {
+			completed++
+		}
+	}
+	return completed, len(all)
+}
+
+func (p *standing) complete() bool {
+	completed, total := p.counts()
+	return total > 0 && completed == total
+}
+
+func (p *standing) headline(e *attempts.Event) string {
+	completed, total := p.counts()
+	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)
+}
