@@ -13,7 +13,7 @@ import (
 // State holds what there is to know about a checkout before agents work in it.
 type State struct {
 	Unborn     bool   // no commit yet
-	Detached   bool   // HEAD is no branch
+	Detached   bool   // HEAD is not a branch
 	Operation  string // merge, rebase, cherry-pick or revert that is half done; "" : none
 	Locked     bool   // an index.lock lies there: git is at work, or died
 	Shallow    bool   // the history is cut off
