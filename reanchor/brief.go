@@ -151,7 +151,9 @@ func epicSection(s *sheet, in Input) {
 		tasks []TaskName
 		count int
 	}{
-		{"Done", p.DoneTasks, p.Done}, {"Running now, by other agents", p.RunningTasks, p.Running}, {"Left", p.LeftTasks, p.Left},
+		{"Done", p.DoneTasks, p.Done},
+		{"Running now, by other agents", p.RunningTasks, p.Running},
+		{"Left", p.LeftTasks, p.Left},
 		{"Gated: not tried again until a person says so", p.GatedTasks, p.Gated},
 	} {
 		if len(of.tasks) > 0 {

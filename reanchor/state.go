@@ -5,9 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"relay/internal/plaintext"
 	"slices"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 // State holds what there is to know about a checkout before agents work in it.
