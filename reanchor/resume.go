@@ -33,7 +33,7 @@ func SessionBrief(from Session) []byte {
 	s.list(cutPaths, "The project wants these read before work begins:", paths(from.Required))
 	contextSection(&s, in)
 	if from.Handoff == (Handoff{}) {
-		s.say("There is no handoff.")
+		s.say("No handoff was left.")
 	}
 	if from.Answered != "" {
 		s.say("The handoff was answered already, " + signed(from.Answered, "") + ".")

@@ -95,7 +95,7 @@ func (w *Tree) Readable(ctx context.Context, base string) bool {
 	if err == nil {
 		_, err = w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
 	}
-	return err == nil || gitcmd.Unasked(err) != nil // git could not be asked: there is no sign of damage
+	return err == nil || gitcmd.Unasked(err) != nil // git could not answer, so no damage is known
 }
 
 // OnBranch reports whether HEAD is still the branch the run works on.
