@@ -34,7 +34,7 @@ const (
 	manyItems = 100
 )
 
-// Brief writes what a fresh agent is told, as markdown: git state, epic, task, dependencies, earlier attempts, context,
+// Brief writes the brief of a fresh agent as markdown: git state, epic, task, dependencies, earlier attempts, context,
 // and how to work. The same input gives the same bytes, and sections without content are absent.
 //
 // Text that an agent, a tool or the plan wrote stands between fences longer than any in it, or is brought to one short
@@ -140,9 +140,9 @@ func epicSection(s *sheet, in Input) {
 	if len(about) > 0 {
 		s.say("- " + strings.Join(about, "\n- "))
 	}
-	intro := "What the epic is about:"
+	intro := "The epic's description:"
 	if in.Epic.Whole != "" && len(in.Epic.Description) > epicBytes {
-		intro = "What the epic is about; this is the beginning, all of it is the description in " + pathText(in.Epic.Whole) + ":"
+		intro = "The beginning of the epic's description; all of it is in " + pathText(in.Epic.Whole) + ":"
 	}
 	s.quote(cutEpic, intro, in.Epic.Description, epicBytes)
 	var names []string
@@ -151,7 +151,9 @@ func epicSection(s *sheet, in Input) {
 		tasks []TaskName
 		count int
 	}{
-		{"Done", p.DoneTasks, p.Done}, {"Running now, by other agents", p.RunningTasks, p.Running}, {"Left", p.LeftTasks, p.Left},
+		{"Done", p.DoneTasks, p.Done},
+		{"Running now, by other agents", p.RunningTasks, p.Running},
+		{"Left", p.LeftTasks, p.Left},
 		{"Gated: not tried again until a person says so", p.GatedTasks, p.Gated},
 	} {
 		if len(of.tasks) > 0 {

@@ -13,13 +13,13 @@ import (
 // goOn returns text that says what to do with the work of an attempt that is in the checkout.
 func goOn(a attempts.Attempt) string {
 	if a.Outcome == attempts.Tamper {
-		return "The protected files are as they were before it. The rest of its work is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
+		return "relay has restored the protected files. The rest of its work is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
 	}
 	text := "It was stopped"
 	if took := a.EndedAt.Sub(a.StartedAt).Round(time.Minute); took >= time.Minute {
 		text += " after " + strconv.Itoa(int(took.Minutes())) + " minutes"
 	}
-	return text + ". What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
+	return text + ". Its work until then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in " + code(a.Receipt.Salvage) + "."
 }
 
 // lesson returns text that says what to make of a failure. Work that broke off in the middle is gone on from.

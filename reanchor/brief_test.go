@@ -327,7 +327,7 @@ func checkBrief(t *testing.T, got []byte, budget int) {
 		t.Errorf("a fence is left open:\n%s", got)
 	}
 	known := map[string]bool{
-		"## Git state": true, "## Epic": true, "## Your task": true, "## What your task builds on": true,
+		"## Git state": true, "## Epic": true, "## Your task": true, "## Tasks that your task builds on": true,
 		"## Earlier attempts at this task": true, "## Context": true, "## How to work": true,
 	}
 	for i, line := range outside {
@@ -405,7 +405,7 @@ func TestBriefOfWorkTakenUp(t *testing.T) {
 	}
 	in.TakenUp = 4
 	want := "### Attempt 4: interrupted by the provider's usage limit; not counted as a failure (by claude)\n\n" +
-		"It was stopped after 12 minutes. What it had done by then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in `refs/relay/20260111-users/T2/4`."
+		"It was stopped after 12 minutes. Its work until then is here, not committed: look at git status and git diff HEAD, and go on from there. The same is kept in `refs/relay/20260111-users/T2/4`."
 	if text := string(Brief(in)); !strings.Contains(text, want) || strings.Contains(text, kept) {
 		t.Errorf("the brief does not say that the work is here:\n%s", text)
 	}

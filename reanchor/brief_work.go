@@ -18,7 +18,7 @@ func contextSection(s *sheet, in Input) {
 	}
 	s.section("Context", note+".")
 	s.quote(cutHandoff, "The last handoff, "+signed(in.Handoff.By, in.Handoff.Age)+":", in.Handoff.Text, reportBytes)
-	s.quote(cutHandoff, "What that handoff says one has to know:", in.Handoff.Context, reportBytes)
+	s.quote(cutHandoff, "Context from the last handoff:", in.Handoff.Context, reportBytes)
 	var learned strings.Builder
 	for _, l := range in.Learnings[:min(len(in.Learnings), fewItems)] {
 		learned.WriteString(oneLine(l.Task, 64) + ": " + oneLine(l.Text, 500) + "\n")
@@ -29,7 +29,7 @@ func contextSection(s *sheet, in Input) {
 	for _, e := range in.Entries[:min(len(in.Entries), fewItems)] {
 		done.WriteString(signed(e.By, e.Age) + ", " + oneLine(fileList(e.Files), 1000) + ":\n" + plain(e.Text, 1<<10) + "\n\n")
 	}
-	s.quote(cutEntries, "What others recorded of work on the files of your task, the newest first:", done.String(), reportBytes)
+	s.quote(cutEntries, "Work that others recorded on the files of your task, the newest first:", done.String(), reportBytes)
 	for _, t := range in.Threads[:min(len(in.Threads), fewItems)] {
 		open.WriteString(oneLine(t.Question, 500) + " (" + signed(t.By, t.Age) + ")\n")
 	}
@@ -59,7 +59,7 @@ func andMore(b *strings.Builder, rest int) {
 // workSection is never cut: an agent that does not know how to report fails whatever it does.
 func workSection(s *sheet, in Input, id, title string) {
 	rules := []string{
-		"Nobody can answer you. Ask no questions: decide, and report what you decided and why.",
+		"No person can answer you. Ask no questions: decide, and report what you decided and why.",
 		"Do this task and nothing else; report other work that you find. Follow `AGENTS.md`, `CLAUDE.md` and `CONTRIBUTING.md` where they exist.",
 		whereToWork(in),
 	}
@@ -68,7 +68,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	case in.NoCommits:
 		commit = "Others work in the same checkout: do not commit, relay does that."
 	case in.Agent.Type == "codex" || in.Agent.Type == "":
-		commit += " If git may not write here, relay commits for you: that is no failure."
+		commit += " If git may not write here, relay commits for you: that is not a failure."
 	}
 	rules = append(rules, commit, "Do not weaken, skip or delete tests or commands to make them pass.", done(in.Task))
 	if in.Agent.Forbids != "" {
@@ -104,9 +104,9 @@ func done(t epic.Task) string {
 	free := t.AllowNoChange || t.Kind == epic.KindReview || t.Kind == epic.KindVerify
 	switch {
 	case len(t.Checks) > 0 && free:
-		return "What counts is that the commands of the task pass."
+		return "The task is accepted when its commands pass."
 	case len(t.Checks) > 0:
-		return "What counts is that the commands of the task pass with your change. If it was done before you began, change nothing and report a success that says so."
+		return "The task is accepted when its commands pass with your change. If it was done before you began, change nothing and report a success that says so."
 	case free:
 		return "No command proves this task: what counts is the description and its criteria."
 	}
@@ -127,7 +127,7 @@ const resultForm = `{
   "confident": "true or false: whether you are sure that it does what was asked",
 `
 
-// What is asked of each kind of task.
+// Parts of the report for each kind of task.
 const (
 	builtForm = `  "implementation": {
     "design_decisions": ["how it is built, and why so"],

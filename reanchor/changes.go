@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"relay/internal/plaintext"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 // Caps on how many paths are held at once.
@@ -192,8 +193,13 @@ func between(g *Git, base, head string, options ...string) ([]string, error) {
 
 // HalfDone are the files and folders in which git remembers an operation that has not come to its end, by path and operation.
 var HalfDone = [][2]string{
-	{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"CHERRY_PICK_HEAD", "cherry-pick"},
-	{"REVERT_HEAD", "revert"}, {"sequencer", "cherry-pick"}, {"BISECT_LOG", "bisect"},
+	{"rebase-merge", "rebase"},
+	{"rebase-apply", "rebase"},
+	{"MERGE_HEAD", "merge"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"},
+	{"sequencer", "cherry-pick"},
+	{"BISECT_LOG", "bisect"},
 }
 
 // Operation names the operation that is half done in the checkout; "": none.

@@ -16,7 +16,7 @@ type Said struct {
 	Tools []string // each in one line
 }
 
-// Fork is what an agent is told that goes on from a recorded conversation in another way.
+// Fork has the input of the prompt for an agent that branches from a recorded conversation.
 type Fork struct {
 	Query    string // what it is asked now
 	Said     []Said // before that, in order
@@ -58,7 +58,7 @@ func (f Fork) Prompt() []byte {
 
 // ask writes the query, and how it is answered.
 func (f Fork) ask(s *sheet) {
-	s.section("What you are asked now", "")
+	s.section("Your task now", "")
 	body, _ := quotable(f.Query, len(f.Query), false)
 	s.add(block{head: "\n", body: body, fence: fenceFor(body)})
 	s.say("Commit what you change. It is kept for the person who asks, and becomes no part of anything by itself.")

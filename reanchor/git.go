@@ -23,7 +23,7 @@ var (
 
 // Git is one checkout. Its methods may be called side by side.
 //
-// The repository is found once, by git and under git's ownership rules; after that every command is told where it is.
+// The repository is found once, by git and under git's ownership rules; after that every command gets its path.
 // So a checkout that lost its .git to an agent is an error, and never the user's repository in a folder above it.
 type Git struct {
 	root, gitDir, commonDir string

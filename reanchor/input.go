@@ -7,8 +7,8 @@ import (
 	"relay/epic"
 )
 
-// Input is everything a brief is made from: plain data, so that the same input gives the same bytes anywhere. What is
-// zero has no place in the brief, except where said.
+// Input is everything a brief is made from: plain data, so that the same input gives the same bytes anywhere. The
+// brief leaves out zero fields, except where said.
 type Input struct {
 	Facts      Facts  // of the checkout the agent will work in
 	Base       string // commit the attempt begins from
@@ -27,14 +27,14 @@ type Input struct {
 	Handoff   Handoff    // left by the last run, by a person, or by another program
 	Learnings []Learning // of this epic, most useful first
 	Threads   []Thread   // questions that are open
-	Documents []string   // that the agent is told to follow, as far as they exist in the checkout
+	Documents []string   // that the agent is to follow, as far as they exist in the checkout
 	Required  []string   // documents that the project wants every agent to read, which exist there too
 	Entries   []Entry    // what others recorded of the task's files, the newest first
 
 	// TakenUp is the earlier attempt whose work is in the checkout again, not committed; 0: none.
 	TakenUp int
 
-	Agent Agent // who is told; its zero value is a CLI that relay does not know
+	Agent Agent // who reads it; its zero value is a CLI that relay does not know
 
 	MaxAttempts int           // charged failures after which the task is gated
 	Wall        time.Duration // left for this attempt

@@ -3,10 +3,11 @@ package reanchor
 import (
 	"context"
 	"fmt"
-	"relay/internal/plaintext"
 	"strconv"
 	"strings"
 	"time"
+
+	"relay/internal/plaintext"
 )
 
 // Tree returns the full hash of a commit's tree.

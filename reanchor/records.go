@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"relay/internal/plaintext"
 	"strconv"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 var (

@@ -2,22 +2,22 @@ package reanchor
 
 import "strings"
 
-// Session is what a session of a person's own agent is told when it begins.
+// Session has the input of the brief for a session of a person's own agent.
 type Session struct {
 	Facts     Facts
 	Epic      About // its zero value: there is no epic
 	Progress  Progress
 	Open      []string // work that is left, a line each
-	Handoff   Handoff  // its zero value: nobody has left one
+	Handoff   Handoff  // its zero value: there is none
 	Threads   []Thread
 	Required  []string // documents that the project wants to be read
 	Next      []string // what to do next, a line each
 	MaxBytes  int      // as that of Input
-	Answered  string   // who has answered the handoff already; "" : nobody
+	Answered  string   // author of the answer to the handoff; "": none
 	Directory string   // name of the checkout
 }
 
-// SessionBrief writes what such a session is told, as markdown: git state, epic and open work, documents, the last handoff with open
+// SessionBrief writes that brief as markdown: git state, epic and open work, documents, the last handoff with open
 // questions, and what to do next. It quotes and cuts as [Brief] does.
 func SessionBrief(from Session) []byte {
 	var s sheet
@@ -33,12 +33,12 @@ func SessionBrief(from Session) []byte {
 	s.list(cutPaths, "The project wants these read before work begins:", paths(from.Required))
 	contextSection(&s, in)
 	if from.Handoff == (Handoff{}) {
-		s.say("Nobody has left a handoff.")
+		s.say("No handoff was left.")
 	}
 	if from.Answered != "" {
 		s.say("The handoff was answered already, " + signed(from.Answered, "") + ".")
 	}
-	s.section("What to do next", "")
+	s.section("Next steps", "")
 	s.list(fixed, "In this order:", from.Next)
 	s.fit(budget(from.MaxBytes))
 	return s.bytes()

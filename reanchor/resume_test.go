@@ -42,7 +42,7 @@ func TestSessionBriefOfTooMuch(t *testing.T) {
 func checkSession(t *testing.T, got []byte) {
 	t.Helper()
 	outside, open := unfenced(string(got))
-	own := []string{"## Git state", "## Epic", "## Documents", "## Context", "## What to do next"}
+	own := []string{"## Git state", "## Epic", "## Documents", "## Context", "## Next steps"}
 	for i, line := range outside {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") && i > 0 && !slices.Contains(own, line) || open {
 			t.Errorf("%q is not relay's own", line)

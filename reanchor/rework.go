@@ -10,7 +10,7 @@ type Rework struct {
 	Resumed   bool   // the agent remembers its brief
 }
 
-// Brief writes what the agent is told. in is the attempt's own.
+// Brief writes the brief of the next turn. in is the attempt's own.
 func (r Rework) Brief(in Input) []byte {
 	var s sheet
 	s.add(opening(in, r.Resumed))
@@ -20,7 +20,7 @@ func (r Rework) Brief(in Input) []byte {
 	s.say("- Look at each finding, mend what is right about it, and run the commands of the task again.\n" +
 		"- Where a finding is wrong, leave the code as it is and say in your summary why: the reviewers read it.\n" +
 		"- Change nothing else. Commit as before, further commits on top.\n" +
-		"- When you are done, report your result once more, in the same way as before.")
+		"- When you are done, report your result again, in the same way as before.")
 	s.fit(max(in.MaxBytes, defaultBrief) + smallBrief)
 	return s.bytes()
 }

@@ -38,7 +38,7 @@ type Call struct {
 	Stdin  io.Reader // nil: empty
 	Args   []string  // a builtin and its arguments, after any -c NAME=VALUE; put -- before paths
 	Stdout io.Writer // nil: what git prints is returned, at most Limit bytes
-	Stderr io.Writer // gets what git complains of even when it succeeds; nil: nobody
+	Stderr io.Writer // gets git's messages even if it succeeds; nil: they are dropped
 
 	GitDir   string        // with WorkTree: the repository to use, whatever Dir looks like; "" : git searches from Dir upwards
 	WorkTree string        //
@@ -123,7 +123,7 @@ func Run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	err := run(ctx, c, &out, complaints)
 	if out.err != nil {
-		err = out.err // what git says of its closed pipe is no news
+		err = out.err // git's message about its closed pipe says nothing new
 	}
 	if err == nil {
 		return printed.buf.Bytes(), nil

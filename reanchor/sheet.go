@@ -8,7 +8,7 @@ import (
 // rank is the order in which parts of a brief are cut when it is too long: the smallest first, fixed never.
 type rank int
 
-// What an agent can best do without comes first. What it is asked to do, and how that is proved, comes last.
+// The parts that an agent needs least come first. The task and its proof come last.
 const (
 	fixed rank = iota
 	cutThreads

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"relay/internal/plaintext"
 	"slices"
 	"strings"
+
+	"relay/internal/plaintext"
 )
 
 // State holds what there is to know about a checkout before agents work in it.
 type State struct {
 	Unborn     bool   // no commit yet
-	Detached   bool   // HEAD is no branch
+	Detached   bool   // HEAD is not a branch
 	Operation  string // merge, rebase, cherry-pick or revert that is half done; "" : none
 	Locked     bool   // an index.lock lies there: git is at work, or died
 	Shallow    bool   // the history is cut off

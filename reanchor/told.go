@@ -59,8 +59,9 @@ func unclear(past []attempts.Attempt) []string {
 
 // parts names what is cut of a brief that is too long.
 var parts = map[rank]string{
-	cutThreads: "questions", cutEntries: "work of others", cutLearnings: "learnings", cutHandoff: "handoff", cutOlderAttempts: "older attempts",
-	cutDependencies: "dependencies", cutGit: "git state", cutProgress: "other tasks", cutEpic: "epic", cutDiff: "diff of the last attempt",
+	cutThreads: "questions", cutEntries: "work of others", cutLearnings: "learnings", cutHandoff: "handoff",
+	cutOlderAttempts: "older attempts", cutDependencies: "dependencies", cutGit: "git state", cutProgress: "other tasks", cutEpic: "epic",
+	cutDiff:   "diff of the last attempt",
 	cutOutput: "output of the last attempt", cutReport: "report of the last attempt", cutPaths: "paths", cutTask: "description",
 	cutProof: "criteria and commands",
 }

@@ -39,7 +39,7 @@ func (b *Backup) Save() error {
 	}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil // it is elsewhere, and what is said of a linked worktree holds: there is no copy
+		return nil // it is elsewhere, as with a linked worktree: relay makes a copy of the file only
 	case !info.IsDir():
 		return errors.Join(os.RemoveAll(b.Store), os.MkdirAll(filepath.Dir(b.Store), 0o700), gitcmd.CopyFile(b.GitDir, b.Store+".file"))
 	case !b.intact():

@@ -54,7 +54,7 @@ func sampleHook(rel string) bool {
 }
 
 // inObjects reports whether a file below .git never changes once it is there: an object or a pack, of this repository,
-// of a submodule, or of large-file storage. What else is in these folders (info/alternates, for one) is written in place.
+// of a submodule, or of large-file storage. git writes other files of these folders, such as info/alternates, in place.
 func inObjects(rel string) bool {
 	parts := strings.Split(filepath.ToSlash(rel), "/")
 	for i, part := range parts[:len(parts)-1] {

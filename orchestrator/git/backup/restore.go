@@ -28,8 +28,8 @@ func (b *Backup) readable(ctx context.Context, repo *reanchor.Git) (sound bool) 
 	return sound || ctx.Err() != nil || gitcmd.Unasked(err) != nil
 }
 
-// Restore replaces .git by its copy, and says so in words. What was left of the damaged one is moved aside, not deleted: what it has that
-// is newer can be fetched from there. Nothing is done when it is sound by then: side by side another attempt, or another run, may have
+// Restore replaces .git by its copy, and says so in words. It moves the rest of the damaged one aside: newer commits can be fetched
+// from there. Nothing is done when it is sound by then: side by side another attempt, or another run, may have
 // been quicker.
 func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error) {
 	b.mu.Lock()

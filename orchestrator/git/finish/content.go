@@ -258,7 +258,7 @@ func lagging(ctx context.Context, f *Step, own, branch string) (bool, error) {
 		return false, err
 	}
 	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=%H", f.branch.BranchRef(), "--")
-	if err != nil || been == "" { // without a log nobody knows
+	if err != nil || been == "" { // without a log it cannot be found out
 		return false, err
 	}
 	further, err := f.branch.Git(ctx, strings.NewReader(been+"\n^"+branch+"\n"), "rev-list", "--ignore-missing", "--max-count=1", "--stdin")

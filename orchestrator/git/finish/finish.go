@@ -64,8 +64,8 @@ const (
 	Replay        How = "rebase"
 )
 
-// Plan makes the step, and looks for whatever would be in its way. What keeps it from being taken is a
-// [*text.RefusedError] that says what to type.
+// Plan makes the step, and looks for whatever would be in its way. Its error is a [*text.RefusedError] with commands to type if the
+// step cannot be taken.
 func Plan(ctx context.Context, o Options) (*Step, error) {
 	f := &Step{Into: o.Into, branch: integration.NewBranch(o.Git, o.Epic.ID, o.Landing)}
 	if o.Sign {
@@ -146,7 +146,7 @@ func (f *Step) resolve(ctx context.Context) error {
 	if target, err := f.branch.Git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
 		into, branch := strings.CutPrefix(target, "refs/heads/")
 		if !branch {
-			return &text.RefusedError{Reason: f.Into + " stands for " + target + ", which is no branch", Hint: "relay finish --into BRANCH names another"}
+			return &text.RefusedError{Reason: f.Into + " stands for " + target + ", which is not a branch", Hint: "relay finish --into BRANCH names another"}
 		}
 		f.Into = into
 	}

@@ -258,7 +258,7 @@ func TestFinishRefuses(t *testing.T) {
 			"git switch -q -c other; git worktree add -q ../beside main; rm -rf ../beside", "main",
 			"main is checked out in TEMP/beside, a worktree that is not there any more", "git worktree prune, then relay finish",
 		},
-		"stands for no branch": {"git symbolic-ref refs/heads/alias refs/remotes/origin/main", "alias", "alias stands for refs/remotes/origin/main, which is no branch", "relay finish --into BRANCH names another"},
+		"stands for no branch": {"git symbolic-ref refs/heads/alias refs/remotes/origin/main", "alias", "alias stands for refs/remotes/origin/main, which is not a branch", "relay finish --into BRANCH names another"},
 		"no such branch":       {"true", "nope", "there is no branch nope", "relay finish --into BRANCH names another"},
 		"HEAD":                 {"true", "HEAD", "there is no branch HEAD", "relay finish --into BRANCH names another"},
 		"another name of HEAD": {"true", "@", "there is no branch @", "relay finish --into BRANCH names another"},

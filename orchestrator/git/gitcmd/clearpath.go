@@ -11,7 +11,7 @@ import (
 // MovedRefs is where commits stay reachable whose ref relay has given to others.
 const MovedRefs = "refs/relay-moved/"
 
-// ClearPath makes sure that a file of relay's can be made anew below top, with the folders it is in: an agent that knows its
+// ClearPath makes sure that a file of relay's can be made below top, with the folders it is in: an agent that knows its
 // name can have put anything there, and a pipe would be waited for for ever.
 func ClearPath(top, file string) error {
 	made, err := ClearFolder(top, filepath.Dir(file))

@@ -1,6 +1,6 @@
 // Package gitcmd is what every other package below orchestrator/git is built on: git commands that may write, the locks of
 // refs and of the repository, files that an agent can have written, objects that are there or damaged.
-// Who runs in a checkout, lands or keeps something is told in the packages above.
+// The packages above decide where commands run, and what lands or is kept.
 package gitcmd
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // Writing returns a git command that may write. It runs without the repository's hooks and without asking for a
-// signature: an agent may have put hooks there, and nobody is awake to type.
+// signature: an agent may have put hooks there, and no person is awake to type.
 func Writing(args ...string) reanchor.Call {
 	return reanchor.Call{Writes: true, Limit: MaxPrinted, Env: []string{"GIT_LITERAL_PATHSPECS=1", "GIT_EDITOR=true"}, Args: append([]string{
 		"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.safecrlf=false",
@@ -24,7 +24,7 @@ func Writing(args ...string) reanchor.Call {
 // MaxPrinted bounds what is held of a list of paths.
 const MaxPrinted = 64 << 20
 
-// Nameless returns the settings with which relay commits where nobody has told git a name.
+// Nameless returns the settings with which relay commits where git has no name and address.
 func Nameless() []string {
 	return []string{"-c", "user.name=relay", "-c", "user.email=relay@localhost"}
 }
@@ -43,8 +43,8 @@ func CheckedOut(ctx context.Context, repo *reanchor.Git, branch string) (string,
 	return strings.TrimSpace(string(at)), err
 }
 
-// How long git waits for the lock of a ref, and of all packed ones, in milliseconds; and how old one is that nobody
-// who lives can hold.
+// How long git waits for the lock of a ref, and of all packed ones, in milliseconds; and the age
+// from which no living process can hold one.
 const (
 	refWait    = "core.filesRefLockTimeout=3000"
 	packedWait = "core.packedRefsTimeout=10000"

@@ -42,7 +42,7 @@ func Unconverted(ctx context.Context, repo *reanchor.Git, commit string, paths [
 	})
 }
 
-// converts reports whether git may convert a file on its way in or out, as far as that can be told without asking it.
+// converts reports whether git may convert a file on its way in or out, as far as its configuration and attributes show.
 func converts(repo *reanchor.Git, p string) bool {
 	config := Contents(repo.CommonDir(), []string{"config", "info/attributes"})
 	if config[1] != "" || strings.Contains(config[0], "autocrlf") || strings.Contains(config[0], "attributesfile") {

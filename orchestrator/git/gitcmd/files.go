@@ -79,7 +79,7 @@ func setFolderMode(folder string, d fs.DirEntry, mode fs.FileMode) error {
 	return os.Chmod(folder, mode)
 }
 
-// RemoveIfThere removes a file; that there is none is no error.
+// RemoveIfThere removes a file. A missing file is not an error.
 func RemoveIfThere(path string) error {
 	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -32,7 +32,7 @@ func (r Runner) Run(ctx context.Context, call reanchor.Call) ([]byte, error) {
 	if err == nil || ctx.Err() != nil || !r.locked() {
 		return out, err
 	}
-	// What was killed a moment ago has left its lock, or an editor's git was quicker.
+	// A git that was killed has left its lock, or an editor's git was quicker.
 	if err := errors.Join(r.unlockOwn(), Unlatch(r.Repo, r.Branch)); err != nil {
 		return out, err
 	}
@@ -53,7 +53,7 @@ func (r Runner) locked() bool {
 
 // Unlock removes the locks that a killed git of the attempt has left, or an agent has put there, as far as they are in
 // relay's way. Call it only when the attempt's processes are gone. Of the locks that others take as well, a user at work
-// in the repository for one, only those go that nobody who lives can hold.
+// in the repository for one, only those go that no living process can hold.
 func (r Runner) Unlock() error {
 	return errors.Join(r.unlockOwn(), Unlatch(r.Repo, "config", r.Branch))
 }

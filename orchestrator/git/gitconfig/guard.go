@@ -20,8 +20,8 @@ import (
 // repository and its info files, which all worktrees share. An agent's git config in a worktree is one in the user's
 // repository.
 //
-// Nobody writes down who has changed them. What changes while no agent is at work is the user's. What changes while one
-// is, and steers git, is taken for an agent's and put back; of the rest some is told, and all of it left. See classify.
+// git does not record who changed them. A change while no agent is at work is the user's. A change while one is at work counts as an
+// agent's: relay puts it back if it steers git, and leaves and reports others. See classify.
 type Guard struct {
 	Repo *reanchor.Git // the user's checkout
 	Env  []string      // of agents, by which git finds the user's own files
@@ -30,7 +30,7 @@ type Guard struct {
 	atWork     int           // who runs an agent's code
 	home       []watchedFile // of the user's own, as they are named
 	files      []watchedFile
-	unreported []Tampering // what was put right while nobody was there to be told
+	unreported []Tampering // what was put right, and not reported yet
 }
 
 // Tampering is something that an agent has changed for everybody.
@@ -46,7 +46,7 @@ type watchedFile struct {
 	global     bool // the user's, for all repositories
 	content    []byte
 	there      bool
-	odd        bool // it is no ordinary file, but was so before: that is left alone
+	odd        bool // it is not a regular file, and was not one before: it is left alone
 }
 
 // Enter begins a time in which an agent's code runs. When there was none before, what is there now is the user's.

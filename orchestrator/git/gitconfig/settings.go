@@ -36,7 +36,7 @@ func classify(key string, values []string, known bool) effect {
 	case "filter", "merge", "diff", "url", "include", "includeif", "extensions":
 		return steering
 	case "remote":
-		// One more remote leads nobody astray; remote.pushDefault does. Programs keep notes of their own there, too.
+		// Another remote does no harm; remote.pushDefault does. Programs keep notes of their own there, too.
 		leads := slices.Contains([]string{"url", "pushurl", "fetch", "push", "mirror", "proxy", "vcs", "receivepack", "uploadpack"}, name)
 		if known && leads || name == rest {
 			return steering

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// userFiles returns the files of the user's own that git goes by in every repository, relay's git as well. An agent has the
-// same home. What an agent does there is put back and told, and gates nobody: a user may have done it, or a program's
-// set-up.
+// userFiles returns the files of the user's own that git reads in every repository, relay's git as well. An agent has the
+// same home. relay reverts and reports changes of them, and gates no task for them: a user or the set-up of a program may have
+// made them.
 func (r *Guard) userFiles() []watchedFile {
 	if r.home == nil {
 		r.home = userFilesOf(r.Env)

@@ -16,7 +16,7 @@ import (
 )
 
 // Command is a git command that an agent has run, as git itself has written it down (GIT_TRACE2_EVENT). It is evidence
-// of what the agent did: nobody else's git writes there. That there is none proves nothing, an agent can clear its
+// of what the agent did: no other git writes there. A missing one proves nothing, as an agent can clear its
 // environment.
 type Command struct {
 	Name     string // push
@@ -49,8 +49,8 @@ func Env(folder string) []string {
 	}
 }
 
-// Take returns the commands that git has written down in a folder, and removes the folder. What was put in place of a trace is
-// passed over.
+// Take returns the commands that git has written down in a folder, and removes the folder. It skips what
+// an agent has put in place of a trace.
 func Take(folder string) (list []Command) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

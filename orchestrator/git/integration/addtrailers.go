@@ -30,8 +30,8 @@ type AttemptCommits struct {
 
 // AddTrailers returns head with trailers in the message of every commit of base..head; author, dates and
 // trees stay, signatures do not. The same commits get the same hashes, and a head that has all trailers is returned as
-// it is. What somebody else made and the attempt only took in (what has landed, the user's branch, remotes) is left
-// alone. An [*UnfitError] is the agent's.
+// it is. It leaves alone commits that others made and the attempt took in (landed work, the user's branch, remotes).
+// An [*UnfitError] is the agent's.
 func (b *Branch) AddTrailers(ctx context.Context, w AttemptCommits) (string, error) {
 	commits, err := attemptCommits(ctx, b, w.Base, w.Head, w.Began)
 	if err != nil {

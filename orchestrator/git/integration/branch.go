@@ -1,10 +1,10 @@
 // Package integration is an epic's integration branch: where it is, how the work of attempts is put onto it (marked with
 // trailers, merged or replayed), what of it is whose, and how it is put back when it was moved. All of it happens in the object
-// database; no checkout is touched. What puts the branch onto one of the user's is package finish.
+// database; no checkout is touched. Package finish puts the branch onto one of the user's.
 //
 // Every commit on the branch's first-parent line is a tree on which the checks of the landed task passed, and no check of the
-// epic that passed on the tip fails after a landing. A check that failed from the start, and fails when it is run once more, is
-// not held against tasks. Commits of the branch that the epic began from are added at the start of a run.
+// epic that passed on the tip fails after a landing. A check that failed from the start, and fails in a second run, is
+// not charged to tasks. Commits of the branch that the epic began from are added at the start of a run.
 //
 // refs/relay-tip/EPIC is the authoritative tip; relay/EPIC is the user-visible copy, and follows whenever
 // no worktree has it checked out. Commits that a person adds to it are kept and reported, with what they change of protected

@@ -19,7 +19,7 @@ type commitObject struct {
 	message string
 }
 
-var errNoCommit = errors.New("git gave something that is no commit")
+var errNoCommit = errors.New("git returned an object that is not a commit")
 
 func parseCommit(raw string) (c commitObject, err error) {
 	head, message, _ := strings.Cut(raw, "\n\n")

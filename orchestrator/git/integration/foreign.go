@@ -15,7 +15,7 @@ import (
 // what is on it may be the work of another one, of another checkout or of one that was put away.
 type LedgerView struct {
 	Begun   bool                  // a run of the ledger has worked on it
-	Over    bool                  // it is where it belongs, so that it may have gone on anew
+	Over    bool                  // it is where it belongs, so that another epic may have begun there
 	Landed  []string              // commits with which its tasks have landed
 	Landing []string              // those with which tasks were about to land when a run was killed, and may have
 	Ran     func(run string) bool // whether a run was one of the ledger's
@@ -37,7 +37,7 @@ func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) e
 	}
 	tip, err := b.Tip(ctx)
 	if errors.As(err, new(*text.RefusedError)) {
-		return nil // that is told by who begins
+		return nil // the run reports that when it begins
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func refuseForeign(ctx context.Context, b *Branch, tip, head string, c LedgerVie
 	}
 	name := "relay/" + b.epic
 	return &text.RefusedError{
-		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has begun it anew, or somebody has moved it",
+		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has created it again, or somebody has moved it",
 		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
 	}
 }
@@ -171,7 +171,7 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 	return f, nil
 }
 
-// Trailer returns how git log is told to print the values of a trailer.
+// Trailer returns the format with which git log prints the values of a trailer.
 func Trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
 // missingLanded returns the newest commit that has landed for this ledger, when neither tip nor head has any of those;

@@ -18,7 +18,7 @@ func TestClaim(t *testing.T) {
 	t.Parallel()
 	const (
 		foreign = "the branch relay/lab has commits that this epic's ledger here knows nothing of: %s; another checkout made them, or a ledger that is gone"
-		empty   = "the branch relay/lab has nothing of what this epic's tasks have landed on it: another checkout has begun it anew, or somebody has moved it"
+		empty   = "the branch relay/lab has nothing of what this epic's tasks have landed on it: another checkout has created it again, or somebody has moved it"
 		anew    = "git branch -m relay/lab relay/lab-other, then relay work: the branch is made again with all that landed"
 	)
 	for name, c := range map[string]struct {

@@ -15,7 +15,7 @@ type MergeInput struct {
 	Message  string   // of a merge commit, whole, with its trailers
 	Squash   string   // the same of the one commit that a squash makes, or relay of what an agent left uncommitted
 	Left     string   // the same of commits that relay has made of that
-	Trailers []string // that the task's own commits have: nobody else's are replayed
+	Trailers []string // that the task's own commits have: others are not replayed
 }
 
 // Integrated is a commit that holds a tip and what a task brings to it.
@@ -76,7 +76,7 @@ func forkOf(ctx context.Context, b *Branch, tip, head string) (string, error) {
 	return fork, err
 }
 
-// MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync is no conflict: each side only adds
+// MergeTrees returns the tree of two commits merged, or a [*ConflictError]. A ledger of LedgerSync does not conflict: each side only adds
 // lines to it, and the tree has those of both. With [Branch.Additions] the same holds for lines that both add at one place of a file.
 //
 // The attributes that say how files are merged are those of the user's checkout, and not what is being merged. They

@@ -37,7 +37,7 @@ func replay(ctx context.Context, b *Branch, w work, commits []NamedCommit, messa
 	return made, err
 }
 
-// Rebase makes the commits anew, on top of onto.
+// Rebase replays commits on top of onto, and returns the last one.
 func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit) (string, error) {
 	who, err := committer(ctx, b.Repo)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"relay/reanchor"
 )
 
-// signWall is how long git may take for a signature. A key that waits for a person takes longer, and nobody is there.
+// signWall is how long git may take for a signature. A key that waits for a person takes longer.
 const signWall = 10 * time.Second
 
 // signer signs what is put onto a branch, and remembers what it could not.
@@ -73,7 +73,7 @@ func (b *Branch) Unsigned() string {
 	return why
 }
 
-// signing is a call of git that signs, where nobody can be asked for anything.
+// signing returns a call of git that signs and cannot ask anything.
 func signing(args []string, message string, env ...string) reanchor.Call {
 	call := gitcmd.Writing(args...)
 	call.Stdin = strings.NewReader(message)

@@ -15,8 +15,8 @@ type Restored struct {
 	Serious bool   // an attempt could have been judged by something else than its commits
 }
 
-// TipGuard knows where the integration branch is during a run: where relay has put it. What a person adds to it meanwhile is
-// taken in; any other move is put back. Agents work in repositories of their own and do not reach it.
+// TipGuard knows where relay has put the integration branch during a run. It accepts commits that a person adds meanwhile, and reverts any
+// other move. Agents work in repositories of their own and do not reach it.
 type TipGuard struct {
 	Branch *Branch
 	// Describe says, in words to go on with, what is serious about commits that are taken in; nil: nothing.
@@ -24,7 +24,7 @@ type TipGuard struct {
 
 	mu         sync.Mutex
 	tip        string   // where relay has put it
-	unreported Restored // what was found and put right while something landed: the next one to look is told
+	unreported Restored // what was found and put right while something landed; Mend reports it
 }
 
 // Tip returns the commit that attempts begin from now.
@@ -106,7 +106,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 	if branch == g.tip {
 		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Serious: true}, nil
 	}
-	if tip == g.tip && branch != "" { // nobody but relay moves its own ref
+	if tip == g.tip && branch != "" { // only relay moves its own ref
 		added, err := g.Branch.Contains(ctx, branch, g.tip)
 		if err != nil {
 			return found, err
@@ -127,7 +127,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 	return found, g.putBack(ctx, g.Branch.BranchRef(), branch)
 }
 
-// takeIn makes what a person has added part of what relay goes by. The next one to look is told.
+// takeIn makes the commits that a person has added the tip, and notes them for Mend.
 func (g *TipGuard) takeIn(ctx context.Context) error {
 	tip, err := g.Branch.Tip(ctx)
 	if err != nil || tip == g.tip {
@@ -160,7 +160,7 @@ func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error)
 	return ", and keeps what was there as " + ref, nil
 }
 
-// describeTaken returns text that says what of a person's has become part of what relay goes by.
+// describeTaken returns text that names the commits that a person has added.
 func (g *TipGuard) describeTaken(ctx context.Context, from, to string) string {
 	list, err := g.Branch.Git(ctx, nil, "rev-list", "--max-count=100", from+".."+to)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func TestWordsForObjects(t *testing.T) {
 	slowtest.Skip(t)
 	t.Parallel()
-	if _, err := parseCommit("blob"); err == nil || err.Error() != "git gave something that is no commit" {
+	if _, err := parseCommit("blob"); err == nil || err.Error() != "git returned an object that is not a commit" {
 		t.Errorf("got %v", err)
 	}
 	if got, want := WithTrailers("", []string{"Relay-Task: T1"}), "(no message)\n\nRelay-Task: T1\n"; got != want {

@@ -29,8 +29,8 @@ const (
 	aside    = ".kept"         // ends the name of a discussion that cannot go back to its place, for git has put another one there
 )
 
-// Do calls f while the ledger and tracked discussions are as HEAD has them. Afterwards they have again what they had before, behind what git
-// has put there. A nil Apart only calls f, and so does f's own Do.
+// Do calls f while the ledger and tracked discussions are as HEAD has them. Afterwards it adds again what they had before, behind what
+// git has put there. A nil Apart only calls f, and so does f's own Do.
 func (a *Apart) Do(ctx context.Context, f func() error) error {
 	if a == nil || a.busy {
 		return f()

@@ -87,7 +87,7 @@ func lineSet(text []byte) map[string]bool {
 	return set
 }
 
-// read returns the ledger of a checkout; what is no regular file is empty.
+// read returns the ledger of a checkout; "" if it is not a regular file.
 func read(top string) []byte {
 	return []byte(gitcmd.Plain(filepath.Clean(ledgersync.Path(top)), ledgerMost))
 }

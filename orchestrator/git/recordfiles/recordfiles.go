@@ -1,8 +1,8 @@
 // Package recordfiles knows which files and lines of a checkout are records of relay, and keeps git's work and these records apart.
 //
-// The ledger of LedgerSync and the artifacts of sessions lie in the user's checkout and may be tracked there. What relay adds to them is
-// the user's to commit: it is no part of an attempt, it holds up no command, and no git command of relay loses it. What records say, and
-// when they are written, belongs to packages records and recordkeeper.
+// The ledger of LedgerSync and the artifacts of sessions lie in the user's checkout and may be tracked there. The user commits what
+// is added to them: it does not belong to an attempt, it holds up no command, and no git command of relay loses it. Packages records and
+// recordkeeper decide what records say, and when they are written.
 package recordfiles
 
 import (
@@ -24,7 +24,7 @@ const Ledger = ledgersync.Folder + "/" + ledgersync.LedgerFile
 const tag = "relay"
 
 // OwnFile reports whether a file of a checkout, whose top folder is given, is written by relay alone: an artifact of a run, what relay
-// puts beside the ledger, or a ledger in which nobody else's lines are.
+// puts beside the ledger, or an empty ledger.
 func OwnFile(top, p string) bool {
 	full := filepath.Join(top, filepath.FromSlash(p))
 	switch {

@@ -16,14 +16,14 @@ import (
 	"relay/orchestrator/git/support"
 )
 
-// Aside is a folder for the slots of work that is no run: a run may be at work in its own. Its holder has the lock beside it, by which
+// Aside is a folder for the slots of a plan or a fork: a run may be at work in its own. Its holder has the lock beside it, by which
 // [Finder] tells what is at work from what was killed.
 type Aside struct {
 	Dir  string // absolute
 	held *attempts.Held
 }
 
-// AsideKind is a kind of work that is no run.
+// AsideKind is a kind of work besides runs.
 type AsideKind string
 
 // Kinds of such work, by the end of the name of the folder that has its folders.
@@ -43,7 +43,7 @@ func asideDir(worktrees string, kind AsideKind, id string) string {
 	return filepath.Join(worktrees+string(kind), id)
 }
 
-// HoldAside takes the folder of the work id, which nobody else may have. worktrees is Worktree.Dir in the options of a run.
+// HoldAside takes the folder of the work id, or fails if another process has it. worktrees is Worktree.Dir in the options of a run.
 func HoldAside(ctx context.Context, worktrees string, kind AsideKind, id string) (a *Aside, err error) {
 	dir := asideDir(worktrees, kind, id)
 	if err := support.CheckFolder(dir); err != nil {
@@ -196,7 +196,7 @@ func (o Finder) forking(branch string) (string, error) {
 func heldAside(dir string) (*attempts.Holder, error) {
 	who, err := attempts.HeldBy(dir + lockSuffix)
 	if missing(err) { // not even the folder around it is there
-		return nil, nil //nolint:nilnil // nobody, as of attempts.HeldBy
+		return nil, nil //nolint:nilnil // no holder, as of attempts.HeldBy
 	}
 	return who, err
 }

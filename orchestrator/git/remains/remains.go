@@ -35,7 +35,7 @@ type Leftover struct {
 // LeftoverKind names a sort of things that runs leave behind.
 type LeftoverKind string
 
-// What runs leave behind.
+// Kinds of leftovers.
 const (
 	LeftWorktree LeftoverKind = "worktree"
 	LeftBranch   LeftoverKind = "branch"
@@ -101,7 +101,7 @@ func (o Finder) Remove(ctx context.Context, l Leftover) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = lock.Release() }() // what stays behind is no lock
+		defer func() { _ = lock.Release() }() // a file that stays does not lock
 		now, err := o.branches(ctx)
 		for _, b := range now {
 			if b.Name == l.Name && b.Why != "" {

@@ -18,7 +18,7 @@ type acquisition struct {
 	name, path, commit, branch string
 }
 
-// reuse brings a slot that relay left to the commit. The error is [ErrSpoiled] when it has to be made anew.
+// reuse brings a slot that relay left to the commit. The error is [ErrSpoiled] if it has to be rebuilt.
 func (a *acquisition) reuse(ctx context.Context, s *state) (*reanchor.Git, error) {
 	if !isDir(a.path) || !isDir(filepath.Join(a.path, ".git")) {
 		return nil, ErrSpoiled
@@ -136,8 +136,8 @@ func (a *acquisition) leave(mode os.FileMode) error {
 		return err
 	}
 	if err := os.Link(index, kept); err != nil {
-		a.pool.forget(a.name) // a file system without links: it is made anew each time
-		return nil            //nolint:nilerr // a file system without links: it is made anew each time
+		a.pool.forget(a.name) // a file system without links: the slot is rebuilt each time
+		return nil            //nolint:nilerr // a file system without links: the slot is rebuilt each time
 	}
 	sum, err := fileSum(kept)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // there. Every object is checked. base is a commit that both have.
 func (p *Pool) Fetch(ctx context.Context, from *reanchor.Git, commit, base, ref string) error {
 	if p.partial() {
-		return fetchPack(ctx, p, from, commit, base, ref)
+		return p.fetchPack(ctx, from, commit, base, ref)
 	}
 	call := gitcmd.Writing(
 		"-c", "fetch.fsckObjects=true", "-c", "protocol.version=2", "-c", "protocol.file.allow=always", "-c", "fetch.writeCommitGraph=false",
@@ -35,7 +35,7 @@ func (p *Pool) partial() bool {
 }
 
 // fetchPack fetches into a partial clone: git checks each object, but not that the objects it names are there.
-func fetchPack(ctx context.Context, p *Pool, from *reanchor.Git, commit, base, ref string) (err error) {
+func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, ref string) (err error) {
 	path, err := p.scratch("pack-" + commit)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func NewNames(pool *Pool) *Names {
 	return &Names{pool: pool, taken: make(map[string]bool)}
 }
 
-// Take takes the first name of a kind that nobody has, and reports whether this run has not used it before.
+// Take takes the first free name of a kind, and reports whether this run has not used it before.
 func (n *Names) Take(kind string) (name string, first bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,8 +44,8 @@ func (n *Names) Take(kind string) (name string, first bool) {
 	}
 }
 
-// TakeEmpty takes a name whose slot has nothing in it that would be lost. What an earlier run has left there may be all there is
-// of an attempt's work: such a name stays taken and is given to nobody.
+// TakeEmpty takes a name whose slot has nothing in it that would be lost. A slot may have the only copy of an earlier attempt's work:
+// its name stays taken.
 func (n *Names) TakeEmpty(ctx context.Context, kind string) (string, error) {
 	for {
 		name, first := n.Take(kind)

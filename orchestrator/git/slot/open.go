@@ -15,12 +15,12 @@ import (
 // ErrGone means that a slot's folder is not there. That a file is missing in it is another error: the attempt's work may be there.
 var ErrGone = errors.New("the slot is gone")
 
-// Open returns slot name as an attempt has left it; its files stay as they are. What says how git reads the slot is put
-// back first, so that what an agent has set there has no say in what relay does next. When the folder is gone, or
+// Open returns slot name as an attempt has left it; its files stay as they are. It first
+// restores the files that steer git there, so that an agent's settings do not affect relay's next steps. When the folder is gone, or
 // something else stands in its place, the error is [ErrGone].
 //
-// A repository that is gone, or that git cannot read, is made anew around the files, on branch at commit: lost reports
-// that. What had been committed in it and not been fetched is only in the files then.
+// A repository that is gone, or that git cannot read, is created again around the files, on branch at commit: remade reports
+// that. Commits in it that were not fetched are lost then; their files stay.
 func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *reanchor.Git, remade bool, err error) {
 	path, err := p.path(name)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Package slot makes and reuses slots: repositories of relay's own in which agents, checks and reviewers work. A slot borrows the
 // objects of the user's repository (objects/info/alternates) and shares nothing else with it: refs, stash, configuration, index,
-// hooks and reflogs are its own, so that nothing done inside one changes the user's repository. What an attempt has made enters
+// hooks and reflogs are its own, so that nothing done inside one changes the user's repository. An attempt's commits enter
 // the user's repository by a fetch that checks every object.
 //
 // Pool makes slots in files, without a clone, so that a shallow, partial, sparse or SHA-256 repository gives slots of its kind.
 // Each use begins with a new .git; only the index is kept, under a name and checksum that agents do not change, so that git
 // writes just the files that differ. Before relay works where an agent has been, Open restores the files that steer git, and
-// makes a damaged repository anew around the files. Pool.Fetch brings commits into the user's repository, with every object
+// creates a damaged repository again around the files. Pool.Fetch brings commits into the user's repository, with every object
 // checked, under relay's own refs: refs/heads/relay-tasks and refs/relay. Bases in use are below refs/relay-tip, and what is
 // about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them.
 package slot
@@ -37,7 +37,7 @@ type Pool struct {
 	workers int           // of one checkout; 0: one for each CPU
 
 	mu     sync.Mutex
-	real   string            // Dir without symbolic links, as it was at first
+	real   string            // Dir without symbolic links, when it was first used
 	states map[string]*state // of slots that this pool has left, by name
 
 	reading sync.Mutex
@@ -248,7 +248,7 @@ func (p *Pool) path(name string) (string, error) {
 	return filepath.Join(dir, name), err
 }
 
-// dir returns Dir without symbolic links, as it was at first, and makes it when it is needed.
+// dir returns Dir without symbolic links, when it was first used, and makes it when it is needed.
 func (p *Pool) dir(needed bool) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // Pushed lists the branches of remotes that were moved by a push from a slot since this was last asked, as the slot's logs
-// say: nobody else writes there.
+// say: only the slot's git writes there.
 func Pushed(repo *reanchor.Git) (branches []string) {
 	root := filepath.Join(repo.GitDir(), "logs", "refs", "remotes")
 	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // there may be none

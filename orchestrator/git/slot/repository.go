@@ -176,7 +176,7 @@ func cut(p *Pool, dir string) error {
 
 // refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
 // they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
-// not: nobody builds on what has not landed.
+// not: no task builds on work that has not landed.
 func refsFor(ctx context.Context, p *Pool) (string, error) {
 	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // settings are those in force in the user's checkout that a slot would not have by itself: who commits, how files are converted, where
-// remotes are. What makes git start programs of the repository, or sends it elsewhere (hooks, url rewrites, addresses to push to), is not
+// remotes are. Settings that make git start programs of the repository or send it elsewhere (hooks, url rewrites, push addresses) are not
 // among them. Who may log in where is said to agents by their environment.
 type settings struct {
 	list    [][2]string // key and value

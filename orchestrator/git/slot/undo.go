@@ -13,7 +13,7 @@ import (
 )
 
 // Undo restores the tracked files of slot name that protected covers to what its commit has, and returns those that
-// differed. Everything else in it stays. When the index is not as relay left it, nobody can say what is tracked: the
+// differed. Everything else in it stays. If the index is not as relay left it, the tracked files are not known: the
 // error is [ErrSpoiled]. Where a file system knows no links, nothing is looked at.
 func (p *Pool) Undo(ctx context.Context, name string, protected func(path string) bool) ([]string, error) {
 	s := p.state(name)

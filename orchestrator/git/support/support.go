@@ -109,7 +109,7 @@ func CheckFolder(dir string) error {
 	return nil
 }
 
-// newEnough reports whether a version of git is new enough. What cannot be read is taken for newer.
+// newEnough reports whether a version of git is new enough. It takes a version that it cannot read for newer.
 func newEnough(version string) bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {

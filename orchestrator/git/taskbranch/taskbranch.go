@@ -41,7 +41,7 @@ func (b Branch) Unmerged(ctx context.Context, repo *reanchor.Git) (string, error
 	return "", err
 }
 
-// What makes a branch of a task a person's.
+// Reasons why a branch of a task is a person's.
 const (
 	unkeptWords = "commits that have neither landed nor been kept elsewhere: "
 	onItWords   = "it is checked out in "

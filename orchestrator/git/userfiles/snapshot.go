@@ -92,7 +92,7 @@ func (s *Snapshot) commit(ctx context.Context, paths []string) error {
 	if err != nil { // there are conflicts in it
 		staged = s.Head + "^{tree}"
 	}
-	// 1: not all could be read. What a person sees of them in the checkout is lost to an agent as well.
+	// 1: not all could be read. An agent cannot read these files either.
 	_, err = s.git(ctx, paths, "add", "--all", "--sparse", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
 	if err != nil && reanchor.ExitCode(err) != 1 {
 		return err
@@ -109,7 +109,7 @@ func (s *Snapshot) commit(ctx context.Context, paths []string) error {
 	return err
 }
 
-// git runs a command that goes by the snapshot's own index, with paths on its stdin.
+// git runs a command with the snapshot's own index, with paths on its stdin.
 func (s *Snapshot) git(ctx context.Context, paths []string, args ...string) (string, error) {
 	call := gitcmd.Writing(args...)
 	call.Env = append(call.Env, "GIT_INDEX_FILE="+s.index)

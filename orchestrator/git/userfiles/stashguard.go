@@ -31,7 +31,7 @@ func (g *StashGuard) Record() (err error) {
 }
 
 // Mend puts back what is gone of the user's entries, once: they may have dropped it themselves. It returns what a person
-// should know. What is new is the user's from now on.
+// should know. New entries are the user's from now on.
 func (g *StashGuard) Mend(ctx context.Context, byAgent bool) ([]string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

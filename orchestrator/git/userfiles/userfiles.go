@@ -19,7 +19,7 @@ import (
 )
 
 // Set names what in a checkout is the user's own: untracked and ignored files and folders that were there before the run,
-// which are never committed and never removed, and tracked files that git was told not to look at.
+// which are never committed and never removed, and tracked files with a flag that hides changes from git.
 // In methods that take a [gitcmd.Runner] it is that of the checkout.
 type Set struct {
 	own    map[string]bool // paths; of folders with a slash at the end
@@ -58,7 +58,7 @@ func (u *Set) Release(ctx context.Context, run gitcmd.Runner, commit string) err
 }
 
 // Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
-// .gitignore would have them committed), and changes that git was told not to look at.
+// .gitignore would have them committed), and changes that flags hide from git.
 func (u *Set) Record(ctx context.Context, run gitcmd.Runner) error {
 	out, err := run.Git(ctx, nil, gitcmd.StatusAll()...)
 	if err != nil {
@@ -93,7 +93,7 @@ func (u *Set) Has(p string) bool {
 	return false
 }
 
-// flagged lists tracked files that git was told not to look at, and that are there.
+// flagged lists tracked files with a flag that hides their changes from git.
 func flagged(ctx context.Context, run gitcmd.Runner) (assumed, skipped []string, err error) {
 	out, err := run.Git(ctx, nil, "ls-files", "-v", "-z")
 	for entry := range strings.SplitSeq(string(out), "\x00") {

@@ -15,7 +15,7 @@ import (
 )
 
 // SetAside makes a commit that has files as they are now in the checkout, on top of HEAD, and moves no branch. The files
-// stay where they are. The same files on the same HEAD are the same commit. What git does not take is noted with [Tree.Leave].
+// stay where they are. The same files on the same HEAD are the same commit. It notes files that git does not take with [Tree.Leave].
 func (w *Tree) SetAside(ctx context.Context, paths []string, message string) (commit string, err error) {
 	index := filepath.Join(w.Repo.GitDir(), "relay-aside")
 	defer func() { err = errors.Join(err, gitcmd.RemoveIfThere(index), gitcmd.RemoveIfThere(index+".lock")) }()

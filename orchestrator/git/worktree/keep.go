@@ -16,8 +16,8 @@ func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
 	return point(ctx, w, ref, commit, func() ([]string, error) { return nil, nil })
 }
 
-// Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. What was there and
-// is not in the commit stays reachable as aside.
+// Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. A commit that was there and
+// is not part of the new one stays reachable as aside.
 func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
 	err = point(ctx, w, ref, commit, func() ([]string, error) {
 		was, err := homeOf(w).Ref(ctx, ref)

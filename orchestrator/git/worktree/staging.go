@@ -26,8 +26,8 @@ const (
 	probes      = 20  // files that are written to see whether there is room
 )
 
-// all stages changes of tracked files, and fresh files. If git refuses them together, they are staged one by one. It returns the fresh files
-// that git does not take. Its error is the refusal if the repository takes nothing, as on a full disk.
+// all stages changes of tracked files, and fresh files. If git refuses them together, it stages them one by one. It returns the fresh
+// files that git does not take. Its error is the refusal if the repository takes nothing, as on a full disk.
 func (s *staging) all(ctx context.Context, fresh []string) (left []string, err error) {
 	_, refusal := s.run.Git(ctx, nil, "add", "--sparse", "--update")
 	if refusal == nil && len(fresh) > 0 {

@@ -1,5 +1,5 @@
 // Package worktree is the checkout that one attempt works in: its changes are committed, kept under refs, taken back, and
-// brought into the checkout again. Which files are the user's is told by package userfiles.
+// brought into the checkout again. Package userfiles knows which files are the user's.
 package worktree
 
 import (
@@ -32,7 +32,7 @@ type Tree struct {
 	Records *recordfiles.Apart // keeps records of relay out of what an attempt has done; nil: none are written here
 
 	left       map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
-	unreported []string        // of left, what nobody was told of yet
+	unreported []string        // of left, paths that Noted has not returned yet
 	stage      staging         // of the last commit that relay made
 }
 
@@ -95,7 +95,7 @@ func (w *Tree) Readable(ctx context.Context, base string) bool {
 	if err == nil {
 		_, err = w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
 	}
-	return err == nil || gitcmd.Unasked(err) != nil // then nobody knows of anything wrong
+	return err == nil || gitcmd.Unasked(err) != nil // git could not answer, so no damage is known
 }
 
 // OnBranch reports whether HEAD is still the branch the run works on.
