@@ -37,15 +37,15 @@ func TestAgentsGoOnWhileAReviewerIsLimited(t *testing.T) {
 		want string
 	}{
 		"one job": {
-			Options{Jobs: 1, Isolation: engine.IsolationWorktree},
+			Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 1, Isolation: engine.IsolationWorktree}}},
 			"A claude 0s, B claude 30s, A review 3h0m30s, B review 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s",
 		},
 		"two jobs": {
-			Options{Jobs: 2, Isolation: engine.IsolationWorktree},
+			Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2, Isolation: engine.IsolationWorktree}}},
 			"A claude 0s, B claude 0s, C claude 30s, D claude 1m0s, E claude 1m30s, A review 3h0m30s, C review 3h1m0s, D review 3h1m30s, E review 3h2m0s, F claude 3h2m30s",
 		},
 		"where work that waits is in the way": {
-			Options{Jobs: 1},
+			Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 1}}},
 			"A claude 0s, A review 3h0m30s, B claude 3h1m30s, C claude 3h2m30s, D claude 3h3m30s, E claude 3h4m30s, F claude 3h5m30s",
 		},
 	} {
@@ -68,7 +68,7 @@ func TestWorkGoesOnWithoutAReviewer(t *testing.T) {
 	for _, id := range []string{"A", "B", "C", "D", "E", "F"} {
 		script[id] = always(step{takes: time.Minute, outcome: attempts.Auth, why: "not logged in", limited: "codex"})
 	}
-	o := Options{Jobs: 1, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 1, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}
 	simulate(t, sixWithoutOrder, o, script, func(s *simulated, _ *attempts.Store, err error) {
 		worked := slices.DeleteFunc(slices.Clone(s.log), func(line string) bool { return strings.Contains(line, "review") })
 		got := strings.Join(worked, ", ")
@@ -88,7 +88,7 @@ func TestWorkGoesOnBesideAReviewOfItsFile(t *testing.T) {
 		"B": {{takes: 50 * time.Second, outcome: attempts.Conflict, why: "conflict", contested: []string{"F"}}},
 	}
 	const two = "version: 2\nid: 20260101-ahead\ntitle: ahead\ntasks:\n  A: {title: a, files: [F]}\n  B: {title: b, files: [F]}\n"
-	o := Options{Jobs: 2, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2, Isolation: engine.IsolationWorktree, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}
 	simulate(t, two, o, script, func(s *simulated, store *attempts.Store, err error) {
 		const want = "A claude 0s, B claude 0s, A claude 30s, B claude 1m0s, A review 3h1m0s, B review 3h2m0s"
 		if got := strings.Join(s.log, ", "); err != nil || got != want || store.Counts()[attempts.Completed] != 2 {
@@ -102,7 +102,7 @@ func TestReviewersBackOff(t *testing.T) {
 	t.Parallel()
 	crash := step{takes: time.Minute, outcome: attempts.Environment, why: "exit status 1", limited: "codex"}
 	script := map[string][]step{"A": {crash, crash}, "B": {crash}}
-	simulate(t, sixWithoutOrder, Options{Jobs: 1, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, sixWithoutOrder, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 1, Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		want := []string{"A claude 0s", "A review 1m30s", "B claude 3m0s", "C claude 5m0s", "A review 6m0s", "B review 7m0s"}
 		if err != nil || !slices.Equal(s.log[:min(len(s.log), len(want))], want) {
 			t.Errorf("got %v (%v), want first %v", s.log, err, want)

@@ -124,11 +124,19 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 	r := rand.New(rand.NewPCG(seed, 7))
 	s := &scenery{deps: map[string][]string{}, poison: map[string]poison{}, hazard: map[string][]hazard{}}
 	s.o = Options{
-		Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(8), Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
-		Limits: engine.Limits{
-			MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5,
-			SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
-			TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Run:  "20260101T220000Z-0000",
+				Jobs: 1 + r.IntN(8),
+				Limits: engine.Limits{
+					MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5,
+					SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
+					TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
+				},
+			},
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
 		},
 	}
 	for i := range 40 + r.IntN(40) {

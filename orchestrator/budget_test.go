@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +91,7 @@ func TestBudget(t *testing.T) {
 				text = three
 			}
 			var last *budget.ExhaustedError
-			o := Options{Jobs: c.jobs, Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}
+			o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: c.jobs}}, Policy: decide.Policy{Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}}
 			o.Notify = func(u updates.Update) {
 				if u.Kind == updates.Stopping && last == nil {
 					last = &budget.ExhaustedError{}

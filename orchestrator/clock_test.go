@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/engine"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,11 +73,20 @@ func TestDayClockJumps(t *testing.T) {
 			t.Parallel()
 			clock := &dayClock{first: c.begins, jumps: c.jumps}
 			var took []time.Duration
-			o := Options{Jobs: 3, Notify: func(u updates.Update) {
-				if u.Task != "X" && (u.Kind == updates.Retry || u.Kind == updates.Completed) {
-					took = append(took, u.Elapsed)
-				}
-			}}
+			o := Options{
+				LocalOptions: engine.LocalOptions{
+					Options: engine.Options{
+						Jobs: 3,
+					},
+				},
+				Policy: decide.Policy{
+					Notify: func(u updates.Update) {
+						if u.Task != "X" && (u.Kind == updates.Retry || u.Kind == updates.Completed) {
+							took = append(took, u.Elapsed)
+						}
+					},
+				},
+			}
 			neighbour := step{takes: 80 * time.Second, outcome: attempts.Success} // at its end those who wait look again
 			of := scene{epic: threeInARow, o: o, script: map[string][]step{"A": {c.first}, "X": {neighbour}}, clock: clock}
 			simulateUntil(t, "", of, func(s *simulated, store *attempts.Store, err error) {

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestWaitsAndSwitchesAreRecorded(t *testing.T) {
 		"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 90 * time.Second}, {takes: time.Minute, outcome: attempts.Quota, why: "no more", resetIn: time.Hour}},
 		"X": {{takes: time.Minute, outcome: attempts.Auth, why: "not logged in"}},
 	}
-	simulate(t, threeInARow, Options{Runners: []string{"claude", "codex"}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Policy: decide.Policy{Runners: []string{"claude", "codex"}}}, script, func(s *simulated, store *attempts.Store, err error) {
 		if err != nil {
 			t.Error(err)
 		}

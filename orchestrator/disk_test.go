@@ -28,8 +28,20 @@ func TestFullDiskStopsTheAgentInItsTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"}, Secrets: secrets.New(nil),
-		Limits: engine.Limits{DiskFloor: 1000}, Free: func() decide.Free { return decide.Free{} },
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:   e,
+				Dir:    t.TempDir(),
+				Run:    "20260101T220000Z-0000",
+				Limits: engine.Limits{DiskFloor: 1000},
+			},
+			Graph:   g,
+			Secrets: secrets.New(nil),
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude"},
+			Free:    func() decide.Free { return decide.Free{} },
+		},
 	}
 	store, err := openedLedger(t, &o)
 	if err != nil {

@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"strings"
 	"testing"
 	"time"
@@ -32,11 +34,20 @@ func TestDrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var told []string
-			o := Options{Jobs: c.jobs, Notify: func(u updates.Update) {
-				if u.Kind == updates.Note {
-					told = append(told, u.Text)
-				}
-			}}
+			o := Options{
+				LocalOptions: engine.LocalOptions{
+					Options: engine.Options{
+						Jobs: c.jobs,
+					},
+				},
+				Policy: decide.Policy{
+					Notify: func(u updates.Update) {
+						if u.Kind == updates.Note {
+							told = append(told, u.Text)
+						}
+					},
+				},
+			}
 			simulateUntil(t, "", scene{epic: threeInARow, o: o, script: c.script, drain: c.after}, func(s *simulated, store *attempts.Store, err error) {
 				if got := strings.Join(s.log, ", "); err != nil || got != c.want {
 					t.Errorf("got %s (%v), want %s", got, err, c.want)

@@ -15,19 +15,6 @@ import (
 	"relay/orchestrator/worker"
 )
 
-// Local returns what the engine of this machine needs to know of this run.
-func (o *Options) Local() *engine.LocalOptions {
-	return &engine.LocalOptions{
-		Options: engine.Options{
-			Engine: cmp.Or(o.Engine, engine.Local), Epic: o.Epic, Plan: o.Plan, Root: o.Root, Dir: o.Dir, Home: o.Home, Files: o.Files,
-			BackupDir: o.BackupDir, Run: o.Run, Isolation: o.Isolation, Worktree: o.Worktree, Landing: o.Landing, Commit: o.Commit,
-			Sign: o.Sign, Hook: o.Hook, Begin: o.Begin, Jobs: o.Jobs, Env: o.Env, CommandEnv: o.CommandEnv, Push: o.Push,
-			Limits: o.Limits, Review: o.Review,
-		},
-		Graph: o.Graph, Repo: o.Repo, NewRunner: o.NewRunner, Supervisor: o.Supervisor, Secrets: o.Secrets,
-	}
-}
-
 // EngineFactory returns the factory of the engine that the options name. It returns a *text.RefusedError if there is none.
 func (o *Options) EngineFactory() (engine.Factory, error) {
 	name := cmp.Or(o.Engine, engine.Local)
@@ -35,7 +22,7 @@ func (o *Options) EngineFactory() (engine.Factory, error) {
 	case made != nil:
 		return made, nil
 	case name == engine.Local:
-		return localFactory(o.Local()), nil
+		return localFactory(&o.LocalOptions), nil
 	}
 	names := append(slices.Collect(maps.Keys(o.Engines)), engine.Local)
 	slices.Sort(names)
@@ -68,7 +55,7 @@ func (o *Options) OpenEngine(ctx context.Context, events chan<- engine.Event) (e
 	if err != nil {
 		return engine.Abilities{}, err
 	}
-	options := &o.Local().Options
+	options := &o.LocalOptions.Options
 	if o.Wire != nil {
 		options = o.Wire.Options(options)
 	}

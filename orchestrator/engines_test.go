@@ -13,12 +13,19 @@ import (
 func TestEngineByName(t *testing.T) {
 	t.Parallel()
 	var asked *engine.Options
-	o := Options{Run: "20260101T220000Z-0000", Engines: map[string]engine.Factory{
-		"other": func(_ context.Context, o *engine.Options, _ chan<- engine.Event) (engine.Abilities, error) {
-			asked = o
-			return engine.Abilities{Engine: &simulated{}}, nil
+	o := Options{
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Run: "20260101T220000Z-0000",
+			},
 		},
-	}}
+		Engines: map[string]engine.Factory{
+			"other": func(_ context.Context, o *engine.Options, _ chan<- engine.Event) (engine.Abilities, error) {
+				asked = o
+				return engine.Abilities{Engine: &simulated{}}, nil
+			},
+		},
+	}
 	for name, want := range map[string]*text.RefusedError{
 		"other": nil,
 		"othre": {Reason: `unknown engine "othre"`, Hint: "use one of: local, other"},

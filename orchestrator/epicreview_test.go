@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"relay/orchestrator/decide"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,8 +42,19 @@ func TestAwaitPanel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				drain := make(chan struct{})
 				o := Options{
-					Epic: e, Graph: g, Dir: dir, Run: "20260101T220000Z-0000", Isolation: engine.IsolationWorktree, Drain: drain,
-					Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "ann"}, {Name: "bob"}}},
+					LocalOptions: engine.LocalOptions{
+						Options: engine.Options{
+							Epic:      e,
+							Dir:       dir,
+							Run:       "20260101T220000Z-0000",
+							Isolation: engine.IsolationWorktree,
+							Review:    engine.Review{Reviewers: []engine.Reviewer{{Name: "ann"}, {Name: "bob"}}},
+						},
+						Graph: g,
+					},
+					Policy: decide.Policy{
+						Drain: drain,
+					},
 				}
 				if test.until > 0 {
 					o.Until = time.Now().Add(test.until)
@@ -128,7 +140,7 @@ func TestWholeReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e, g := planned(t)
-			o := Options{Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Review: test.review}
+			o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Epic: e, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Review: test.review}, Graph: g}}
 			store, err := openedLedger(t, &o)
 			if err != nil {
 				t.Fatal(err)

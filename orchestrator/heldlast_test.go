@@ -24,7 +24,11 @@ func TestHeldTasksComeLast(t *testing.T) {
 		"several of them": {map[string][]step{"A": {held, held}, "X": {held, held}}, "A claude 0s, A claude 0s, X claude 0s, X claude 0s", 0},
 	} {
 		simulate(t, threeInARow, Options{
-			Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1},
+			LocalOptions: engine.LocalOptions{
+				Options: engine.Options{
+					Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1},
+				},
+			},
 		}, c.script, func(s *simulated, store *attempts.Store, err error) {
 			if got := strings.Join(s.log, ", "); err != nil || got != c.want || s.halted != (decide.StopReason{}) || store.Counts()[attempts.Completed] != c.completed {
 				t.Errorf("%s: got %s (%v), %+v, want %s", name, got, err, s.halted, c.want)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"relay/orchestrator/decide"
 	"runtime"
 	"strings"
 	"sync"
@@ -96,9 +97,20 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Runners: []string{"claude", "codex"},
-		Limits: engine.Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
-		Notify: func(updates.Update) {},
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:   e,
+				Dir:    memoryDir(t),
+				Run:    "20260101T220000Z-0000",
+				Jobs:   8,
+				Limits: engine.Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+			},
+			Graph: g,
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude", "codex"},
+			Notify:  func(updates.Update) {},
+		},
 	}
 	d := &day{rand: rand.New(rand.NewPCG(1, 2)), every: 100}
 	synctest.Test(t, func(t *testing.T) {

@@ -183,8 +183,19 @@ func TestEpicIsHeld(t *testing.T) {
 // runOptions are those of a run with such an engine.
 func runOptions(o engine.LocalOptions) Options {
 	return Options{
-		Epic: o.Epic, Graph: o.Graph, Root: o.Root, Repo: o.Repo, Dir: o.Dir,
-		Run: o.Run, Isolation: o.Isolation, Env: o.Env, Supervisor: o.Supervisor,
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:      o.Epic,
+				Root:      o.Root,
+				Dir:       o.Dir,
+				Run:       o.Run,
+				Isolation: o.Isolation,
+				Env:       o.Env,
+			},
+			Graph:      o.Graph,
+			Repo:       o.Repo,
+			Supervisor: o.Supervisor,
+		},
 	}
 }
 
@@ -195,5 +206,5 @@ func refuses(t *testing.T, o Options, l *attempts.Ledger) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return precheck.Refuses(t.Context(), open, o.Local(), l)
+	return precheck.Refuses(t.Context(), open, &o.LocalOptions, l)
 }

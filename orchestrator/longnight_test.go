@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"sync"
@@ -112,10 +113,21 @@ func TestLongNight(t *testing.T) {
 			p := &providers{start: time.Now(), rooms: map[string]int{"claude": 9, "codex": 6}, opened: map[string]time.Time{}, used: map[string]int{}, told: map[string]closing{}, tries: map[string]int{}}
 			dice := rand.New(rand.NewPCG(1, 2))
 			o := Options{
-				Epic: e, Graph: g, Dir: dir, Jobs: jobs, Runners: []string{"claude", "codex"}, Jitter: func(n time.Duration) time.Duration { return time.Duration(dice.Int64N(int64(n))) },
-				Limits: engine.Limits{
-					MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second,
-					BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3,
+				LocalOptions: engine.LocalOptions{
+					Options: engine.Options{
+						Epic: e,
+						Dir:  dir,
+						Jobs: jobs,
+						Limits: engine.Limits{
+							MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second,
+							BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3,
+						},
+					},
+					Graph: g,
+				},
+				Policy: decide.Policy{
+					Runners: []string{"claude", "codex"},
+					Jitter:  func(n time.Duration) time.Duration { return time.Duration(dice.Int64N(int64(n))) },
 				},
 			}
 			drain := make(chan struct{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"relay/orchestrator/decide"
 	"slices"
 	"sync"
 	"testing"
@@ -144,9 +145,20 @@ func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: l.e, Graph: g, Dir: n.dir, Run: "20260101T220000Z-0000", Jobs: n.jobs,
-		Isolation: engine.IsolationWorktree, Runners: []string{"claude"},
-		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:      l.e,
+				Dir:       n.dir,
+				Run:       "20260101T220000Z-0000",
+				Jobs:      n.jobs,
+				Isolation: engine.IsolationWorktree,
+				Limits:    engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+			},
+			Graph: g,
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude"},
+		},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		store, err := openedLedger(t, &o)

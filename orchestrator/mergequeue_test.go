@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"sync"
@@ -67,7 +68,7 @@ func (c *contending) Advance(_ context.Context, j engine.Step) (bool, error) {
 // trained has a night of eight jobs, with a train and leases, in fake time.
 func trained(t *testing.T, text string, night func(t *testing.T, run func(engine.Engine) *attempts.Store)) {
 	t.Helper()
-	o := Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: engine.IsolationWorktree, Runners: []string{"claude"}}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: engine.IsolationWorktree}}, Policy: decide.Policy{Runners: []string{"claude"}}}
 	o.Limits = engine.Limits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}
 	e, err := epic.Read("epic.yml", []byte(text))
 	if err != nil {

@@ -37,11 +37,20 @@ func TestOwnRunnerOutLeavesItsTasksOnly(t *testing.T) {
 		"C": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 6 * time.Hour}},
 	}
 	var notes []string
-	o := Options{Jobs: 2, Notify: func(u updates.Update) {
-		if u.Kind == updates.Note {
-			notes = append(notes, u.Text)
-		}
-	}}
+	o := Options{
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Jobs: 2,
+			},
+		},
+		Policy: decide.Policy{
+			Notify: func(u updates.Update) {
+				if u.Kind == updates.Note {
+					notes = append(notes, u.Text)
+				}
+			},
+		},
+	}
 	simulate(t, withOwnRunners, o, script, func(s *simulated, store *attempts.Store, err error) {
 		if c := store.Counts(); err != nil || c[attempts.Completed] != 2 || c[attempts.Pending] != 2 {
 			t.Errorf("got %v, counts %v, after %v", err, c, s.log)
@@ -60,7 +69,7 @@ func TestNobodyWaitsForARunnerThatIsNotNeeded(t *testing.T) {
 		"A": always(step{takes: 5 * time.Second, outcome: attempts.Auth, why: "not logged in"}),
 		"B": always(step{takes: 5 * time.Second, outcome: attempts.Auth, why: "not logged in"}),
 	}
-	simulate(t, withOwnRunners, Options{Runners: []string{"claude"}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, withOwnRunners, Options{Policy: decide.Policy{Runners: []string{"claude"}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took > 40*time.Minute {
 			t.Errorf("the night took %v (%v): %v", took, err, s.log)
 		}
@@ -72,11 +81,20 @@ func TestWaitIsToldOnce(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
 	var waits []updates.Update
-	o := Options{Jobs: 4, Notify: func(u updates.Update) {
-		if u.Kind == updates.Waiting {
-			waits = append(waits, u)
-		}
-	}}
+	o := Options{
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Jobs: 4,
+			},
+		},
+		Policy: decide.Policy{
+			Notify: func(u updates.Update) {
+				if u.Kind == updates.Waiting {
+					waits = append(waits, u)
+				}
+			},
+		},
+	}
 	simulate(t, threeInARow, o, script, func(_ *simulated, _ *attempts.Store, err error) {
 		if err != nil || len(waits) != 1 || waits[0].Runner != "claude" || waits[0].Text != "limit" {
 			t.Errorf("got %+v (%v), want one wait for claude", waits, err)
@@ -88,14 +106,14 @@ func TestWaitIsToldOnce(t *testing.T) {
 func TestReviewersLimitIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "reviewer codex: limit", resetIn: 3 * time.Hour, limited: "codex"}}}
-	simulate(t, threeInARow, Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}, script, func(s *simulated, store *attempts.Store, err error) {
 		got, want := strings.Join(s.log, ", "), "A claude 0s, A review 3h1m0s, B claude 3h2m0s, C claude 3h3m0s, X claude 3h4m0s"
 		if err != nil || got != want || store.Task("A").Charges() != 0 {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}
 	})
 	script = map[string][]step{"A": always(step{outcome: attempts.Auth, why: "reviewer codex: not logged in", limited: "codex"})}
-	simulate(t, threeInARow, Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		if !errors.As(err, new(*decide.NoRunnerError)) || len(s.log) != 8 || time.Since(s.start) != 10*time.Minute+15*time.Second {
 			t.Errorf("got %v after %v, want that no runner is left after ten minutes", err, s.log)
 		}
@@ -107,7 +125,7 @@ func TestStoppedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
 	simulateUntil(t, updates.Waiting, scene{
-		epic: threeInARow, o: Options{Jobs: 3}, script: script,
+		epic: threeInARow, o: Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 3}}}, script: script,
 	}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {
 			t.Errorf("got %v after %v", err, took)
@@ -118,7 +136,7 @@ func TestStoppedWhileWaiting(t *testing.T) {
 // A task that fails alone is gated after three faults, whoever fails it: its runner or a reviewer of its work.
 func TestPoisonIsGated(t *testing.T) {
 	t.Parallel()
-	panel := Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}
+	panel := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Review: engine.Review{Reviewers: []engine.Reviewer{{Name: "codex"}}}}}}
 	for name, c := range map[string]struct {
 		o    Options
 		bad  step
@@ -154,7 +172,7 @@ func TestWallIsProbedByOneJob(t *testing.T) {
 		id := fmt.Sprintf("T%d", i+1)
 		script[id] = []step{{wall: 90 * time.Minute, outcome: attempts.Provider, why: "529"}}
 	}
-	o := Options{Jobs: jobs, Limits: engine.Limits{MaxUnchargedRun: 2}}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: jobs, Limits: engine.Limits{MaxUnchargedRun: 2}}}}
 	simulate(t, sideBySide(tasks), o, script, func(s *simulated, store *attempts.Store, err error) {
 		refused := 0
 		for id := range script {

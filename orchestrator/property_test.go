@@ -187,8 +187,20 @@ func gambleWith(t *testing.T, seed uint64, person func(t *testing.T, c *chance, 
 		t.Fatal(err)
 	}
 	o := Options{
-		Epic: e, Graph: g, Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 1 + r.IntN(4), Isolation: engine.IsolationWorktree, Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
-		Limits: engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:      e,
+				Dir:       memoryDir(t),
+				Run:       "20260101T220000Z-0000",
+				Jobs:      1 + r.IntN(4),
+				Isolation: engine.IsolationWorktree,
+				Limits:    engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+			},
+			Graph: g,
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude", "codex"}[:1+r.IntN(2)],
+		},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		store, err := openedLedger(t, &o)

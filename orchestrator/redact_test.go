@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"regexp"
+	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"testing"
@@ -128,8 +129,19 @@ func TestActivityIsRedacted(t *testing.T) {
 	}
 	var told []string
 	o := Options{
-		Epic: e, Graph: g, Dir: t.TempDir(), Run: "20260101T220000Z-0000", Runners: []string{"claude"},
-		Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}), Notify: func(u updates.Update) { told = append(told, u.Text) },
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic: e,
+				Dir:  t.TempDir(),
+				Run:  "20260101T220000Z-0000",
+			},
+			Graph:   g,
+			Secrets: secrets.New([]string{"A_KEY=abcdefghijklmnop"}),
+		},
+		Policy: decide.Policy{
+			Runners: []string{"claude"},
+			Notify:  func(u updates.Update) { told = append(told, u.Text) },
+		},
 	}
 	store, err := openedLedger(t, &o)
 	if err != nil {

@@ -82,7 +82,7 @@ func TestRecheckIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := landedNight(t, Options{Limits: engine.Limits{RecheckShare: c.share}})
+			n := landedNight(t, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Limits: engine.Limits{RecheckShare: c.share}}}})
 			asked := 0
 			n.state.Ran = func() time.Duration {
 				if asked++; asked == 1 {

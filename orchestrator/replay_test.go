@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"relay/orchestrator/engine"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ func TestReplayOfALargeNight(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	o := Options{Dir: dir, Run: "20260101T220000Z-0000", Epic: e, Graph: g}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Dir: dir, Run: "20260101T220000Z-0000", Epic: e}, Graph: g}}
 	report := asRecorded(t, &o)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("%d decisions took %s", report.Decisions, took)

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/engine"
 	"slices"
 	"strings"
 	"testing"
@@ -151,7 +152,7 @@ func TestReplayFindsChanges(t *testing.T) {
 
 func TestReplayFindsOtherBudgets(t *testing.T) {
 	t.Parallel()
-	o := Options{Jobs: 1}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 1}}}
 	o.Budget.Run.USD = 1
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Success, usd: []float64{0.5, 1.5}}}}
 	simulate(t, fileOrder, o, script, func(s *simulated, _ *attempts.Store, _ error) {

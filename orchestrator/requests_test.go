@@ -160,7 +160,7 @@ func TestRequests(t *testing.T) {
 				t.Helper()
 				return askInTurn(t, n, c.asks)
 			}
-			simulateUntil(t, "", scene{epic: threeInARow, o: Options{Jobs: max(c.jobs, 1)}, script: c.script, person: asked}, func(s *simulated, _ *attempts.Store, err error) {
+			simulateUntil(t, "", scene{epic: threeInARow, o: Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: max(c.jobs, 1)}}}, script: c.script, person: asked}, func(s *simulated, _ *attempts.Store, err error) {
 				if got := strings.Join(s.log, ", "); err != nil || got != c.want {
 					t.Errorf("got %s (%v), want %s", got, err, c.want)
 				}

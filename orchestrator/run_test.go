@@ -251,7 +251,7 @@ func TestHeaviestPathGoesFirst(t *testing.T) {
 func TestQuotaIsWaitedOutUncharged(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulate(t, threeInARow, Options{Jobs: 2}, script, func(s *simulated, store *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2}}}, script, func(s *simulated, store *attempts.Store, err error) {
 		// X was under way when the limit hit; nothing is asked before the window opens.
 		got := strings.Join(s.log, ", ")
 		want := "A claude 0s, X claude 0s, A claude 5h1m0s, B claude 5h2m0s, C claude 5h3m0s"
@@ -281,7 +281,7 @@ func TestProviderFaultsBackOffAndForget(t *testing.T) {
 func TestNextRunnerTakesOver(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{outcome: attempts.Quota, why: "limit", resetIn: 90 * time.Second}}}
-	simulate(t, threeInARow, Options{Runners: []string{"claude", "codex"}}, script, func(s *simulated, _ *attempts.Store, err error) {
+	simulate(t, threeInARow, Options{Policy: decide.Policy{Runners: []string{"claude", "codex"}}}, script, func(s *simulated, _ *attempts.Store, err error) {
 		got, want := strings.Join(s.log, ", "), "A claude 0s, A codex 0s, B codex 1m0s, C claude 2m0s, X claude 3m0s"
 		if err != nil || got != want {
 			t.Errorf("got %s (%v), want %s", got, err, want)

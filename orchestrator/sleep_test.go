@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"relay/orchestrator/decide"
 	"slices"
 	"testing"
 	"time"
@@ -15,11 +16,15 @@ func TestSleepIsTold(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: 2 * time.Hour, outcome: attempts.Success}}}
 	var told []string
-	o := Options{Notify: func(u updates.Update) {
-		if u.Kind == updates.Note {
-			told = append(told, u.Text)
-		}
-	}}
+	o := Options{
+		Policy: decide.Policy{
+			Notify: func(u updates.Update) {
+				if u.Kind == updates.Note {
+					told = append(told, u.Text)
+				}
+			},
+		},
+	}
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
 		nap := suspend.Period{From: midnight.Add(90 * time.Minute), To: midnight.Add(270 * time.Minute)}

@@ -53,7 +53,7 @@ func (s *state) recordNoted(events []attempts.Event) error {
 
 // briefInput returns what the brief of a task's attempt says besides the state of the checkout.
 func (s *state) briefInput(task *epic.Task) reanchor.Input {
-	in := briefing.Input(s.o.Local(), s.store, task)
+	in := briefing.Input(&s.o.LocalOptions, s.store, task)
 	s.past.Fill(&in)
 	return in
 }

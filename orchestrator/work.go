@@ -51,7 +51,7 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}
-	here, err := runlock.Acquire(ctx, o.Local())
+	here, err := runlock.Acquire(ctx, &o.LocalOptions)
 	if err != nil {
 		return ending.Summary{Run: o.Run}, err
 	}

@@ -13,7 +13,7 @@ import (
 // A gate says what was spent, and of what.
 func TestWordsForGates(t *testing.T) {
 	t.Parallel()
-	c := &Judge{state: &State{O: &Settings{}, Now: time.Now}}
+	c := &Judge{state: &State{O: &Settings{Options: &engine.Options{}}, Now: time.Now}}
 	a := engine.Attempt{Task: epic.Task{ID: "T1", BudgetUSD: 0.5, MaxAttempts: 9}}
 	gate := c.gate(clock.Instant{}, attempts.TaskRecord{}, EndedAttempt{
 		Attempt: a, Result: engine.Result{Usage: attempts.Usage{CostUSD: 0.75}},

@@ -235,29 +235,30 @@ func (s *State) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
 // maxFilesKept is more than are compared one by one.
 const maxFilesKept = 1001
 
-// Settings are what the decisions of a run go by.
+// Settings are what the decisions of a run follow.
 type Settings struct {
-	Run   string
-	Epic  *epic.Epic
-	Graph *epic.Graph
+	*engine.Options
+	Policy
 
-	Tasks     []string // the run is about these, and what they depend on; none: all
-	Jobs      int
-	Isolation engine.Isolation
-	Runners   []string  // names in order of preference
-	Reviewers []string  // that every agent's work needs
-	AskNow    bool      // what earlier runs knew of runners does not count
-	Until     time.Time // the run's deadline; zero: none
+	Graph     *epic.Graph
+	Reviewers []string // that every agent's work needs
+}
 
-	Limits     engine.Limits
+// Policy is what the user wants of a run as a whole.
+type Policy struct {
+	Tasks   []string  // the run is about these, and what they depend on; none: all
+	Runners []string  // names in order of preference
+	AskNow  bool      // every runner may be asked at once, whatever earlier runs knew of usage limits
+	Until   time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
+
 	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
 	Budget     budget.Caps
 	Spent      attempts.Usage // by earlier runs, as far as it counts against this run's cap
 
-	Free   func() Free                            // what the machine has left; nil: nobody asks
-	Jitter func(most time.Duration) time.Duration // draws what a wait for a runner takes longer; nil: nothing
-	Drain  <-chan struct{}                        // closed: nothing new is started
-	Notify func(updates.Update)                   // called from one goroutine at a time; nil: nobody listens
+	Free   func() Free                            // what the machine has left; nil: it is not measured
+	Jitter func(most time.Duration) time.Duration // draws what a wait for a runner takes longer, of at most so much; nil: nothing
+	Drain  <-chan struct{}                        // closed: nothing new starts, and what runs comes to its end
+	Notify func(updates.Update)                   // called from one goroutine at a time; nil: there is no watcher
 }
 
 // rules returns the settings that the run's decisions go by.
@@ -278,16 +279,21 @@ func (s *State) rules(merges bool) *attempts.Rules {
 // SettingsOf returns the settings that a run has recorded: of its plan, and without what is no data.
 func SettingsOf(u *attempts.Rules) *Settings {
 	return &Settings{
-		Tasks: u.Tasks, Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Runners: u.Runners, Reviewers: u.Reviewers, AskNow: u.AskNow,
-		Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
-		Limits: engine.Limits{
-			MaxAttempts: u.MaxAttempts, MaxUncharged: u.MaxUncharged, MaxUnchargedRun: u.MaxUnchargedRun, MaxUndone: u.MaxUndone,
-			FailedInARow: u.FailedInARow, SameError: u.SameError, TaskFaults: u.TaskFaults, OutAfter: u.OutAfter,
-			OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
-			DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
+		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: limitsOf(u)}, Reviewers: u.Reviewers,
+		Policy: Policy{
+			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
+			Budget: budget.Caps{
+				Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
+			},
 		},
-		Budget: budget.Caps{
-			Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
-		},
+	}
+}
+
+func limitsOf(u *attempts.Rules) engine.Limits {
+	return engine.Limits{
+		MaxAttempts: u.MaxAttempts, MaxUncharged: u.MaxUncharged, MaxUnchargedRun: u.MaxUnchargedRun, MaxUndone: u.MaxUndone,
+		FailedInARow: u.FailedInARow, SameError: u.SameError, TaskFaults: u.TaskFaults, OutAfter: u.OutAfter,
+		OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
+		DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
 	}
 }

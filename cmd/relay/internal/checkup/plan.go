@@ -90,7 +90,7 @@ func (c *checkup) runChecks(ctx context.Context) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := precheck.TryChecks(ctx, open, o.Local(), view.Ledger)
+	tried, err := precheck.TryChecks(ctx, open, &o.LocalOptions, view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
@@ -119,7 +119,7 @@ func (c *checkup) ignored(ctx context.Context) {
 		return // that is told already
 	}
 	o := c.host.RunOptions(ctx, c.project, c.plan)
-	lacks, err := precheck.Lacks(ctx, o.Local(), view.Ledger)
+	lacks, err := precheck.Lacks(ctx, &o.LocalOptions, view.Ledger)
 	if err != nil {
 		c.fail("checks", err)
 		return

@@ -145,7 +145,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := precheck.TryEpic(ctx, open, o.Local(), commit)
+	after, err := precheck.TryEpic(ctx, open, &o.LocalOptions, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if len(red) == 0 && after.Unready == "" {
 		return nil, nil
 	}
-	was, err := precheck.TryEpic(ctx, open, o.Local(), c.Step.Old)
+	was, err := precheck.TryEpic(ctx, open, &o.LocalOptions, c.Step.Old)
 	if err != nil {
 		return nil, err
 	}

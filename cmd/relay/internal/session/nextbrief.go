@@ -23,14 +23,14 @@ func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View,
 		return nil, err
 	}
 	facts.Changes = recordfiles.Others(ctx, o.Repo, facts.Changes)
-	in := briefing.Input(o.Local(), readOnly{view}, task)
+	in := briefing.Input(&o.LocalOptions, readOnly{view}, task)
 	readback.New(o.Root, o.Epic.ID, time.Now).Fill(&in)
 	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
 		in.Agent = o.Agent(text.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
-	return briefing.Prompt(o.Local(), in), nil
+	return briefing.Prompt(&o.LocalOptions, in), nil
 }
 
 // readOnly is a ledger as somebody has read it, without its store.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"relay/orchestrator/decide"
 	"slices"
 	"time"
 
@@ -48,35 +49,65 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		env = append(env, logins...)
 	}
 	return orchestrator.Options{
-		Epic: pl.Epic, Graph: pl.Graph, Plan: pl.Source, Tasks: o.Tasks, Root: p.Root, Repo: p.Git, Dir: p.Dir, Home: p.Home,
-		BackupDir: p.BackupDir(), Files: configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
-		Isolation: engine.Isolation(c.Isolation), Worktree: worktrees(ctx, p), Landing: integration.Mode(c.Landing),
-		Commit: c.Commit, Sign: c.Sign, Hook: p.CommitHook(ctx),
-		Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs,
-		Runners: c.Runners, NewRunner: p.RunnerFactory(ctx), AgentOf: p.BriefFacts, CLIOf: p.CLIOf,
-		Model: c.Model, Env: env, CommandEnv: logins, Push: c.Push,
-		Secrets: p.Redactor(),
-		Limits: engine.Limits{
-			MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,
-			Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
-			StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
-			TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
-			BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20, MaxFile: int64(c.MaxFileMiB) << 20,
-			MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
-			ChecksAtOnce: c.ChecksAtOnce, MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
-			DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
+		LocalOptions: engine.LocalOptions{
+			Options: engine.Options{
+				Epic:       pl.Epic,
+				Plan:       pl.Source,
+				Root:       p.Root,
+				Dir:        p.Dir,
+				Home:       p.Home,
+				BackupDir:  p.BackupDir(),
+				Files:      configs.Sources{UserFile: project.UserFile(o.App.Environ), Dir: p.Root}.Files(),
+				Isolation:  engine.Isolation(c.Isolation),
+				Worktree:   worktrees(ctx, p),
+				Landing:    integration.Mode(c.Landing),
+				Commit:     c.Commit,
+				Sign:       c.Sign,
+				Hook:       p.CommitHook(ctx),
+				Begin:      cmp.Or(recordedBase(ctx, p), o.Begin),
+				Jobs:       c.Jobs,
+				Env:        env,
+				CommandEnv: logins,
+				Push:       c.Push,
+				Limits: engine.Limits{
+					MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,
+					Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
+					StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
+					TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
+					BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20, MaxFile: int64(c.MaxFileMiB) << 20,
+					MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
+					ChecksAtOnce: c.ChecksAtOnce, MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
+					DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
+				},
+				Review: engine.Review{
+					Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
+					Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
+				},
+				Engine: o.App.Engine,
+			},
+			Graph:     pl.Graph,
+			Repo:      p.Git,
+			NewRunner: p.RunnerFactory(ctx),
+			Secrets:   p.Redactor(),
 		},
-		Free:   p.FreeGauge(p.BackupDir(), time.Now),
-		Budget: p.Budget(),
-		Review: engine.Review{
-			Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
-			Wall: c.Review.Timeout, Epic: p.Config.QualityGate.Epic,
+		Policy: decide.Policy{
+			Tasks:      o.Tasks,
+			Runners:    c.Runners,
+			Free:       p.FreeGauge(p.BackupDir(), time.Now),
+			Budget:     p.Budget(),
+			AskNow:     o.AskNow,
+			Jitter:     rand.N[time.Duration],
+			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
+		AgentOf:  p.BriefFacts,
+		CLIOf:    p.CLIOf,
+		Model:    c.Model,
 		Records:  p.Records(),
 		Sessions: p.SessionOptions(pl),
-		Settings: project.LedgerSettings(p.Config), AskNow: o.AskNow, Jitter: rand.N[time.Duration],
-		Engines: o.App.Engines, Engine: o.App.Engine, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
-		SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+		Settings: project.LedgerSettings(p.Config),
+		Engines:  o.App.Engines,
+		Wire:     o.App.Wire,
+		Fault:    project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
 }
 
@@ -208,7 +239,7 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 	if err != nil {
 		return err
 	}
-	return precheck.Refuses(ctx, open, run.Local(), view.Ledger)
+	return precheck.Refuses(ctx, open, &run.LocalOptions, view.Ledger)
 }
 
 // recordedBase returns the commit that an epic of a playlist has begun from while nothing has landed: its integration branch is made
