@@ -8,15 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/internal/telling"
 	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
@@ -68,15 +65,8 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 
 // ask has a reviewer read a checkout and say what it thinks of it.
 func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, about review.Subject) (attempts.Opinion, error) {
-	before, err := edits(ctx, repo)
-	if err != nil {
-		return attempts.Opinion{}, err
-	}
 	p := &reviewer{session: s, who: r, root: repo.Root()}
 	v, asked, err := review.Ask(ctx, p, about)
-	if after, askErr := edits(ctx, repo); askErr == nil && after != before {
-		s.note("review", "reviewer "+r.Name+" changed files: that is no part of the work")
-	}
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
 			name: r.Name, fault: verdict.NoVerdict(),
@@ -106,17 +96,6 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	}
 	r = redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)
 	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
-}
-
-// edits returns what stands in a checkout beside its commit, to be compared.
-func edits(ctx context.Context, repo *reanchor.Git) (string, error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"status", "--porcelain", "-z", "--untracked-files=all"}, Limit: gitcmd.MaxPrinted})
-	head, _ := repo.Head(ctx)
-	entries := strings.Split(string(out), "\x00")
-	entries = slices.DeleteFunc(entries, func(e string) bool { // relay writes records meanwhile
-		return len(e) > 3 && recordfiles.Only(ctx, repo, "HEAD", e[3:])
-	})
-	return head + strings.Join(entries, "\x00"), err
 }
 
 func (s *Session) note(kind, text string) {
