@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ func Parse(answer string) (Verdict, error) {
 		return Verdict{}, noVerdict("the answer is longer than %d bytes", maxAnswer)
 	}
 	if answer[0] == '{' {
-		if fields, length, _ := leadingObject(answer); fields != nil && length == len(answer) {
+		if fields, length := leadingObject(answer); fields != nil && length == len(answer) {
 			return fromObject(fields)
 		}
 	}
@@ -115,8 +114,8 @@ func embedded(answer string) (objects []object, rest string, err error) {
 			pos++
 			continue
 		}
-		fields, length, read := leadingObject(answer[pos:])
-		if left -= read; left < 0 {
+		fields, length := leadingObject(answer[pos:])
+		if left -= length; left < 0 {
 			return nil, "", noVerdict("the answer has too many braces to be read")
 		}
 		if fields == nil {
@@ -141,27 +140,13 @@ func opensObject(rest string) bool {
 	return rest != "" && (rest[0] == '"' || rest[0] == '}')
 }
 
-// counted counts the bytes that are read.
-type counted struct {
-	from io.Reader
-	read int
-}
-
-// Read reads on, and counts.
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	c.read += n
-	return n, err
-}
-
-// leadingObject decodes the JSON object that a text begins with, and counts what it had to read for that.
-func leadingObject(text string) (fields map[string]json.RawMessage, length, read int) {
-	source := &counted{from: strings.NewReader(text)}
-	dec := json.NewDecoder(source)
+// leadingObject decodes the JSON object that a text begins with. It returns nil if there is none.
+func leadingObject(text string) (fields map[string]json.RawMessage, length int) {
+	dec := json.NewDecoder(strings.NewReader(text))
 	if dec.Decode(&fields) != nil {
-		return nil, 0, source.read
+		return nil, len(text)
 	}
-	return fields, int(dec.InputOffset()), source.read
+	return fields, int(dec.InputOffset())
 }
 
 // answerFinding is a finding as reviewers write it: some number their lines with text, some call the issue otherwise.

@@ -22,7 +22,7 @@ func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Req
 	if s.Closing || s.Plan == nil {
 		return nil, "", &text.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
-	r := request{Dispatcher: d, now: now, asked: asked, index: -1}
+	r := request{d: d, now: now, asked: asked, index: -1}
 	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
 	if task == "" {
 		return r.ofRun()
@@ -56,8 +56,7 @@ func (r *request) unknown() error {
 
 // request is one that is being considered.
 type request struct {
-	*Dispatcher
-
+	d      *Dispatcher
 	now    clock.Instant
 	asked  attempts.Request
 	event  attempts.Event
@@ -69,9 +68,9 @@ type request struct {
 
 // ofRun considers what is asked of the run as a whole.
 func (r *request) ofRun() ([]attempts.Event, string, error) {
-	running := r.State.Plan.CountRunning()
+	running := r.d.State.Plan.CountRunning()
 	events := []attempts.Event{r.event}
-	switch paused := r.State.Paused; {
+	switch paused := r.d.State.Paused; {
 	case r.asked.What == attempts.RequestPause && paused:
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
@@ -100,7 +99,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 		return nil, id + " is gated already: " + string(r.record.Gate.Reason), nil
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
-	case r.State.Plan.IsRunning(r.index):
+	case r.d.State.Plan.IsRunning(r.index):
 		message += ": its running attempt goes on, and is the last; relay stop " + id + " ends that too"
 	}
 	r.event.Type = attempts.TypeGated
@@ -120,7 +119,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &text.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
-	case r.State.Withheld[r.index]:
+	case r.d.State.Withheld[r.index]:
 		return nil, "", &text.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &text.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
@@ -136,20 +135,20 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
-	case !r.State.Plan.IsWanted(r.index):
+	case !r.d.State.Plan.IsWanted(r.index):
 		return nil, "", &text.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
-	case r.State.Plan.IsRunning(r.index) && (gated || r.State.Withheld[r.index]):
+	case r.d.State.Plan.IsRunning(r.index) && (gated || r.d.State.Withheld[r.index]):
 		return events, id + " will be tried again when its running attempt has ended", nil
-	case r.State.Plan.IsRunning(r.index):
+	case r.d.State.Plan.IsRunning(r.index):
 		return nil, "", &text.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
 		var waits []string
-		r.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.State.O.Graph, id) })
+		r.d.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.State.O.Graph, id) })
 		return nil, "", &text.RefusedError{Reason: id + " waits for " + text.Some(waits, 5), Hint: "relay status says what keeps these"}
 	}
-	lifted := r.State.Pool.Cooldowns(r.now)
+	lifted := r.d.State.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
-		if !slices.Contains(r.runners(r.index), c.Runner) {
+		if !slices.Contains(r.d.runners(r.index), c.Runner) {
 			continue
 		}
 		event := attempts.Event{Type: attempts.TypeCooldown, Request: &r.asked}
@@ -162,9 +161,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 // when returns what a message says of a task that may be tried again, if that is not at once.
 func (r *request) when() string {
 	switch {
-	case !r.State.Plan.IsWanted(r.index):
+	case !r.d.State.Plan.IsWanted(r.index):
 		return " by another run: this one is not about it"
-	case r.State.Paused:
+	case r.d.State.Paused:
 		return ", after the pause: relay pause --off"
 	}
 	return ""
@@ -174,9 +173,9 @@ func (r *request) when() string {
 func (r *request) stop() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	switch {
-	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.State.O.Run: // or a killed run began it
+	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.State.O.Run: // or a killed run began it
 		return nil, "", &text.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
-	case !r.State.Plan.IsRunning(r.index):
+	case !r.d.State.Plan.IsRunning(r.index):
 		refused := &text.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
@@ -184,11 +183,11 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 		return nil, "", refused
 	}
 	kept := ""
-	if n := len(r.record.Attempts); n > 0 && r.State.O.Isolation != "shared" {
-		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.State.O.Epic.ID, id, r.record.Attempts[n-1].ID)
+	if n := len(r.record.Attempts); n > 0 && r.d.State.O.Isolation != "shared" {
+		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.d.State.O.Epic.ID, id, r.record.Attempts[n-1].ID)
 	}
 	events := []attempts.Event{r.event}
-	if r.limits.stopping[id] {
+	if r.d.limits.stopping[id] {
 		events = nil // it is under way
 	}
 	return events, fmt.Sprintf("%s is asked to end, uncharged: what it has done is kept%s; this run does not try it again before relay retry %s", id, kept, id), nil
@@ -196,7 +195,7 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 
 // waitsForLanding reports whether the task's work is proved.
 func (r *request) waitsForLanding() bool {
-	return r.queue != nil && len(r.queue.Named([]string{r.task.ID})) > 0
+	return r.d.queue != nil && len(r.d.queue.Named([]string{r.task.ID})) > 0
 }
 
 // runners returns whom a task may ask: its runners, and the reviewers.

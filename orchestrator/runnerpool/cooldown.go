@@ -2,20 +2,28 @@ package runnerpool
 
 import (
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/clock"
 )
 
+// cooldown returns a runner's cooldown; its Until is the zero time if the runner may be asked now.
+func (r *runner) cooldown(name string, now clock.Instant) (c attempts.Cooldown) {
+	if r.opens.Rest(now) > 0 {
+		c = attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why, Outcome: r.outcome}
+	}
+	return c
+}
+
 // Closed returns the reviewers that are not to be asked at now.
-func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
-	var list []attempts.Cooldown
+func (p *Pool) Closed(now clock.Instant) (list []attempts.Cooldown) {
 	for _, name := range p.Panel {
-		if r := p.runner(name); r.opens.Rest(now) > 0 {
-			c := attempts.Cooldown{Runner: name, Until: now.Day.Add(r.opens.Rest(now)), Named: r.opens.Named, Why: r.why, Outcome: r.outcome}
+		r := p.runner(name)
+		if c := r.cooldown(name, now); !c.Until.IsZero() {
+			c.Until = now.Day.Add(r.opens.Rest(now))
 			list = append(list, c)
 		}
 	}
@@ -23,14 +31,12 @@ func (p *Pool) Closed(now clock.Instant) []attempts.Cooldown {
 }
 
 // Cooldowns lists the runners that are not to be asked now, by name, and since when they may be.
-func (p *Pool) Cooldowns(now clock.Instant) []attempts.Cooldown {
-	var list []attempts.Cooldown
-	for name, r := range p.runners {
-		if r.opens.Rest(now) > 0 {
-			list = append(list, attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why, Outcome: r.outcome})
+func (p *Pool) Cooldowns(now clock.Instant) (list []attempts.Cooldown) {
+	for _, name := range slices.Sorted(maps.Keys(p.runners)) {
+		if c := p.runners[name].cooldown(name, now); !c.Until.IsZero() {
+			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b attempts.Cooldown) int { return strings.Compare(a.Runner, b.Runner) })
 	return list
 }
 

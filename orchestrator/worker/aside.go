@@ -31,21 +31,25 @@ type Study struct {
 func (l *Local) Study(
 	ctx context.Context, a engine.Attempt, use func(context.Context, *Study) error,
 ) (notes []attempts.Note, stay []string, err error) {
-	s := l.slots
-	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
-		return nil, nil, err
-	}
 	var seen guard.Sightings
-	err = l.study(ctx, a, &seen, use)
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
-	defer cancel()
-	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	stay, err = l.aside(ctx, func(s *slotEngine) error { return s.study(ctx, a, &seen, use) })
 	return seen.Notes, stay, err
 }
 
-func (l *Local) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {
+// aside calls do between the opening and the closing of an engine of slots that has no run. It returns in words what stays.
+func (l *Local) aside(ctx context.Context, do func(s *slotEngine) error) (stay []string, err error) {
 	s := l.slots
+	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
+		return nil, err
+	}
+	err = do(s)
+	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	defer cancel()
+	stay, closing := s.removeSlots(ctx)
+	return stay, errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+}
+
+func (s *slotEngine) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {
 	name, _ := s.slots.Take(slot.ForReview)
 	defer s.slots.Release(name)
 	repo, err := s.pool.Acquire(ctx, name, a.Base, "")
@@ -76,18 +80,12 @@ func (s *Study) Try(ctx context.Context, plan *epic.Epic, g *epic.Graph) (bench.
 // keeps what it makes below refs/relay: nothing of it lands. The engine must be one of slots. The result's receipt names the ref; stay says
 // in words what could not be removed afterwards.
 func (l *Local) Fork(ctx context.Context, a engine.Attempt) (r engine.Result, stay []string, err error) {
-	s := l.slots
-	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
-		return r, nil, err
-	}
-	r, err = s.Run(ctx, a)
-	if err == nil && r.Succeeded() {
-		err = mergeWork{s}.Keep(ctx, a, &r)
-	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
-	defer cancel()
-	stay, closing := s.removeSlots(ctx)
-	err = errors.Join(err, closing, s.pool.Close(), s.run.guard.Tools.Close())
+	stay, err = l.aside(ctx, func(s *slotEngine) error {
+		if r, err = s.Run(ctx, a); err == nil && r.Succeeded() {
+			err = mergeWork{s}.Keep(ctx, a, &r)
+		}
+		return err
+	})
 	return r, stay, err
 }
 
