@@ -161,11 +161,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 	if err == nil && verdict.ClassOf(f.Outcome).Stopped && errors.As(context.Cause(ctx), &over) {
 		f.Overrule(verdict.OutOfBudget(capOf[over.Scope], over.Error()))
 	}
-	switch cause := context.Cause(ctx); {
-	case err != nil:
-	case verdict.ClassOf(f.Outcome).Stopped && errors.Is(cause, engine.ErrFilled):
-		f.Overrule(verdict.FilledDisk(cause.Error()))
-	case verdict.ClassOf(f.Outcome).DiskExcuses:
+	if err == nil && verdict.ClassOf(f.Outcome).DiskExcuses {
 		x.excuseFullDisk(&f)
 	}
 	return f, err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/redact"
 	"relay/orchestrator/suspend"
@@ -26,13 +25,8 @@ func (r *run) listen(events <-chan engine.Event) {
 			continue
 		}
 		r.state.WithLock(func() {
-			switch e.Kind {
-			case engine.KindTurn:
-				r.limits.Works(e.Task, decide.Place{Attempt: e.Attempt, Dir: e.Dir, Since: e.Began})
-				return
-			case engine.KindUsage:
+			if e.Kind == engine.KindUsage {
 				r.limits.RecordUsage(e)
-			default: // the others are progress
 			}
 			r.recordProgress(e)
 			if e.Task == engine.WholeEpic {
@@ -68,9 +62,6 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	d := suspend.NewDetector(r.up, r.state.Instant())
 	var watch sync.WaitGroup
-	if o := r.state.o; o.Free != nil && o.Limits.DiskFloor > 0 && o.Isolation == engine.IsolationWorktree {
-		watch.Go(func() { watchDisk(ctx, r.state, r.limits) })
-	}
 	watch.Go(func() {
 		tick := time.NewTicker(suspend.Interval)
 		defer tick.Stop()

@@ -35,13 +35,12 @@ type Limits struct {
 	ExhaustedBy *budget.ExhaustedError             // nothing more is started
 	stopping    map[string]bool                    // of these, whom a person has stopped
 	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
-	places      map[string]Place                   // where their agents work, by task
 }
 
 func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
 	m := &Limits{
 		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), stopping: make(map[string]bool),
-		used: make(map[string]attempts.Usage), places: make(map[string]Place),
+		used:    make(map[string]attempts.Usage),
 		breaker: breaker.New(breaker.Limits{SameError: s.O.Limits.SameError, InARow: s.O.Limits.FailedInARow, Pause: s.O.Limits.BackoffMax}),
 	}
 	s.store.View(func(l *attempts.Ledger) { m.Budget = budget.New(s.O.Budget, s.O.Spent, l) })
@@ -227,47 +226,6 @@ func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.Cancel
 // Over notes that nobody can be stopped any more at a task. The caller holds Mu.
 func (m *Limits) Over(task string) {
 	delete(m.stops, task)
-	delete(m.places, task)
-}
-
-// Place is where the agent of an attempt works, in one turn.
-type Place struct {
-	Attempt int
-	Dir     string // "" : the turn is over
-	Since   time.Time
-	stopped bool
-}
-
-// Works notes where the agent of a task works. The caller holds Mu.
-func (m *Limits) Works(task string, at Place) {
-	m.places[task] = at
-	if at.Dir == "" {
-		delete(m.places, task)
-	}
-}
-
-// Crowded returns where agents work while the disk has less room than its floor, and that floor. It returns nothing if there is room, or
-// until an agent that was stopped has ended. The caller holds Mu.
-func (m *Limits) Crowded() (places map[string]Place, floor int64) {
-	floor = m.state.O.Limits.DiskFloor
-	for _, at := range m.places {
-		if at.stopped {
-			return nil, 0
-		}
-	}
-	if free := m.state.O.Free().Disk; free < 0 || free >= floor {
-		return nil, 0
-	}
-	return maps.Clone(m.places), floor
-}
-
-// Cancel ends the attempt at a task for a cause, if its agent works there still. The caller holds Mu.
-func (m *Limits) Cancel(task string, at Place, cause error) {
-	if stop := m.stops[task]; stop != nil && m.places[task] == at {
-		stop(cause)
-		at.stopped = true
-		m.places[task] = at
-	}
 }
 
 // Told notes what an attempt has told to have used, of which nothing follows by itself. The caller holds Mu.

@@ -3,7 +3,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,9 +24,6 @@ type Engine interface {
 	// An error means that the engine's own machine failed, and that no further attempt should be given to it.
 	Run(ctx context.Context, a Attempt) (Result, error)
 }
-
-// ErrFilled is the cause with which the context of an attempt is cancelled whose agent has filled the disk.
-var ErrFilled = errors.New("the agent has filled the disk")
 
 // Abilities are what else an engine can do for a run. A field is nil when it lacks that.
 type Abilities struct {
@@ -216,8 +212,6 @@ type Event struct {
 	// Attempt and Briefed are of a KindBriefed: the attempt's number, and what its brief holds.
 	Attempt int
 	Briefed *attempts.Briefed
-	Dir     string    // KindTurn: where the agent of Attempt works; "" : the turn is over
-	Began   time.Time // KindTurn
 	// Delivered means of a KindUsage that the agent has come to its end: what was used counts, and stops it no more.
 	Delivered bool
 }
@@ -230,7 +224,6 @@ const (
 	KindActivity  EventKind = "activity"   // the agent did something
 	KindUsage     EventKind = "usage"      // it has used something
 	KindBriefed   EventKind = "briefed"    // its brief is written
-	KindTurn      EventKind = "turn"       // a turn of its agent begins or is over
 	KindSettingUp EventKind = "setting_up" // set-up commands run; the event's text is the command
 	KindChecking  EventKind = "checking"   // acceptance commands run; the event's text is the command's name
 	KindReviewing EventKind = "reviewing"  // a reviewer is asked

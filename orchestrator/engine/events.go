@@ -27,11 +27,3 @@ func (c Events) Record(ctx context.Context, e Event) {
 	case <-time.After(recordWait):
 	}
 }
-
-// Turn sends that a turn of the agent of an attempt has begun in a folder; over sends that the turn is over.
-func (c Events) Turn(ctx context.Context, a Attempt, dir string, began time.Time) (over func()) {
-	e := Event{Task: a.Task.ID, Attempt: a.Number, Kind: KindTurn, Dir: dir, Began: began}
-	c.Record(ctx, e)
-	e.Dir = ""
-	return func() { c.Record(context.WithoutCancel(ctx), e) } // also of an agent that was stopped
-}

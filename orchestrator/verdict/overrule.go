@@ -21,11 +21,6 @@ func StoppedByPerson(why string) Overruling {
 	return Overruling{Cause: "stopped by a person", Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: why}
 }
 
-// FilledDisk rules on an attempt that relay stopped because its agent wrote more than others while the disk ran full. why says so.
-func FilledDisk(why string) Overruling {
-	return Overruling{Cause: "filled the disk", Outcome: attempts.Agent, Category: attempts.CLIError, Why: why}
-}
-
 // Cap names whose budget is exhausted.
 type Cap int
 

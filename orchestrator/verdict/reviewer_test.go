@@ -57,7 +57,6 @@ func TestOverrulings(t *testing.T) {
 		"the run's cap":     {OutOfBudget(RunCap, "spent"), budget},
 		"the attempt's cap": {OutOfBudget(AttemptCap, "spent"), charged},
 		"the task's cap":    {OutOfBudget(TaskCap, "spent"), gated},
-		"a full disk":       {FilledDisk("it wrote"), Overruling{Cause: "filled the disk", Outcome: attempts.Agent, Category: attempts.CLIError, Why: "it wrote"}},
 		"a person":          {StoppedByPerson("you"), Overruling{Cause: "stopped by a person", Outcome: attempts.Stopped, Category: attempts.Interrupted, Why: "you"}},
 	} {
 		if c.got != c.want {

@@ -86,7 +86,6 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 		return runners.Report{}, err
 	}
 	doing := ""
-	defer t.run.events.Turn(ctx, a, c.repo.Root(), p.Begun())()
 	req := p.Request(&o.Limits, wall)
 	req.Mark, req.Dir, req.Result, req.Model, req.Env = a.Mark(), c.repo.Root(), result, a.Model, c.traced(t.files.Traces, c.agentEnv(a, result))
 	req.Schema, req.Unsteered = runners.ResultSchema(string(a.Task.Kind)), !u.ended && c.steered()
@@ -102,7 +101,6 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 		t.run.events.Emit(engine.Event{Task: a.Task.ID, Runner: a.Runner, Kind: engine.KindActivity, Detail: e})
 	}
 	report, err := runner.Run(ctx, req)
-	t.f.Note("left", p.Drop(ctx, c.repo))
 	report.Detail = verdict.EndedWhile(report, doing)
 	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))
 	if report.Result != nil {
