@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,7 +18,7 @@ type Estimator struct {
 	Tasks  []string // only these and what they depend on; empty: all
 	Jobs   int
 	Now    time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
-	// Opens returns how long it takes until a runner for a task may be asked; nil: all may be asked now.
+	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
 }
@@ -62,7 +63,7 @@ func (o Estimator) prepare() (*estimate, error) {
 		schedule: New(o.Epic, o.Graph, o.Ledger, wanted), jobs: max(o.Jobs, 1),
 		durations: taskDurations(o.Epic, o.Ledger), points: make([]float64, n), spent: make([]float64, n),
 	}
-	runs := runNames(o.Ledger)
+	runs, opens := runNames(o.Ledger), math.Inf(1)
 	for i, t := range r.schedule.tasks {
 		if p := r.schedule.phase[i]; p == phaseCompleted || wanted != nil && !wanted[i] {
 			continue
@@ -70,7 +71,7 @@ func (o Estimator) prepare() (*estimate, error) {
 		r.open++
 		r.points[i] = points(t)
 		if o.Opens != nil {
-			r.earliest.setStart(i, n, o.Opens(t).Minutes())
+			opens = min(opens, o.Opens(t).Minutes())
 		}
 		rec := o.Ledger.Tasks[t.ID]
 		if rec == nil || o.Now.IsZero() {
@@ -81,7 +82,9 @@ func (o Estimator) prepare() (*estimate, error) {
 			r.running = append(r.running, i)
 		}
 	}
-	r.earliest.end = max(o.Panel.Minutes(), 0)
+	if r.earliest.end = max(o.Panel.Minutes(), 0); !math.IsInf(opens, 1) {
+		r.earliest.start = opens
+	}
 	return r, nil
 }
 
@@ -149,7 +152,7 @@ func (o Estimator) Timeline() (*Timeline, error) {
 	chain := make([]float64, o.Graph.Len())
 	it.Makespan = left.simulate(func() float64 { return pace }, func(t Slot) {
 		it.Slots = append(it.Slots, t)
-		chain[t.Task] = max(chain[t.Task], left.earliest.startOf(t.Task)) + t.End - t.Start
+		chain[t.Task] = max(chain[t.Task], left.earliest.start) + t.End - t.Start
 		it.Chain = max(it.Chain, chain[t.Task])
 		for _, d := range o.Graph.Dependants(t.Task) {
 			chain[d] = max(chain[d], chain[t.Task])

@@ -23,44 +23,8 @@ type simulation struct {
 	earliest earliest
 }
 
-// earliest holds the times before which tasks cannot begin or end.
-type earliest struct {
-	start []float64 // by task; nil: no limits
-	times []float64 // the times of start, each once, ascending
-	end   float64   // no task ends before this
-}
-
-// setStart keeps task i of n from beginning before a time.
-func (g *earliest) setStart(i, n int, until float64) {
-	if until <= 0 {
-		return
-	}
-	if g.start == nil {
-		g.start = make([]float64, n)
-	}
-	g.start[i] = until
-	if k, ok := slices.BinarySearch(g.times, until); !ok {
-		g.times = slices.Insert(g.times, k, until)
-	}
-}
-
-// startOf returns when task i may begin.
-func (g *earliest) startOf(i int) float64 {
-	if g.start == nil {
-		return 0
-	}
-	return g.start[i]
-}
-
-// after returns the first start time later than now, infinite when there is none.
-func (g *earliest) after(now float64) float64 {
-	for _, t := range g.times {
-		if t > now {
-			return t
-		}
-	}
-	return math.Inf(1)
-}
+// earliest holds the times before which no task begins, and none ends. Tasks under way have begun.
+type earliest struct{ start, end float64 }
 
 // simulate runs the schedule until nothing is left that could start, and returns the time at which that is so.
 func (s *Schedule) simulate(w simulation) (now float64) {
@@ -80,16 +44,16 @@ func (s *Schedule) simulate(w simulation) (now float64) {
 		begin(i)
 	}
 	for {
-		for len(running) < w.jobs {
-			i := startNext(s, func(i int) bool { return w.earliest.startOf(i) <= now })
+		for now >= w.earliest.start && len(running) < w.jobs {
+			i := startNext(s, func(int) bool { return true })
 			if i < 0 {
 				break
 			}
 			begin(i)
 		}
 		then := math.Inf(1)
-		if len(running) < w.jobs && s.ready.Len() > 0 {
-			then = w.earliest.after(now)
+		if now < w.earliest.start && s.ready.Len() > 0 {
+			then = w.earliest.start
 		}
 		for _, t := range running {
 			then = min(then, t.End)
