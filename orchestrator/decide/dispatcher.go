@@ -170,7 +170,7 @@ func (d *Dispatcher) reviewedRunner(i int, now clock.Instant) string {
 	if earlier := d.State.store.Task(task.ID).Attempts; len(earlier) > 0 {
 		last = earlier[len(earlier)-1].Runner
 	}
-	if d.State.Pool.Open(last, task.ID, now) {
+	if d.State.Pool.AllOpen(task.ID, []string{last}, now) {
 		return last
 	}
 	other, _, _ := d.State.Pool.Pick(task.ID, task.Runner, now)

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -275,7 +276,7 @@ func (c *Judge) isAlone(task string) (alone, last bool) {
 func (c *Judge) spentRunners(task *epic.Task, name string, faults int, why string) string {
 	failed, yes := c.state.Pool.Spent(task.ID, task.Runner)
 	switch {
-	case name == task.Runner || task.Runner == "" && c.state.Pool.Prefers(name):
+	case name == task.Runner || task.Runner == "" && slices.Contains(c.state.Pool.Order, name):
 		if !yes {
 			return ""
 		}
