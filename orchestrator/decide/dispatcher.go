@@ -54,8 +54,8 @@ type Choice struct {
 	Runner string
 }
 
-// Decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It rests on what is in
-// the log alone: a replay asks it again. The caller holds Mu.
+// Decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It depends only on the
+// log, so a replay repeats it. The caller holds Mu.
 func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err error) {
 	none := Choice{Index: -1}
 	d.State.steps.free = nil

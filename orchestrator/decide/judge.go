@@ -219,7 +219,7 @@ func (c *Judge) Found(a engine.Attempt, ended *attempts.Ended) {
 type Ruling struct {
 	Cooldown []*attempts.Cooldown // what later runs must know too
 	repeat   bool                 // the runner's fault has been counted before
-	spent    string               // why nobody is asked for the task any more; "" : somebody is
+	spent    string               // why no runner is left for the task; "": one is
 }
 
 // rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds Mu.

@@ -18,7 +18,7 @@ type series struct {
 	refusals  int             // of these, in a row, to start or to log in …
 	refused   time.Duration   // … since
 	faults    map[string]int  // by task
-	limited   map[string]bool // of these, whose fault was a usage limit, which is no task's
+	limited   map[string]bool // of these, whose fault was a usage limit: no task is to blame
 	newcomers clock.Deadline  // when a task may ask that is not among them
 	lively    bool            // an attempt that began since is being answered
 }
@@ -43,8 +43,8 @@ type Ruling struct {
 	Barred   bool               // the task has had so many that the runner is not asked for it any more
 }
 
-// What a refused runner is left alone for: a sixth of the back-off at first, and never longer than a third of the longest.
-// What is out is asked so often.
+// Pauses of a runner that refuses: a sixth of the back-off at first, and never longer than a third of the longest; and of one that
+// is out.
 const (
 	refusalShare    = 6
 	refusalMaxShare = 3
@@ -56,7 +56,7 @@ const (
 const farthest = 31 * 24 * time.Hour
 
 // Fail records that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
-// that has failed before, while others were answered since, is its own as long as the runner fails nobody else; so is the
+// that has failed before, while others were answered since, is its own as long as the runner fails no other; so is the
 // second fault in a row of the last task there is, if others were answered in this run. Any other leaves the runner alone
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
 func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
@@ -201,8 +201,8 @@ func (r *runner) endSeries(by string, now clock.Instant, pauses backoff) {
 // limited reports whether the provider itself has said when to ask again, and that is still to come.
 func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
 
-// probed returns how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
-// back-off at most. An agent that says nothing while it works, or a provider that says nothing, must hold nobody up.
+// probed returns how long an attempt keeps others from asking a runner that does not answer: until it is answered, and for a
+// back-off at most. An agent that says nothing while it works, or a provider that says nothing, must not hold others up.
 func (r *runner) probed(now clock.Instant, most time.Duration) (rest time.Duration) {
 	s := &r.series
 	if !s.on || s.lively {

@@ -27,7 +27,7 @@ type Options struct {
 	OutPeriod  time.Duration // … when they have lasted so long
 
 	Deadline *clock.Deadline // the run's; nil: none
-	Patience time.Duration   // of a run without a deadline: how long it waits for a runner that answers nobody; 0: no limit
+	Patience time.Duration   // of a run without a deadline: how long it waits for a runner that does not answer; 0: no limit
 
 	Jitter func(most time.Duration) time.Duration // draws what a wait takes longer, of at most so much; nil: nothing
 }
@@ -45,7 +45,7 @@ type runner struct {
 	reset    time.Time      // as the provider said
 	why      string
 	outcome  attempts.Outcome // of the last fault
-	out      bool             // refused too often: asked again every half hour, if nobody else can work
+	out      bool             // refused too often: asked again every half hour, if no other runner can work
 	answered bool             // in this run
 	series   series
 	asked    map[string]call  // attempts under way, by task
@@ -162,7 +162,7 @@ func (p *Pool) Release(task string) {
 	}
 }
 
-// opensFor returns when a runner may be asked for a task. While it answers nobody, one attempt at a time asks it, for a back-off at most.
+// opensFor returns when a runner may be asked for a task. While it does not answer, one attempt at a time asks it, for a back-off at most.
 func (r *runner) opensFor(task string, now clock.Instant, backoff time.Duration) clock.Deadline {
 	at := r.opens
 	if s := &r.series; s.on && !at.Named && !r.out && s.faults[task] == 0 {
@@ -248,8 +248,8 @@ func (p *Pool) HasFailed(task string) bool {
 	return false
 }
 
-// lost reports that nobody waits for a runner any more: it is out until after the run's deadline; or, without one, it is
-// out and has never answered in this run, or has answered nobody for too long.
+// lost reports that the run no longer waits for a runner: it is out until after the run's deadline; or, without one, it is
+// out and has never answered in this run, or has not answered for too long.
 func (r *runner) lost(o *Options, now clock.Instant) bool {
 	switch {
 	case o.Deadline != nil:
@@ -339,7 +339,7 @@ func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant)
 }
 
 // SwitchReason returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
-// Times are told by the given function.
+// clockText renders times.
 func (p *Pool) SwitchReason(from, to string, now clock.Instant, clockText func(time.Time) string) string {
 	r := p.runners.of(from)
 	switch rest := r.opens.Rest(now); {

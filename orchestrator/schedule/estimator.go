@@ -96,7 +96,7 @@ func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
 
 // Bounds of the sampling: more than maxSamples simulations change little, and with fewer than minSamples the 90th
 // percentile means nothing. One simulation visits all tasks and dependencies; together they should visit no more than
-// samplingWork. There is no forecast for a graph of more than maxEdges dependencies, which takes groups of many
+// samplingWork. Forecast returns nil for a graph of more than maxEdges dependencies, which takes groups of many
 // hundreds of tasks.
 const (
 	maxSamples   = 200

@@ -1,4 +1,4 @@
-// Package seal hashes what decides whether a task is done, and compares it with what an earlier run went by. It reads plans that
+// Package seal hashes what decides whether a task is done, and compares it with that of an earlier run. It reads plans that
 // ended runs have kept and writes nothing.
 package seal
 

@@ -26,8 +26,8 @@ type Study struct {
 	a      engine.Attempt
 }
 
-// Study makes a checkout of the attempt's base, set up as one of a task, and gives it to use. What was done to the user's repository
-// meanwhile is put right, and told in notes; stay says in words what could not be removed afterwards. The engine must be one of slots.
+// Study makes a checkout of the attempt's base, set up as one of a task, and calls use. It restores what was done to the user's repository
+// meanwhile, and returns notes on that; stay says in words what could not be removed afterwards. The engine must be one of slots.
 func (l *Local) Study(
 	ctx context.Context, a engine.Attempt, use func(context.Context, *Study) error,
 ) (notes []attempts.Note, stay []string, err error) {
