@@ -92,7 +92,7 @@ type Limits struct {
 	FloorWait       time.Duration // how long a run waits below a floor before it ends
 }
 
-// Review records who judges a change, and how strictly. Without reviewers there is no review.
+// Review records who judges a change, and how strictly. Without reviewers relay asks for none.
 type Review struct {
 	Reviewers  []Reviewer // all are asked about every change
 	Rounds     int        // in which the agent of an attempt may mend what they find

@@ -22,8 +22,8 @@ import (
 	"relay/runners"
 )
 
-// askReviewer asks a reviewer for its opinion, unless it has been asked the same before. What it writes into its checkout
-// ends there.
+// askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Changes in its checkout end
+// there.
 func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about review.Subject) (attempts.Opinion, error) {
 	about.Focus, about.Instructions = r.Focus, r.Instructions
 	question, err := s.question(ctx, about)
