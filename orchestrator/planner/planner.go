@@ -78,8 +78,8 @@ func IsRun(id string) bool { return strings.HasSuffix(id, runMark) }
 // Task is the name that the agent is asked under where else a task's id is.
 const Task = "plan"
 
-// Run asks for the plan. Its errors are *UnableError when no agent could answer, the cause of a cancelled ctx, and failures of this machine;
-// the result tells what was used also then. observe, if it is not nil, is called with what the agent does, from one goroutine.
+// Run asks for the plan. Its errors are *UnableError when no agent could answer, the cause of a cancelled ctx, and failures of this
+// machine; the result tells what was used also then. observe, if it is not nil, is called with what the agent does, from one goroutine.
 func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(engine.Event)) (Result, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)

@@ -18,7 +18,8 @@ type Estimator struct {
 	Tasks  []string // only these and what they depend on; empty: all
 	Jobs   int
 	Now    time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
-	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be asked now.
+	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be
+	// asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
 }
