@@ -1,14 +1,13 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/decide"
-	"relay/orchestrator/engine"
 	"strings"
 	"testing"
 	"time"
 
 	"relay/attempts"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/updates"
 )
 
@@ -91,7 +90,8 @@ func TestBudget(t *testing.T) {
 				text = three
 			}
 			var last *budget.ExhaustedError
-			o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: c.jobs}}, Policy: decide.Policy{Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}}
+			o := Options{Policy: decide.Policy{Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}}
+			o.Jobs = c.jobs
 			o.Notify = func(u updates.Update) {
 				if u.Kind == updates.Stopping && last == nil {
 					last = &budget.ExhaustedError{}

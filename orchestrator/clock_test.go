@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/engine"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
 )
 

@@ -1,13 +1,13 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/decide"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/text"
 )
 

@@ -1,13 +1,13 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/decide"
-	"relay/orchestrator/engine"
 	"strings"
 	"testing"
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/updates"
 )
 

@@ -55,7 +55,9 @@ func (o *Options) OpenEngine(ctx context.Context, events chan<- engine.Event) (e
 	if err != nil {
 		return engine.Abilities{}, err
 	}
-	options := &o.LocalOptions.Options
+	named := o.LocalOptions.Options
+	named.Engine = cmp.Or(o.Engine, engine.Local)
+	options := &named
 	if o.Wire != nil {
 		options = o.Wire.Options(options)
 	}

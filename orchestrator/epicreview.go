@@ -152,7 +152,7 @@ func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 			return open, err
 		}
 		if wait.Wait(ctx, e.state.o.Drain); ctx.Err() != nil || e.state.Drained() {
-			return false, nil //nolint:nilerr // a run that was stopped asks nobody
+			return false, nil //nolint:nilerr // a run that was stopped asks no reviewer
 		}
 	}
 }

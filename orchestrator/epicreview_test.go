@@ -2,13 +2,13 @@ package orchestrator
 
 import (
 	"context"
-	"relay/orchestrator/decide"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/runnerpool"

@@ -203,9 +203,10 @@ func (x *executor) gateIfExhausted(j decide.Job, task *epic.Task, record attempt
 func (x *executor) awaitsRunner(ctx context.Context, a engine.Attempt) (why string) {
 	for ctx.Err() == nil && !x.state.Drained() {
 		x.state.Mu.Lock()
-		now, asked := x.state.Instant(), x.state.Pool.Calls()
-		wait := decide.Waiting{Changed: x.state.Changed, Rest: x.state.Pool.Begin(a.Runner, a.Task.ID, now)}
-		if x.state.Pool.Calls() != asked {
+		now := x.state.Instant()
+		rest, again := x.state.Pool.Begin(a.Runner, a.Task.ID, now)
+		wait := decide.Waiting{Changed: x.state.Changed, Rest: rest}
+		if again {
 			x.state.Step(now, attempts.Step{Kind: attempts.StepAsked, Task: a.Task.ID, Runner: a.Runner})
 		}
 		why = x.state.Pool.Why(a.Runner)

@@ -61,7 +61,8 @@ func TestDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			script := map[string][]step{"A": {{takes: 100 * time.Hour, outcome: attempts.Success}}, "X": {{takes: 80 * time.Minute, outcome: attempts.Success}}}
-			o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2}}, Policy: decide.Policy{Until: midnight.Add(90 * time.Minute)}}
+			o := Options{Policy: decide.Policy{Until: midnight.Add(90 * time.Minute)}}
+			o.Jobs = 2
 			simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: &dayClock{jumps: c.jumps}}, func(s *simulated, store *attempts.Store, err error) {
 				if took := time.Since(s.start); err != nil || took < c.want || took > c.want+c.late {
 					t.Errorf("the night took %s (%v), want %s", took, err, c.want)
@@ -81,7 +82,8 @@ func TestDeadline(t *testing.T) {
 // A run whose tasks are done, or that is stopped, before the deadline does not wait for it.
 func TestDeadlineHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	simulate(t, threeInARow, Options{Policy: decide.Policy{Until: midnight.Add(time.Hour)}}, nil, func(s *simulated, _ *attempts.Store, err error) {
+	o := Options{Policy: decide.Policy{Until: midnight.Add(time.Hour)}}
+	simulate(t, threeInARow, o, nil, func(s *simulated, _ *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != 4*time.Minute || s.halted.Reason != "" {
 			t.Errorf("the night took %s, %+v (%v)", took, s.halted, err)
 		}
@@ -94,7 +96,8 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 	limit := step{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}
 	for until, want := range map[time.Duration]time.Duration{3 * time.Hour: time.Minute, 8 * time.Hour: 5*time.Hour + 5*time.Minute} {
 		script := map[string][]step{"A": {limit}}
-		simulate(t, threeInARow, Options{Policy: decide.Policy{Until: midnight.Add(until)}}, script, func(s *simulated, _ *attempts.Store, err error) {
+		o := Options{Policy: decide.Policy{Until: midnight.Add(until)}}
+		simulate(t, threeInARow, o, script, func(s *simulated, _ *attempts.Store, err error) {
 			if took := time.Since(s.start); err != nil || took != want {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
@@ -211,7 +214,8 @@ func TestFailureOnAFullDisk(t *testing.T) {
 		"little, no floor": {free: mib, why: "exit status 1"},
 		"not known":        {free: -1, floor: 500 * mib, why: "exit status 1"},
 	} {
-		o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Limits: engine.Limits{DiskFloor: c.floor, FloorWait: time.Minute}}}}
+		o := Options{}
+		o.Limits = engine.Limits{DiskFloor: c.floor, FloorWait: time.Minute}
 		o.Free = func() decide.Free {
 			if at := time.Since(midnight); at == 0 || at >= 5*time.Minute {
 				return decide.Free{Disk: 9000 * mib, Memory: -1}

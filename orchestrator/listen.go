@@ -43,7 +43,7 @@ func (r *run) recordBriefed(e engine.Event) {
 		return
 	}
 	briefed := redact.Clean(r.state.Redact, e.Briefed)
-	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	// No decision depends on this event; a ledger that failed returns its error elsewhere.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
 }
 
@@ -89,6 +89,6 @@ func (r *run) slept(d *suspend.Detector) {
 	r.state.Summary.Suspends = append(r.state.Summary.Suspends, suspended)
 	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
 	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
-	// What the log has of it matters to nobody's decision; a ledger that failed says so where it does.
+	// No decision depends on this event; a ledger that failed returns its error elsewhere.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }

@@ -48,7 +48,7 @@ func (q *mergeQueue) nextBatch(ctx context.Context) (due []decide.Queued, togeth
 	return nil, 0, &decide.Waiting{Changed: q.state.Changed}
 }
 
-// mergeBatch moves the branch one step. What is left waiting when the run is stopped stays open, and the next run lands it.
+// mergeBatch moves the branch one step. Work that still waits when the run is stopped stays open, and the next run lands it.
 func (q *mergeQueue) mergeBatch(ctx context.Context, batch []decide.Queued, together int) error {
 	step, err := q.join(ctx, batch, together)
 	if err != nil || ctx.Err() != nil {

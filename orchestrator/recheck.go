@@ -34,7 +34,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 	found, err := k.find(ctx, tip)
 	if ctx.Err() != nil || err != nil {
 		if ctx.Err() != nil {
-			return false, nil // what stopped it is told
+			return false, nil // the run reports what stopped it
 		}
 		return false, err
 	}
@@ -64,7 +64,7 @@ const theEpic = "the epic"
 // mostSkipped is how many tasks are named whose checks were not run again.
 const mostSkipped = 50
 
-// giveBack records what fails, and makes those tasks pending again that may be done once more in this run.
+// giveBack records what fails, and makes those tasks pending again that may be done again in this run.
 func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, err error) {
 	var notes []attempts.Note
 	var events []attempts.Event

@@ -45,7 +45,7 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	return ended, rule, c.state.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
-// writeDeferredFile writes deferred.File anew if an attempt has deferred findings. It tells a failure and no more: the ledger has
+// writeDeferredFile replaces deferred.File if an attempt has deferred findings. It tells a failure and no more: the ledger has
 // all of them. The caller holds Mu, as two attempts that end at once write one file.
 func (c *recorder) writeDeferredFile(reviewed *attempts.Reviewed) {
 	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"relay/orchestrator/engine"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/internal/slowtest"
 	"relay/orchestrator/ending"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/replay"
 )
 

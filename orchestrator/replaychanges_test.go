@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/engine"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"relay/epic"
 	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/replay"
 )
 

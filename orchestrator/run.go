@@ -63,7 +63,7 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	return r
 }
 
-// rememberedCooldowns returns the runners that earlier runs were told not to ask yet: as events that lift these cooldowns with
+// rememberedCooldowns returns the runners whose cooldowns of earlier runs are not over: as events that lift these cooldowns with
 // AskNow, else as notes for a person.
 func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
 	if r.state.o.AskNow {
@@ -78,7 +78,7 @@ func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
 	}
 	now := r.state.Instant()
 	for _, c := range r.state.Pool.Cooldowns(now) {
-		notes = append(notes, fmt.Sprintf("%s is not asked before %s, as an earlier run was told%s; relay work --ask-now asks it at once",
+		notes = append(notes, fmt.Sprintf("%s is not asked before %s%s (relay work --ask-now asks it at once)",
 			c.Runner, text.Clock(c.Until), text.After(c.Why)))
 	}
 	return events, notes

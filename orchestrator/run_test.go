@@ -251,7 +251,8 @@ func TestHeaviestPathGoesFirst(t *testing.T) {
 func TestQuotaIsWaitedOutUncharged(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulate(t, threeInARow, Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2}}}, script, func(s *simulated, store *attempts.Store, err error) {
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 2}}}
+	simulate(t, threeInARow, o, script, func(s *simulated, store *attempts.Store, err error) {
 		// X was under way when the limit hit; nothing is asked before the window opens.
 		got := strings.Join(s.log, ", ")
 		want := "A claude 0s, X claude 0s, A claude 5h1m0s, B claude 5h2m0s, C claude 5h3m0s"

@@ -1,12 +1,12 @@
 package orchestrator
 
 import (
-	"relay/orchestrator/decide"
 	"slices"
 	"testing"
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/suspend"
 	"relay/orchestrator/updates"
 )

@@ -9,7 +9,7 @@ import (
 // maxAsks is how often a reviewer may fail to give a verdict.
 const maxAsks = 2
 
-// Ask puts the subject to a reviewer. One that gives no verdict is asked once more and told why; then the error wraps
+// Ask puts the subject to a reviewer. One that gives no verdict is asked again, with the reason; then the error wraps
 // ErrNoVerdict. An error of the Asker is returned as it is, wrapped. asked is how often it was asked.
 func Ask(ctx context.Context, a Asker, s Subject) (v Verdict, asked int, err error) {
 	prompt := Prompt(s)

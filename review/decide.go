@@ -4,7 +4,7 @@ import "cmp"
 
 // Decide turns a reviewer's verdict into the decision that counts. It is not the reviewer's: a finding at or above
 // the bar of the strictness asks for changes even beside an approval, a critical one blocks, and a reviewer whose
-// every finding lies below the bar has approved. What lies below is deferred, never dropped. A refusal without any
+// every finding lies below the bar has approved. Findings below it are deferred, never dropped. A refusal without any
 // finding stands, and counts as one finding with the summary as its text.
 //
 // A strictness that is not known is as Strict.

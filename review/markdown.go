@@ -144,7 +144,7 @@ func (d *draft) setField(name, value string) {
 func (d *draft) decide(word string) error {
 	decision, ok := decisionOf(strings.TrimLeft(strings.TrimSpace(word), "#- "))
 	if !ok {
-		return noVerdict("%q is no verdict", cut(line(word), 60))
+		return noVerdict("%q is not a verdict", cut(line(word), 60))
 	}
 	if d.verdict.Decision != "" && d.verdict.Decision != decision {
 		return noVerdict("the answer says both %s and %s", d.verdict.Decision, decision)

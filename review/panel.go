@@ -47,7 +47,7 @@ type Vote struct {
 
 // Judge decides for a panel. Each reviewer's findings are put in scope and decided alone, as [Decide] does; the
 // gravest of these decisions is the panel's: one refusal is enough, and an approval takes all. Findings that several
-// raised are one, as severe as the most severe of them. Without any opinion there is no approval: the decision is empty.
+// raised are one, as severe as the most severe of them. Without any opinion the decision is empty.
 func Judge(opinions []Opinion, scope Scope, s Strictness) Judgement {
 	var j Judgement
 	var all []Raised
@@ -145,7 +145,7 @@ func (s Scope) split(findings []Finding) (within, outside []Finding) {
 // holds reports whether a finding is in scope, and puts in words of the scope what it points at.
 func (s Scope) holds(f *Finding) bool {
 	at := criterion(f.Criterion, s.Criteria)
-	if s.Whole { // it will be read where nobody knows the list
+	if s.Whole { // its readers do not have the list
 		f.Criterion = ""
 		if at >= 0 {
 			f.Criterion = s.Criteria[at]

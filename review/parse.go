@@ -170,7 +170,7 @@ func fromObject(object map[string]json.RawMessage) (Verdict, error) {
 	}
 	d, ok := decisionOf(word)
 	if !ok {
-		return Verdict{}, noVerdict("%q is no verdict", cut(line(word), 60))
+		return Verdict{}, noVerdict("%q is not a verdict", cut(line(word), 60))
 	}
 	if raw := object["summary"]; raw != nil && json.Unmarshal(raw, &summary) != nil {
 		summary = ""
@@ -216,7 +216,7 @@ func marks(raw json.RawMessage) []Mark {
 	return found
 }
 
-// lineNumber reads 15, "15" and "15-20"; what is no positive number is 0.
+// lineNumber reads 15, "15" and "15-20"; anything else is 0.
 func lineNumber(raw json.RawMessage) int {
 	text := string(bytes.Trim(raw, `" `))
 	text, _, _ = strings.Cut(text, "-")

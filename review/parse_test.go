@@ -96,13 +96,13 @@ func TestParseInWords(t *testing.T) {
 		strings.Repeat("x", maxAnswer+1):        "the answer is longer than 1048576 bytes",
 		"Fine.":                                 "the answer has no verdict",
 		"## Verdict\n":                          "the answer ends before its verdict",
-		"Verdict: perhaps":                      `"perhaps" is no verdict`,
+		"Verdict: perhaps":                      `"perhaps" is not a verdict`,
 		"Verdict: APPROVED\n\nVerdict: BLOCKED": "the answer says both APPROVED and BLOCKED",
 		"Verdict: BLOCKED\n" + approved:         "the answer says both APPROVED and BLOCKED",
 		`{"verdict":"BLOCKED","findings":[]} ` + approved: "the answer says both BLOCKED and APPROVED",
 		strings.Repeat(`{"a":`, 150_000) + approved:       "the answer has too many braces to be read",
 		`{"verdict":true,"findings":[]}`:                  `the answer has no text "verdict"`,
-		`{"verdict":"fine","findings":[]}`:                `"fine" is no verdict`,
+		`{"verdict":"fine","findings":[]}`:                `"fine" is not a verdict`,
 		`{"verdict":"APPROVED","findings":"none"}`:        "the findings are no list of objects",
 	} {
 		if _, err := Parse(answer); err == nil || !strings.HasPrefix(err.Error(), "the reviewer gave no verdict: "+want) {

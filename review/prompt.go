@@ -71,7 +71,7 @@ func Prompt(s Subject) []byte {
 		section(&b, "The epic", line(s.EpicTitle))
 		section(&b, "The task", strings.TrimSpace(line(s.TaskID+": "+s.TaskTitle)+"\n\n"+s.Description))
 	}
-	section(&b, "What you look at most", s.Focus)
+	section(&b, "Your focus", s.Focus)
 	section(&b, "Instructions of the user", s.Instructions)
 	section(&b, "Acceptance criteria", numbered(s.Criteria))
 	section(&b, "Acceptance commands, run by relay on the head commit", checks(s.Checks))
@@ -86,7 +86,7 @@ func Prompt(s Subject) []byte {
 	section(&b, "Tests that prove less than before: say of each whether that is right", list(s.Weakened))
 	section(&b, "Files that decide what the acceptance commands say: see that they still prove what they did", list(s.Decisive))
 	section(&b, "Findings of the last review: see that each is dealt with", s.EarlierFindings)
-	section(&b, "What the agent says it has done about them", s.Answer)
+	section(&b, "The agent's answer to them", s.Answer)
 	fmt.Fprintf(&b, answerForm, whereText(s))
 	return []byte(b.String())
 }

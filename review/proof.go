@@ -43,7 +43,7 @@ type Criterion struct{ Text, Check string }
 
 // Table returns for each criterion how it is proved at a commit: by the check it names, else by the reviewers' marks,
 // else by a check of the task that failed before the work.
-// One reviewer who says that it is not met outweighs others; nobody who says anything leaves it unproven.
+// One reviewer who says that it is not met outweighs others; without any mark it is unproven.
 func Table(criteria []Criterion, checks []CheckResult, opinions []Opinion, commit string) []Proof {
 	texts := texts(criteria)
 	table := make([]Proof, len(criteria))

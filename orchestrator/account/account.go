@@ -88,7 +88,7 @@ func Of(r runners.Report) State {
 }
 
 // lacksResult reports whether an agent ended without a result that can be read, and without a fault that its CLI knows of. It has not
-// failed for that: its word would be a claim only. What decides instead is, first, evidence: the task's own checks, or the reviewers whose
+// failed for that: its word would be a claim only. Evidence decides instead: the task's own checks, or the reviewers whose
 // findings it was to mend. Where there is none, its session is asked once for the result alone.
 func lacksResult(r runners.Report) bool {
 	switch r.Outcome {
@@ -230,7 +230,7 @@ func (f *State) Turned(report runners.Report) State {
 	return next
 }
 
-// Answer makes f what the agent said when its session was asked for its result. What its provider or a person did meanwhile ends the
+// Answer makes f what the agent said when its session was asked for its result. A stop or a fault of the provider meanwhile ends the
 // attempt, at no cost; its work is there for the next one.
 func (f *State) Answer(report runners.Report) {
 	next := f.asked(report)

@@ -13,7 +13,7 @@ import (
 	"relay/runners"
 )
 
-// MakeRoom makes sure that files of an attempt can be made anew below dir, the epic's folder, whatever agents have put where
+// MakeRoom makes sure that files of an attempt can be made below dir, the epic's folder, whatever agents have put where
 // they go.
 func MakeRoom(dir string, files ...string) error {
 	top, folder, made := filepath.Join(dir, attempts.RunsDir), "", false

@@ -47,8 +47,8 @@ func AddProgress(result string, p Progress) error {
 	return errors.Join(err, f.Close())
 }
 
-// ReadProgress returns the last that an agent has said in the turns of an attempt, whose folder is given. What cannot be read is left
-// out.
+// ReadProgress returns the last that an agent has said in the turns of an attempt, whose folder is given. It leaves out lines
+// that it cannot read.
 func ReadProgress(folder string, most int) (list []Progress) {
 	list = readProgress(folder)
 	for n := 1; ; n++ {

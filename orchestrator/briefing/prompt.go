@@ -12,8 +12,8 @@ import (
 	"relay/reanchor"
 )
 
-// Prompt is what an agent is told, without the secrets that others left in names, commits and receipts. What the user
-// wrote into the plan stays as it is.
+// Prompt returns a brief without the secrets that others left in names, commits and receipts. It does not change the user's
+// words in the plan.
 func Prompt(o *engine.LocalOptions, in reanchor.Input) []byte {
 	prompt, _ := Held(o, in)
 	return prompt

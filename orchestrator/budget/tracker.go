@@ -15,7 +15,7 @@ import (
 // Task.USD.
 type Caps struct {
 	Run, Epic, Task, Attempt Cap
-	Default                  bool // nobody chose the run's cap: agents are not told of it
+	Default                  bool // the run's cap is relay's default: briefs leave it out
 }
 
 // Cap bounds money and tokens; 0 is no bound. Tokens read from the provider's cache do not count: in a long session

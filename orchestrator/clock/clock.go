@@ -1,4 +1,4 @@
-// Package clock tells instants and deadlines by two clocks: the day's, which people and providers go by, and the run's,
+// Package clock tells instants and deadlines by two clocks: the day's, which people and providers use, and the run's,
 // which only goes forward.
 package clock
 

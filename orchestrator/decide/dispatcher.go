@@ -54,8 +54,8 @@ type Choice struct {
 	Runner string
 }
 
-// Decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It rests on what is in
-// the log alone: a replay asks it again. The caller holds Mu.
+// Decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It depends only on the
+// log, so a replay repeats it. The caller holds Mu.
 func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err error) {
 	none := Choice{Index: -1}
 	d.State.steps.free = nil
@@ -170,7 +170,7 @@ func (d *Dispatcher) reviewedRunner(i int, now clock.Instant) string {
 	if earlier := d.State.store.Task(task.ID).Attempts; len(earlier) > 0 {
 		last = earlier[len(earlier)-1].Runner
 	}
-	if d.State.Pool.Open(last, task.ID, now) {
+	if d.State.Pool.AllOpen(task.ID, []string{last}, now) {
 		return last
 	}
 	other, _, _ := d.State.Pool.Pick(task.ID, task.Runner, now)

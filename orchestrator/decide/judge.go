@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,7 +220,7 @@ func (c *Judge) Found(a engine.Attempt, ended *attempts.Ended) {
 type Ruling struct {
 	Cooldown []*attempts.Cooldown // what later runs must know too
 	repeat   bool                 // the runner's fault has been counted before
-	spent    string               // why nobody is asked for the task any more; "" : somebody is
+	spent    string               // why no runner is left for the task; "": one is
 }
 
 // rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds Mu.
@@ -276,7 +277,7 @@ func (c *Judge) isAlone(task string) (alone, last bool) {
 func (c *Judge) spentRunners(task *epic.Task, name string, faults int, why string) string {
 	failed, yes := c.state.Pool.Spent(task.ID, task.Runner)
 	switch {
-	case name == task.Runner || task.Runner == "" && c.state.Pool.Prefers(name):
+	case name == task.Runner || task.Runner == "" && slices.Contains(c.state.Pool.Order, name):
 		if !yes {
 			return ""
 		}

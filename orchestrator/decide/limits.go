@@ -190,8 +190,8 @@ func (m *Limits) usedStep(task string, cuts bool) attempts.Step {
 	return made
 }
 
-// settledStep returns the step in which an attempt is over that has used so much in the end. What it told before goes with it where
-// that was more.
+// settledStep returns the step in which an attempt is over that has used so much in the end, and that holds what it
+// reported before if that was more.
 func (m *Limits) settledStep(a engine.Attempt, used attempts.Usage) attempts.Step {
 	made := attempts.Step{Kind: attempts.StepSettled, Task: a.Task.ID, Attempt: a.Number}
 	if told, known := m.used[a.Task.ID]; known && (told.CostUSD > used.CostUSD || told.Uncached() > used.Uncached()) {
@@ -223,7 +223,7 @@ func (m *Limits) Begin(task *epic.Task, used attempts.Usage, stop context.Cancel
 	}
 }
 
-// Over notes that nobody can be stopped any more at a task. The caller holds Mu.
+// Over notes that a task has no attempt to stop any more. The caller holds Mu.
 func (m *Limits) Over(task string) {
 	delete(m.stops, task)
 }

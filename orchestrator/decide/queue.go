@@ -75,7 +75,7 @@ func (q *Queue) Together(due []Queued) int {
 }
 
 // Due returns what can land now, in the order it became ready. Work that could not land before goes first, and work that
-// contends with such a task waits until that is done, so that nobody loses twice over the same files. The caller holds Mu.
+// contends with such a task waits until that is done, so that no task loses twice over the same files. The caller holds Mu.
 func (q *Queue) Due() []Queued {
 	var first, then []Queued
 	for _, c := range q.waiting {

@@ -1,7 +1,7 @@
 // Package decide makes the decisions of a run: which task starts with which runner, what the run waits for, what the end of an attempt
 // means for its task and its runner, which work lands together. It decides from the events so far, the settings and two clocks that it
 // is given, and starts, waits and writes nothing but its notes: the run loop carries out what it decides, and package replay asks it
-// again what it would decide now. What only the loop needs (goroutines, engines, files) does not belong here.
+// again what it would decide now. Goroutines, engines and files belong in the loop.
 package decide
 
 import (

@@ -20,7 +20,7 @@ import (
 	"relay/orchestrator/updates"
 )
 
-// State is what the parts of a scheduler share. What stands below Mu is read and changed under that one lock; a worker that has
+// State is what the parts of a scheduler share. Mu guards the fields below it; a worker that has
 // nothing to do holds no slot and waits for a change.
 type State struct {
 	O      *Settings
@@ -144,7 +144,7 @@ func (s *State) PlanTasks(wanted []bool) {
 	s.Step(s.Instant(), attempts.Step{Kind: attempts.StepPlanned})
 }
 
-// steps are the changes of what a run's decisions rest on. They are guarded by the lock of state, and kept until an event carries
+// steps are the changes of the inputs of a run's decisions. They are guarded by the lock of state, and kept until an event carries
 // them into the log.
 type steps struct {
 	began  time.Time // the day's clock at the first step …
@@ -261,7 +261,7 @@ type Policy struct {
 	Notify func(updates.Update)                   // called from one goroutine at a time; nil: there is no watcher
 }
 
-// rules returns the settings that the run's decisions go by.
+// rules returns the settings that decide in this run.
 func (s *State) rules(merges bool) *attempts.Rules {
 	o, lim := s.O, &s.O.Limits
 	return &attempts.Rules{
@@ -276,7 +276,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 	}
 }
 
-// SettingsOf returns the settings that a run has recorded: of its plan, and without what is no data.
+// SettingsOf returns the settings that a run has recorded, without its plan and its functions.
 func SettingsOf(u *attempts.Rules) *Settings {
 	return &Settings{
 		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: limitsOf(u)}, Reviewers: u.Reviewers,

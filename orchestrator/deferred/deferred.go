@@ -44,7 +44,7 @@ func Lines(l *attempts.Ledger) []byte {
 	return text.Bytes()
 }
 
-// Write writes File in dir anew.
+// Write replaces File in dir.
 func Write(dir string, lines []byte) error {
 	path := filepath.Join(dir, File)
 	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", lines, 0o600)) // an agent's pipe would be waited for

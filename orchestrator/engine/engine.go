@@ -15,8 +15,8 @@ import (
 	"relay/runners"
 )
 
-// Engine carries out attempts. What crosses this border is plain data, so that an engine may sit on other machines: no process,
-// no open file, no function. What an agent does meanwhile is sent as [Event] on a channel given to the engine when it is made.
+// Engine carries out attempts. Only plain data crosses this border, so that an engine may sit on other machines: no process,
+// no open file, no function. It sends what an agent does meanwhile as [Event] on a channel given to the engine when it is made.
 type Engine interface {
 	// Prepare readies the place the attempt works in and names the commit it begins from ("" where there is none).
 	Prepare(ctx context.Context, a Attempt) (base string, err error)
@@ -165,7 +165,7 @@ type Attempt struct {
 	Closed []attempts.Cooldown
 	// ReviewProgress holds the opinions and rounds of this attempt when its run was killed; nil: none.
 	ReviewProgress *attempts.ReviewProgress
-	// Prompt is what the agent is told in place of a brief; "": the brief.
+	// Prompt replaces the brief; "": the brief.
 	Prompt string
 	// Ended means that the agent has already come to its end under a run that was killed before it could record that.
 	Ended bool

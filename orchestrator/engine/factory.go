@@ -26,7 +26,7 @@ type Ledger interface {
 	Restore() ([]string, error)
 }
 
-// Lock is the run's hold on its epic and on the checkout. Keep takes it anew when an agent has removed it.
+// Lock is the run's hold on its epic and on the checkout. Keep takes it again when an agent has removed it.
 type Lock interface {
 	Keep(ctx context.Context) error
 }

@@ -16,7 +16,7 @@ type Options struct {
 	Root      string   // the checkout, absolute
 	Dir       string   // the folder of the epic, absolute: relay's own, or one below it
 	Home      string   // relay's folder, absolute; "" : Dir
-	Files     []string // of the configuration this run goes by, absolute
+	Files     []string // of this run's configuration, absolute
 	BackupDir string   // where a copy of .git is kept during the run; "" : below Dir, where an agent can reach it
 
 	Run       string // run id
@@ -75,13 +75,13 @@ type Limits struct {
 	TaskFaults   int           // faults of a runner on one task while it serves others, before that task is gated
 	OutAfter     int           // failures in a row to start or to log in after which a runner is out …
 	OutPeriod    time.Duration // … when they have lasted so long
-	Patience     time.Duration // of a run without a deadline, for runners that answer nobody
+	Patience     time.Duration // of a run without a deadline, for runners that do not answer
 	BriefBytes   int
 	OutputCap    int64   // bytes kept of each output file
 	MaxFile      int64   // bytes of a new file above which relay does not commit it unless the task names it; 0: none
 	ChecksAtOnce int     // checks that run side by side; 0: as many as there are jobs
 	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
-	RecheckShare float64 // of the run's time so far: how long checks of completed tasks are run once more at the end
+	RecheckShare float64 // of the run's time so far: how long checks of completed tasks run again at the end
 
 	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
 	MaxUnchargedRun int           // attempts that ended uncharged; the faults of a runner between two answers count once
@@ -92,7 +92,7 @@ type Limits struct {
 	FloorWait       time.Duration // how long a run waits below a floor before it ends
 }
 
-// Review records who judges a change, and how strictly. Without reviewers nobody does.
+// Review records who judges a change, and how strictly. Without reviewers relay asks for none.
 type Review struct {
 	Reviewers  []Reviewer // all are asked about every change
 	Rounds     int        // in which the agent of an attempt may mend what they find

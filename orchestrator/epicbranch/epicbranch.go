@@ -51,7 +51,7 @@ func RefuseForeign(ctx context.Context, repo *reanchor.Git, epicID string, c int
 }
 
 // SetAside renames the integration branch that the ledger in dir has made and HEAD has not taken in, before that ledger is
-// put away, and reports whether it did. What another checkout works on stays.
+// put away, and reports whether it did. It leaves a branch that another checkout works on.
 func SetAside(ctx context.Context, repo *reanchor.Git, l *attempts.Ledger, to Aside) (moved bool, err error) {
 	head, err := repo.Head(ctx)
 	if err != nil || head == "" || l.Integration.Branch == "" || runlock.EpicFree(repo, to.Epic, to.Dir) != nil {

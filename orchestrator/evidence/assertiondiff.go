@@ -11,7 +11,7 @@ import (
 )
 
 // Lines of a test, in common languages: where one begins, those that prove something, those that prove what is true
-// anyway, and those that keep a test from proving anything. What stands in a comment does none of it, but for directives.
+// anyway, and those that keep a test from proving anything. Comments other than directives do none of it.
 var (
 	testHead  = lazyregexp.New(`#\[(\w+::)*test\b|@(Parameterized|Repeated)?Test\b|\[(Fact|Theory|Test|TestMethod|TestCase)\b|\bfunc (Test|Fuzz|Example)|\bdef test|\bfunction test|\bTEST(_F|_P)?\s*\(|(^|[^.\w])[xf]?(it|test|describe|specify)(\.\w+)*\s*(\(|['"])`)
 	assertion = lazyregexp.New(`(?i)\bassert|\bexpect\s*\(|\brequire\.|\bshould\b|\.to(Be|Equal|Have|Throw|Match)|\bt\.(Error|Fatal|Fail)|\braises\s*\(|\bcheck\s*\(`)

@@ -29,11 +29,11 @@ var ruled = []struct{ program, files *lazyregexp.Regexp }{
 // Command is what an acceptance command hangs on, as far as its text says it.
 type Command struct {
 	Scripts []string             // files it runs
-	files   []*lazyregexp.Regexp // names of files its programs go by
+	files   []*lazyregexp.Regexp // names of files that decide what its programs do
 	Words   []string
 }
 
-// ParseCommand finds the scripts in a shell command. It is no parser of the shell: what it misses is not told of.
+// ParseCommand finds the scripts in a shell command. It does not parse the shell, and misses some.
 func ParseCommand(run string) Command {
 	var c Command
 	text := separators.ReplaceAllString(strings.NewReplacer(`"`, "", "'", "").Replace(run), " ; ")

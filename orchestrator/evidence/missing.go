@@ -11,13 +11,13 @@ import (
 // Missing is what a check needed and did not find, so that it could not run at all.
 type Missing struct {
 	Kind MissingKind
-	Name string // as it was printed
+	Name string // as printed
 }
 
 // MissingKind says what kind of thing is missing.
 type MissingKind uint8
 
-// What a check can lack.
+// Kinds of what a check can lack.
 const (
 	missingNothing MissingKind = iota
 	MissingProgram             // on the PATH

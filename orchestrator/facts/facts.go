@@ -10,7 +10,7 @@ import (
 	"relay/runners"
 )
 
-// MostChanges is how many files of an attempt are told one by one.
+// MostChanges is how many changed files of an attempt are listed.
 const MostChanges = 500
 
 // Changes returns what git says of each file, the first of them, and how many more there are. unlisted are changes that names does

@@ -41,7 +41,7 @@ type Result struct {
 }
 
 // Run has an agent carry out a request in a repository of its own, with the limits of an attempt, and keeps what it makes. Nothing is
-// recorded in the ledger, and nothing lands. observe is told of it from one goroutine, or nil.
+// recorded in the ledger, and nothing lands. observe, if it is not nil, is called with its events from one goroutine.
 func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(engine.Event)) (Result, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
@@ -54,7 +54,7 @@ func Run(ctx context.Context, o orchestrator.Options, f Request, observe func(en
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { _ = aside.Release() }() // what stays behind is no lock
+	defer func() { _ = aside.Release() }() // a lock that stays is not held
 	o.Worktree.Dir = aside.Dir
 	task := epic.Task{ID: f.ID, Title: f.Title, AllowNoChange: true}
 	branch := f.complete(&o, &task)

@@ -160,7 +160,7 @@ func (m *Merger) conflicts(
 	return ruling
 }
 
-// changedSince lists the files that differ since the branch was at a commit; none when they are too many to be told.
+// changedSince lists the files that differ since the branch was at a commit; none when they are too many to list.
 func (m *Merger) changedSince(ctx context.Context, base, head string) []string {
 	if base == head {
 		return nil

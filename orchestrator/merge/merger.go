@@ -60,8 +60,8 @@ type step struct {
 	replayed []engine.Verified // the same, with what has become of them
 }
 
-// Join makes the integration branch's next step out of a group of work: of as many of its first as git can put together. What comes
-// of it is proved before the branch moves. When several are red together, the step says so and goes nowhere.
+// Join makes the integration branch's next step out of a group of work: of as many of its first as git can put together. It
+// proves the step before the branch moves. When several are red together, the step says so and goes nowhere.
 func (m *Merger) Join(ctx context.Context, group []engine.Verified) (engine.Step, error) {
 	made, err := m.make(ctx, group)
 	if gitcmd.Refused(ctx, err) {
@@ -74,7 +74,7 @@ func (m *Merger) Join(ctx context.Context, group []engine.Verified) (engine.Step
 	return made.Step, nil
 }
 
-// makeFirst makes a step of the first of a group alone. What is wrong with its commits is its own attempt's.
+// makeFirst makes a step of the first of a group alone. A fault of its commits ends its own attempt.
 func (m *Merger) makeFirst(ctx context.Context, first engine.Verified) (step, error) {
 	made, err := m.make(ctx, []engine.Verified{first})
 	if err == nil {

@@ -1,6 +1,6 @@
 // Package panel has reviewers judge a commit: it asks each of them through its CLI, in a checkout where what it changes does not
-// count, keeps every answer in the ledger as soon as it is given, and says who could not be asked. What a panel decides by
-// its answers, package review says; what that means for an attempt, package worker.
+// count, keeps every answer in the ledger as soon as it is given, and says who could not be asked. Package
+// review decides by the answers of a panel; package worker applies that to an attempt.
 package panel
 
 import (
@@ -142,7 +142,7 @@ func (s *Session) ReviewEpic(
 	if err := errors.Join(asking, clean(ctx, &f)); err != nil {
 		return r, err
 	}
-	f.Outcome = verdict.EpicReviewed() // what the panel has done to relay's files was put right, and is told
+	f.Outcome = verdict.EpicReviewed() // relay has restored its files, and reports that
 	r.Review = s.epicReview(about, &f, answers)
 	if s.unkept != (attempts.Usage{}) {
 		r.Review.Usage = &s.unkept

@@ -22,8 +22,8 @@ import (
 	"relay/runners"
 )
 
-// askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Whatever it writes into its checkout
-// ends there, and is told.
+// askReviewer asks a reviewer for its opinion, unless it has been asked the same before. Changes in its checkout end
+// there.
 func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about review.Subject) (attempts.Opinion, error) {
 	about.Focus, about.Instructions = r.Focus, r.Instructions
 	question, err := s.question(ctx, about)
@@ -79,7 +79,7 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git
 	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
 }
 
-// keep makes an answer durable: it is paid for. The whole epic is no attempt of a task; what it is given stands in a
+// keep makes an answer durable: it is paid for. The whole epic is not an attempt of a task: its answers go into a
 // review that is not over.
 func (s *Session) keep(opinion attempts.Opinion) error {
 	if s.Attempt.Task.ID != engine.WholeEpic {
@@ -239,7 +239,7 @@ func (a Answers) RecordMissing(f *engine.Result) {
 	}
 }
 
-// Limits returns what reviewers were told of their limits in an earlier round.
+// Limits returns the limits that reviewers reached in an earlier round.
 func Limits(unable []engine.Unable) []attempts.Cooldown {
 	var list []attempts.Cooldown
 	for _, u := range unable {

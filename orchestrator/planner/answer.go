@@ -18,10 +18,10 @@ import (
 	"relay/runners"
 )
 
-// answerFile has the last answer, as it was read.
+// answerFile has the last answer, unchanged.
 const answerFile = "blueprint.md"
 
-// mostWrong is how many mistakes an agent is told at once.
+// mostWrong is how many mistakes a prompt lists.
 const mostWrong = 30
 
 // judge reads an answer, tries its checks, and returns what is wrong with it. Without anything the result has the plan.
@@ -34,7 +34,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 	}
 	s.result.Kept = path
 	if text == "" {
-		return []string{"there is no answer: your last message is empty"}, nil
+		return []string{"the answer is empty: your last message has no text"}, nil
 	}
 	if s.cut {
 		return []string{fmt.Sprintf("only the first %d KiB of your answer were read: write less", runners.MaxAnswer>>10)}, nil
@@ -210,7 +210,7 @@ func fill(plan, answer *epic.Epic) (filled *epic.Epic, added []Added, wrong []st
 	filled.Tasks = slices.Clone(plan.Tasks)
 	for i := range answer.Tasks {
 		if _, known := plan.Task(answer.Tasks[i].ID); !known {
-			wrong = append(wrong, "there is no task "+answer.Tasks[i].ID+" in the plan")
+			wrong = append(wrong, "the plan has no task "+answer.Tasks[i].ID)
 		}
 	}
 	for i := range filled.Tasks {

@@ -1,6 +1,6 @@
 // Package planner has an agent write a plan from an idea, an issue or a rough plan, or what a plan lacks. The agent is only asked: it works
-// in a checkout of its own that ends with it. What it answers is read as any blueprint, its checks are run on the commit, and it is asked
-// again with what is wrong. Nothing is written but the record of it, in the folder of a run: the plan is for a person to take.
+// in a checkout of its own that ends with it. relay reads its answer as a blueprint, runs the checks on the commit, and asks it again
+// with what is wrong. Nothing is written but the record of it, in the folder of a run: the plan is for a person to take.
 package planner
 
 import (
@@ -27,7 +27,7 @@ import (
 	"relay/reanchor"
 )
 
-// MostTasks is how many tasks a plan may have: nobody reads a longer one before saying yes.
+// MostTasks is how many tasks a plan may have: a person reads it before agreeing.
 const MostTasks = 100
 
 // Request is what is to be planned.
@@ -45,19 +45,19 @@ type Request struct {
 
 // Result is what came of it.
 type Result struct {
-	Epic   *epic.Epic       // nil: there is no plan that can be used
+	Epic   *epic.Epic       // nil: no answer can be used
 	Graph  *epic.Graph      // of it
 	Told   []blueprint.Told // lines of the answer of which nothing was made
 	Tried  []bench.TriedCheck
 	Added  []Added  // with Fill
-	Wrong  []string // with the last answer, when there is no plan
+	Wrong  []string // with the last answer, if it cannot be used
 	Runner string
 	Asked  int // times
 	Usage  attempts.Usage
 	Over   *budget.ExhaustedError // the cap that ended it; nil: none did
 
 	Folder string // of briefs and transcripts, absolute
-	Kept   string // file with the last answer as it was read, absolute; "" : there was none
+	Kept   string // file with the last answer, unchanged, absolute; "" : there was none
 	Notes  []attempts.Note
 	Stay   []string // in words, what could not be removed afterwards
 }
@@ -78,8 +78,8 @@ func IsRun(id string) bool { return strings.HasSuffix(id, runMark) }
 // Task is the name that the agent is asked under where else a task's id is.
 const Task = "plan"
 
-// Run asks for the plan. Its errors are *UnableError when nobody could answer, the cause of a cancelled ctx, and failures of this machine;
-// the result tells what was used also then. observe is told what the agent does, from one goroutine, or nil.
+// Run asks for the plan. Its errors are *UnableError when no agent could answer, the cause of a cancelled ctx, and failures of this
+// machine; the result tells what was used also then. observe, if it is not nil, is called with what the agent does, from one goroutine.
 func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(engine.Event)) (Result, error) {
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
@@ -96,7 +96,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { _ = aside.Release() }() // what stays behind is no lock
+	defer func() { _ = aside.Release() }() // a lock that stays is not held
 	o.Worktree.Dir = aside.Dir
 	events := make(chan engine.Event, 256)
 	with, err := orchestrator.OpenApart[studying](ctx, &o, events, "make plans")
@@ -145,7 +145,7 @@ type studying interface {
 	) (notes []attempts.Note, stay []string, err error)
 }
 
-// brief is what the agent is told.
+// brief returns the agent's brief.
 func (s *session) brief() reanchor.Planning {
 	r := s.request
 	p := reanchor.Planning{

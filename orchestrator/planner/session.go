@@ -159,7 +159,7 @@ func (s *session) observe(e runners.Event, before attempts.Usage) {
 	}
 	select {
 	case s.events <- engine.Event{Task: Task, Runner: s.result.Runner, Kind: engine.KindActivity, Detail: e}:
-	default: // nobody has time to hear it
+	default: // the listener is busy
 	}
 }
 

@@ -58,8 +58,8 @@ type checkTrier interface {
 	TryEpic(ctx context.Context, commit string) (bench.Tried, error)
 }
 
-// Refuses returns the error with which Work would refuse to begin, as far as that can be told without changing anything; nil if
-// it would begin. What the ledger itself refuses is for its reader to say.
+// Refuses returns the error with which Work would refuse to begin, as far as it can see that without changing anything; nil if
+// it would begin. The ledger's reader returns what the ledger itself refuses.
 func Refuses(ctx context.Context, open engine.Factory, o *engine.LocalOptions, l *attempts.Ledger) error {
 	abilities, err := open(ctx, &o.Options, nil)
 	if err != nil {

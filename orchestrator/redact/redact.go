@@ -23,7 +23,7 @@ const (
 // Block returns a text of several lines, without control characters and secrets, cut to 4 KiB.
 func (r Redactor) Block(s string) string { return attempts.Clean(r.plain(s), textCap) }
 
-// plain cleans first: what is no part of a text may stand in the middle of a secret.
+// plain cleans first: characters that it removes may split a secret.
 func (r Redactor) plain(s string) string { return r.Text(attempts.Clean(s, 64*textCap)) }
 
 // Line returns the same in one line, cut to 500 bytes.

@@ -70,8 +70,7 @@ func (r *replayer) takeAttempt(s recordedStep) bool {
 	switch s.Kind {
 	case attempts.StepAsked:
 		r.report.Made(Runner)
-		asked := state.Pool.Calls()
-		if state.Pool.Begin(s.Runner, s.Task, now); state.Pool.Calls() == asked {
+		if _, again := state.Pool.Begin(s.Runner, s.Task, now); !again {
 			r.differs(Runner, s.Task, s.Runner+" is asked again", s.Runner+" is not asked again")
 		}
 		state.Step(now, attempts.Step{Kind: s.Kind, Task: s.Task, Runner: s.Runner})

@@ -8,9 +8,9 @@ type backoff struct {
 	jitter         func(most time.Duration) time.Duration
 }
 
-func (p *Pool) backoff() backoff { return backoff{p.Backoff, p.BackoffMax, p.Jitter} }
+func backoffOf(o *Options) backoff { return backoff{o.Backoff, o.BackoffMax, o.Jitter} }
 
-// What is added to a wait, at most: many relays wait for the same reset, and must not all ask in the same second.
+// Bounds of the time added to a wait: many relays wait for the same reset, and must not all ask in the same second.
 const (
 	leastSpread = 5 * time.Second
 	mostSpread  = 5 * time.Minute

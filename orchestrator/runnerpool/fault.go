@@ -18,7 +18,7 @@ type series struct {
 	refusals  int             // of these, in a row, to start or to log in …
 	refused   time.Duration   // … since
 	faults    map[string]int  // by task
-	limited   map[string]bool // of these, whose fault was a usage limit, which is no task's
+	limited   map[string]bool // of these, whose fault was a usage limit: no task is to blame
 	newcomers clock.Deadline  // when a task may ask that is not among them
 	lively    bool            // an attempt that began since is being answered
 }
@@ -43,8 +43,8 @@ type Ruling struct {
 	Barred   bool               // the task has had so many that the runner is not asked for it any more
 }
 
-// What a refused runner is left alone for: a sixth of the back-off at first, and never longer than a third of the longest.
-// What is out is asked so often.
+// Pauses of a runner that refuses: a sixth of the back-off at first, and never longer than a third of the longest; and of one that
+// is out.
 const (
 	refusalShare    = 6
 	refusalMaxShare = 3
@@ -56,16 +56,16 @@ const (
 const farthest = 31 * 24 * time.Hour
 
 // Fail records that an attempt of a task has failed through its runner, and rules whose fault that is. A fault of a task
-// that has failed before, while others were answered since, is its own as long as the runner fails nobody else; so is the
+// that has failed before, while others were answered since, is its own as long as the runner fails no other; so is the
 // second fault in a row of the last task there is, if others were answered in this run. Any other leaves the runner alone
 // for a time. Of attempts that run side by side all hit the same fault: it counts once.
 func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
-	r := p.runner(name)
+	r := p.runners.of(name)
 	c, underWay := r.asked[task]
 	delete(r.asked, task)
-	if own := p.suspect(r, task, f); own != nil {
+	if own := ownFault(p, r, task, f); own != nil {
 		own.faults++
-		own.opens = now.After(p.backoff().ownWait(own.faults, f.Alone))
+		own.opens = now.After(backoffOf(&p.Options).ownWait(own.faults, f.Alone))
 		return Ruling{Own: own.faults, Barred: r.barred(task, p.TaskFaults)}
 	}
 	s := &r.series
@@ -79,9 +79,9 @@ func (p *Pool) Fail(name, task string, f Fault, now clock.Instant) Ruling {
 	if counts {
 		s.number, s.last, s.lively = p.calls, now.Run, false
 		s.rounds++
-		p.refuse(r, f, now)
+		r.refuse(f, now, &p.Options)
 	}
-	if p.close(r, f, now, counts) {
+	if r.close(f, now, counts, backoffOf(&p.Options)) {
 		r.why, r.outcome = f.Why, f.Outcome
 		ruling.Cooldown = &attempts.Cooldown{Runner: name, Until: r.opens.Day.UTC(), Named: r.opens.Named, Why: f.Why, Outcome: f.Outcome}
 	}
@@ -100,7 +100,7 @@ func (s *series) others(task string) bool {
 }
 
 // refuse counts refusals in a row, and takes the runner out that has refused too often for too long.
-func (p *Pool) refuse(r *runner, f Fault, now clock.Instant) {
+func (r *runner) refuse(f Fault, now clock.Instant, o *Options) {
 	s := &r.series
 	if !f.refused() {
 		s.refusals = 0
@@ -109,28 +109,28 @@ func (p *Pool) refuse(r *runner, f Fault, now clock.Instant) {
 	if s.refusals++; s.refusals == 1 {
 		s.refused = now.Run
 	}
-	r.out = r.out || s.refusals >= p.OutAfter && now.Run-s.refused >= p.OutPeriod
+	r.out = r.out || s.refusals >= o.OutAfter && now.Run-s.refused >= o.OutPeriod
 }
 
 // close keeps the runner from being asked, and reports whether that is for longer than was known.
-func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
+func (r *runner) close(f Fault, now clock.Instant, counts bool, pauses backoff) bool {
 	s, opens := &r.series, r.opens
 	if counts {
-		wait, first := p.backoff().wait(s.rounds-1), p.backoff().wait(min(s.rounds, len(s.faults))-1)
+		wait, first := pauses.wait(s.rounds-1), pauses.wait(min(s.rounds, len(s.faults))-1)
 		if f.refused() {
-			wait = p.backoff().pause(s.refusals - 1)
+			wait = pauses.pause(s.refusals - 1)
 			first = wait
 		}
 		if r.out {
 			wait = outPause
 		}
-		late := p.backoff().spread(wait)
+		late := pauses.spread(wait)
 		opens = now.After(wait + late)
 		s.newcomers = now.After(min(first+late, wait+late))
 	}
 	if off := f.ResetAt.Sub(now.Day); off > 0 && off <= farthest && f.ResetAt.After(r.reset) {
 		r.reset = f.ResetAt
-		late := p.backoff().spread(off)
+		late := pauses.spread(off)
 		opens = clock.Deadline{Day: f.ResetAt.Add(late), Run: now.Run + off + late, Named: true}
 	}
 	if opens.Rest(now) <= r.opens.Rest(now) {
@@ -144,14 +144,14 @@ func (p *Pool) close(r *runner, f Fault, now clock.Instant, counts bool) bool {
 // ends the runner's back-off, unless it has failed this task since its last answer: then the attempt may fail as before,
 // and others may try meanwhile.
 func (p *Pool) NoteActivity(name, task string, now clock.Instant) (changed bool) {
-	r := p.runner(name)
+	r := p.runners.of(name)
 	c, underWay := r.asked[task]
 	s := &r.series
 	if !underWay || !s.on || r.limited(now) || c.number <= s.number && now.Run-s.last < p.Backoff {
 		return false
 	}
 	if s.faults[task] == 0 {
-		p.endSeries(r, task, now)
+		r.endSeries(task, now, backoffOf(&p.Options))
 		return true
 	}
 	if c.number <= s.number || s.lively {
@@ -165,11 +165,11 @@ func (p *Pool) NoteActivity(name, task string, now clock.Instant) (changed bool)
 // had failed before is compared with that. An answer to a call made before the last fault says nothing of how it stands
 // now.
 func (p *Pool) Answered(name, task string, now clock.Instant) {
-	r := p.runner(name)
+	r := p.runners.of(name)
 	c, underWay := r.asked[task]
 	delete(r.own, task)
 	if s := &r.series; s.on && !r.limited(now) && (!underWay || c.number > s.number) {
-		p.endSeries(r, task, now)
+		r.endSeries(task, now, backoffOf(&p.Options))
 	}
 	delete(r.series.faults, task)
 	r.answered = true
@@ -177,7 +177,7 @@ func (p *Pool) Answered(name, task string, now clock.Instant) {
 
 // endSeries ends a series of faults when a task was answered. When it was about one task alone, the fault is that task's own.
 // Tasks that have failed side by side are remembered: who of them fails again is compared with those that were answered.
-func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
+func (r *runner) endSeries(by string, now clock.Instant, pauses backoff) {
 	s := r.series
 	last := clock.Instant{Day: now.Day.Add(s.last - now.Run), Run: s.last}
 	for task := range s.faults {
@@ -192,7 +192,7 @@ func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 		_, again := r.asked[task] // it is being tried again, and that will tell
 		if !again && len(s.faults) == 1 {
 			own.faults++
-			own.opens = last.After(p.backoff().wait(own.faults - 1))
+			own.opens = last.After(pauses.wait(own.faults - 1))
 		}
 	}
 	r.series, r.opens, r.out, r.answered = series{}, clock.Deadline{}, false, true
@@ -201,8 +201,8 @@ func (p *Pool) endSeries(r *runner, by string, now clock.Instant) {
 // limited reports whether the provider itself has said when to ask again, and that is still to come.
 func (r *runner) limited(now clock.Instant) bool { return r.opens.Named && r.opens.Rest(now) > 0 }
 
-// probed returns how long an attempt keeps others from asking a runner that answers nobody: until it is answered, and for a
-// back-off at most. An agent that says nothing while it works, or a provider that says nothing, must hold nobody up.
+// probed returns how long an attempt keeps others from asking a runner that does not answer: until it is answered, and for a
+// back-off at most. An agent that says nothing while it works, or a provider that says nothing, must not hold others up.
 func (r *runner) probed(now clock.Instant, most time.Duration) (rest time.Duration) {
 	s := &r.series
 	if !s.on || s.lively {
@@ -214,4 +214,15 @@ func (r *runner) probed(now clock.Instant, most time.Duration) (rest time.Durati
 		}
 	}
 	return rest
+}
+
+// Probe allows one attempt at a time to ask a runner until it answers. It is for a runner whose state is unknown, as after a
+// run that was killed. Where another runner would get the tasks meanwhile, nothing changes.
+func (p *Pool) Probe(name string, now clock.Instant) {
+	if len(p.Order) > 1 {
+		return
+	}
+	s := &p.runners.of(name).series
+	s.begin(now)
+	s.number = p.calls
 }

@@ -16,7 +16,7 @@ func TestAnsweredBefore(t *testing.T) {
 	p.fails("a", "Y", attempts.Provider, time.Minute, 0)
 	p.Answered("a", "X", at(61*time.Second))
 	p.Release("X")
-	if p.Open("a", "Z", at(61*time.Second)) {
+	if p.AllOpen("Z", []string{"a"}, at(61*time.Second)) {
 		t.Error("an answer from before its last fault opens the runner")
 	}
 }

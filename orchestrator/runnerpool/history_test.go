@@ -98,7 +98,7 @@ func TestWaitsAreSpread(t *testing.T) {
 		if cooling == nil || !cooling.Until.Equal(in(c.want)) || cooling.Named != (c.reset > 0) {
 			t.Errorf("%s: got %+v, want %s", name, cooling, c.want)
 		}
-		if rest := p.rest(p.runner("a"), "X", at(0)); rest != c.want {
+		if rest := p.runners.of("a").opensFor("X", at(0), p.Backoff).Rest(at(0)); rest != c.want {
 			t.Errorf("%s: got %s, want %s", name, rest, c.want)
 		}
 		if again := p.Fail("a", "Y", Fault{Outcome: attempts.Quota, ResetAt: in(c.reset)}, at(0)).Cooldown; again != nil {
@@ -128,7 +128,7 @@ func TestRecall(t *testing.T) {
 	} {
 		p := night("a")
 		p.Recall(map[string]attempts.Cooldown{"a": {Runner: "a", Until: in(c.off), Named: c.named, Why: "limit", Outcome: c.outcome}}, at(0))
-		if rest := max(0, p.rest(p.runner("a"), "X", at(0))); rest != c.want {
+		if rest := max(0, p.runners.of("a").opensFor("X", at(0), p.Backoff).Rest(at(0))); rest != c.want {
 			t.Errorf("%s: got %s, want %s", name, rest, c.want)
 		}
 		if got := p.Cooldowns(at(0)); len(got) > 0 != (c.want > 0) {

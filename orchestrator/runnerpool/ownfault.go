@@ -1,11 +1,6 @@
 package runnerpool
 
-import (
-	"fmt"
-	"strings"
-
-	"relay/orchestrator/clock"
-)
+import "relay/orchestrator/clock"
 
 // pair holds what a runner has failed one task for while it answered others. That is there until it answers the task.
 type pair struct {
@@ -13,21 +8,21 @@ type pair struct {
 	opens  clock.Deadline // the task is not tried at this runner before
 }
 
-// suspect returns what is known of a task if its fault now is its own, else nil.
-func (p *Pool) suspect(r *runner, task string, f Fault) *pair {
+// ownFault returns what is known of a task if its fault now is its own, else nil.
+func ownFault(p *Pool, r *runner, task string, f Fault) *pair {
 	s := &r.series
 	if f.limited() || s.others(task) {
 		return nil
 	}
-	if r.own[task] == nil && f.Last && p.answered() && s.faults[task] > 0 && !s.limited[task] {
+	if r.own[task] == nil && f.Last && p.runners.answered() && s.faults[task] > 0 && !s.limited[task] {
 		r.own[task] = &pair{}
 	}
 	return r.own[task]
 }
 
 // answered reports whether any runner has answered in this run.
-func (p *Pool) answered() bool {
-	for _, r := range p.runners {
+func (m runners) answered() bool {
+	for _, r := range m {
 		if r.answered {
 			return true
 		}
@@ -40,19 +35,4 @@ func (p *Pool) answered() bool {
 func (r *runner) barred(task string, most int) bool {
 	own := r.own[task]
 	return most > 0 && own != nil && own.faults >= max(most, 2)
-}
-
-// Spent reports that no runner is left that could be asked for a task, as each that is not out has failed it alone too
-// often; and says so.
-func (p *Pool) Spent(task, named string) (why string, yes bool) {
-	var failed []string
-	for _, name := range p.choices(named) {
-		switch r := p.runner(name); {
-		case r.barred(task, p.TaskFaults):
-			failed = append(failed, fmt.Sprintf("%s failed %d times", name, r.own[task].faults))
-		case !r.out:
-			return "", false
-		}
-	}
-	return strings.Join(failed, ", "), len(failed) > 0
 }

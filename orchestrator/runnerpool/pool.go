@@ -5,7 +5,10 @@
 package runnerpool
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
@@ -24,7 +27,7 @@ type Options struct {
 	OutPeriod  time.Duration // … when they have lasted so long
 
 	Deadline *clock.Deadline // the run's; nil: none
-	Patience time.Duration   // of a run without a deadline: how long it waits for a runner that answers nobody; 0: no limit
+	Patience time.Duration   // of a run without a deadline: how long it waits for a runner that does not answer; 0: no limit
 
 	Jitter func(most time.Duration) time.Duration // draws what a wait takes longer, of at most so much; nil: nothing
 }
@@ -32,7 +35,7 @@ type Options struct {
 // Pool knows how every runner stands.
 type Pool struct {
 	Options
-	runners map[string]*runner
+	runners runners
 	calls   int // made so far, to tell which came before which
 }
 
@@ -42,7 +45,7 @@ type runner struct {
 	reset    time.Time      // as the provider said
 	why      string
 	outcome  attempts.Outcome // of the last fault
-	out      bool             // refused too often: asked again every half hour, if nobody else can work
+	out      bool             // refused too often: asked again every half hour, if no other runner can work
 	answered bool             // in this run
 	series   series
 	asked    map[string]call  // attempts under way, by task
@@ -56,19 +59,22 @@ type call struct {
 }
 
 // New returns a pool in which every runner may be asked.
-func New(o Options) *Pool { return &Pool{Options: o, runners: make(map[string]*runner)} }
+func New(o Options) *Pool { return &Pool{Options: o, runners: make(runners)} }
 
-func (p *Pool) runner(name string) *runner {
-	r, ok := p.runners[name]
+// runners are those that were asked or named so far.
+type runners map[string]*runner
+
+func (m runners) of(name string) *runner {
+	r, ok := m[name]
 	if !ok {
 		r = &runner{asked: make(map[string]call), own: make(map[string]*pair)}
-		p.runners[name] = r
+		m[name] = r
 	}
 	return r
 }
 
-// choices returns the runners of a task, given the one it names: "" for none.
-func (p *Pool) choices(named string) []string {
+// Choices returns the runners that a task may have, given the one it names: "" for none.
+func (p *Pool) Choices(named string) []string {
 	if named != "" {
 		return []string{named}
 	}
@@ -79,9 +85,9 @@ func (p *Pool) choices(named string) []string {
 // the one that is preferred; one that is out only when no other may be asked. The rank says how many ready tasks should
 // go first: all those with a lower one.
 func (p *Pool) Pick(task, named string, now clock.Instant) (name string, rank int, ok bool) {
-	for _, n := range p.choices(named) {
-		r := p.runner(n)
-		if p.rest(r, task, now) > 0 || r.barred(task, p.TaskFaults) {
+	for _, n := range p.Choices(named) {
+		r := p.runners.of(n)
+		if r.opensFor(task, now, p.Backoff).Rest(now) > 0 || r.barred(task, p.TaskFaults) {
 			continue
 		}
 		if k := r.rank(task); !ok || k < rank {
@@ -132,25 +138,21 @@ func (r *runner) rank(task string) int {
 // Ask records that an attempt of a task begins at a runner.
 func (p *Pool) Ask(name, task string, now clock.Instant) {
 	p.calls++
-	p.runner(name).asked[task] = call{number: p.calls, began: now.Run}
+	p.runners.of(name).asked[task] = call{number: p.calls, began: now.Run}
 }
 
-// Calls returns how many attempts have asked a runner so far.
-func (p *Pool) Calls() int { return p.calls }
-
 // Begin records that the agent of an attempt under way would be started now. It returns how long it has to wait, because
-// the runner has failed others since it was chosen; 0: it may be started.
-func (p *Pool) Begin(name, task string, now clock.Instant) time.Duration {
-	r := p.runner(name)
+// the runner has failed others since it was chosen; 0: it may be started. again reports that the attempt then counts as a new call.
+func (p *Pool) Begin(name, task string, now clock.Instant) (rest time.Duration, again bool) {
+	r := p.runners.of(name)
 	c, underWay := r.asked[task]
 	if !underWay || !r.series.on || c.number > r.series.number {
-		return 0
+		return 0, false
 	}
-	if rest := p.rest(r, task, now); rest > 0 {
-		return rest
+	if rest = r.opensFor(task, now, p.Backoff).Rest(now); rest <= 0 {
+		p.Ask(name, task, now)
 	}
-	p.Ask(name, task, now)
-	return 0
+	return max(rest, 0), rest <= 0
 }
 
 // Release records that a task has no attempt under way any more.
@@ -160,13 +162,8 @@ func (p *Pool) Release(task string) {
 	}
 }
 
-// rest returns how long a task has to wait until a runner may be asked for it; not more than 0: it may be now.
-func (p *Pool) rest(r *runner, task string, now clock.Instant) time.Duration {
-	return p.opens(r, task, now).Rest(now)
-}
-
-// opens returns when a runner may be asked for a task. While it answers nobody, one attempt at a time asks it.
-func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
+// opensFor returns when a runner may be asked for a task. While it does not answer, one attempt at a time asks it, for a back-off at most.
+func (r *runner) opensFor(task string, now clock.Instant, backoff time.Duration) clock.Deadline {
 	at := r.opens
 	if s := &r.series; s.on && !at.Named && !r.out && s.faults[task] == 0 {
 		at = s.newcomers
@@ -174,7 +171,7 @@ func (p *Pool) opens(r *runner, task string, now clock.Instant) clock.Deadline {
 	if own := r.own[task]; own != nil && own.opens.Rest(now) > at.Rest(now) {
 		at = own.opens
 	}
-	if rest := r.probed(now, p.Backoff); rest > max(at.Rest(now), 0) {
+	if rest := r.probed(now, backoff); rest > max(at.Rest(now), 0) {
 		at = now.After(rest)
 	}
 	return at
@@ -187,13 +184,13 @@ func (p *Pool) Opens(task, named string, panel []string, now clock.Instant) (nam
 		return "", at
 	}
 	hope := false
-	for _, n := range p.choices(named) {
-		r := p.runner(n)
+	for _, n := range p.Choices(named) {
+		r := p.runners.of(n)
 		if r.barred(task, p.TaskFaults) {
 			continue
 		}
-		hope = hope || !p.lost(r, now)
-		if when := p.opens(r, task, now); name == "" || when.Rest(now) < at.Rest(now) {
+		hope = hope || !r.lost(&p.Options, now)
+		if when := r.opensFor(task, now, p.Backoff); name == "" || when.Rest(now) < at.Rest(now) {
 			name, at = n, when
 		}
 	}
@@ -209,11 +206,11 @@ func (p *Pool) Opens(task, named string, panel []string, now clock.Instant) (nam
 // Latest returns when all of these may be asked about a task, and which one that waits for; "" when one of them is lost.
 func (p *Pool) Latest(task string, names []string, now clock.Instant) (name string, at clock.Deadline) {
 	for _, n := range names {
-		r := p.runner(n)
-		if p.lost(r, now) {
+		r := p.runners.of(n)
+		if r.lost(&p.Options, now) {
 			return "", clock.Deadline{}
 		}
-		if when := p.opens(r, task, now); name == "" || when.Rest(now) > at.Rest(now) {
+		if when := r.opensFor(task, now, p.Backoff); name == "" || when.Rest(now) > at.Rest(now) {
 			name, at = n, when
 		}
 	}
@@ -223,19 +220,14 @@ func (p *Pool) Latest(task string, names []string, now clock.Instant) (name stri
 // Review returns the rank of a task whose work lacks the opinions of these reviewers, as Pick does, if all may be asked.
 func (p *Pool) Review(task string, names []string, now clock.Instant) (rank int, ok bool) {
 	for _, n := range names {
-		rank = max(rank, p.runner(n).rank(task))
+		rank = max(rank, p.runners.of(n).rank(task))
 	}
 	return rank, p.AllOpen(task, names, now)
 }
 
 // AllOpen reports whether all of these may be asked about a task.
 func (p *Pool) AllOpen(task string, names []string, now clock.Instant) bool {
-	return !slices.ContainsFunc(names, func(n string) bool { return p.rest(p.runner(n), task, now) > 0 })
-}
-
-// Open reports whether a runner may be asked about a task.
-func (p *Pool) Open(name, task string, now clock.Instant) bool {
-	return p.AllOpen(task, []string{name}, now)
+	return !slices.ContainsFunc(names, func(n string) bool { return p.runners.of(n).opensFor(task, now, p.Backoff).Rest(now) > 0 })
 }
 
 // mostRefusals is how often a reviewer refuses in a row before new work no longer waits for it.
@@ -243,7 +235,7 @@ const mostRefusals = 2
 
 // PanelOut reports whether a reviewer is out, or refuses again: as long as it does, a person has to log it in.
 func (p *Pool) PanelOut() bool {
-	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runner(n).out || p.runner(n).series.refusals >= mostRefusals })
+	return slices.ContainsFunc(p.Panel, func(n string) bool { return p.runners.of(n).out || p.runners.of(n).series.refusals >= mostRefusals })
 }
 
 // HasFailed reports whether any runner has failed a task since its last answer: such a task may wait longer than others.
@@ -256,28 +248,28 @@ func (p *Pool) HasFailed(task string) bool {
 	return false
 }
 
-// lost reports that nobody waits for a runner any more: it is out until after the run's deadline; or, without one, it is
-// out and has never answered in this run, or has answered nobody for too long.
-func (p *Pool) lost(r *runner, now clock.Instant) bool {
+// lost reports that the run no longer waits for a runner: it is out until after the run's deadline; or, without one, it is
+// out and has never answered in this run, or has not answered for too long.
+func (r *runner) lost(o *Options, now clock.Instant) bool {
 	switch {
-	case p.Deadline != nil:
-		return r.out && r.opens.Rest(now) >= p.Deadline.Rest(now)
+	case o.Deadline != nil:
+		return r.out && r.opens.Rest(now) >= o.Deadline.Rest(now)
 	case r.out && !r.answered:
 		return true
 	}
-	return p.Patience > 0 && r.series.on && !r.opens.Named && r.opens.Run-r.series.began >= p.Patience
+	return o.Patience > 0 && r.series.on && !r.opens.Named && r.opens.Run-r.series.began >= o.Patience
 }
 
 // Hopeless reports that no runner for such a task is left in this run, or a reviewer is not, and names it; "" when there
 // never was one.
 func (p *Pool) Hopeless(named string, panel []string, now clock.Instant) (name string, yes bool) {
 	for _, n := range panel {
-		if p.lost(p.runner(n), now) {
+		if p.runners.of(n).lost(&p.Options, now) {
 			return n, true
 		}
 	}
-	for _, n := range p.choices(named) {
-		if !p.lost(p.runner(n), now) {
+	for _, n := range p.Choices(named) {
+		if !p.runners.of(n).lost(&p.Options, now) {
 			return "", false
 		}
 		name = n
@@ -286,16 +278,110 @@ func (p *Pool) Hopeless(named string, panel []string, now clock.Instant) (name s
 }
 
 // Why returns the text of a runner's last fault, or nothing.
-func (p *Pool) Why(name string) string { return p.runner(name).why }
+func (p *Pool) Why(name string) string { return p.runners.of(name).why }
 
 // Last returns the outcome of a runner's last fault, or nothing.
-func (p *Pool) Last(name string) attempts.Outcome { return p.runner(name).outcome }
-
-// Prefers reports whether a runner is among those for tasks that name none.
-func (p *Pool) Prefers(name string) bool { return slices.Contains(p.Order, name) }
+func (p *Pool) Last(name string) attempts.Outcome { return p.runners.of(name).outcome }
 
 // before reports whether one runner is preferred to another.
-func (p *Pool) before(a, b string) bool {
-	i, k := slices.Index(p.Order, a), slices.Index(p.Order, b)
+func before(order []string, a, b string) bool {
+	i, k := slices.Index(order, a), slices.Index(order, b)
 	return i >= 0 && k >= 0 && i < k
+}
+
+// cooldown returns a runner's cooldown; its Until is the zero time if the runner may be asked now.
+func (r *runner) cooldown(name string, now clock.Instant) (c attempts.Cooldown) {
+	if r.opens.Rest(now) > 0 {
+		c = attempts.Cooldown{Runner: name, Until: r.opens.Day, Named: r.opens.Named, Why: r.why, Outcome: r.outcome}
+	}
+	return c
+}
+
+// Closed returns the reviewers that are not to be asked at now.
+func (p *Pool) Closed(now clock.Instant) (list []attempts.Cooldown) {
+	for _, name := range p.Panel {
+		r := p.runners.of(name)
+		if c := r.cooldown(name, now); !c.Until.IsZero() {
+			c.Until = now.Day.Add(r.opens.Rest(now))
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Cooldowns lists the runners that are not to be asked now, by name, and since when they may be.
+func (p *Pool) Cooldowns(now clock.Instant) (list []attempts.Cooldown) {
+	for _, name := range slices.Sorted(maps.Keys(p.runners)) {
+		if c := p.runners[name].cooldown(name, now); !c.Until.IsZero() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Recall restores the cooldowns that an earlier run has recorded. Its back-offs are of relay's own making: they are
+// never longer than they could be now, whatever the clock was then. Who began this run may have put right what was
+// refused: that is asked.
+func (p *Pool) Recall(cooldowns map[string]attempts.Cooldown, now clock.Instant) {
+	for name, c := range cooldowns {
+		off := c.Until.Sub(now.Day)
+		if off <= 0 || off > farthest || c.Refused() {
+			continue
+		}
+		if !c.Named {
+			off = min(off, p.BackoffMax)
+		}
+		r := p.runners.of(name)
+		r.opens, r.why, r.outcome = clock.Deadline{Day: now.Day.Add(off), Run: now.Run + off, Named: c.Named}, c.Why, c.Outcome
+		r.series.begin(now)
+		r.series.newcomers = r.opens
+	}
+}
+
+// SwitchReason returns text that says why a task goes to a runner and not to another one that had it, or the task before it.
+// clockText renders times.
+func (p *Pool) SwitchReason(from, to string, now clock.Instant, clockText func(time.Time) string) string {
+	r := p.runners.of(from)
+	switch rest := r.opens.Rest(now); {
+	case before(p.Order, to, from):
+		return "back from " + from + " to " + to + ": " + to + " may be asked again"
+	case r.out:
+		return "from " + from + " to " + to + ": " + from + ": " + r.why
+	case rest > 0:
+		text := fmt.Sprintf("from %s to %s: %s is not asked before %s", from, to, from, clockText(r.opens.Day))
+		if r.why != "" {
+			text += ": " + r.why
+		}
+		return text
+	}
+	return "from " + from + " to " + to
+}
+
+// Reopen lets runners be asked at once, whatever they and a task of theirs have failed before: a person wants it. It returns those that
+// were not to be asked yet. Attempts under way stay.
+func (p *Pool) Reopen(names []string, task string, now clock.Instant) (closed []string) {
+	for _, name := range names {
+		r := p.runners.of(name)
+		if r.opens.Rest(now) > 0 {
+			closed = append(closed, name)
+		}
+		r.series, r.opens, r.reset, r.out = series{}, clock.Deadline{}, time.Time{}, false
+		delete(r.own, task)
+	}
+	return closed
+}
+
+// Spent reports that no runner is left that could be asked for a task, as each that is not out has failed it alone too
+// often; and says so.
+func (p *Pool) Spent(task, named string) (why string, yes bool) {
+	var failed []string
+	for _, name := range p.Choices(named) {
+		switch r := p.runners.of(name); {
+		case r.barred(task, p.TaskFaults):
+			failed = append(failed, fmt.Sprintf("%s failed %d times", name, r.own[task].faults))
+		case !r.out:
+			return "", false
+		}
+	}
+	return strings.Join(failed, ", "), len(failed) > 0
 }

@@ -377,7 +377,7 @@ func (p *Pool) take(st step) string {
 		p.Ask("a", st.task, now)
 		return ""
 	case "begins":
-		if rest := p.Begin("a", st.task, now); rest > 0 {
+		if rest, _ := p.Begin("a", st.task, now); rest > 0 {
 			return "waits " + rest.String()
 		}
 		return ""
@@ -417,8 +417,8 @@ func (p *Pool) take(st step) string {
 
 // stands says when a task may ask the runner, and who goes before it.
 func (p *Pool) stands(task string, now clock.Instant) string {
-	r := p.runner("a")
-	words := []string{"waits " + max(p.rest(r, task, now), 0).String()}
+	r := p.runners.of("a")
+	words := []string{"waits " + max(r.opensFor(task, now, p.Backoff).Rest(now), 0).String()}
 	switch rank := r.rank(task); {
 	case rank >= lastRank:
 		words = append(words, "last")
@@ -427,7 +427,7 @@ func (p *Pool) stands(task string, now clock.Instant) string {
 	case rank > 0:
 		words = append(words, fmt.Sprint("rank ", rank))
 	}
-	if r := p.Ranks(); !slices.Contains(r, p.runner("a").rank(task)) || !slices.IsSorted(r) {
+	if r := p.Ranks(); !slices.Contains(r, p.runners.of("a").rank(task)) || !slices.IsSorted(r) {
 		words = append(words, fmt.Sprint("ranks ", r))
 	}
 	return joined(words)

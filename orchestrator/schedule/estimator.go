@@ -18,7 +18,8 @@ type Estimator struct {
 	Tasks  []string // only these and what they depend on; empty: all
 	Jobs   int
 	Now    time.Time // zero: no run is active, and attempts that the ledger has as running were interrupted
-	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be asked now.
+	// Opens returns how long it takes until a runner for a task may be asked: nothing begins before the first of them. nil: all may be
+	// asked now.
 	Opens func(t *epic.Task) time.Duration
 	Panel time.Duration // until every reviewer may be asked: no task is completed before
 }
@@ -96,7 +97,7 @@ func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
 
 // Bounds of the sampling: more than maxSamples simulations change little, and with fewer than minSamples the 90th
 // percentile means nothing. One simulation visits all tasks and dependencies; together they should visit no more than
-// samplingWork. There is no forecast for a graph of more than maxEdges dependencies, which takes groups of many
+// samplingWork. Forecast returns nil for a graph of more than maxEdges dependencies, which takes groups of many
 // hundreds of tasks.
 const (
 	maxSamples   = 200

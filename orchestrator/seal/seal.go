@@ -1,4 +1,4 @@
-// Package seal hashes what decides whether a task is done, and compares it with what an earlier run went by. It reads plans that
+// Package seal hashes what decides whether a task is done, and compares it with that of an earlier run. It reads plans that
 // ended runs have kept and writes nothing.
 package seal
 
@@ -31,11 +31,15 @@ func Task(e *epic.Epic, t *epic.Task) string {
 // Epic returns the SHA-256, in hex, of what decides whether each of the tasks is done.
 func Epic(e *epic.Epic) string {
 	terms := make(map[string]acceptanceTerms, len(e.Tasks)+1)
-	terms[""] = acceptanceTerms{Checks: e.Checks, Protected: e.Protected}
+	terms[""] = commonTerms(e)
 	for i := range e.Tasks {
 		terms[e.Tasks[i].ID] = ownTerms(&e.Tasks[i])
 	}
 	return digest(terms)
+}
+
+func commonTerms(e *epic.Epic) acceptanceTerms {
+	return acceptanceTerms{Checks: e.Checks, Protected: e.Protected}
 }
 
 func ownTerms(t *epic.Task) acceptanceTerms { return acceptanceTerms{Task: t.Checks, Own: t.Protected} }
@@ -60,8 +64,7 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) (warnings []string) {
 		}
 	}
 	var changed []string
-	whole := before != nil && digest(acceptanceTerms{Checks: before.Checks, Protected: before.Protected}) !=
-		digest(acceptanceTerms{Checks: e.Checks, Protected: e.Protected})
+	whole := before != nil && digest(commonTerms(before)) != digest(commonTerms(e))
 	if whole {
 		changed = []string{"the epic"}
 	}
@@ -71,12 +74,7 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) (warnings []string) {
 		if rec != nil && rec.Completed {
 			continue
 		}
-		var was *epic.Task
-		if before != nil {
-			was, _ = before.Task(t.ID)
-		}
-		own := was != nil && digest(ownTerms(was)) != digest(ownTerms(t))
-		if own || !whole && rec != nil && measuredOtherwise(e, t, rec.Attempts) {
+		if hasOtherTerms(before, t) || !whole && rec != nil && measuredOtherwise(e, t, rec.Attempts) {
 			changed = append(changed, t.ID)
 		}
 	}
@@ -84,6 +82,15 @@ func Changes(e *epic.Epic, dir string, l *attempts.Ledger) (warnings []string) {
 		warnings = append(warnings, "the checks or protected paths of "+text.Listed(changed)+" are not those of the last run, "+plan+"; "+checkPlanHint)
 	}
 	return warnings
+}
+
+// hasOtherTerms reports whether a task has other checks or protected paths than in an earlier plan; nil has no tasks.
+func hasOtherTerms(before *epic.Epic, t *epic.Task) bool {
+	if before == nil {
+		return false
+	}
+	was, found := before.Task(t.ID)
+	return found && digest(ownTerms(was)) != digest(ownTerms(t))
 }
 
 // measuredOtherwise reports whether a task's last attempt had other checks or protected paths.

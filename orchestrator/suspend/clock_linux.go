@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// UpClock returns a clock that goes on while the machine sleeps and that nobody sets.
+// UpClock returns a clock that goes on while the machine sleeps and that cannot be set.
 func UpClock() func() time.Duration {
 	return func() time.Duration {
 		var t unix.Timespec

@@ -36,7 +36,7 @@ var looks = []look{
 		found: func(e *Evidence) []string {
 			changed := without(e.Old.Changed, e.Work.DeletedTests)
 			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+text.Listed(changed)+
-				", which the task does not name under files; with that as it was: "+e.Old.How)
+				", which the task does not name under files; with that unchanged: "+e.Old.How)
 		},
 	},
 	{

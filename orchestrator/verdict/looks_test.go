@@ -25,7 +25,7 @@ func TestLooks(t *testing.T) {
 				e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go"}}
 				e.End.AskedWhy, e.End.Why = true, "It tested the old name."
 			},
-			attempts.Look{Cause: "passes by changed tests", Text: "make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that as it was: exit status 2; its agent: It tested the old name"},
+			attempts.Look{Cause: "passes by changed tests", Text: "make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that unchanged: exit status 2; its agent: It tested the old name"},
 			"",
 		},
 		{

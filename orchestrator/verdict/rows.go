@@ -187,7 +187,7 @@ var endRows = []row{
 		holds: withoutResult,
 		words: func(e *Evidence) string {
 			if e.End.Asked && e.End.Session {
-				return endWords(e) + ", and gave none when it was asked once more"
+				return endWords(e) + ", and gave none when it was asked again"
 			}
 			return endWords(e)
 		},
@@ -380,7 +380,7 @@ func beside(w *Work) string {
 	case len(w.LeftOut) > 0:
 		return " but " + text.Listed(w.LeftOut) + ", which relay does not commit"
 	case len(w.Left) > 0:
-		return " but " + text.Listed(w.Left) + ", which is no part of the work"
+		return " but " + text.Listed(w.Left) + ", which is not part of the work"
 	case len(w.Outside) > 0:
 		return " but " + text.Listed(w.Outside) + ", which git does not take into a commit"
 	case len(w.Ignored) > 0:

@@ -89,10 +89,10 @@ var checkRows = []row{
 			r, _ := e.against()
 			why := redWords(e, r)
 			if len(e.Work.Left) > 0 {
-				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is no part of what was checked"
+				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is not part of what was checked"
 			}
 			if len(e.Work.Ignored) > 0 {
-				why += "; git ignores " + text.Listed(e.Work.Ignored) + ": it is in no commit, and no part of what was checked"
+				why += "; git ignores " + text.Listed(e.Work.Ignored) + ": it is in no commit, and not part of what was checked"
 			}
 			return why
 		},

@@ -120,7 +120,7 @@ var endCases = []rowCase{
 	},
 	{
 		func(e *Evidence) { e.End = &TurnEnd{Is: runners.BadResult, NoResult: true, Session: true, Asked: true} },
-		Ruling{"no result", attempts.Agent, attempts.NoResult, "", false, Retry, "the agent's result cannot be read, and gave none when it was asked once more", ""},
+		Ruling{"no result", attempts.Agent, attempts.NoResult, "", false, Retry, "the agent's result cannot be read, and gave none when it was asked again", ""},
 	},
 	{
 		func(e *Evidence) { // its checks decide, and something else kept it from its work
@@ -200,7 +200,7 @@ var workCases = []rowCase{
 	},
 	{
 		func(e *Evidence) { e.Task.HasChecks, e.Work.Empty, e.Work.Left = false, true, []string{"notes.txt"} },
-		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed but notes.txt, which is no part of the work", ""},
+		Ruling{"nothing done", attempts.Agent, attempts.NoChange, "", false, Retry, "the agent claims success, but nothing has changed but notes.txt, which is not part of the work", ""},
 	},
 	{
 		func(e *Evidence) {
@@ -295,7 +295,7 @@ var checkCases = []rowCase{
 			e.Work.Left = []string{"a.log", "b.log", "c.log", "d.log"}
 			ran(Run{Name: "make test", OfEpic: true, Is: Red, Before: Passed, How: "make test: exit status 2"})(e)
 		},
-		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2; a.log, b.log, c.log and 1 more was left uncommitted, and is no part of what was checked", ""},
+		Ruling{"check failed", attempts.Check, attempts.TestFailure, "", false, Retry, "make test: exit status 2; a.log, b.log, c.log and 1 more was left uncommitted, and is not part of what was checked", ""},
 	},
 	{
 		func(e *Evidence) {
@@ -312,7 +312,7 @@ var checkCases = []rowCase{
 			e.End.Session, e.Work.DeletedTests = true, []string{"b_test.go"}
 			e.Old = &Old{Check: "make test", How: "exit status 2", Changed: []string{"a_test.go", "b_test.go"}}
 		},
-		Ruling{"tests changed, and asked", attempts.Stopped, attempts.Interrupted, "", false, AskWhy, "it deletes b_test.go, which the task does not name under files, make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that as it was: exit status 2", ""},
+		Ruling{"tests changed, and asked", attempts.Stopped, attempts.Interrupted, "", false, AskWhy, "it deletes b_test.go, which the task does not name under files, make test passes only with what the agent changed of a_test.go, which the task does not name under files; with that unchanged: exit status 2", ""},
 	},
 }
 

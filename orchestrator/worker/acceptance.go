@@ -399,7 +399,7 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 	}
 	t.ev.Old.Check, t.ev.Old.Changed = red.Run.Name, f.Found.Old.Changed
 	t.ev.Old.How = runners.DescribeExit(process.Exit{Code: red.Run.ExitCode})
-	red.Run.Name += ", with the tests as they were"
+	red.Run.Name += ", with the unchanged tests"
 	f.Receipt.Checks = append(f.Receipt.Checks, red.Run)
 	return nil
 }

@@ -26,13 +26,13 @@ type Study struct {
 	a      engine.Attempt
 }
 
-// Study makes a checkout of the attempt's base, set up as one of a task, and gives it to use. What was done to the user's repository
-// meanwhile is put right, and told in notes; stay says in words what could not be removed afterwards. The engine must be one of slots.
+// Study makes a checkout of the attempt's base, set up as one of a task, and calls use. It restores what was done to the user's repository
+// meanwhile, and returns notes on that; stay says in words what could not be removed afterwards. The engine must be one of slots.
 func (l *Local) Study(
 	ctx context.Context, a engine.Attempt, use func(context.Context, *Study) error,
 ) (notes []attempts.Note, stay []string, err error) {
 	var seen guard.Sightings
-	stay, err = l.aside(ctx, func(s *slotEngine) error { return s.study(ctx, a, &seen, use) })
+	stay, err = l.aside(ctx, func(s *slotEngine) error { return study(ctx, s, a, &seen, use) })
 	return seen.Notes, stay, err
 }
 
@@ -49,7 +49,9 @@ func (l *Local) aside(ctx context.Context, do func(s *slotEngine) error) (stay [
 	return stay, errors.Join(err, closing, s.pool.Close())
 }
 
-func (s *slotEngine) study(ctx context.Context, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error) error {
+func study(
+	ctx context.Context, s *slotEngine, a engine.Attempt, seen *guard.Sightings, use func(context.Context, *Study) error,
+) error {
 	name, _ := s.slots.Take(slot.ForReview)
 	defer s.slots.Release(name)
 	repo, err := s.pool.Acquire(ctx, name, a.Base, "")

@@ -163,7 +163,7 @@ func (t *attempt) gather(ctx context.Context, part verdict.Part) error {
 // inUsers reports whether the attempt works in the user's own checkout.
 func (t *attempt) inUsers() bool { return t.c.ceiling == "" }
 
-// again has the agent work in its session once more, if the ruling wants that and the run goes on.
+// again has the agent work in its session again, if the ruling wants that and the run goes on.
 func (t *attempt) again(ctx context.Context, r verdict.Ruling) (more bool, err error) {
 	if ctx.Err() != nil {
 		return false, nil //nolint:nilerr // a run that was stopped asks for nothing

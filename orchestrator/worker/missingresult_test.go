@@ -25,10 +25,10 @@ func TestAskedForItsResult(t *testing.T) {
 	}{
 		"success":                 {runners.Report{Outcome: runners.Claimed, Result: done}, attempts.Success, "", true},
 		"failure":                 {runners.Report{Outcome: runners.Failed, Result: failed}, attempts.Agent, "err", true},
-		"nothing":                 {runners.Report{Outcome: runners.NoResult}, attempts.Agent, once + ", and gave none when it was asked once more", false},
-		"an answer, then a crash": {runners.Report{Outcome: runners.Killed, Result: done}, attempts.Agent, once + ", and gave none when it was asked once more", false},
-		"no time":                 {runners.Report{Outcome: runners.WallLimit}, attempts.Agent, once + ", and gave none when it was asked once more", false},
-		"the session is gone":     {runners.Report{Outcome: runners.NoSession}, attempts.Agent, once + ", and gave none when it was asked once more", false},
+		"nothing":                 {runners.Report{Outcome: runners.NoResult}, attempts.Agent, once + ", and gave none when it was asked again", false},
+		"an answer, then a crash": {runners.Report{Outcome: runners.Killed, Result: done}, attempts.Agent, once + ", and gave none when it was asked again", false},
+		"no time":                 {runners.Report{Outcome: runners.WallLimit}, attempts.Agent, once + ", and gave none when it was asked again", false},
+		"the session is gone":     {runners.Report{Outcome: runners.NoSession}, attempts.Agent, once + ", and gave none when it was asked again", false},
 		"a usage limit":           {runners.Report{Outcome: runners.Quota, Detail: "limit", ResetAt: reset}, attempts.Quota, "limit", false},
 		"Ctrl-C":                  {runners.Report{Outcome: runners.Stopped, Detail: "stopped"}, attempts.Stopped, "stopped", false},
 	} {

@@ -1,9 +1,9 @@
 // Package worker carries attempts out on this machine: it sets up the checkout an agent works in, runs the agent, tests what it made by
 // evidence (checks, reviewers), and leaves the work where the merge queue or the user's branch takes it.
 //
-// What is left uncommitted is committed at the end of an attempt, but for changes of protected files, and for untracked files
-// that nobody names beside the agent's own commits: these are kept under a ref. An agent that ended well without a result is
-// asked for it once, or judged by its task's checks. Work that lacks only a review waits in the ledger, not in a slot: a later
+// At the end of an attempt relay commits what the agent left, but for changes of protected files, and for untracked files that
+// neither the task nor the agent names beside the agent's own commits: these are kept under a ref. An agent that ended well without
+// a result is asked for it once, or judged by its task's checks. Work that lacks only a review waits in the ledger, not in a slot: a later
 // attempt begins with the review, goes before new work, and until then new work is bounded. Work that was stopped through no
 // fault of its agent is put back for the next attempt. A failed attempt is kept as refs/relay/EPIC/TASK/N and changes.patch; what
 // that ref pointed to before, for another ledger of the same epic id, stays reachable as refs/relay-moved/COMMIT.

@@ -228,7 +228,7 @@ func TestIgnoredWorkIsKept(t *testing.T) {
 	folder := ".agents-os/relay/runs/" + y.l.run.o.Run + "/"
 	note := "git ignores generated/api.md: it does not land, and is kept in " + folder
 	f := y.does("T1", "mkdir generated; echo api > generated/api.md; echo other > generated/other; echo x > x", "test -e generated/api.md").Result
-	if want := "test -e generated/api.md: exit status 1; git ignores generated/api.md: it is in no commit, and no part of what was checked"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
+	if want := "test -e generated/api.md: exit status 1; git ignores generated/api.md: it is in no commit, and not part of what was checked"; f.Outcome != attempts.Check || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %s %q, want %q", f.Outcome, f.Receipt.ErrorSummary, want)
 	}
 	if got := texts(f.Notes); !strings.Contains(got, note+"T1/1/ignored") {

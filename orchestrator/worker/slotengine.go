@@ -44,7 +44,7 @@ type slotEngine struct {
 	from        string                  // where the integration branch ended when the run began
 	merger      *merge.Merger
 
-	userCheckout *usercheckout.Watch                                      // nil: there is no copy of it
+	userCheckout *usercheckout.Watch                                      // nil: relay has no copy of it
 	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
 	stay         []string                                                 // in words: what stays when the run ends, besides slots and branches
 }
@@ -128,8 +128,8 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 	return s.CheckReady(ctx)
 }
 
-// CheckReady refuses a repository or a folder in which slots cannot be made. What is not committed in the user's checkout is no part of
-// the run, and stays untouched.
+// CheckReady refuses a repository or a folder in which slots cannot be made. Uncommitted changes in the user's checkout stay
+// untouched.
 func (s *slotEngine) CheckReady(ctx context.Context) error {
 	if err := support.CheckRepository(ctx, s.run.home); err != nil {
 		return err

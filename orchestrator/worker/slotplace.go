@@ -107,8 +107,8 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	return p.recordProvisioned(ctx, t)
 }
 
-// freeBranch makes sure that a new attempt may have its task's branch. What a person has committed there is kept; a branch that a
-// person has checked out is not moved.
+// freeBranch makes sure that a new attempt may have its task's branch. It keeps a person's commits there, and does not move a branch
+// that a person has checked out.
 func (p *slotPlace) freeBranch(ctx context.Context, t *attempt) error {
 	name := p.e.branch(t.a)
 	at, unkept, err := p.e.branches.Blocked(ctx, name)

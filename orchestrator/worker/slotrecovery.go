@@ -49,7 +49,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 }
 
 // openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
-// error is no reason to judge the attempt by an empty slot: its work may be there.
+// error must not have the attempt judged by an empty slot: its work may be there.
 func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
 	s := p.e
 	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))

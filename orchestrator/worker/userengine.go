@@ -63,8 +63,8 @@ func (e *userEngine) Tip(ctx context.Context) (string, error) { return e.run.Tip
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
 func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
 
-// Admit refuses a run that cannot work as things are. What a killed run with the same isolation left does not count: that is recovered
-// first.
+// Admit refuses a run that cannot work as things are. It ignores the work that a killed run with the same isolation left: relay recovers
+// that first.
 func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
 	here, err := precheck.RefuseOtherIsolation(ctx, e.run.o, l, open)
 	if err == nil && !here && e.c.tree != nil {

@@ -85,7 +85,7 @@ func scenario(prompt string) string {
 		}
 	}
 	dir := filepath.Join(os.Getenv("HOME"), "claude")
-	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "What the agent says it has done") && exists(again) {
+	if again := filepath.Join(dir, parts[1]+".review-again"); strings.Contains(prompt, "The agent's answer to them") && exists(again) {
 		return again
 	}
 	for _, who := range []string{parts[1], "all"} {

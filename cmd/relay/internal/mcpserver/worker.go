@@ -24,7 +24,8 @@ type worker struct {
 	mark, result string
 }
 
-// worker returns the server with what an agent at work may do. ok is false when the environment has no result file of an attempt that goes on.
+// worker returns the server with what an agent at work may do. ok is false when the environment has no result file of an attempt that
+// goes on.
 func (s *server) worker() (w *worker, ok bool) {
 	w = &worker{s, s.Lookup("RELAY_ATTEMPT"), s.Lookup("RELAY_RESULT")}
 	return w, w.mark != "" && w.result != "" && w.check() == nil

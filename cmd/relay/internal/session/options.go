@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"relay/orchestrator/decide"
 	"slices"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"relay/configs"
 	"relay/orchestrator"
 	"relay/orchestrator/budget"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
