@@ -97,8 +97,6 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 	var confident bool
 	if take(fields, "confident", &confident) {
 		r.Confident = &confident
-	} else if yes, said := yesOrNo(textOf(fields["confident"])); said {
-		r.Confident = &yes
 	}
 	r.Discovered = discovered(fields["discovered"])
 	r.Decisions = decisions(fields["decisions"])
@@ -123,18 +121,6 @@ func discovered(raw json.RawMessage) []statement.Discovery {
 		}
 	}
 	return found
-}
-
-// yesOrNo reads a truth value that was written as a text.
-func yesOrNo(text string) (yes, said bool) {
-	switch strings.ToLower(cleantext.Clean(text, cleantext.MaxName)) {
-	case "true", "yes":
-		return true, true
-	case "false", "no":
-		return false, true
-	default:
-		return false, false
-	}
 }
 
 // take decodes fields[key] into v, and reports whether it is there and of that type.

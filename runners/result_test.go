@@ -62,7 +62,7 @@ func TestParseResult(t *testing.T) {
 		},
 		{
 			"decisions as a list, and other forms",
-			`{"status":"success","summary":"s","decisions":[{"name":"a","value":"b"},"c",{"value":"no name"},4,null],"discovered":["t",{"Title":"u","why":1}],"confident":"Yes"}`,
+			`{"status":"success","summary":"s","decisions":[{"name":"a","value":"b"},"c",{"value":"no name"},4,null],"discovered":["t",{"Title":"u","why":1}],"confident":true}`,
 			Result{
 				Status: "success", Summary: "s", Statement: statement.Statement{Decisions: map[string]string{"a": "b", "c": ""}, Discovered: []statement.Discovery{{Title: "t"}, {Title: "u"}}, Confident: &yes},
 			},

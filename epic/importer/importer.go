@@ -163,15 +163,25 @@ func Named(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// glob returns the files that a pattern matches below a folder.
+// glob returns what a pattern means below a folder. (That of package fs opens whatever may be a folder, and waits where it is a pipe.)
 func glob(files fs.FS, folder, pattern string) (names []string) {
-	below, err := fs.Sub(files, folder)
+	if info, err := fs.Stat(files, folder); err != nil || !info.IsDir() {
+		return nil
+	}
+	entries, err := fs.ReadDir(files, folder)
 	if err != nil {
 		return nil
 	}
-	found, _ := fs.Glob(below, pattern) // the patterns are good
-	for _, name := range found {
-		names = append(names, path.Join(folder, name))
+	first, rest, more := strings.Cut(pattern, "/")
+	for _, e := range entries { // which are sorted
+		name := path.Join(folder, e.Name())
+		switch matches, err := path.Match(first, e.Name()); {
+		case err != nil || !matches:
+		case more:
+			names = append(names, glob(files, name, rest)...)
+		default:
+			names = append(names, name)
+		}
 	}
 	return names
 }
