@@ -26,9 +26,6 @@ func (r *Regexp) compiled() *regexp.Regexp {
 // String returns the text that the expression was made of.
 func (r *Regexp) String() string { return r.expr }
 
-// Match is the method of [regexp.Regexp].
-func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
-
 // MatchString is the method of [regexp.Regexp].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 

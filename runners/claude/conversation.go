@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"relay/runners/conversation"
@@ -15,8 +14,7 @@ func Conversation() conversation.Reader {
 
 // speech turns the stream into events of a conversation.
 type speech struct {
-	session string          // of a kept file
-	denied  map[string]bool // ids of calls that were not allowed, and that it still has to report
+	denied map[string]bool // ids of calls that were not allowed, and that it still has to report
 }
 
 // ownModel stands in the place of the model where the CLI itself speaks in the agent's name.
@@ -166,21 +164,4 @@ func (ev *outputEvent) used() (u conversation.Usage) {
 		u.ContextLimit = max(u.ContextLimit, m.Window)
 	}
 	return u
-}
-
-// Kept returns a reader of the files in which Claude Code keeps its sessions.
-func Kept() conversation.Reader { return jsonline.Conversation[outputEvent]((&speech{}).kept) }
-
-func (s *speech) kept(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
-	e := conversation.Event{At: conversation.Millis(ev.Time)}
-	if ev.Session != "" && ev.Session != s.session {
-		s.session = ev.Session
-		tell(conversation.Event{Kind: conversation.Began, ID: ev.Session, Dir: ev.Dir, At: e.At})
-	}
-	if ev.Sidechain {
-		e.Subtask = cmp.Or(ev.Agent, "sidechain:"+s.session)
-	}
-	if kind := ev.Type.String(); kind == "assistant" || kind == "user" {
-		s.message(e, ev, tell)
-	}
 }

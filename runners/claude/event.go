@@ -34,16 +34,7 @@ type outputEvent struct {
 
 	RateLimit *rateLimit `json:"rate_limit_info"`
 
-	keptEvent
 	resultEvent
-}
-
-// keptEvent has what only a line of a file has in which Claude Code keeps a session, below ~/.claude/projects.
-type keptEvent struct {
-	Session   string `json:"sessionId"`
-	Dir       string `json:"cwd"`
-	Sidechain bool   `json:"isSidechain"` // said by a subagent
-	Agent     string `json:"agentId"`     // which
 }
 
 type callMeta struct {

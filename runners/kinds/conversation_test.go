@@ -61,7 +61,6 @@ func FuzzClaudeConversation(f *testing.F) {
 	f.Add([]byte(`{"type":"user","sessionId":"s","isSidechain":true,"message":{"content":"x"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		holds(t, kinds.Conversation(kinds.Claude), data)
-		holds(t, kinds.Kept(kinds.Claude), data)
 	})
 }
 
@@ -72,7 +71,6 @@ func FuzzCodexConversation(f *testing.F) {
 	f.Add([]byte(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-1}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		holds(t, kinds.Conversation(kinds.Codex), data)
-		holds(t, kinds.Kept(kinds.Codex), data)
 	})
 }
 

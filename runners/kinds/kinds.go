@@ -53,7 +53,6 @@ type cli struct {
 	runner       func(process.Supervisor, adapter.Options) (runners.Runner, error)
 	conversation func() conversation.Reader
 	printed      func(first line) bool // whether it prints such a line first
-	kept         func() conversation.Reader
 	settings     func(env []string, dir, model string) runners.OwnSettings
 }
 
@@ -72,12 +71,12 @@ var clis = map[string]cli{
 		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
 			return claude.New(sup, o), nil
 		},
-		conversation: claude.Conversation, kept: claude.Kept,
-		printed: func(first line) bool { return first.Type == "system" && first.Subtype != "" },
+		conversation: claude.Conversation,
+		printed:      func(first line) bool { return first.Type == "system" && first.Subtype != "" },
 	},
 	Codex: {
 		runner:       func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) { return codex.New(sup, o), nil },
-		conversation: codex.Conversation, kept: codex.Kept, settings: codex.OwnSettings,
+		conversation: codex.Conversation, settings: codex.OwnSettings,
 		printed: func(first line) bool { return first.Type == "thread.started" && first.Thread != "" },
 	},
 	Gemini: {
@@ -138,14 +137,6 @@ func Printed(text []byte) string {
 		}
 	}
 	return Command
-}
-
-// Kept returns a reader of the files in which the CLI of a type keeps its sessions; nil if relay does not know them.
-func Kept(kind string) conversation.Reader {
-	if kept := clis[kind].kept; kept != nil {
-		return kept()
-	}
-	return nil
 }
 
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
