@@ -183,7 +183,7 @@ func (l *loader) fillAgents() {
 	}
 }
 
-// decode lets viper decode the settings. viper folds the case of keys and splits them at dots, so agents go by number meanwhile.
+// decode lets viper decode the settings. viper folds the case of keys and splits them at dots, so it sees numbers for their names.
 func (l *loader) decode() (*Config, error) {
 	v, c := viper.New(), &Config{}
 	names := slices.Sorted(maps.Keys(l.agents))

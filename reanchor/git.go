@@ -142,15 +142,22 @@ func (g *Git) GitDir() string { return g.gitDir }
 func (g *Git) CommonDir() string { return g.commonDir }
 
 // Run runs a git command in this checkout and in no other: c.Dir is the root when empty, c.GitDir and c.WorkTree are set. A command
-// that does not find an object is run a second time: git gc or git repack may have moved it that moment.
+// that does not find an object before it prints anything is run a second time: git gc or git repack may have moved it that moment.
 func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	if c.Dir == "" {
 		c.Dir = g.root
 	}
 	c.GitDir, c.WorkTree, c.within = g.gitDir, g.root, g.env
+	wrote := false
+	if to := c.Stdout; to != nil {
+		c.Stdout = writer(func(p []byte) (int, error) {
+			wrote = true
+			return to.Write(p)
+		})
+	}
 	out, err := Run(ctx, c)
 	var gitErr *GitError
-	if c.Stdout != nil || !errors.As(err, &gitErr) || gitErr.Code < 0 || !vanished.MatchString(gitErr.Stderr) {
+	if wrote || !errors.As(err, &gitErr) || gitErr.Code < 0 || !vanished.MatchString(gitErr.Stderr) {
 		return out, err
 	}
 	if stdin, ok := c.Stdin.(io.Seeker); ok {
@@ -162,6 +169,11 @@ func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	}
 	return Run(ctx, c)
 }
+
+// writer is a function in place of an io.Writer.
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // vanished is what git says of an object or a pack that is not where it was.
 var vanished = lazyregexp.New(

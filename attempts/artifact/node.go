@@ -272,6 +272,9 @@ func (list *Notes) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
+// Node returns what the file of an artifact says, in its order.
+func (a *Artifact) Node() *yaml.Node { return nodeOf(a) }
+
 // MarshalJSON writes what the file of an artifact says.
 func (a *Artifact) MarshalJSON() ([]byte, error) {
 	v, err := valueOf(nodeOf(a))

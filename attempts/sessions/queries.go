@@ -38,9 +38,6 @@ const (
 	queryTools = "SELECT coalesce(tool_name, ''), count(*) AS uses, sum(status IS 'completed'), sum(status IS 'failed'), sum(status IS 'rejected'), " +
 		"sum(status IS 'cancelled') FROM agent_tool_calls WHERE ?1 = '' OR session_id = ?1 GROUP BY 1 ORDER BY uses DESC, 1"
 
-	queryMetadata = "SELECT m.session_id, coalesce(s.model, ''), coalesce(m.metadata_json, '') " +
-		"FROM agent_messages AS m CROSS JOIN agent_sessions AS s ON s.id = m.session_id"
-
 	// The newest rows whose texts may have all words: SQLite ignores the case of ASCII letters alone.
 	queryFound = "SELECT kind, id FROM (SELECT 'message' AS kind, m.id AS id, m.timestamp AS at FROM agent_messages AS m WHERE %s " +
 		"UNION ALL SELECT 'call', c.id, coalesce(c.completed_at, c.started_at) FROM agent_tool_calls AS c WHERE %s) ORDER BY at DESC, id DESC"

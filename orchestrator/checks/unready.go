@@ -64,8 +64,21 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 		files = append(files, t.Files...)
 		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
 	}
-	f := newFinder(ctx, r, check, base)
-	for _, word := range wordsOf(strings.ReplaceAll(check.Run, "/...", "")) {
+	if why := misspelt(newFinder(ctx, r, check, base), check.Run, plan, files); why != "" {
+		return why
+	}
+	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
+	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
+	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable ||
+		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
+		return ""
+	}
+	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
+}
+
+// misspelt names a path in a command that neither exists nor is planned, and the one of files that it is probably to be; "": there is none.
+func misspelt(f finder, command, plan string, files []string) string {
+	for _, word := range wordsOf(strings.ReplaceAll(command, "/...", "")) {
 		in := path.Clean(word)
 		if !strings.ContainsAny(word, "./") || f.users(in) || f.committed(in) || f.declared(in) || mentions(plan, path.Base(in)) {
 			continue
@@ -78,13 +91,7 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 			}
 		}
 	}
-	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
-	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
-	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable ||
-		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
-		return ""
-	}
-	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
+	return ""
 }
 
 // mentions reports whether a text has a word.

@@ -30,7 +30,8 @@ func OwnFile(top, p string) bool {
 	switch {
 	case strings.Contains(p, discussion.TempSuffix): // what relay is about to rename
 		first, _, _ := strings.Cut(p, "/")
-		return slices.Contains([]string{ledgersync.Folder, discussion.TopFolder, artifact.TopFolder}, strings.TrimSuffix(first, discussion.TempSuffix))
+		own := []string{ledgersync.Folder, discussion.TopFolder, artifact.TopFolder}
+		return slices.Contains(own, strings.TrimSuffix(first, discussion.TempSuffix))
 	case p == Ledger:
 		info, err := os.Lstat(full)
 		return err == nil && info.Mode().IsRegular() && info.Size() == 0 // see Apart

@@ -2,7 +2,6 @@
 package artifacts
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -93,13 +92,9 @@ func missing(file string) error {
 
 // show prints the fields of an artifact as YAML.
 func show(w io.Writer, f *artifact.Artifact) error {
-	var fields yaml.Node
-	encoded, err := json.Marshal(f)
-	if err = errors.Join(err, yaml.Unmarshal(encoded, &fields)); err != nil {
-		return err
-	}
-	inBlocks(&fields)
-	return yaml.NewEncoder(w).Encode(&fields)
+	fields := f.Node()
+	inBlocks(fields)
+	return yaml.NewEncoder(w).Encode(fields)
 }
 
 func inBlocks(n *yaml.Node) {

@@ -182,7 +182,8 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	c.add(state, "worktrees", words, fix)
 }
 
-// checkoutSize returns how many bytes the tracked files of this checkout take on disk. git would have to fetch what it lacks to tell their sizes.
+// checkoutSize returns how many bytes the tracked files of this checkout take on disk. git would have to fetch what it lacks to tell
+// their sizes.
 func checkoutSize(ctx context.Context, c *checkup) (sum uint64, err error) {
 	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
 	for name := range strings.SplitSeq(string(out), "\x00") {

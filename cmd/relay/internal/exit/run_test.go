@@ -16,7 +16,7 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 	}{
 		ending.Deadline: {
 			4, "stopped at its deadline; nothing is lost, relay work continues",
-			"relay work goes on from here; --until and relay.until set the deadline",
+			"relay work continues from here; --until and relay.until set the deadline",
 		},
 		ending.CircuitBreaker: {
 			3, "stopped early; nothing is lost",
@@ -24,7 +24,7 @@ func TestLimitsSayWhatToDo(t *testing.T) {
 		},
 		ending.UnchargedRetries: {
 			3, "stopped early; nothing is lost",
-			"relay ledger log has them all; relay work goes on, relay.max_uncharged_run is the limit",
+			"relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
 		},
 		ending.Failed: {3, "ended by an error; nothing recorded is lost", ""},
 		ending.DiskFloor: {

@@ -279,5 +279,5 @@ func EffectiveYAML(p *Project) []byte {
 	if err != nil {
 		return nil
 	}
-	return append([]byte("# Every setting as it was when this run began, and where it came from: relay config shows those of now.\n"), text...)
+	return append([]byte("# The settings at the beginning of this run, and where they come from: relay config shows those of now.\n"), text...)
 }

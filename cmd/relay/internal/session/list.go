@@ -181,7 +181,8 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	if _, err := o.examineAgents(e.Project, e.Plan); err != nil {
 		return err
 	}
-	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: append(l.command.remarks(), remarks...)}
+	remarks = append(l.command.remarks(), remarks...)
+	s := &session{command: l.command, o: &o, project: e.Project, plan: e.Plan, before: l.spent, remarks: remarks}
 	sum, err := s.work(ctx)
 	l.command.unwatch()
 	defer l.command.watch()

@@ -52,7 +52,8 @@ func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 		return nil, func() {}
 	}
 	r := &receiver{
-		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.command.stop, room: make(chan struct{}, mostRequests),
+		project: s.project, asks: make(chan orchestrator.Ask), over: make(chan struct{}), stop: s.command.stop,
+		room: make(chan struct{}, mostRequests),
 	}
 	r.working.Go(func() { r.serve(l) })
 	return r.asks, func() {
