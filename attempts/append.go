@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // Append makes events durable, in this order, and folds them in. Callers that come together share one sync.
@@ -184,7 +185,7 @@ func (j *journal) lastWords() error {
 	var lines []byte
 	var err error
 	for i, e := range []Event{
-		{Type: TypeNote, Note: &Note{Kind: "disk_full", Text: Clean(j.err.Error(), 500)}},
+		{Type: TypeNote, Note: &Note{Kind: "disk_full", Text: plaintext.Capped(j.err.Error(), 500)}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 1, Reason: "error"}},
 	} {
 		j.stamp(&e, j.seq+1+uint64(i), j.log.Synced())

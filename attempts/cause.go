@@ -3,7 +3,8 @@ package attempts
 import (
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // FailedOnWork reports whether the check failed, and ran on the work and not on its base.
@@ -50,19 +51,19 @@ func summaryOf(r Receipt) string {
 }
 
 var (
-	howEnded = lazyregexp.New(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
-	ownWords = lazyregexp.New(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
+	howEnded = pattern.New(`(?:exit(?:ed with)? (?:status|code) \d+|(?:killed|ended) by (?:a )?signal\w*(?: [a-z]+)?|it left (?:a|\d+) process(?:es)? running)(?:[:,] (?:something in it|as the system does)[^;]*)?`)
+	ownWords = pattern.New(`^the (?:agent|model|task|provider|run|process)\b[a-z', ]*$`)
 
-	foldTime    = lazyregexp.New(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
-	foldClock   = lazyregexp.New(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
-	foldAddress = lazyregexp.New(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
-	foldNumber  = lazyregexp.New(`\b(goroutine|pid|process|thread) #?\d+\b`)
-	foldPath    = lazyregexp.New(`(^|[^\w.@~+/\\-])(?:[a-z]:|~)?(?:[/\\][\w.@~+-]+)*[/\\]([\w.@~+-]+)`)
-	foldHex     = lazyregexp.New(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b`)
-	foldSpace   = lazyregexp.New(`\s+`)
+	foldTime    = pattern.New(`\b\d{4}-\d\d-\d\d(?:[t ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d+(?:\.\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b|\b\d+m\d+(?:\.\d+)?s\b|\bduration_ms:? [\d.]+`)
+	foldClock   = pattern.New(`(^|[^\w:.])\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?\b`)
+	foldAddress = pattern.New(`\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b|\[::1?\]:\d+\b|\bport \d+\b`)
+	foldNumber  = pattern.New(`\b(goroutine|pid|process|thread) #?\d+\b`)
+	foldPath    = pattern.New(`(^|[^\w.@~+/\\-])(?:[a-z]:|~)?(?:[/\\][\w.@~+-]+)*[/\\]([\w.@~+-]+)`)
+	foldHex     = pattern.New(`\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{7,}\b`)
+	foldSpace   = pattern.New(`\s+`)
 
 	// keptName matches names of files and programs; other last parts of a path are numbered or made up.
-	keptName = lazyregexp.New(`^[a-z_+-]+\d?$|\.[a-z][a-z0-9]{0,5}$`)
+	keptName = pattern.New(`^[a-z_+-]+\d?$|\.[a-z][a-z0-9]{0,5}$`)
 )
 
 const maxNormalised = 16 << 10
@@ -70,7 +71,7 @@ const maxNormalised = 16 << 10
 // Normalise folds away what differs between two occurrences of one error: case, times, hex, addresses, numbers of processes
 // and the folders of absolute paths. It keeps what distinguishes errors: names, and all other numbers.
 func Normalise(text string) string {
-	s := strings.ToLower(Clean(text, maxNormalised))
+	s := strings.ToLower(plaintext.Capped(text, maxNormalised))
 	s = foldPath.ReplaceAllStringFunc(s, func(path string) string {
 		m := foldPath.FindStringSubmatch(path)
 		if keptName.MatchString(m[2]) {

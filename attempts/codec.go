@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"relay/attempts/internal/eventlog"
-	"relay/internal/plaintext"
+	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // bigEvent is where an event's texts are cut, so that what an agent says cannot fill the disk or the memory.
@@ -37,7 +37,7 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 		return dst, e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
 	}
 	from := len(dst)
-	dst = eventlog.Frame(dst, text)
+	dst = durable.Frame(dst, text)
 	var back Event
 	if err := decode(dst[from:len(dst)-1], &back); err != nil {
 		return dst[:from], e, fmt.Errorf("event %s of task %q: %w", e.Type, e.Task, err)
@@ -127,14 +127,16 @@ func (e *Event) bound() {
 }
 
 // short returns a function that cuts a text to so many bytes.
-func short(most int) func(string) string { return func(s string) string { return Clean(s, most) } }
+func short(most int) func(string) string {
+	return func(s string) string { return plaintext.Capped(s, most) }
+}
 
 // bound cuts each text in a value to so many bytes and each list to so many entries, or to what the tags max (of texts) and most (of
 // lists) of a field say of it and of all that is in it.
 func bound(v reflect.Value, text, list int) {
 	switch v.Kind() { //nolint:exhaustive // values of other kinds are small
 	case reflect.String:
-		v.SetString(Clean(v.String(), text))
+		v.SetString(plaintext.Capped(v.String(), text))
 	case reflect.Pointer:
 		if !v.IsNil() {
 			bound(v.Elem(), text, list)
@@ -180,7 +182,7 @@ func boundedList(list []string) []string {
 	}
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = strings.ToValidUTF8(Clean(s, 500), "\ufffd")
+		out[i] = strings.ToValidUTF8(plaintext.Capped(s, 500), "\ufffd")
 	}
 	return out
 }

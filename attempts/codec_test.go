@@ -14,7 +14,6 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/attempts/internal/durable/simdisk"
-	"relay/attempts/internal/eventlog"
 )
 
 // The fast reader and encoding/json read the same.
@@ -147,7 +146,7 @@ func FuzzReplay(f *testing.F) {
 		var log []byte
 		for line := range strings.Lines(text) {
 			if object, whole := strings.CutSuffix(line, "\n"); whole && strings.HasPrefix(object, "{") && len(object) > 1 {
-				log = eventlog.Frame(log, []byte(object))
+				log = durable.Frame(log, []byte(object))
 			} else {
 				log = append(log, line...)
 			}
@@ -240,7 +239,7 @@ func FuzzLedger(f *testing.F) {
 
 func TestFrame(t *testing.T) {
 	t.Parallel()
-	got := string(eventlog.Frame(nil, []byte(`{"seq":1}`)))
+	got := string(durable.Frame(nil, []byte(`{"seq":1}`)))
 	if want := "{\"crc\":\"2edba99c\",\"seq\":1}\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/attempts/internal/durable/simdisk"
-	"relay/attempts/internal/eventlog"
 	"relay/epic"
 )
 
@@ -405,8 +404,8 @@ func TestTornTailOrDamage(t *testing.T) {
 		{"changed text", strings.Replace(line(1, 0), "claude", "gemini", 1) + line(2, 0), 1, 0, false, true},
 	} {
 		events, broken := 0, false
-		tail, err := eventlog.Scan(strings.NewReader(tc.text), 1, func(*eventlog.Line) error { events++; return nil },
-			func(*eventlog.BadLine) error { broken = true; return nil })
+		tail, err := durable.ScanLines(strings.NewReader(tc.text), 1, func(*durable.Line) error { events++; return nil },
+			func(*durable.BadLine) error { broken = true; return nil })
 		if err != nil || events != tc.events || broken != tc.broken || (tail.Bytes > 0) != tc.torn {
 			t.Errorf("%s: got %d events, broken %v, tail %+v, %v", tc.name, events, broken, tail, err)
 		}

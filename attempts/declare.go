@@ -3,7 +3,8 @@ package attempts
 import (
 	"strings"
 
-	"relay/attempts/internal/yamltext"
+	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // mostDeclared is how many files a gate names.
@@ -13,7 +14,7 @@ const mostDeclared = 10
 func DeclaredFiles(files []string) string {
 	shown := make([]string, 0, mostDeclared)
 	for _, file := range files[:min(len(files), mostDeclared)] {
-		shown = append(shown, yamltext.Scalar(Clean(file, 200)))
+		shown = append(shown, durable.YAMLScalar(plaintext.Capped(file, 200)))
 	}
 	if len(files) > mostDeclared {
 		shown = append(shown, "…")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"relay/epic/plaintext"
 )
 
 // A larger diff would take long to make and be too long to read.
@@ -20,7 +22,7 @@ func (f *fold) diff(theirs []byte) string {
 	if err := f.render(&ours); err != nil {
 		return err.Error()
 	}
-	return unified(lines(ours.String()), lines(Clean(string(theirs), maxLedger)))
+	return unified(lines(ours.String()), lines(plaintext.Capped(string(theirs), maxLedger)))
 }
 
 func lines(s string) []string { return strings.SplitAfter(s, "\n") }

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/eventlog"
 	"relay/epic"
 )
 
@@ -41,7 +40,7 @@ type logFile struct {
 	first uint64 // number of its first event; 0 when it has none
 	based bool   // it begins with a base
 	odd   bool   // it is a pipe, a link or the like, and not read
-	tail  eventlog.Tail
+	tail  durable.TornTail
 	copy  *durable.Copy // nil: none was wanted
 }
 
@@ -76,7 +75,7 @@ var errStop = errors.New("stop")
 
 // peek finds the first event.
 func (l *logFile) peek(fsys durable.FS) error {
-	err := l.lines(fsys, func(line *eventlog.Line) error {
+	err := l.lines(fsys, func(line *durable.Line) error {
 		l.first = line.Seq
 		var e Event
 		if decode(line.Text, &e) == nil {
@@ -91,13 +90,13 @@ func (l *logFile) peek(fsys durable.FS) error {
 }
 
 // lines calls f with every line that can be read.
-func (l *logFile) lines(fsys durable.FS, f func(*eventlog.Line) error) error {
+func (l *logFile) lines(fsys durable.FS, f func(*durable.Line) error) error {
 	file, err := durable.Regular(fsys, l.name(), os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	_, err = eventlog.Scan(file, 0, f, func(*eventlog.BadLine) error { return nil })
+	_, err = durable.ScanLines(file, 0, f, func(*durable.BadLine) error { return nil })
 	return err
 }
 
@@ -157,9 +156,9 @@ func (h *history) readLog(l *logFile) error {
 	if h.known > 0 { // a log may begin with what is known already
 		next = 0
 	}
-	tail, err := eventlog.Scan(r, next, func(line *eventlog.Line) error {
+	tail, err := durable.ScanLines(r, next, func(line *durable.Line) error {
 		return h.line(l, line)
-	}, func(b *eventlog.BadLine) error {
+	}, func(b *durable.BadLine) error {
 		h.fault(l, b.Number, b.Why, "relay ledger validate shows the damage; relay ledger repair keeps a copy and restores what can be")
 		return nil
 	})
@@ -204,7 +203,7 @@ func (h *history) lastEvents() []Event {
 	return out
 }
 
-func (h *history) line(l *logFile, line *eventlog.Line) error {
+func (h *history) line(l *logFile, line *durable.Line) error {
 	h.high = max(h.high, line.Seq)
 	var e Event
 	if err := decode(line.Text, &e); err != nil {
@@ -217,7 +216,7 @@ func (h *history) line(l *logFile, line *eventlog.Line) error {
 	if h.bounded && e.Seq > h.limit && (e.Accepted == nil || e.Accepted.Base == nil) {
 		return errStop
 	}
-	sum := eventlog.Sum(0, line.Text)
+	sum := durable.Sum(0, line.Text)
 	switch {
 	case e.Seq <= h.known:
 		return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // Versions of the two formats written here.
@@ -28,7 +28,7 @@ const (
 	reserveFile = "reserve"
 )
 
-var runPattern = lazyregexp.New(`^[0-9]{8}T[0-9]{6}Z-[0-9a-z]{1,16}$`)
+var runPattern = pattern.New(`^[0-9]{8}T[0-9]{6}Z-[0-9a-z]{1,16}$`)
 
 // NewRunID names a run by when it began: YYYYMMDDThhmmssZ-xxxx, the end from entropy.
 func NewRunID(now time.Time, entropy io.Reader) string {

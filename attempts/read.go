@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/eventlog"
 	"relay/epic"
 )
 
@@ -98,7 +97,7 @@ func Replay(dir string, f func(Event) error) error {
 }
 
 func (l *logFile) replay(fsys durable.FS, f func(Event) error) error {
-	return l.lines(fsys, func(line *eventlog.Line) error {
+	return l.lines(fsys, func(line *durable.Line) error {
 		var e Event
 		if decode(line.Text, &e) != nil {
 			return nil //nolint:nilerr // it skips lines that are not events, as the ledger does

@@ -1,18 +1,18 @@
 package attempts
 
-import "relay/internal/statement"
+import "relay/epic/plaintext"
 
 type (
 	// Statement is what an agent says of its work besides its summary, as results and receipts have it.
-	Statement = statement.Statement
+	Statement = plaintext.Statement
 	// Discovery is work that an agent has found and not done.
-	Discovery = statement.Discovery
+	Discovery = plaintext.Discovery
 	// Implementation is what an agent says of something it has built.
-	Implementation = statement.Implementation
+	Implementation = plaintext.Implementation
 	// Bugfix is what an agent says of a fault it has fixed.
-	Bugfix = statement.Bugfix
+	Bugfix = plaintext.Bugfix
 	// Inspection is what an agent says of code that it was to judge.
-	Inspection = statement.Inspection
+	Inspection = plaintext.Inspection
 	// InspectionFinding is one thing that was found.
-	InspectionFinding = statement.InspectionFinding
+	InspectionFinding = plaintext.InspectionFinding
 )

@@ -63,7 +63,7 @@ const (
 	StepRefused   StepKind = "refused"   // a task was gated before its attempt began
 	StepRequeued  StepKind = "requeued"  // an attempt did not begin, as the run was stopping
 	StepUsed      StepKind = "used"      // an attempt has used so much that a budget ends it, or the run
-	StepSuspected StepKind = "suspected" // of an older relay, which let nobody ask a runner that seemed to have failed
+	StepSuspected StepKind = "suspected" // of an older relay, which asked no runner that seemed to have failed
 	StepAnswered  StepKind = "answered"  // a runner serves again
 	StepAsked     StepKind = "asked"     // an attempt asks its runner again, which has failed others meanwhile
 	StepProved    StepKind = "proved"    // an attempt's work waits for its landing

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // TestCount records how many tests a test command says it ran and how many of those failed. The zero value means that it
@@ -31,7 +31,7 @@ func (c TestCount) MoreFailed(before TestCount) bool {
 type testSummary struct {
 	// form has groups with names: of numbers, failed, more (failed too), passed, total (of both), and alone (failed, when
 	// another line has the total); of words that stand for one test, afail and apass.
-	form *lazyregexp.Regexp
+	form *pattern.Regexp
 	sum  bool // there is a line for each part of the run; else the last line counts for all
 	weak bool // only counts when no other form was found
 }
@@ -39,44 +39,44 @@ type testSummary struct {
 // testSummaries are the forms known, the first that matches a line takes it.
 var testSummaries = []testSummary{
 	// cargo test, for each test binary
-	{form: lazyregexp.New(`^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;`), sum: true},
+	{form: pattern.New(`^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;`), sum: true},
 	// go test: one line for each failed test, and with -v for each passed one
-	{form: lazyregexp.New(`^\s*--- (?:(?P<afail>FAIL)|(?P<apass>PASS)): `), sum: true},
+	{form: pattern.New(`^\s*--- (?:(?P<afail>FAIL)|(?P<apass>PASS)): `), sum: true},
 	// jest: "Tests:       2 failed, 1 skipped, 7 passed, 10 total"
-	{form: lazyregexp.New(`^Tests:\s+(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo|pending), )*(?:(?P<passed>\d+) passed, )?\d+ total`)},
+	{form: pattern.New(`^Tests:\s+(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo|pending), )*(?:(?P<passed>\d+) passed, )?\d+ total`)},
 	// vitest: "      Tests  2 failed | 7 passed (9)"
-	{form: lazyregexp.New(`^\s*Tests\s+(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?(?: \| .*)?\s*\(\d+\)`)},
+	{form: pattern.New(`^\s*Tests\s+(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?(?: \| .*)?\s*\(\d+\)`)},
 	// pytest: "== 2 failed, 7 passed in 0.10s =="; with -q without the signs
-	{form: lazyregexp.New(`^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:(?:, )?\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed))*(?:(?:, )?(?P<more>\d+) errors?)? in \d[\d.]*s`)},
+	{form: pattern.New(`^=*\s*(?:(?P<failed>\d+) failed)?(?:, )?(?:(?P<passed>\d+) passed)?(?:(?:, )?\d+ (?:skipped|deselected|xfailed|xpassed|warnings?|rerun|subtests passed))*(?:(?:, )?(?P<more>\d+) errors?)? in \d[\d.]*s`)},
 	// maven, for each class and then for all: "Tests run: 9, Failures: 1, Errors: 0, Skipped: 0"
-	{form: lazyregexp.New(`Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)(?:, +Errors: (?P<more>\d+))?`)},
+	{form: pattern.New(`Tests run: (?P<total>\d+), +Failures: (?P<failed>\d+)(?:, +Errors: (?P<more>\d+))?`)},
 	// gradle: "45 tests completed, 12 failed"
-	{form: lazyregexp.New(`^\s*(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
+	{form: pattern.New(`^\s*(?P<total>\d+) tests? completed, (?P<failed>\d+) failed`)},
 	// PHPUnit: "Tests: 5, Assertions: 9, Failures: 1."
-	{form: lazyregexp.New(`^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<more>\d+))?(?:, Failures: (?P<failed>\d+))?`)},
+	{form: pattern.New(`^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<more>\d+))?(?:, Failures: (?P<failed>\d+))?`)},
 	// rspec, ExUnit, bats: "9 examples, 1 failure"
-	{form: lazyregexp.New(`^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?\b`)},
+	{form: pattern.New(`^(?P<total>\d+) (?:examples?|tests?), (?P<failed>\d+) failures?\b`)},
 	// minitest: "9 runs, 12 assertions, 1 failures, 0 errors, 0 skips"
-	{form: lazyregexp.New(`^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<more>\d+) errors`)},
+	{form: pattern.New(`^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<more>\d+) errors`)},
 	// dotnet test, for each assembly: "Failed!  - Failed:     1, Passed:     8, Skipped:     0, Total:     9"
-	{form: lazyregexp.New(`^\w+!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+),`), sum: true},
+	{form: pattern.New(`^\w+!\s+- Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+),`), sum: true},
 	// ctest: "89% tests passed, 1 tests failed out of 9"
-	{form: lazyregexp.New(`^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)`)},
+	{form: pattern.New(`^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)`)},
 	// Python's unittest: "Ran 9 tests in 0.001s" and "FAILED (failures=1, errors=1)"
-	{form: lazyregexp.New(`^Ran (?P<total>\d+) tests? in [\d.]+s`)},
-	{form: lazyregexp.New(`^FAILED \((?:failures=(?P<alone>\d+))?(?:, )?(?:errors=(?P<alone>\d+))?[^)]*\)`)},
+	{form: pattern.New(`^Ran (?P<total>\d+) tests? in [\d.]+s`)},
+	{form: pattern.New(`^FAILED \((?:failures=(?P<alone>\d+))?(?:, )?(?:errors=(?P<alone>\d+))?[^)]*\)`)},
 	// mocha: "  7 passing (10ms)" and "  2 failing"
-	{form: lazyregexp.New(`^\s+(?P<passed>\d+) passing\b`)},
-	{form: lazyregexp.New(`^\s+(?P<failed>\d+) failing$`)},
+	{form: pattern.New(`^\s+(?P<passed>\d+) passing\b`)},
+	{form: pattern.New(`^\s+(?P<failed>\d+) failing$`)},
 	// TAP, the summary of node --test: "# pass 7", "# fail 2"
-	{form: lazyregexp.New(`^(?:#|ℹ) pass (?P<passed>\d+)$`)},
-	{form: lazyregexp.New(`^(?:#|ℹ) fail (?P<failed>\d+)$`)},
+	{form: pattern.New(`^(?:#|ℹ) pass (?P<passed>\d+)$`)},
+	{form: pattern.New(`^(?:#|ℹ) fail (?P<failed>\d+)$`)},
 	// TAP, a line for each test
-	{form: lazyregexp.New(`^(?:(?P<apass>ok)|(?P<afail>not ok)) \d+\b`), sum: true, weak: true},
+	{form: pattern.New(`^(?:(?P<apass>ok)|(?P<afail>not ok)) \d+\b`), sum: true, weak: true},
 	// "3 of 12 tests failed", "3/12 failed"
-	{form: lazyregexp.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: of |/)(?P<total>\d+)(?: \w+)? (?:failed|failures|failing)\b`), weak: true},
+	{form: pattern.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: of |/)(?P<total>\d+)(?: \w+)? (?:failed|failures|failing)\b`), weak: true},
 	// "2 failed, 7 passed", "2 tests failed", "2 failures"
-	{form: lazyregexp.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: tests?)? (?:failed|failures?|failing)\b(?:, (?P<passed>\d+) passed\b)?`), weak: true},
+	{form: pattern.New(`(?i)(?:^\W*|[:,(] *)(?P<failed>\d+)(?: tests?)? (?:failed|failures?|failing)\b(?:, (?P<passed>\d+) passed\b)?`), weak: true},
 }
 
 // hints are the words of which one is in each line that says something of tests.
@@ -84,8 +84,8 @@ var hints = []string{"fail", "FAIL", "Fail", "pass", "PASS", "ok ", "ests", "ERR
 
 var (
 	// untold matches what keeps tests from being counted: a part of them was not built, or the program ended in the middle.
-	untold = lazyregexp.New(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
-	todo   = lazyregexp.New(`(?i)# (todo|skip)\b`)
+	untold = pattern.New(`^FAIL\t\S+ \[(build|setup) failed\]|^panic: |^error: could not compile|Interrupted: \d+ errors? during collection|Test suite failed to run`)
+	todo   = pattern.New(`(?i)# (todo|skip)\b`)
 )
 
 // CountTests reads from the output of a test command how many tests ran and failed: the forms of go test, pytest, jest,

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/eventlog"
 )
 
 // said is all that a person is told of an epic's memory without writing to it.
@@ -36,7 +35,7 @@ func said(t *testing.T, b *bench) string {
 // What is wrong with the files is said in words, with the place and what to do.
 func TestWordsForDamage(t *testing.T) {
 	t.Parallel()
-	framed := func(object string) string { return string(eventlog.Frame(nil, []byte(object))) }
+	framed := func(object string) string { return string(durable.Frame(nil, []byte(object))) }
 	const hint = " (relay ledger validate shows the damage; relay ledger repair keeps a copy and restores what can be)"
 	log := EventsPath(run1)
 	for name, tc := range map[string]struct {
@@ -191,7 +190,7 @@ func TestWordsForRuns(t *testing.T) {
 	if want := "attempt-ledger.yml was changed by somebody else and has been restored"; !slices.Contains(warned, want) {
 		t.Errorf("got %q, want %q", warned, want)
 	}
-	must(t, os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(EventsPath(run3))), []byte("garbage\n"+string(eventlog.Frame(nil, []byte(`{"seq":99,"at":"2026-01-13T22:00:00Z","type":"note"}`)))), 0o644))
+	must(t, os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(EventsPath(run3))), []byte("garbage\n"+string(durable.Frame(nil, []byte(`{"seq":99,"at":"2026-01-13T22:00:00Z","type":"note"}`)))), 0o644))
 	_, err = Repair(b.dir, b.e, b.g, clock()())
 	must(t, err)
 	var notes []string

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"relay/attempts/internal/yamltext"
+	"relay/attempts/internal/durable"
 )
 
 // render writes the ledger as attempt-ledger.yml: the seed's keys, names and order (attempt ledger, "Ledger Schema").
@@ -15,7 +15,7 @@ import (
 // It is not written by a YAML library, because a library takes 30 times as long and a snapshot holds up every task of the run.
 // A test reads everything back with a library and compares.
 func (f *fold) render(w io.Writer) error {
-	out := yamltext.NewWriter(w)
+	out := durable.NewYAMLWriter(w)
 	l := f.ledger
 	out.Line(0, "version: ", strconv.Itoa(l.Version))
 	out.Text(0, "epic_id", l.EpicID)
@@ -31,7 +31,7 @@ func (f *fold) render(w io.Writer) error {
 	ids := f.order()
 	writeSection(out, "\ntask_status", func() {
 		for _, id := range ids {
-			out.Line(2, yamltext.Scalar(id), ": ", string(f.statusOf(id)))
+			out.Line(2, durable.YAMLScalar(id), ": ", string(f.statusOf(id)))
 		}
 	})
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
@@ -74,16 +74,16 @@ func (f *fold) statusOf(id string) Status {
 }
 
 // writeSection writes a map, also when it is empty: its name alone would read as null.
-func writeSection(y *yamltext.Writer, name string, body func()) {
+func writeSection(y *durable.YAMLWriter, name string, body func()) {
 	if y.Section(0, name, body) {
 		y.Line(0, name, ": {}")
 	}
 }
 
-func writeAttempts(y *yamltext.Writer, l *Ledger, ids []string) {
+func writeAttempts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 	for _, id := range ids {
 		if len(l.Tasks[id].Attempts) > 0 {
-			y.Line(2, yamltext.Scalar(id), ":")
+			y.Line(2, durable.YAMLScalar(id), ":")
 		}
 		for i := range l.Tasks[id].Attempts {
 			writeAttempt(y, &l.Tasks[id].Attempts[i])
@@ -92,7 +92,7 @@ func writeAttempts(y *yamltext.Writer, l *Ledger, ids []string) {
 }
 
 // writeAttempt leaves out that one under way is not charged yet.
-func writeAttempt(y *yamltext.Writer, a *Attempt) {
+func writeAttempt(y *durable.YAMLWriter, a *Attempt) {
 	if a.Result == ResultInProgress && !a.Charged {
 		y.Entry(4, a, "charged")
 		return
@@ -100,27 +100,27 @@ func writeAttempt(y *yamltext.Writer, a *Attempt) {
 	y.Entry(4, a)
 }
 
-func writeGates(y *yamltext.Writer, l *Ledger, ids []string) {
+func writeGates(y *durable.YAMLWriter, l *Ledger, ids []string) {
 	for _, id := range ids {
 		if g := l.Tasks[id].Gate; g != nil {
-			y.Line(2, yamltext.Scalar(id), ":")
-			y.Line(4, "reason: ", yamltext.Scalar(string(g.Reason)))
+			y.Line(2, durable.YAMLScalar(id), ":")
+			y.Line(4, "reason: ", durable.YAMLScalar(string(g.Reason)))
 			y.Fields(4, g, "reason")
 		}
 	}
 }
 
-func writeCounts(y *yamltext.Writer, l *Ledger, ids []string) {
+func writeCounts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 	heading := "\ncount_from: # attempts before these no longer count against the limits\n"
 	for _, id := range ids {
 		if n := l.Tasks[id].CountFrom; n > 0 {
-			y.Line(0, heading, "  ", yamltext.Scalar(id), ": ", strconv.Itoa(n))
+			y.Line(0, heading, "  ", durable.YAMLScalar(id), ": ", strconv.Itoa(n))
 			heading = ""
 		}
 	}
 }
 
-func writeStatus(y *yamltext.Writer, s RelayStatus) {
+func writeStatus(y *durable.YAMLWriter, s RelayStatus) {
 	if s.State == "stopped" {
 		y.Fields(2, &s)
 	} else if s != (RelayStatus{}) {

@@ -35,7 +35,7 @@ type Relay struct {
 	Jobs               int              `key:"jobs" is:"1 256"`
 	Isolation          string           `key:"isolation" is:"worktree|none|shared"`
 	Landing            string           `key:"landing" is:"merge|rebase|squash"`
-	Commit             string           `key:"commit" is:"commit"` // a template of package commitmessage
+	Commit             string           `key:"commit" is:"commit"` // a template of package plaintext
 	Sign               bool             `key:"sign"`
 	Hooks              bool             `key:"hooks"`
 	Worktree           Worktree         `key:"worktree"`

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"relay/internal/commitmessage"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // kind says how a setting is written.
@@ -41,7 +41,7 @@ type field struct {
 
 // form restricts the texts that a setting may have.
 type form struct {
-	pattern *lazyregexp.Regexp
+	pattern *pattern.Regexp
 	want    string                   // the pattern in words
 	check   func(text string) string // a complaint the pattern cannot make, or ""
 }
@@ -56,28 +56,28 @@ const (
 
 // forms are those that settings have, by name.
 var forms = map[string]*form{
-	"name": {lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`), "a name: a letter, then up to 31 letters, digits, - or _", nil},
+	"name": {pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`), "a name: a letter, then up to 31 letters, digits, - or _", nil},
 	// A leading dash would be read as an option by the CLI that gets the model.
-	"model":    {lazyregexp.New(`^([^\s-]\S*)?$`), "a model's name: no spaces, no leading dash", nil},
-	"dir":      {lazyregexp.New(`^[^/\\~]`), "a folder inside the repository, such as .agents-os/relay", localFolder},
-	"pass":     {lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), "NAME, NAME* or NAME=value", notOurs},
-	"argument": {lazyregexp.New(`^[^\x00]*$`), "an argument without NUL", nil},
-	"path":     {lazyregexp.New(`^[^\x00-\x1f]*$`), "a path without control characters", nil},
-	"shell":    {lazyregexp.New(`^[^\x00]*[^\s\x00][^\x00]*$`), "a shell command", nil},
+	"model":    {pattern.New(`^([^\s-]\S*)?$`), "a model's name: no spaces, no leading dash", nil},
+	"dir":      {pattern.New(`^[^/\\~]`), "a folder inside the repository, such as .agents-os/relay", localFolder},
+	"pass":     {pattern.New(`^[A-Za-z_][A-Za-z0-9_]*(\*|=[^\x00]*)?$`), "NAME, NAME* or NAME=value", notOurs},
+	"argument": {pattern.New(`^[^\x00]*$`), "an argument without NUL", nil},
+	"path":     {pattern.New(`^[^\x00-\x1f]*$`), "a path without control characters", nil},
+	"shell":    {pattern.New(`^[^\x00]*[^\s\x00][^\x00]*$`), "a shell command", nil},
 	"anywhere": {
-		lazyregexp.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), "a folder, absolute or in the repository, with ~ written out", ownFolder,
+		pattern.New(`^([^~\x00-\x1f][^\x00-\x1f]*)?$`), "a folder, absolute or in the repository, with ~ written out", ownFolder,
 	},
 	"untracked": {
-		lazyregexp.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), "a path in the repository, such as .env or config/*.local", userFile,
+		pattern.New(`^[^/\\~\x00-\x1f][^\\\x00-\x1f]*$`), "a path in the repository, such as .env or config/*.local", userFile,
 	},
 	"until": {
-		lazyregexp.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
+		pattern.New(`^(([01]?[0-9]|2[0-3]):[0-5][0-9]|([0-9]+(\.[0-9]+)?[hms])+)?$`),
 		"a time of day such as 07:00, or how long from now: 8h, 90m", nil,
 	},
 	"commit": {
-		lazyregexp.New(`^[^\x00]*$`), "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})", commitTemplate,
+		pattern.New(`^[^\x00]*$`), "a message as a Go template, such as {{.Type}}({{.Epic}}): {{.Title}} ({{.ID}})", commitTemplate,
 	},
-	"permission": {lazyregexp.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), "one word, such as acceptEdits", nil},
+	"permission": {pattern.New(`^([A-Za-z][A-Za-z0-9_-]*)?$`), "one word, such as acceptEdits", nil},
 }
 
 // fields are all settings.
@@ -251,7 +251,7 @@ func inGit(path string) bool {
 
 // commitTemplate complains of a template that makes no commit message of every task.
 func commitTemplate(template string) string {
-	if err := commitmessage.Check(template); err != nil {
+	if err := plaintext.CheckMessage(template); err != nil {
 		return "is not a template of a commit message: " + err.Error()
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 const pricesKey = "relay.prices"
@@ -37,7 +37,7 @@ func (p Prices) String() string {
 
 // modelGlobForm is a model's name, in which a star stands for any text. An expression that counted itself would be as long
 // as what it counts, and every start of relay compiles it.
-var modelGlobForm = lazyregexp.New(`^\S+$`)
+var modelGlobForm = pattern.New(`^\S+$`)
 
 const longestGlob = 200 // characters
 

@@ -12,8 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // complaint records what is wrong with a written value. item is its place in a list or map, from 1, or 0 for the whole value;
@@ -30,7 +30,7 @@ func wrong(hint, format string, args ...any) []complaint {
 }
 
 // octal matches numbers that some readers of YAML take as octal, and others not.
-var octal = lazyregexp.New(`^\+?0+[1-9][0-9]*$`)
+var octal = pattern.New(`^\+?0+[1-9][0-9]*$`)
 
 // fromNode reads a value from YAML. The result is string, bool, int, float64 or []string.
 func (f *field) fromNode(n *yaml.Node) (any, []complaint) {

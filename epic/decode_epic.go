@@ -10,7 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/epic/globs"
+	"relay/epic/pattern"
 )
 
 // The keys of epic.yml, in the order in which Encode writes them.
@@ -73,7 +73,7 @@ func (r *reader) setList(field any, key string, n *yaml.Node, at *places) {
 		*v = r.texts(n, key, at)
 		for k := range *v {
 			if key == "files" || key == "protected" {
-				(*v)[k] = globs.CleanPath((*v)[k])
+				(*v)[k] = pattern.CleanPath((*v)[k])
 			}
 		}
 	case *[]Check:

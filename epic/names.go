@@ -8,13 +8,13 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	epicID = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
-	taskID = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	word   = lazyregexp.New(`^[A-Za-z0-9_./-]+$`)
+	epicID = pattern.New(`^[a-z0-9][a-z0-9-]*$`)
+	taskID = pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	word   = pattern.New(`^[A-Za-z0-9_./-]+$`)
 )
 
 func isWord(text string) bool { return len(text) <= 60 && word.MatchString(text) }

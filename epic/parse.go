@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // parseYAML parses the first document in src into nodes. The parser reports some faults by panicking.
@@ -99,7 +99,7 @@ func expand(n *yaml.Node, left *int) *yaml.Node {
 	return nil
 }
 
-var yamlError = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var yamlError = pattern.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // Mistake returns the line that an error of the YAML parser names, or 0, and what it says besides.
 func Mistake(err error) (line int, message string) {

@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 )
 
@@ -70,7 +69,7 @@ func TestNightsWithFailures(t *testing.T) {
 			if err != nil || len(s.log) > c.most || completed != c.completed {
 				t.Errorf("%s: %d attempts, %d completed (%v); want at most %d, and %d", name, len(s.log), completed, err, c.most, c.completed)
 			}
-			if c.want == "" && s.halted != (decide.StopReason{}) || c.want != "" && (s.halted.Reason != ending.CircuitBreaker || !strings.Contains(s.halted.Why, c.want)) {
+			if c.want == "" && s.halted != (decide.StopReason{}) || c.want != "" && (s.halted.Reason != decide.CircuitBreaker || !strings.Contains(s.halted.Why, c.want)) {
 				t.Errorf("%s: it ended with %+v, want %q", name, s.halted, c.want)
 			}
 		})

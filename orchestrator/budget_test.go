@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/budget"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 )
 
 // costing is an attempt that tells every minute that it has cost a dollar more.
@@ -29,7 +28,7 @@ func TestBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		epic   string
 		jobs   int
-		budget budget.Caps
+		budget limits.Caps
 		spent  float64
 		script map[string][]step
 		log    string
@@ -40,23 +39,23 @@ func TestBudget(t *testing.T) {
 			script: map[string][]step{"A": {costing(3, ok)}}, log: "A, B, C", ends: "A success, B success, C success",
 		},
 		"the run's cap is reached: what runs is done, nothing more is begun": {
-			budget: budget.Caps{Run: budget.Cap{USD: 3}}, script: map[string][]step{"A": {costing(3, ok)}}, log: "A", ends: "A success",
+			budget: limits.Caps{Run: limits.Cap{USD: 3}}, script: map[string][]step{"A": {costing(3, ok)}}, log: "A", ends: "A success",
 			over: "the run's budget is spent: 3.00 of 3.00 USD",
 		},
 		"the run's cap is passed: what passes it is stopped, uncharged": {
-			budget: budget.Caps{Run: budget.Cap{USD: 3}}, script: map[string][]step{"A": {costing(9, ok)}}, log: "A", ends: "A budget",
+			budget: limits.Caps{Run: limits.Cap{USD: 3}}, script: map[string][]step{"A": {costing(9, ok)}}, log: "A", ends: "A budget",
 			over: "the run's budget is spent: 4.00 of 3.00 USD",
 		},
 		"earlier runs of the same command count": {
-			budget: budget.Caps{Run: budget.Cap{USD: 3}}, spent: 1.5, script: map[string][]step{"A": {costing(9, ok)}}, log: "A", ends: "A budget",
+			budget: limits.Caps{Run: limits.Cap{USD: 3}}, spent: 1.5, script: map[string][]step{"A": {costing(9, ok)}}, log: "A", ends: "A budget",
 			over: "the run's budget is spent: 3.50 of 3.00 USD",
 		},
 		"two side by side share what is left: what goes on spending is stopped, the other one is done": {
-			jobs: 2, budget: budget.Caps{Run: budget.Cap{USD: 4}}, script: map[string][]step{"A": {costing(9, ok)}, "B": {costing(2, ok)}},
+			jobs: 2, budget: limits.Caps{Run: limits.Cap{USD: 4}}, script: map[string][]step{"A": {costing(9, ok)}, "B": {costing(2, ok)}},
 			log: "A, B", ends: "A budget, B success", over: "the run's budget is spent: 5.00 of 4.00 USD",
 		},
 		"the epic's cap": {
-			budget: budget.Caps{Epic: budget.Cap{USD: 2}}, script: map[string][]step{"A": {costing(2, attempts.Agent)}}, log: "A", ends: "A agent charged",
+			budget: limits.Caps{Epic: limits.Cap{USD: 2}}, script: map[string][]step{"A": {costing(2, attempts.Agent)}}, log: "A", ends: "A agent charged",
 			over: "the epic's budget is spent: 2.00 of 2.00 USD",
 		},
 		"the task's cap gates it, and the others go on": {
@@ -72,14 +71,14 @@ func TestBudget(t *testing.T) {
 			epic: dear, script: map[string][]step{"A": {{outcome: ok, tokens: 5, usd: []float64{2}}}}, log: "A, B, C", ends: "A success, B success, C success",
 		},
 		"a cap for all tasks": {
-			budget: budget.Caps{Task: budget.Cap{USD: 1}}, script: map[string][]step{"B": {costing(9, ok)}}, log: "A, B, C", ends: "A success, B budget gated budget_exhausted, C success",
+			budget: limits.Caps{Task: limits.Cap{USD: 1}}, script: map[string][]step{"B": {costing(9, ok)}}, log: "A, B, C", ends: "A success, B budget gated budget_exhausted, C success",
 		},
 		"the attempt's cap is a failure of the agent's": {
-			budget: budget.Caps{Attempt: budget.Cap{USD: 1}}, script: map[string][]step{"A": {costing(9, ok), costing(1, ok)}}, log: "A, B, C, A",
+			budget: limits.Caps{Attempt: limits.Cap{USD: 1}}, script: map[string][]step{"A": {costing(9, ok), costing(1, ok)}}, log: "A, B, C, A",
 			ends: "A budget charged, A success, B success, C success",
 		},
 		"tokens": {
-			budget: budget.Caps{Run: budget.Cap{Tokens: 100}}, script: map[string][]step{"A": {{outcome: ok, takes: time.Minute, tokens: 99}}, "B": {{outcome: ok, takes: time.Minute, tokens: 1}}},
+			budget: limits.Caps{Run: limits.Cap{Tokens: 100}}, script: map[string][]step{"A": {{outcome: ok, takes: time.Minute, tokens: 99}}, "B": {{outcome: ok, takes: time.Minute, tokens: 1}}},
 			log: "A, B", ends: "A success, B success", over: "the run's budget is spent: 100 of 100 tokens",
 		},
 	} {
@@ -89,12 +88,12 @@ func TestBudget(t *testing.T) {
 			if text == "" {
 				text = three
 			}
-			var last *budget.ExhaustedError
+			var last *limits.ExhaustedError
 			o := Options{Policy: decide.Policy{Budget: c.budget, Spent: attempts.Usage{CostUSD: c.spent}}}
 			o.Jobs = c.jobs
-			o.Notify = func(u updates.Update) {
-				if u.Kind == updates.Stopping && last == nil {
-					last = &budget.ExhaustedError{}
+			o.Notify = func(u decide.Update) {
+				if u.Kind == decide.Stopping && last == nil {
+					last = &limits.ExhaustedError{}
 				}
 			}
 			simulate(t, text, o, c.script, func(s *simulated, store *attempts.Store, err error) {

@@ -9,7 +9,6 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
 )
 
 // dayClock is a day's clock that somebody sets while the run's goes on: forward and back, for daylight saving, or
@@ -80,8 +79,8 @@ func TestDayClockJumps(t *testing.T) {
 					},
 				},
 				Policy: decide.Policy{
-					Notify: func(u updates.Update) {
-						if u.Task != "X" && (u.Kind == updates.Retry || u.Kind == updates.Completed) {
+					Notify: func(u decide.Update) {
+						if u.Task != "X" && (u.Kind == decide.Retry || u.Kind == decide.Completed) {
 							took = append(took, u.Elapsed)
 						}
 					},

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/text"
 )
 
 // recorded is what a simulated night has told of runners and waits, in words.
@@ -20,9 +20,9 @@ func recorded(t *testing.T, dir string) []string {
 		case e.Note != nil:
 			log = append(log, e.Note.Kind+": "+e.Note.Text)
 		case e.Cooldown != nil:
-			log = append(log, "cooling: "+e.Cooldown.Runner+" "+text.Stamp(e.Cooldown.Until)+" "+e.Cooldown.Why)
+			log = append(log, "cooling: "+e.Cooldown.Runner+" "+plaintext.Timestamp(e.Cooldown.Until)+" "+e.Cooldown.Why)
 		case e.Waiting != nil:
-			log = append(log, "waiting: "+e.Waiting.For+" "+text.Stamp(e.Waiting.Until)+" "+e.Waiting.Why)
+			log = append(log, "waiting: "+e.Waiting.For+" "+plaintext.Timestamp(e.Waiting.Until)+" "+e.Waiting.Why)
 		}
 		return nil
 	})
@@ -45,7 +45,7 @@ func TestWaitsAndSwitchesAreRecorded(t *testing.T) {
 		}
 		want := []string{
 			"cooling: claude 2000-01-01T00:02:30Z limit",
-			"switch: A goes from claude to codex: claude is not asked before " + text.Clock(time.Date(2000, 1, 1, 0, 2, 30, 0, time.UTC)) + ": limit",
+			"switch: A goes from claude to codex: claude is not asked before " + plaintext.LocalTime(time.Date(2000, 1, 1, 0, 2, 30, 0, time.UTC)) + ": limit",
 			"cooling: codex 2000-01-01T01:02:00Z no more",
 			"waiting: claude 2000-01-01T00:02:30Z limit",
 			"switch: A goes back from codex to claude: claude may be asked again",

@@ -8,7 +8,6 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
 )
 
 // A run that is drained starts nothing more: what runs comes to its end and is judged as ever, waiting is over, and
@@ -41,8 +40,8 @@ func TestDrain(t *testing.T) {
 					},
 				},
 				Policy: decide.Policy{
-					Notify: func(u updates.Update) {
-						if u.Kind == updates.Note {
+					Notify: func(u decide.Update) {
+						if u.Kind == decide.Note {
 							told = append(told, u.Text)
 						}
 					},

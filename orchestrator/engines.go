@@ -11,11 +11,10 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/orchestrator/worker"
 )
 
-// EngineFactory returns the factory of the engine that the options name. It returns a *text.RefusedError if there is none.
+// EngineFactory returns the factory of the engine that the options name. It returns a *attempts.RefusedError if there is none.
 func (o *Options) EngineFactory() (engine.Factory, error) {
 	name := cmp.Or(o.Engine, engine.Local)
 	switch made := o.Engines[name]; {
@@ -26,7 +25,7 @@ func (o *Options) EngineFactory() (engine.Factory, error) {
 	}
 	names := append(slices.Collect(maps.Keys(o.Engines)), engine.Local)
 	slices.Sort(names)
-	return nil, &text.RefusedError{Reason: fmt.Sprintf("unknown engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
+	return nil, &attempts.RefusedError{Reason: fmt.Sprintf("unknown engine %q", name), Hint: "use one of: " + strings.Join(names, ", ")}
 }
 
 // localFactory returns the factory of the engine that works on this machine. From machine it takes what is not data: the options are those

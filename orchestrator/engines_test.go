@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 )
 
 // A run opens the engine that its options name, and gives it the options of the run.
@@ -26,13 +26,13 @@ func TestEngineByName(t *testing.T) {
 			},
 		},
 	}
-	for name, want := range map[string]*text.RefusedError{
+	for name, want := range map[string]*attempts.RefusedError{
 		"other": nil,
 		"othre": {Reason: `unknown engine "othre"`, Hint: "use one of: local, other"},
 	} {
 		o.Engine = name
 		_, err := o.OpenEngine(t.Context(), nil)
-		got, _ := errors.AsType[*text.RefusedError](err)
+		got, _ := errors.AsType[*attempts.RefusedError](err)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("%s: got %v, want %v", name, err, want)
 		}

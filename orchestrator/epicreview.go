@@ -7,12 +7,9 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/deferred"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // epicReview has the panel judge the whole epic once every task is completed.
@@ -93,9 +90,9 @@ func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicRev
 	e.state.WithLock(func() {
 		a.Closed = e.state.Pool.Closed(e.state.Instant())
 		e.limits.Budget.Begin(&a.Task, attempts.Usage{})
-		e.state.Notify(updates.Update{Kind: updates.Note, Text: "every task is completed; the reviewers are asked about the whole epic"})
+		e.state.Notify(decide.Update{Kind: decide.Note, Text: "every task is completed; the reviewers are asked about the whole epic"})
 	})
-	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, deferred.InWords(e.state.o.Epic, e.state.store.Task))
+	reviewed, err := e.state.engine.Reviewer.ReviewEpic(ctx, a, head, DeferredInWords(e.state.o.Epic, e.state.store.Task))
 	e.state.WithLock(func() {
 		e.limits.Budget.End(engine.WholeEpic, reviewed.Usage, true)
 		e.state.Summary.Usage.Add(reviewed.Usage)
@@ -113,7 +110,7 @@ func (e *epicReview) ownBase(ctx context.Context, base, head, from string) strin
 		return base
 	}
 	git := func(args ...string) (string, error) {
-		out, err := e.state.o.Repo.Run(ctx, reanchor.Call{Args: args})
+		out, err := e.state.o.Repo.Run(ctx, git.Call{Args: args})
 		return strings.TrimSpace(string(out)), err
 	}
 	fork, err := git("merge-base", head, "refs/heads/"+from)
@@ -136,7 +133,7 @@ func (e *epicReview) recordEpicReview(epicReview attempts.EpicReview, f engine.R
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Cooldown: cooldown})
 	}
 	events[0].Steps = e.state.TakeSteps()
-	e.state.Notify(updates.Update{Kind: updates.Note, Text: "the whole epic: " + ending.EpicVerdict(&epicReview)})
+	e.state.Notify(decide.Update{Kind: decide.Note, Text: "the whole epic: " + decide.EpicVerdict(&epicReview)})
 	err := e.state.store.Append(events...)
 	e.recorder.writeDeferredFile(&epicReview.Reviewed)
 	return err
@@ -158,10 +155,10 @@ func (e *epicReview) awaitPanel(ctx context.Context) (open bool, err error) {
 }
 
 // reason returns why a run has ended whose every task is completed.
-func (e *epicReview) reason() (reason ending.Reason, why string) {
+func (e *epicReview) reason() (reason decide.EndReason, why string) {
 	if !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 {
-		return ending.EpicComplete, ""
+		return decide.EpicComplete, ""
 	}
-	e.state.store.View(func(l *attempts.Ledger) { reason, why = ending.EpicReason(l.LastEpicReview(), e.unjudged) })
+	e.state.store.View(func(l *attempts.Ledger) { reason, why = decide.EpicReason(l.LastEpicReview(), e.unjudged) })
 	return reason, why
 }

@@ -9,10 +9,8 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/runnerpool"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 	"relay/review"
 )
 
@@ -67,14 +65,14 @@ func TestAwaitPanel(t *testing.T) {
 					store.View(func(l *attempts.Ledger) { w = l.Waiting })
 					return w
 				}
-				o.Notify = func(u updates.Update) {
+				o.Notify = func(u decide.Update) {
 					if waiting() == nil {
 						t.Errorf("told before it is recorded: %+v", u)
 					}
 				}
 				n := newRun(&o, store, abilities(&simulated{}))
 				for who, off := range test.cool {
-					n.state.Pool.Fail(who, "X", runnerpool.Fault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.state.Instant())
+					n.state.Pool.Fail(who, "X", limits.RunnerFault{Outcome: attempts.Quota, Why: "limit", ResetAt: time.Now().Add(off)}, n.state.Instant())
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -124,18 +122,18 @@ func TestWholeReason(t *testing.T) {
 		review   engine.Review
 		unjudged string
 		last     *attempts.EpicReview
-		want     ending.Reason
+		want     decide.EndReason
 		why      string
 	}{
-		"nobody reviews":        {want: ending.EpicComplete, last: said(review.Blocked)},
-		"the epic is not asked": {review: engine.Review{Reviewers: panel.Reviewers}, want: ending.EpicComplete, last: said(review.Blocked)},
-		"nothing has changed":   {review: panel, want: ending.EpicComplete},
-		"approved":              {review: panel, last: said(review.Approved), want: ending.EpicComplete},
-		"refused":               {review: panel, last: said(review.NeedsChanges), want: ending.EpicRefused, why: "the whole epic: NEEDS CHANGES: Well."},
-		"blocked":               {review: panel, last: said(review.Blocked), want: ending.EpicRefused, why: "the whole epic: BLOCKED: Well."},
-		"could not be":          {review: panel, last: said(""), want: ending.EpicUnjudged, why: "the whole epic: could not be reviewed: limit"},
-		"tasks were added":      {review: panel, last: said(review.NeedsChanges, "R1"), want: ending.EpicUnjudged, why: "the whole epic: not reviewed since these were added: R1"},
-		"no money is left":      {review: panel, last: said(review.Approved), unjudged: "want of money", want: ending.EpicUnjudged, why: "the whole epic: not reviewed, for want of money"},
+		"nobody reviews":        {want: decide.EpicComplete, last: said(review.Blocked)},
+		"the epic is not asked": {review: engine.Review{Reviewers: panel.Reviewers}, want: decide.EpicComplete, last: said(review.Blocked)},
+		"nothing has changed":   {review: panel, want: decide.EpicComplete},
+		"approved":              {review: panel, last: said(review.Approved), want: decide.EpicComplete},
+		"refused":               {review: panel, last: said(review.NeedsChanges), want: decide.EpicRefused, why: "the whole epic: NEEDS CHANGES: Well."},
+		"blocked":               {review: panel, last: said(review.Blocked), want: decide.EpicRefused, why: "the whole epic: BLOCKED: Well."},
+		"could not be":          {review: panel, last: said(""), want: decide.EpicUnjudged, why: "the whole epic: could not be reviewed: limit"},
+		"tasks were added":      {review: panel, last: said(review.NeedsChanges, "R1"), want: decide.EpicUnjudged, why: "the whole epic: not reviewed since these were added: R1"},
+		"no money is left":      {review: panel, last: said(review.Approved), unjudged: "want of money", want: decide.EpicUnjudged, why: "the whole epic: not reviewed, for want of money"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,12 +8,10 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/seal"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/verdict"
 
 	"github.com/google/uuid"
@@ -46,7 +44,7 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 	}
 	began := x.state.Ran()
 	x.state.WithLock(func() {
-		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Started, Runner: a.Runner}))
+		x.state.Notify(x.state.About(task, record, decide.Update{Kind: decide.Started, Runner: a.Runner}))
 	})
 	f, err := x.runAttempt(ctx, a, record)
 	if err != nil {
@@ -73,7 +71,7 @@ func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + switchReason}
 		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
 		x.state.WithLock(func() {
-			x.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: "goes " + switchReason})
+			x.state.Notify(decide.Update{Kind: decide.Note, Task: a.Task.ID, Text: "goes " + switchReason})
 		})
 	}
 	x.state.CarrySteps(events)
@@ -83,7 +81,7 @@ func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 // started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.
 func (x *executor) started(a engine.Attempt) attempts.Started {
 	s := attempts.Started{
-		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: seal.Task(x.state.o.Epic, &a.Task), Session: a.NewSession,
+		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: SealTask(x.state.o.Epic, &a.Task), Session: a.NewSession,
 	}
 	if x.state.o.CLIOf != nil {
 		s.CLI, s.Version = x.state.o.CLIOf(a.Runner)
@@ -110,7 +108,7 @@ func (x *executor) unlessStopped(ctx context.Context, j decide.Job, err error) e
 
 // assign returns the next attempt of a task as the engine is given it.
 func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner string) engine.Attempt {
-	model := text.FirstOf(task.Model, x.state.o.Model)
+	model := plaintext.FirstOf(task.Model, x.state.o.Model)
 	wall := x.state.o.Limits.WallFor(task)
 	a := engine.Attempt{Run: x.state.o.Run, Task: *task, Number: len(record.Attempts) + 1, Runner: runner, Model: model, Wall: wall}
 	a.EarlierFindings = earlierFindings(record)
@@ -157,7 +155,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 		x.limits.RecordUsage(engine.Event{Task: id, Usage: f.Usage}) // it has ended, whatever that comes to
 	})
 	err = stoppedByPerson(ctx, &f, err)
-	var over *budget.ExhaustedError
+	var over *limits.ExhaustedError
 	if err == nil && verdict.ClassOf(f.Outcome).Stopped && errors.As(context.Cause(ctx), &over) {
 		f.Overrule(verdict.OutOfBudget(capOf[over.Scope], over.Error()))
 	}
@@ -168,7 +166,7 @@ func (x *executor) runAttempt(ctx context.Context, a engine.Attempt, record atte
 }
 
 // capOf names what a budget is for; a scope that is missing here is of the run or the epic.
-var capOf = map[budget.Scope]verdict.Cap{budget.ScopeAttempt: verdict.AttemptCap, budget.ScopeTask: verdict.TaskCap}
+var capOf = map[limits.Scope]verdict.Cap{limits.ScopeAttempt: verdict.AttemptCap, limits.ScopeTask: verdict.TaskCap}
 
 // excuseFullDisk asks how much room is left for an attempt that failed, and overrules the failure if the disk is full.
 func (x *executor) excuseFullDisk(f *engine.Result) {
@@ -192,7 +190,7 @@ func (x *executor) gateIfExhausted(j decide.Job, task *epic.Task, record attempt
 	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	x.state.WithLock(func() {
 		x.recorder.judge.Refuse(j.Index)
-		x.state.Notify(x.state.About(task, record, updates.Update{Kind: updates.Gated, Text: gate.Text()}))
+		x.state.Notify(x.state.About(task, record, decide.Update{Kind: decide.Gated, Text: gate.Text()}))
 		x.state.Announce()
 	})
 	return true, err
@@ -215,7 +213,7 @@ func (x *executor) awaitsRunner(ctx context.Context, a engine.Attempt) (why stri
 		case wait.Rest <= 0:
 			return ""
 		case wait.Rest > 2*x.state.o.Limits.Backoff:
-			return a.Runner + " has failed others before this agent began" + text.After(why)
+			return a.Runner + " has failed others before this agent began" + plaintext.Because(why)
 		}
 		wait.Wait(ctx, x.state.o.Drain)
 	}

@@ -18,7 +18,6 @@ import (
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/updates"
 )
 
 // sample is what this process holds at a time.
@@ -109,7 +108,7 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 		},
 		Policy: decide.Policy{
 			Runners: []string{"claude", "codex"},
-			Notify:  func(updates.Update) {},
+			Notify:  func(decide.Update) {},
 		},
 	}
 	d := &day{rand: rand.New(rand.NewPCG(1, 2)), every: 100}

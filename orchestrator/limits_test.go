@@ -9,11 +9,9 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 )
 
@@ -68,7 +66,7 @@ func TestDeadline(t *testing.T) {
 					t.Errorf("the night took %s (%v), want %s", took, err, c.want)
 				}
 				rec := store.Task("A")
-				if s.halted.Reason != ending.Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
+				if s.halted.Reason != decide.Deadline || len(rec.Attempts) != 1 || rec.Charges() != 0 || rec.Attempts[0].Outcome != attempts.Stopped {
 					t.Errorf("got %+v, A %+v", s.halted, rec.Attempts)
 				}
 				if want := "limit: the deadline has come: running attempts are asked to end, and their work is kept"; !slices.Contains(recorded(t, s.dir), want) {
@@ -101,8 +99,8 @@ func TestNobodyWaitsBeyondTheDeadline(t *testing.T) {
 			if took := time.Since(s.start); err != nil || took != want {
 				t.Errorf("until %s the night took %s (%v), want %s", until, took, err, want)
 			}
-			why := "claude is not asked before " + text.Clock(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + text.Clock(midnight.Add(until))
-			if early := until == 3*time.Hour; early != (s.halted == decide.StopReason{Reason: ending.Deadline, Why: why}) {
+			why := "claude is not asked before " + plaintext.LocalTime(midnight.Add(5*time.Hour+time.Minute)) + ": limit; the run's deadline is " + plaintext.LocalTime(midnight.Add(until))
+			if early := until == 3*time.Hour; early != (s.halted == decide.StopReason{Reason: decide.Deadline, Why: why}) {
 				t.Errorf("until %s: got %+v", until, s.halted)
 			}
 		})
@@ -129,7 +127,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		for id := range script {
 			uncharged += verdict.Uncharged(store.Task(id))
 		}
-		want := decide.StopReason{Reason: ending.UnchargedRetries, Why: "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
+		want := decide.StopReason{Reason: decide.UnchargedRetries, Why: "100 attempts of this run ended through no fault of an agent; the last: the process that watched the agent died"}
 		if err != nil || s.halted != want || uncharged < 100 || uncharged > 103 {
 			t.Errorf("after %d uncharged attempts (%v) got %+v, want %+v", uncharged, err, s.halted, want)
 		}
@@ -154,8 +152,8 @@ func TestFloors(t *testing.T) {
 		"not known":            {short: decide.Free{Disk: -1, Memory: -1}, until: time.Hour, lim: lim, took: 4 * time.Minute},
 		"no floors":            {short: decide.Free{Disk: 1, Memory: 1}, until: time.Hour, took: 4 * time.Minute},
 		"no disk for a while":  {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 5 * time.Minute, lim: lim, took: 8*time.Minute + 30*time.Second},
-		"no disk":              {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.DiskFloor, Why: "100 MiB are free, and nothing is started below 500"}},
-		"no memory":            {short: decide.Free{Disk: -1, Memory: 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: ending.MemoryFloor, Why: "50 MiB are free, and nothing is started below 200"}},
+		"no disk":              {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: decide.DiskFloor, Why: "100 MiB are free, and nothing is started below 500"}},
+		"no memory":            {short: decide.Free{Disk: -1, Memory: 50 * mib}, until: 24 * time.Hour, lim: lim, took: 12 * time.Minute, want: decide.StopReason{Reason: decide.MemoryFloor, Why: "50 MiB are free, and nothing is started below 200"}},
 		"until the deadline":   {short: decide.Free{Disk: 100 * mib, Memory: -1}, until: time.Hour, lim: lim, ends: 9 * time.Hour, took: 63*time.Minute + 30*time.Second},
 		"neither, in two goes": {short: decide.Free{Disk: 0, Memory: 0}, until: 9 * time.Minute, lim: lim, took: 12*time.Minute + 30*time.Second},
 	} {
@@ -168,11 +166,11 @@ func TestFloors(t *testing.T) {
 				},
 			},
 			Policy: decide.Policy{
-				Notify: func(u updates.Update) {
-					if u.Kind == updates.Cramped {
+				Notify: func(u decide.Update) {
+					if u.Kind == decide.Cramped {
 						waits++
 					}
-					if u.Kind == updates.Started && start.IsZero() {
+					if u.Kind == decide.Started && start.IsZero() {
 						start = time.Now()
 					}
 				},

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
-	"relay/orchestrator/suspend"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
+	"relay/orchestrator/secrets"
 	"relay/runners"
 )
 
@@ -32,7 +32,7 @@ func (r *run) listen(events <-chan engine.Event) {
 			if e.Task == engine.WholeEpic {
 				e.Task = "the epic"
 			}
-			r.state.Notify(updates.Update{Kind: updates.Kind(e.Kind), Task: e.Task, Text: e.Detail.Text, Usage: e.Usage})
+			r.state.Notify(decide.Update{Kind: decide.UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text, Usage: e.Usage})
 		})
 	}
 }
@@ -42,7 +42,7 @@ func (r *run) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
-	briefed := redact.Clean(r.state.Redact, e.Briefed)
+	briefed := secrets.Clean(r.state.Redact, e.Briefed)
 	// No decision depends on this event; a ledger that failed returns its error elsewhere.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
 }
@@ -60,10 +60,10 @@ func (r *run) recordProgress(e engine.Event) {
 // watchSleep records the times in which the machine sleeps during the run, until over is called.
 func (r *run) watchSleep(ctx context.Context) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := suspend.NewDetector(r.up, r.state.Instant())
+	d := limits.NewSleepDetector(r.up, r.state.Instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		tick := time.NewTicker(suspend.Interval)
+		tick := time.NewTicker(limits.SleepInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -79,7 +79,7 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 }
 
 // slept records and tells a suspend, if there was one.
-func (r *run) slept(d *suspend.Detector) {
+func (r *run) slept(d *limits.SleepDetector) {
 	r.state.Mu.Lock()
 	defer r.state.Mu.Unlock()
 	suspended, yes := d.Detect(r.state.Instant())
@@ -88,7 +88,7 @@ func (r *run) slept(d *suspend.Detector) {
 	}
 	r.state.Summary.Suspends = append(r.state.Summary.Suspends, suspended)
 	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
-	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
 	// No decision depends on this event; a ledger that failed returns its error elsewhere.
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }

@@ -8,11 +8,11 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/runlock"
-	"relay/reanchor"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 	"relay/runners/process"
 )
 
@@ -55,7 +55,7 @@ func oneTask(t *testing.T) (*epic.Epic, *epic.Graph) {
 func TestOccupancyIsKept(t *testing.T) {
 	t.Parallel()
 	l := newLockLab(t)
-	mine, err := runlock.Acquire(t.Context(), l.o)
+	mine, err := relayfiles.AcquireRun(t.Context(), l.o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +74,11 @@ func TestOccupancyIsKept(t *testing.T) {
 	l.Sh(`rm ` + path)
 	other := *l.o
 	other.Run, other.Dir, other.Epic = "20260101T220000Z-0001", filepath.Join(l.Root, "elsewhere"), &epic.Epic{ID: "20260101-other"}
-	theirs, err := runlock.Acquire(t.Context(), &other)
+	theirs, err := relayfiles.AcquireRun(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inUse *runlock.InUseError
+	var inUse *relayfiles.InUseError
 	if err := mine.Keep(t.Context()); !errors.As(err, &inUse) {
 		t.Errorf("somebody else is in: got %v", err)
 	}
@@ -91,12 +91,12 @@ func TestOccupancyIsKept(t *testing.T) {
 func TestUnoccupied(t *testing.T) {
 	t.Parallel()
 	l := newLockLab(t)
-	run, err := runlock.Acquire(t.Context(), l.o)
+	run, err := relayfiles.AcquireRun(t.Context(), l.o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var inUse *runlock.InUseError
-	if err := runlock.Unoccupied(l.Open()); !errors.As(err, &inUse) || inUse.Held.Holder.Epic != l.o.Epic.ID {
+	var inUse *relayfiles.InUseError
+	if err := relayfiles.Unoccupied(l.Open()); !errors.As(err, &inUse) || inUse.Held.Holder.Epic != l.o.Epic.ID {
 		t.Errorf("got %v", err)
 	}
 	o, ledger := *l.o, &attempts.Ledger{}
@@ -105,7 +105,7 @@ func TestUnoccupied(t *testing.T) {
 	if err := refuses(t, runOptions(o), ledger); !errors.As(err, &inUse) {
 		t.Errorf("a run beside it: got %v", err)
 	}
-	if err := errors.Join(run.Release(), runlock.Unoccupied(l.Open()),
+	if err := errors.Join(run.Release(), relayfiles.Unoccupied(l.Open()),
 		refuses(t, runOptions(o), ledger)); err != nil {
 		t.Errorf("when the run is over: %v", err)
 	}
@@ -119,7 +119,7 @@ func TestEpicIsHeld(t *testing.T) {
 	l.Sh("git worktree add -q ../beside")
 	o := *l.o
 	o.Isolation = engine.IsolationWorktree
-	mine, err := runlock.Acquire(t.Context(), &o)
+	mine, err := relayfiles.AcquireRun(t.Context(), &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestEpicIsHeld(t *testing.T) {
 	beside := filepath.Join(filepath.Dir(l.Root), "beside")
 	other := o
 	other.Root, other.Dir = beside, filepath.Join(beside, ".agents-os", "relay")
-	if other.Repo, err = reanchor.OpenGit(t.Context(), beside); err != nil {
+	if other.Repo, err = git.Open(t.Context(), beside); err != nil {
 		t.Fatal(err)
 	}
 	_, other.Graph = oneTask(t)
@@ -141,16 +141,16 @@ func TestEpicIsHeld(t *testing.T) {
 		if err := mine.Keep(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, err := runlock.Acquire(t.Context(), &other)
+		_, err := relayfiles.AcquireRun(t.Context(), &other)
 		for _, err := range []error{err, refuses(t, runOptions(other), &attempts.Ledger{})} {
-			var inUse *runlock.InUseError
+			var inUse *relayfiles.InUseError
 			if !errors.As(err, &inUse) || !inUse.Epic || inUse.Held.Holder.Dir != o.Dir {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
 	}
-	var inUse *runlock.InUseError
-	if _, err := runlock.Acquire(t.Context(), &o); err == nil || errors.As(err, &inUse) {
+	var inUse *relayfiles.InUseError
+	if _, err := relayfiles.AcquireRun(t.Context(), &o); err == nil || errors.As(err, &inUse) {
 		t.Errorf("another run of the same ledger: got %v", err)
 	}
 	l.Sh("mv .git away")
@@ -161,7 +161,7 @@ func TestEpicIsHeld(t *testing.T) {
 	if err := errors.Join(mine.Keep(t.Context()), mine.Release()); err != nil {
 		t.Error(err)
 	}
-	theirs, err := runlock.Acquire(t.Context(), &other)
+	theirs, err := relayfiles.AcquireRun(t.Context(), &other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,5 +206,5 @@ func refuses(t *testing.T, o Options, l *attempts.Ledger) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return precheck.Refuses(t.Context(), open, &o.LocalOptions, l)
+	return bench.RefusesEpic(t.Context(), open, &o.LocalOptions, l)
 }

@@ -13,7 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"

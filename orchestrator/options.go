@@ -8,9 +8,8 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/records"
 	"relay/orchestrator/sessionkeeper"
 	"relay/reanchor"
 )
@@ -24,7 +23,7 @@ type Options struct {
 	CLIOf    func(runner string) (kind, version string) // of its program, as far as known; or nil
 	Model    string                                     // for tasks that name none
 	Settings attempts.Settings                          // as recorded in the ledger
-	Records  recordkeeper.Settings
+	Records  records.Settings
 	Sessions sessionkeeper.Options // of the agents ledger; the run fills in what is its own
 
 	Relay string // version of relay
@@ -37,7 +36,7 @@ type Options struct {
 	// Remarks are notes for a person on how this run came about; they are recorded and shown.
 	Remarks []string
 
-	ExitCode func(ending.Summary, error) int // the process's exit code, for the record
+	ExitCode func(decide.Summary, error) int // the process's exit code, for the record
 	Fault    func(point string) error        // fault points for tests; nil in use
 	Engines  map[string]engine.Factory       // engines of other machines, by name
 	Wire     engine.Wire                     // between the run and its engine; nil: none

@@ -11,7 +11,6 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 )
 
@@ -44,8 +43,8 @@ func TestOwnRunnerOutLeavesItsTasksOnly(t *testing.T) {
 			},
 		},
 		Policy: decide.Policy{
-			Notify: func(u updates.Update) {
-				if u.Kind == updates.Note {
+			Notify: func(u decide.Update) {
+				if u.Kind == decide.Note {
 					notes = append(notes, u.Text)
 				}
 			},
@@ -80,7 +79,7 @@ func TestNobodyWaitsForARunnerThatIsNotNeeded(t *testing.T) {
 func TestWaitIsToldOnce(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	var waits []updates.Update
+	var waits []decide.Update
 	o := Options{
 		LocalOptions: engine.LocalOptions{
 			Options: engine.Options{
@@ -88,8 +87,8 @@ func TestWaitIsToldOnce(t *testing.T) {
 			},
 		},
 		Policy: decide.Policy{
-			Notify: func(u updates.Update) {
-				if u.Kind == updates.Waiting {
+			Notify: func(u decide.Update) {
+				if u.Kind == decide.UpdateWaiting {
 					waits = append(waits, u)
 				}
 			},
@@ -124,7 +123,7 @@ func TestReviewersLimitIsWaitedOut(t *testing.T) {
 func TestStoppedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	script := map[string][]step{"A": {{takes: time.Minute, outcome: attempts.Quota, why: "limit", resetIn: 5 * time.Hour}}}
-	simulateUntil(t, updates.Waiting, scene{
+	simulateUntil(t, decide.UpdateWaiting, scene{
 		epic: threeInARow, o: Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: 3}}}, script: script,
 	}, func(s *simulated, store *attempts.Store, err error) {
 		if took := time.Since(s.start); err != nil || took != time.Minute || store.Counts()[attempts.InProgress] != 0 {

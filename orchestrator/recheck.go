@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/regression"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
 )
 
 // rechecker runs the checks of completed tasks again on all that has landed.
@@ -43,14 +42,14 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 }
 
 // find runs the checks again, and records what had to be put right afterwards.
-func (k *rechecker) find(ctx context.Context, tip string) (regression.Found, error) {
+func (k *rechecker) find(ctx context.Context, tip string) (checks.Regression, error) {
 	s := k.state
-	f := regression.Finder{
+	f := checks.RegressionFinder{
 		Epic: s.o.Epic, Jobs: s.o.Jobs, Share: s.o.Limits.RecheckShare, View: s.store.View, Checker: s.engine.Rechecker, Ran: s.Ran,
 		Begins: func(tasks int) {
 			s.WithLock(func() {
-				about := text.Count(tasks, "task")
-				s.Notify(updates.Update{Kind: updates.Note, Text: "running the checks of " + about + " again on all that has landed"})
+				about := plaintext.Count(tasks, "task")
+				s.Notify(decide.Update{Kind: decide.Note, Text: "running the checks of " + about + " again on all that has landed"})
 			})
 		},
 	}
@@ -65,7 +64,7 @@ const theEpic = "the epic"
 const mostSkipped = 50
 
 // giveBack records what fails, and makes those tasks pending again that may be done again in this run.
-func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, err error) {
+func (k *rechecker) giveBack(all checks.Regression, wanted []bool) (again bool, err error) {
 	var notes []attempts.Note
 	var events []attempts.Event
 	for _, found := range all.Tasks {
@@ -91,7 +90,7 @@ func (k *rechecker) giveBack(all regression.Found, wanted []bool) (again bool, e
 	}
 	notes = append(notes, all.Epic...)
 	if len(all.Skipped) > 0 {
-		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time, are the checks of " + text.Some(all.Skipped, mostSkipped)})
+		notes = append(notes, attempts.Note{Kind: "recheck", Text: "not run again on what has landed, for want of time, are the checks of " + plaintext.Some(all.Skipped, mostSkipped)})
 	}
 	if err := k.state.recordNotes(notes); err != nil || len(events) == 0 {
 		return false, err

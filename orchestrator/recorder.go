@@ -5,9 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/deferred"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
 )
 
 // recorder writes how attempts end, with their charge and gate.
@@ -45,15 +43,15 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	return ended, rule, c.state.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
 }
 
-// writeDeferredFile replaces deferred.File if an attempt has deferred findings. It tells a failure and no more: the ledger has
+// writeDeferredFile replaces DeferredFile if an attempt has deferred findings. It tells a failure and no more: the ledger has
 // all of them. The caller holds Mu, as two attempts that end at once write one file.
 func (c *recorder) writeDeferredFile(reviewed *attempts.Reviewed) {
 	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {
 		return
 	}
 	var lines []byte
-	c.state.store.View(func(l *attempts.Ledger) { lines = deferred.Lines(l) })
-	if err := deferred.Write(c.state.o.Dir, lines); err != nil {
-		c.state.Notify(updates.Update{Kind: updates.Note, Text: deferred.File + " could not be written: " + err.Error()})
+	c.state.store.View(func(l *attempts.Ledger) { lines = DeferredLines(l) })
+	if err := WriteDeferred(c.state.o.Dir, lines); err != nil {
+		c.state.Notify(decide.Update{Kind: decide.Note, Text: DeferredFile + " could not be written: " + err.Error()})
 	}
 }

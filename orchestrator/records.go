@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/recordkeeper"
+	"relay/orchestrator/records"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/transcripts"
-	"relay/orchestrator/updates"
 )
 
 // newKeeper returns who keeps the run's records.
-func newKeeper(o *Options, warn func(string)) *recordkeeper.Keeper {
-	return recordkeeper.New(recordkeeper.Options{
+func newKeeper(o *Options, warn func(string)) *records.Keeper {
+	return records.NewKeeper(records.KeeperOptions{
 		Top: o.Root, Dir: o.Dir, EpicID: o.Epic.ID, Epic: o.Epic, Plan: o.Plan, Settings: o.Records, Warn: warn, Fault: o.Fault,
 		AtEnd: o.Isolation == engine.IsolationShared,
 	})
@@ -53,7 +53,7 @@ func (r *run) compressTranscripts(ctx context.Context) {
 			}
 		}
 	})
-	transcripts.Compress(ctx, runs, func(folder string) bool { return open[folder] })
+	relayfiles.CompressTranscripts(ctx, runs, func(folder string) bool { return open[folder] })
 }
 
 // warn records and tells what a person should know of the run's records. A ledger that failed says so where it does.
@@ -61,6 +61,6 @@ func (r *run) warn(words string) {
 	r.state.Mu.Lock()
 	defer r.state.Mu.Unlock()
 	note := &attempts.Note{Kind: "records", Text: r.state.Redact.Block(words)}
-	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 }

@@ -12,16 +12,14 @@ import (
 	"relay/epic"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 )
 
 func TestRedactor(t *testing.T) {
 	t.Parallel()
-	r := redact.Redactor{Redactor: secrets.New([]string{
+	r := secrets.Cleaner{Redactor: secrets.New([]string{
 		"PATH=/usr/bin:/bin", "A_KEY=abcdefghijklmnop", "A_VERY_LONG_NAME_OF_A_TOKEN=abcdefgh", "SHORT_TOKEN=1234567", "EMPTY_SECRET=",
 		"PEM_KEY=-----BEGIN-----\nMIIEvQIBADANBgkq\n-----END-----", "TokenLower=hunter2hunter2", "NOVALUE_KEY",
 	})}
@@ -61,7 +59,7 @@ func TestNoTextOfAReceiptIsForgotten(t *testing.T) {
 	}
 	var in attempts.Receipt
 	fill(reflect.ValueOf(&in).Elem(), secret)
-	out := redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Ended(attempts.Ended{Receipt: in}).Receipt
+	out := secrets.Cleaner{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Ended(attempts.Ended{Receipt: in}).Receipt
 	proof := &out.Review.Proofs[0]
 	proof.Criterion, proof.Check, proof.Commit, proof.Reviewers = "", "", "", nil // the plan's, git's
 	data, err := json.Marshal(out)
@@ -84,7 +82,7 @@ func TestNoTextOfEvidenceIsForgotten(t *testing.T) {
 	const secret = "abcdefghijklmnop"
 	var in verdict.Evidence
 	fill(reflect.ValueOf(&in).Elem(), secret)
-	out := in.Record(redact.Redactor{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Block)
+	out := in.Record(secrets.Cleaner{Redactor: secrets.New([]string{"A_KEY=" + secret})}.Block)
 	if n := strings.Count(string(out), "[redacted A_KEY]"); n < 60 {
 		t.Errorf("%d texts are redacted in %s", n, out)
 	}
@@ -140,7 +138,7 @@ func TestActivityIsRedacted(t *testing.T) {
 		},
 		Policy: decide.Policy{
 			Runners: []string{"claude"},
-			Notify:  func(u updates.Update) { told = append(told, u.Text) },
+			Notify:  func(u decide.Update) { told = append(told, u.Text) },
 		},
 	}
 	store, err := openedLedger(t, &o)

@@ -11,8 +11,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/regression"
 )
 
 const manyLanded = `version: 2
@@ -76,9 +76,9 @@ func TestRecheckIsBounded(t *testing.T) {
 		began  time.Duration
 		passes time.Duration
 	}{
-		"two minutes at least": {0.1, time.Minute, regression.Least},
+		"two minutes at least": {0.1, time.Minute, checks.LeastRegression},
 		"a tenth of an hour":   {0.1, time.Hour, 6 * time.Minute},
-		"no share":             {0, 9 * time.Hour, regression.Least},
+		"no share":             {0, 9 * time.Hour, checks.LeastRegression},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

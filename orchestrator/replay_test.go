@@ -8,8 +8,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
-	"relay/orchestrator/ending"
+	"relay/epic/slowtest"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/replay"
 )
@@ -17,9 +17,9 @@ import (
 // over writes the last event of a run that a test has carried out itself.
 func (r *run) stopForTest(t *testing.T, ctx context.Context, err error) {
 	t.Helper()
-	stopped := attempts.RunStopped{Reason: string(ending.NoRunnableTasks)}
+	stopped := attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}
 	if err != nil || ctx.Err() != nil || r.limits.ClosedEarly() || r.state.Drained() {
-		stopped.Reason = string(ending.Failed)
+		stopped.Reason = string(decide.Failed)
 	}
 	if err := r.recordStopped(&stopped); err != nil {
 		t.Error(err)

@@ -8,9 +8,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/replay"
 )
 
@@ -59,7 +59,7 @@ func inRules(change func(r *attempts.Rules)) func(e *attempts.Event) {
 }
 
 // inFileOrder is a scheduler that knows no weights.
-func inFileOrder(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error) {
+func inFileOrder(d *decide.Dispatcher, now limits.Instant) (decide.Choice, *decide.Waiting, error) {
 	next, wait, err := d.Decide(now)
 	if next.Index >= 0 {
 		next.Index = slices.Min(slices.Collect(d.State.Plan.Ready()))
@@ -110,7 +110,7 @@ func TestReplayFindsChanges(t *testing.T) {
 			want   []string
 		}{
 			"file order": {deciding(inFileOrder), nil, []string{"00:00:00  start of A: then A starts with claude; now X starts with claude"}},
-			"nothing": {deciding(func(*decide.Dispatcher, clock.Instant) (decide.Choice, *decide.Waiting, error) {
+			"nothing": {deciding(func(*decide.Dispatcher, limits.Instant) (decide.Choice, *decide.Waiting, error) {
 				return decide.Choice{Index: -1}, nil, nil
 			}), nil, []string{"now nothing starts"}},
 			"more jobs":  {replay.Current(), inRules(func(r *attempts.Rules) { r.Jobs = 2 }), []string{"then it was left waiting while a job was free; now X starts with claude"}},

@@ -8,10 +8,9 @@ import (
 	"sync"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 )
 
@@ -25,7 +24,7 @@ type Ask struct {
 }
 
 // ErrInsider refuses what a process asks that the run has started.
-var ErrInsider = &text.RefusedError{
+var ErrInsider = &attempts.RefusedError{
 	Reason: "requests are for people, and this run started the process that asks",
 	Hint:   "say in the result what should be decided, and why: the user reads that in the report",
 }
@@ -59,7 +58,7 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 	if ask.Insider != "" {
 		return "", r.refuse(ask)
 	}
-	ask.By, ask.Reason = attempts.Person, attempts.Clean(s.Redact.Text(ask.Reason), 500)
+	ask.By, ask.Reason = attempts.Person, plaintext.Capped(s.Redact.Text(ask.Reason), 500)
 	now := s.Instant()
 	events, message, err := r.dispatcher.Consider(now, ask.Task, ask.Request)
 	if err != nil || len(events) == 0 {
@@ -73,15 +72,15 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 		return "", err
 	}
 	r.dispatcher.Apply(now, ask.Task, ask.What)
-	s.Notify(updates.Update{Kind: updates.Request, Task: ask.Task, Text: message, Asked: ask.What})
+	s.Notify(decide.Update{Kind: decide.Request, Task: ask.Task, Text: message, Asked: ask.What})
 	return message, nil
 }
 
 // refuse records that a process of the run has asked something of it.
 func (r *run) refuse(ask Ask) error {
-	what := attempts.Clean(strings.TrimSpace(string(ask.What)+" "+ask.Task), 100)
+	what := plaintext.Capped(strings.TrimSpace(string(ask.What)+" "+ask.Task), 100)
 	note := &attempts.Note{Kind: "refused", Text: ask.Insider + " asked the run for " + strconv.Quote(what) + ": only people may, and nothing was changed"}
-	r.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
 	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note}) // as in slept
 	return ErrInsider
 }

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 )
 
 // ask has a person ask something of a run, and returns what became of it.
@@ -54,7 +53,7 @@ func askAtRandom(t *testing.T, c *chance, n *run) (over func()) {
 			if what == attempts.RequestPause || what == attempts.RequestContinue {
 				task = ""
 			}
-			if _, err := ask(asks, what, task, done); err != nil && !errors.As(err, new(*text.RefusedError)) && err.Error() != "the run is over" {
+			if _, err := ask(asks, what, task, done); err != nil && !errors.As(err, new(*attempts.RefusedError)) && err.Error() != "the run is over" {
 				t.Errorf("seed %d: %s %s: %v", c.seed, what, task, err)
 			}
 		}
@@ -210,7 +209,7 @@ func TestRequestOfARunThatEnds(t *testing.T) {
 			t.Error("it goes on")
 		}
 		_, err := n.carryOutRequest(Ask{Task: "A", Request: attempts.Request{What: attempts.RequestRetry}})
-		refused, ok := errors.AsType[*text.RefusedError](err)
+		refused, ok := errors.AsType[*attempts.RefusedError](err)
 		if !ok || refused.Reason != "the run is just coming to its end" || refused.Hint != "type it again when the run has ended: relay status --watch" {
 			t.Errorf("got %v", err)
 		}
@@ -228,7 +227,7 @@ func askInTurn(t *testing.T, n *run, list []asking) (over func()) {
 		for _, a := range list {
 			time.Sleep(a.after) //nolint:forbidigo // in a bubble of fake time
 			got, err := ask(asks, a.what, a.task, done)
-			if refused, ok := errors.AsType[*text.RefusedError](err); ok {
+			if refused, ok := errors.AsType[*attempts.RefusedError](err); ok {
 				got = strings.TrimSuffix("!"+refused.Reason+"; "+refused.Hint, "; ")
 			}
 			if got != a.want {

@@ -9,16 +9,14 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/readback"
-	"relay/orchestrator/recordkeeper"
-	"relay/orchestrator/redact"
+	"relay/orchestrator/limits"
+	"relay/orchestrator/records"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/suspend"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
+	"relay/reanchor"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -33,7 +31,7 @@ type run struct {
 	recovery   *recovery
 	rechecker  *rechecker
 	epicReview *epicReview
-	keeper     *recordkeeper.Keeper  // nil: no records are kept
+	keeper     *records.Keeper       // nil: no records are kept
 	rows       *sessionkeeper.Keeper // nil: no agents ledger is kept
 
 	up      func() time.Duration // a clock that goes on while the machine sleeps
@@ -45,11 +43,11 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 		abilities.Lifecycle = noLifecycle{}
 	}
 	d := decide.New(o.settings(), decide.Inputs{
-		Ledger: store, Now: time.Now, Ran: stopwatch(), Redact: redact.Redactor{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
+		Ledger: store, Now: time.Now, Ran: stopwatch(), Redact: secrets.Cleaner{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
 	})
-	s := &state{State: d.State, o: o, engine: abilities, store: store, past: readback.New(o.Root, o.Epic.ID, time.Now)}
+	s := &state{State: d.State, o: o, engine: abilities, store: store, past: reanchor.NewRecordReader(o.Root, o.Epic.ID, time.Now)}
 	c := &recorder{state: s, judge: d.Judge}
-	r := &run{state: s, limits: d.Limits, dispatcher: d.Dispatcher, up: suspend.UpClock()}
+	r := &run{state: s, limits: d.Limits, dispatcher: d.Dispatcher, up: limits.UpClock()}
 	if d.Queue != nil {
 		r.merges = &mergeQueue{state: s, recorder: c, merger: abilities.Merger, queue: d.Queue}
 	}
@@ -79,7 +77,7 @@ func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
 	now := r.state.Instant()
 	for _, c := range r.state.Pool.Cooldowns(now) {
 		notes = append(notes, fmt.Sprintf("%s is not asked before %s%s (relay work --ask-now asks it at once)",
-			c.Runner, text.Clock(c.Until), text.After(c.Why)))
+			c.Runner, plaintext.LocalTime(c.Until), plaintext.Because(c.Why)))
 	}
 	return events, notes
 }
@@ -159,7 +157,7 @@ func (r *run) recordStranded() error {
 		why := r.dispatcher.Unable(t)
 		note := &attempts.Note{Kind: "runner", Text: t.ID + " is left for another run, its runner cannot work: " + why}
 		events[at] = attempts.Event{Type: attempts.TypeNote, Task: t.ID, Note: note}
-		r.state.Notify(updates.Update{Kind: updates.Note, Task: t.ID, Text: note.Text})
+		r.state.Notify(decide.Update{Kind: decide.Note, Task: t.ID, Text: note.Text})
 	}
 	if len(events) == 0 {
 		return nil
@@ -168,9 +166,9 @@ func (r *run) recordStranded() error {
 }
 
 // failure returns the reason of a run that an error has ended.
-func failure(err error) ending.Reason {
+func failure(err error) decide.EndReason {
 	if errors.As(err, new(*decide.NoRunnerError)) {
-		return ending.NoRunner
+		return decide.NoRunner
 	}
-	return ending.Failed
+	return decide.Failed
 }

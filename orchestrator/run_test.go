@@ -14,12 +14,11 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/suspend"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
+	"relay/reanchor/git/repotest"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }
@@ -49,7 +48,7 @@ type simulated struct {
 	now    func() time.Time // the day's clock
 	dir    string
 	halted decide.StopReason
-	naps   []suspend.Period
+	naps   []limits.Sleep
 	hear   func(engine.Event)
 	panel  []engine.Reviewer
 	over   func() string // the cap that ended the night, or ""
@@ -111,7 +110,7 @@ func (s *simulated) Run(ctx context.Context, a engine.Attempt) (engine.Result, e
 	}
 	for _, r := range a.Closed {
 		if c, yes := a.NotBefore(r.Runner, s.now()); yes && st.outcome == attempts.Success {
-			f.Outcome, st.limited, st.why = attempts.Provider, r.Runner, "not asked before "+text.Stamp(c.Until)+text.After(c.Why)
+			f.Outcome, st.limited, st.why = attempts.Provider, r.Runner, "not asked before "+plaintext.Timestamp(c.Until)+plaintext.Because(c.Why)
 			if c.Named {
 				f.Outcome = attempts.Quota
 			}
@@ -149,7 +148,7 @@ type scene struct {
 }
 
 // simulateUntil is simulate for a night that is stopped when a watcher hears stop.
-func simulateUntil(t *testing.T, stop updates.Kind, of scene, night func(*simulated, *attempts.Store, error)) {
+func simulateUntil(t *testing.T, stop decide.UpdateKind, of scene, night func(*simulated, *attempts.Store, error)) {
 	t.Helper()
 	o := of.o
 	e, err := epic.Read("epic.yml", []byte(of.epic))
@@ -177,7 +176,7 @@ func simulateUntil(t *testing.T, stop updates.Kind, of scene, night func(*simula
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		notify := o.Notify
-		o.Notify = func(u updates.Update) {
+		o.Notify = func(u decide.Update) {
 			if u.Kind == stop {
 				cancel()
 			}

@@ -7,8 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/suspend"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 )
 
 // A run in which the machine slept says so in its log, to whoever watches, and at its end.
@@ -18,8 +17,8 @@ func TestSleepIsTold(t *testing.T) {
 	var told []string
 	o := Options{
 		Policy: decide.Policy{
-			Notify: func(u updates.Update) {
-				if u.Kind == updates.Note {
+			Notify: func(u decide.Update) {
+				if u.Kind == decide.Note {
 					told = append(told, u.Text)
 				}
 			},
@@ -27,8 +26,8 @@ func TestSleepIsTold(t *testing.T) {
 	}
 	clock := &dayClock{jumps: []jump{{90 * time.Minute, 3 * time.Hour}}}
 	simulateUntil(t, "", scene{epic: threeInARow, o: o, script: script, clock: clock, sleeps: true}, func(s *simulated, _ *attempts.Store, err error) {
-		nap := suspend.Period{From: midnight.Add(90 * time.Minute), To: midnight.Add(270 * time.Minute)}
-		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > suspend.Interval ||
+		nap := limits.Sleep{From: midnight.Add(90 * time.Minute), To: midnight.Add(270 * time.Minute)}
+		if len(s.naps) != 1 || s.naps[0].From.Sub(nap.From).Abs() > limits.SleepInterval ||
 			s.naps[0].To.Sub(s.naps[0].From) != 3*time.Hour || err != nil {
 			t.Fatalf("got %v (%v), want %v", s.naps, err, nap)
 		}

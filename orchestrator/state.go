@@ -6,8 +6,6 @@ import (
 	"relay/orchestrator/briefing"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/readback"
-	"relay/orchestrator/updates"
 	"relay/reanchor"
 )
 
@@ -18,7 +16,7 @@ type state struct {
 	o      *Options
 	engine engine.Abilities
 	store  ledger
-	past   *readback.Reader // what other sessions have left
+	past   *reanchor.RecordReader // what other sessions have left
 }
 
 // ledger is what a run needs of the epic's memory. See [attempts.Store].
@@ -46,7 +44,7 @@ func (s *state) recordNoted(events []attempts.Event) error {
 	defer s.Mu.Unlock()
 	for _, e := range events {
 		e.Note.Text = s.Redact.Block(e.Note.Text)
-		s.Notify(updates.Update{Kind: updates.Note, Text: e.Note.Text})
+		s.Notify(decide.Update{Kind: decide.Note, Text: e.Note.Text})
 	}
 	return s.store.Append(events...)
 }

@@ -13,15 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/attempts"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
+	"relay/orchestrator/bench"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/runlock"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/seal"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
 	"relay/runners/process"
 )
 
@@ -29,9 +27,9 @@ import (
 // error is nil when the run came to its own end, whatever became of the tasks; Summary is filled either way.
 //
 // Errors: *attempts.HeldError when another run holds the epic, *InUseError when one has the checkout, or
-// an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *text.RefusedError when the
+// an epic of that id in another one, *attempts.EditedError when somebody edited the ledger, *attempts.RefusedError when the
 // checkout cannot be worked in, *NoRunnerError when no agent is left; others are failures of this machine.
-func Work(ctx context.Context, o Options) (ending.Summary, error) {
+func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	start := time.Now()
 	if o.Run == "" {
 		o.Run = attempts.NewRunID(start.UTC(), rand.Reader)
@@ -41,7 +39,7 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	}
 	wanted, err := schedule.Select(o.Graph, o.Tasks)
 	if err != nil {
-		return ending.Summary{Run: o.Run}, err
+		return decide.Summary{Run: o.Run}, err
 	}
 	if o.Secrets == nil {
 		o.Secrets = secrets.New(o.Env)
@@ -49,11 +47,11 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	events := make(chan engine.Event, 256)
 	abilities, err := o.OpenEngine(ctx, events)
 	if err != nil {
-		return ending.Summary{Run: o.Run}, err
+		return decide.Summary{Run: o.Run}, err
 	}
-	here, err := runlock.Acquire(ctx, &o.LocalOptions)
+	here, err := relayfiles.AcquireRun(ctx, &o.LocalOptions)
 	if err != nil {
-		return ending.Summary{Run: o.Run}, err
+		return decide.Summary{Run: o.Run}, err
 	}
 	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
@@ -62,7 +60,7 @@ func Work(ctx context.Context, o Options) (ending.Summary, error) {
 	rows := newSessionKeeper(&o, func(text string) { n.warn(text) })
 	store, err := openLedger(&o, both(keeper.Add, rows.Add), func(text string) { warnings = append(warnings, text) })
 	if err != nil {
-		return ending.Summary{Run: o.Run}, err
+		return decide.Summary{Run: o.Run}, err
 	}
 	if keeps, ok := abilities.Engine.(keepsLedger); ok {
 		keeps.SetLedger(store, here)
@@ -98,8 +96,8 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	open, c := r.state.OpenAttempts(), r.state.engine.Lifecycle
 	var refused error
 	r.state.store.View(func(l *attempts.Ledger) {
-		warnings = append(warnings, seal.Changes(r.state.o.Epic, r.state.o.Dir, l)...)
-		refused = c.Admit(ctx, l, precheck.OpenAttempts(r.state.o.Graph, l))
+		warnings = append(warnings, SealChanges(r.state.o.Epic, r.state.o.Dir, l)...)
+		refused = c.Admit(ctx, l, bench.OpenAttempts(r.state.o.Graph, l))
 	})
 	if refused != nil {
 		return refused
@@ -162,7 +160,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	events := []attempts.Event{{Type: attempts.TypeRunStarted, RunStarted: &attempts.RunStarted{
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
-		Sealed: seal.Epic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
+		Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
 		Relay: r.state.o.Relay, Tip: r.tip(ctx),
 	}}}
 	r.state.CarrySteps(events)
@@ -172,7 +170,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
 	}
 	if ended > 0 {
-		warnings = append(warnings, "ended "+text.Processes(ended)+" that an earlier run had left")
+		warnings = append(warnings, "ended "+plaintext.Processes(ended)+" that an earlier run had left")
 	}
 	note := func(kind string, texts []string) {
 		for _, text := range texts {
@@ -189,12 +187,12 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	}
 	r.started = true
 	r.state.WithLock(func() {
-		r.state.Notify(updates.Update{
-			Kind: updates.Run, Text: r.state.o.Run, Budget: r.limits.Budget.Summary(), Usage: r.state.o.Spent,
+		r.state.Notify(decide.Update{
+			Kind: decide.UpdateRun, Text: r.state.o.Run, Budget: r.limits.Budget.Summary(), Usage: r.state.o.Spent,
 			MaxUSD: r.state.o.Budget.Run.USD, MaxTokens: r.state.o.Budget.Run.Tokens,
 		})
 		for _, text := range slices.Concat(r.state.o.Remarks, warnings, closed) {
-			r.state.Notify(updates.Update{Kind: updates.Note, Text: text})
+			r.state.Notify(decide.Update{Kind: decide.Note, Text: text})
 		}
 	})
 	return nil
@@ -217,11 +215,11 @@ func (r *run) sweep(ctx context.Context) (int, error) {
 }
 
 // finish writes the last event, closes the ledger and sums up.
-func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (ending.Summary, error) {
+func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err error) (decide.Summary, error) {
 	s := r.state.Summary
 	s.Run, s.Elapsed, s.Counts = r.state.o.Run, time.Since(start), r.state.Counts()
 	r.state.store.View(func(l *attempts.Ledger) {
-		s.Left, s.Looks = ending.Left(r.state.o.Graph, l, wanted), ending.Looks(r.state.o.Graph, l, wanted)
+		s.Left, s.Looks = decide.TasksLeft(r.state.o.Graph, l, wanted), decide.TasksToLookAt(r.state.o.Graph, l, wanted)
 	})
 	err = r.ending(ctx, &s, err)
 	code := 0
@@ -256,12 +254,12 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 }
 
 // ending fills in why the run is over. It returns err, or nil for an error that only comes from stopping.
-func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
+func (r *run) ending(ctx context.Context, s *decide.Summary, err error) error {
 	switch {
 	case err != nil && context.Cause(ctx) == nil:
 		s.Reason = failure(err)
 	case ctx.Err() != nil:
-		s.Reason = ending.Interrupted
+		s.Reason = decide.Interrupted
 		switch cause := context.Cause(ctx); {
 		case !errors.Is(cause, ErrInterrupted):
 			return cause
@@ -269,17 +267,17 @@ func (r *run) ending(ctx context.Context, s *ending.Summary, err error) error {
 			return nil
 		}
 	case r.state.Drained():
-		s.Reason = ending.Reload
+		s.Reason = decide.Reload
 	case s.Counts.Completed == s.Counts.Total:
-		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == ending.EpicComplete && len(s.Undone) > 0 {
-			s.Reason, s.Why = ending.EpicUndone, "what landed later made checks of these fail: "+text.Listed(s.Undone)
+		if s.Reason, s.Why = r.epicReview.reason(); s.Reason == decide.EpicComplete && len(s.Undone) > 0 {
+			s.Reason, s.Why = decide.EpicUndone, "what landed later made checks of these fail: "+plaintext.Listed(s.Undone)
 		}
 	case r.limits.Stopped.Reason != "" && s.Left > 0:
 		s.Reason, s.Why = r.limits.Stopped.Reason, r.limits.Stopped.Why
 	case r.limits.ExhaustedBy != nil && r.state.Plan.CountReady() > 0:
-		s.Reason, s.Why = ending.BudgetExhausted, r.limits.Budget.Exhausted().Error()
+		s.Reason, s.Why = decide.BudgetExhausted, r.limits.Budget.Exhausted().Error()
 	default:
-		s.Reason = ending.NoRunnableTasks
+		s.Reason = decide.NoRunnableTasks
 	}
 	s.NoteLooks()
 	return err
@@ -290,7 +288,7 @@ func (r *run) cleared(ctx context.Context) error {
 	stay, err := r.state.engine.Lifecycle.Close(ctx)
 	r.state.WithLock(func() {
 		for _, text := range stay {
-			r.state.Notify(updates.Update{Kind: updates.Note, Text: text + "; relay clean looks at it again"})
+			r.state.Notify(decide.Update{Kind: decide.Note, Text: text + "; relay clean looks at it again"})
 		}
 	})
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 )
 
 // goOn returns text that says what to do with the work of an attempt that is in the checkout.
@@ -36,7 +37,7 @@ func lesson(last attempts.Attempt) string {
 func decided(decisions map[string]string) string {
 	var made []string
 	for _, what := range slices.Sorted(maps.Keys(decisions))[:min(len(decisions), fewItems)] {
-		made = append(made, strings.TrimSuffix(oneLine(what, titleBytes)+": "+oneLine(decisions[what], 500), ": "))
+		made = append(made, strings.TrimSuffix(plaintext.ShortLine(what, titleBytes)+": "+plaintext.ShortLine(decisions[what], 500), ": "))
 	}
 	return strings.Join(made, "; ")
 }

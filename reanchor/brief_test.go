@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
@@ -23,10 +24,10 @@ func first() Input {
 	at := time.Date(2026, 1, 11, 17, 30, 0, 0, time.UTC)
 	head := strings.Repeat("0123456789", 4)
 	return Input{
-		Facts: Facts{Branch: "relay-tasks/users/T2", Head: head, Subject: "T1: Create users table", Recent: []Commit{
+		Facts: git.Facts{Branch: "relay-tasks/users/T2", Head: head, Subject: "T1: Create users table", Recent: []git.Commit{
 			{Hash: head, Subject: "T1: Create users table", Author: "relay", When: at},
 			{Hash: strings.Repeat("abcdef0123", 4), Subject: "Start", Author: "Ada", When: at.Add(-24 * time.Hour)},
-		}, Changes: []Change{{Code: " M", Path: "README.md"}, {Code: "R ", Path: "new\nname", From: "old"}, {Code: "??", Path: "tmp/"}}, More: 3},
+		}, Changes: []git.Change{{Code: " M", Path: "README.md"}, {Code: "R ", Path: "new\nname", From: "old"}, {Code: "??", Path: "tmp/"}}, More: 3},
 		Base: head,
 		Epic: About{ID: "20260111-users", Title: "Users", Description: "People sign in.\n\nThen they sign out.\n", Source: "docs/plans/users.md"},
 		Progress: Progress{
@@ -121,7 +122,7 @@ func huge() Input {
 		in.Entries = append(in.Entries, Entry{By: big, Age: big, Files: []string{big}, Text: big})
 		in.Required = append(in.Required, big)
 		in.Learnings = append(in.Learnings, Learning{"T1", big})
-		in.Facts.Changes = append(in.Facts.Changes, Change{Code: "??", Path: big})
+		in.Facts.Changes = append(in.Facts.Changes, git.Change{Code: "??", Path: big})
 		in.Task.Files = append(in.Task.Files, "file"+strconv.Itoa(i))
 	}
 	return in

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // relayDir is relay's folder where the caller names none.
@@ -21,17 +22,18 @@ func contextSection(s *sheet, in Input) {
 	s.quote(cutHandoff, "Context from the last handoff:", in.Handoff.Context, reportBytes)
 	var learned strings.Builder
 	for _, l := range in.Learnings[:min(len(in.Learnings), fewItems)] {
-		learned.WriteString(oneLine(l.Task, 64) + ": " + oneLine(l.Text, 500) + "\n")
+		learned.WriteString(plaintext.ShortLine(l.Task, 64) + ": " + plaintext.ShortLine(l.Text, 500) + "\n")
 	}
 	andMore(&learned, len(in.Learnings)-fewItems)
 	s.quote(cutLearnings, "Learned in this epic so far:", learned.String(), reportBytes)
 	var done, open strings.Builder
 	for _, e := range in.Entries[:min(len(in.Entries), fewItems)] {
-		done.WriteString(signed(e.By, e.Age) + ", " + oneLine(fileList(e.Files), 1000) + ":\n" + plain(e.Text, 1<<10) + "\n\n")
+		done.WriteString(signed(e.By, e.Age) + ", " + plaintext.ShortLine(fileList(e.Files), 1000) + ":\n" + plaintext.ShortText(e.Text,
+			1<<10) + "\n\n")
 	}
 	s.quote(cutEntries, "Work that others recorded on the files of your task, the newest first:", done.String(), reportBytes)
 	for _, t := range in.Threads[:min(len(in.Threads), fewItems)] {
-		open.WriteString(oneLine(t.Question, 500) + " (" + signed(t.By, t.Age) + ")\n")
+		open.WriteString(plaintext.ShortLine(t.Question, 500) + " (" + signed(t.By, t.Age) + ")\n")
 	}
 	andMore(&open, len(in.Threads)-fewItems)
 	s.quote(cutThreads, "Questions that are open:", open.String(), reportBytes)
@@ -44,7 +46,7 @@ func signed(by, age string) string {
 		text = "by somebody"
 	}
 	if age != "" {
-		text += ", " + oneLine(age, 64)
+		text += ", " + plaintext.ShortLine(age, 64)
 	}
 	return text
 }
@@ -72,7 +74,7 @@ func workSection(s *sheet, in Input, id, title string) {
 	}
 	rules = append(rules, commit, "Do not weaken, skip or delete tests or commands to make them pass.", done(in.Task))
 	if in.Agent.Forbids != "" {
-		rules = append(rules, oneLine(in.Agent.Forbids, titleBytes))
+		rules = append(rules, plaintext.ShortLine(in.Agent.Forbids, titleBytes))
 	}
 	rules = append(rules, "End every process you started before you finish.")
 	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // Said is one message of a recorded conversation, with the tools that were called in it.
@@ -41,8 +42,8 @@ const (
 func (f Fork) Prompt() []byte {
 	var s sheet
 	s.add(block{head: "# Going on from a recorded conversation\n"})
-	s.say("This is not the conversation itself, but its record: what " + oneLine(f.By, titleBytes) + " was asked and did, up to here. Take it as your own past,\n" +
-		"and go on from there with what you are asked below. The files are those of commit " + oneLine(f.Base, 64) + ":\n" +
+	s.say("This is not the conversation itself, but its record: what " + plaintext.ShortLine(f.By, titleBytes) + " was asked and did, up to here. Take it as your own past,\n" +
+		"and go on from there with what you are asked below. The files are those of commit " + plaintext.ShortLine(f.Base, 64) + ":\n" +
 		"what the conversation changed in them is not there, unless that commit has it. Text between fences is quoted.")
 	s.section("The conversation", "")
 	blocks := f.conversation(budget(f.MaxBytes) - len(f.Query))
@@ -95,12 +96,12 @@ func (f Fork) conversation(room int) []block {
 // block shows a message.
 func (m Said) block(most int) block {
 	var head strings.Builder
-	head.WriteString("\n**" + oneLine(m.Role, 40) + "**")
+	head.WriteString("\n**" + plaintext.ShortLine(m.Role, 40) + "**")
 	if len(m.Tools) > 0 {
 		head.WriteString(", and called:\n")
 	}
 	for _, t := range m.Tools[:min(len(m.Tools), saidTools)] {
-		head.WriteString("\n- " + oneLine(t, titleBytes))
+		head.WriteString("\n- " + plaintext.ShortLine(t, titleBytes))
 	}
 	if more := len(m.Tools) - saidTools; more > 0 {
 		fmt.Fprintf(&head, "\n- and %d more calls", more)

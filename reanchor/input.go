@@ -5,13 +5,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/reanchor/git"
 )
 
 // Input is everything a brief is made from: plain data, so that the same input gives the same bytes anywhere. The
 // brief leaves out zero fields, except where said.
 type Input struct {
-	Facts      Facts  // of the checkout the agent will work in
-	Base       string // commit the attempt begins from
+	Facts      git.Facts // of the checkout the agent will work in
+	Base       string    // commit the attempt begins from
 	Epic       About
 	Progress   Progress
 	Task       epic.Task

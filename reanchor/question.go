@@ -1,10 +1,14 @@
 package reanchor
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/plaintext"
+)
 
 // AskResult writes the brief of an agent that ended without a result, with a line that says why; changed says whether it changed something.
 func AskResult(in Input, why string, changed bool) []byte {
-	said := "You ended without a result that relay can read (" + oneLine(why, titleBytes) + "). If your work was cut off, finish it first.\n" +
+	said := "You ended without a result that relay can read (" + plaintext.ShortLine(why, titleBytes) + "). If your work was cut off, finish it first.\n" +
 		"Else change nothing and run nothing: give the result of what you have done, and nothing else."
 	if !changed {
 		said += "\n\nNo file has changed. If the task was done already before you began, the result is a `success` that says so."

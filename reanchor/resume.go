@@ -1,10 +1,15 @@
 package reanchor
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
+)
 
 // Session has the input of the brief for a session of a person's own agent.
 type Session struct {
-	Facts     Facts
+	Facts     git.Facts
 	Epic      About // its zero value: there is no epic
 	Progress  Progress
 	Open      []string // work that is left, a line each
@@ -47,7 +52,7 @@ func SessionBrief(from Session) []byte {
 func lines(all []string) string {
 	var b strings.Builder
 	for _, line := range all[:min(len(all), manyItems)] {
-		b.WriteString(oneLine(line, 500) + "\n")
+		b.WriteString(plaintext.ShortLine(line, 500) + "\n")
 	}
 	andMore(&b, len(all)-manyItems)
 	return b.String()

@@ -1,6 +1,10 @@
 package reanchor
 
-import "fmt"
+import (
+	"fmt"
+
+	"relay/epic/plaintext"
+)
 
 // Rework tells the agent of an attempt what its reviewers want changed: in the session that did the work, or, when
 // there is none to go on with, behind a brief of its own.
@@ -28,7 +32,7 @@ func (r Rework) Brief(in Input) []byte {
 // opening begins a further turn with the task's title, or for an agent that does not know its brief with that.
 func opening(in Input, resumed bool) block {
 	if resumed {
-		return block{head: "# " + oneLine(in.Task.ID, 64) + ": " + oneLine(in.Task.Title, titleBytes) + "\n"}
+		return block{head: "# " + plaintext.ShortLine(in.Task.ID, 64) + ": " + plaintext.ShortLine(in.Task.Title, titleBytes) + "\n"}
 	}
 	already := "This task has been worked on already, and what was done is in this checkout: go on from there."
 	return block{head: string(Brief(in)) + "\n## The work so far\n\n" + already + "\n"}

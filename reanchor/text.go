@@ -5,32 +5,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // longestRun is how many backticks in a row are left in quoted text: the fence around it has to be longer.
 const longestRun = 16
 
-// plain makes text of any origin fit to be shown: valid UTF-8 without control characters, at most max bytes of it.
-func plain(s string, max int) string {
-	return plaintext.Head(strings.TrimSuffix(plaintext.Clean(plaintext.Head(s, max)), "\n"), max)
-}
-
-// oneLine makes text fit for a line of relay's own. The dots at its end stand for what is left out.
-func oneLine(s string, max int) string {
-	short := plaintext.Head(s, 4*max)
-	line := plaintext.Line(short)
-	if len(line) > max || len(short) < len(s) {
-		line = plaintext.Head(line, max-len("…")) + "…"
-	}
-	return line
-}
-
 // oneLines makes each text fit for a line.
 func oneLines(texts []string, max int) []string {
 	lines := make([]string, len(texts))
 	for i, t := range texts {
-		lines[i] = oneLine(t, max)
+		lines[i] = plaintext.ShortLine(t, max)
 	}
 	return lines
 }

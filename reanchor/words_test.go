@@ -4,89 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"relay/attempts"
 	"relay/review"
 )
-
-// What git may answer that relay does not understand is told with the piece that was not understood.
-func TestWordsForRecords(t *testing.T) {
-	t.Parallel()
-	const odd = "git printed something relay does not understand"
-	status := func(text string) error {
-		_, _, err := readStatus(text, 1<<20)
-		return err
-	}
-	names := func(text string) error {
-		_, err := readNames(text, 1<<20)
-		return err
-	}
-	log := func(text string) error {
-		var s logScan
-		return feed(text, 1<<20, s.take, s.end)
-	}
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{status("? abc"), odd + `: cut off at "? abc"`},
-		{status("9 what\x00"), odd + `: status record "9 what"`},
-		{status("1 .M N... a\x00"), odd + `: status record "1 .M N... a"`},
-		{status("2 R. " + anEntry + "R100 new\x00"), odd + `: rename to "new" has no old path`},
-		{status("? " + strings.Repeat("x", recordBytes) + "\x00"), "git printed more than allowed: a name of more than 65536 bytes"},
-		{names("\x00"), odd + ": an empty name"},
-		{names("x\x00a\x00"), odd + `: change letter "x"`},
-		{names(aChange + "M\x00"), odd + ": change M has no path"},
-		{log("abc\x00"), odd + ": a commit of 1 fields"},
-		{log("abc\x00soon\x00Ada\x00Begin\x00"), odd + `: commit "abc" at "soon"`},
-	} {
-		if test.err == nil || test.err.Error() != test.want {
-			t.Errorf("got %v, want %s", test.err, test.want)
-		}
-	}
-}
-
-func TestWordsForGit(t *testing.T) {
-	t.Parallel()
-	dir := normal(t)
-	g, err := OpenGit(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bare := t.TempDir()
-	git(t, bare, "init", "-q", "--bare")
-	open := func(dir string) error {
-		_, err := OpenGit(t.Context(), dir)
-		return err
-	}
-	commit := func(name string) error {
-		_, err := g.log(t.Context(), name, 1)
-		return err
-	}
-	_, slow := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Wall: time.Nanosecond})
-	_, long := Run(t.Context(), Call{Dir: dir, Args: []string{"status"}, Limit: 1})
-	_, option := between(g, "-x", "HEAD")
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{open(bare), "the git repository has no work tree here"},
-		{open(t.TempDir()), "not a git repository"},
-		{commit("main"), `commit "main": want a full hash`},
-		{checkRef("main"), `reference "main": want HEAD or a name below refs/`},
-		{option, `commit "-x": want a hash or the name of a reference`},
-		{slow, "git status: git took too long"},
-		{long, "git status: git printed more than allowed"},
-		{&GitError{Code: 129}, "git: exit status 129"},
-		{&GitError{Code: 128, Dir: "/srv/app", Args: []string{"add"}, Stderr: "No space left on device"}, "git add: No space left on device, on the disk that holds /srv/app"},
-		{&TooManyError{Kept: 2, Rest: 3}, "5 changed paths, of which relay holds 2"},
-	} {
-		if test.err == nil || test.err.Error() != test.want {
-			t.Errorf("got %v, want %s", test.err, test.want)
-		}
-	}
-}
 
 // How an attempt ended, and what to do differently, is said in words of its own for every outcome.
 func TestWordsForOutcomes(t *testing.T) {

@@ -1,6 +1,6 @@
 package review
 
-import "relay/internal/plaintext"
+import "relay/epic/plaintext"
 
 // Caps on what a reviewer said.
 const (

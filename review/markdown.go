@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // Markdown writes findings in the form of a receipt's quality_gate_findings.
@@ -37,10 +37,10 @@ func Markdown(findings []Raised) string {
 }
 
 var (
-	verdictLine = lazyregexp.New(`(?i)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::(.*))?$`)
-	headingLine = lazyregexp.New(`(?i)^#{1,6} +(?:finding +\d+ *[:.)-] *)?(.*)$`)
-	findingLine = lazyregexp.New(`(?i)^#{1,6} +finding\b`)
-	fieldLine   = lazyregexp.New(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion|raised by)(?::\*\*|\*\*:)(.*)$`)
+	verdictLine = pattern.New(`(?i)^[#*\- ]*(?:overall |final )?verdict[* ]*(?::(.*))?$`)
+	headingLine = pattern.New(`(?i)^#{1,6} +(?:finding +\d+ *[:.)-] *)?(.*)$`)
+	findingLine = pattern.New(`(?i)^#{1,6} +finding\b`)
+	fieldLine   = pattern.New(`(?i)^[-* ]*\*\*(severity|file|fix|issue|criterion|raised by)(?::\*\*|\*\*:)(.*)$`)
 )
 
 // draft is a verdict being read from markdown, line by line.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Caps on the parts of a prompt, in bytes; the change itself is never part of it.

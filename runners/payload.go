@@ -9,8 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"relay/internal/statement"
-	"relay/runners/internal/cleantext"
+	"relay/epic/plaintext"
 )
 
 // Kinds of tasks that have a payload of their own; every other kind has that of an implementation.
@@ -36,19 +35,19 @@ func (r Result) OfKind(kind string) Result {
 // payloads takes what an agent says by the kind of its task. Keys may also be written as in designDecisions.
 func (r *Result) payloads(fields map[string]json.RawMessage) {
 	o := objectOf(fields["implementation"])
-	built := statement.Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
+	built := plaintext.Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
 	if len(built.DesignDecisions)+len(built.BreakingChanges) > 0 {
 		r.Implementation = &built
 	}
 	o = objectOf(fields["bugfix"])
-	mended := statement.Bugfix{
+	mended := plaintext.Bugfix{
 		Symptom: o.text("symptom"), RootCause: o.text("root_cause"), Fix: o.text("fix"), RegressionRisk: o.text("regression_risk"),
 	}
-	if mended != (statement.Bugfix{}) {
+	if mended != (plaintext.Bugfix{}) {
 		r.Bugfix = &mended
 	}
 	o = objectOf(fields["review"])
-	judged := statement.Inspection{
+	judged := plaintext.Inspection{
 		Scope: o.texts("scope"), Findings: findings(o["findings"]),
 		Assessment: cmp.Or(o.text("overall_assessment"), o.text("assessment")),
 	}
@@ -58,15 +57,15 @@ func (r *Result) payloads(fields map[string]json.RawMessage) {
 }
 
 // findings reads a list of them; what names no issue is none.
-func findings(raw json.RawMessage) []statement.InspectionFinding {
+func findings(raw json.RawMessage) []plaintext.InspectionFinding {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
-	var out []statement.InspectionFinding
+	var out []plaintext.InspectionFinding
 	for _, item := range list[:min(len(list), maxList)] {
 		o := objectOf(item)
-		f := statement.InspectionFinding{
+		f := plaintext.InspectionFinding{
 			Severity: severity(o.text("severity")), Location: o.text("location"), Issue: o.text("issue"), Recommendation: o.text("recommendation"),
 		}
 		if f.Issue != "" {
@@ -121,8 +120,8 @@ func decisions(raw json.RawMessage) map[string]string {
 
 // decide adds a decision. A name that is too long is its own value, if it has none.
 func decide(made map[string]string, name, value string) {
-	whole := cleantext.Clean(name, cleantext.MaxString)
-	name, value = cleantext.Clean(name, cleantext.MaxDetail), cleantext.Clean(value, cleantext.MaxString)
+	whole := CleanText(name, MaxString)
+	name, value = CleanText(name, MaxDetail), CleanText(value, MaxString)
 	if value == "" && whole != name {
 		value = whole
 	}
@@ -153,7 +152,7 @@ func objectOf(raw json.RawMessage) object {
 
 // snake returns designDecisions as design_decisions.
 func snake(key string) string {
-	if len(key) > cleantext.MaxName {
+	if len(key) > MaxName {
 		return key
 	}
 	var b strings.Builder
@@ -166,7 +165,7 @@ func snake(key string) string {
 	return b.String()
 }
 
-func (o object) text(key string) string { return cleantext.Clean(textOf(o[key]), cleantext.MaxString) }
+func (o object) text(key string) string { return CleanText(textOf(o[key]), MaxString) }
 
 // texts reads a list of texts, of which one may stand alone.
 func (o object) texts(key string) []string {
@@ -176,7 +175,7 @@ func (o object) texts(key string) []string {
 	}
 	var out []string
 	for _, item := range list[:min(len(list), maxList)] {
-		if text := cleantext.Clean(textOf(item), cleantext.MaxString); text != "" {
+		if text := CleanText(textOf(item), MaxString); text != "" {
 			out = append(out, text)
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"relay/internal/statement"
-	"relay/runners/internal/cleantext"
+	"relay/epic/plaintext"
 )
 
 // Result is what an agent says of its own work. Strings are capped and clean; unknown fields are dropped.
@@ -23,7 +22,7 @@ type Result struct {
 	Learning      string   `json:"learning,omitempty"`
 	PatternTags   []string `json:"pattern_tags,omitempty"`
 
-	statement.Statement
+	plaintext.Statement
 
 	// Loose means that it stood in the final message without relay's mark.
 	Loose bool `json:"-"`
@@ -77,7 +76,7 @@ func required(fields map[string]json.RawMessage) (Result, error) {
 	switch r.Status = strings.ToLower(r.Status); r.Status {
 	case StatusSuccess, StatusFailure:
 	default:
-		return r, fmt.Errorf("result has status %q, not success or failure", cleantext.OneLine(r.Status, 40))
+		return r, fmt.Errorf("result has status %q, not success or failure", OneLine(r.Status, 40))
 	}
 	if !takeString(fields, "summary", &r.Summary) || r.Summary == "" {
 		return r, errors.New(`result has no text "summary"`)
@@ -104,17 +103,17 @@ func (r *Result) optional(fields map[string]json.RawMessage) {
 }
 
 // discovered reads a list of objects with a title, or of titles.
-func discovered(raw json.RawMessage) []statement.Discovery {
+func discovered(raw json.RawMessage) []plaintext.Discovery {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
-	var found []statement.Discovery
+	var found []plaintext.Discovery
 	for _, item := range list[:min(len(list), maxList)] {
 		o := objectOf(item)
-		d := statement.Discovery{Title: o.text("title"), Why: o.text("why")}
+		d := plaintext.Discovery{Title: o.text("title"), Why: o.text("why")}
 		if d.Title == "" {
-			d.Title = cleantext.Clean(textOf(item), cleantext.MaxString)
+			d.Title = CleanText(textOf(item), MaxString)
 		}
 		if d.Title != "" {
 			found = append(found, d)
@@ -134,7 +133,7 @@ func takeString(fields map[string]json.RawMessage, key string, s *string) bool {
 	if !take(fields, key, &text) {
 		return false
 	}
-	*s = cleantext.Clean(text, cleantext.MaxString)
+	*s = CleanText(text, MaxString)
 	return true
 }
 
@@ -144,7 +143,7 @@ func takeStrings(fields map[string]json.RawMessage, key string, list *[]string) 
 		return
 	}
 	for _, t := range texts[:min(len(texts), maxList)] {
-		if t = cleantext.Clean(t, cleantext.MaxString); t != "" {
+		if t = CleanText(t, MaxString); t != "" {
 			*list = append(*list, t)
 		}
 	}

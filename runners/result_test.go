@@ -9,8 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"relay/internal/statement"
-	"relay/runners/internal/cleantext"
+	"relay/epic/plaintext"
 )
 
 func TestParseResult(t *testing.T) {
@@ -31,12 +30,12 @@ func TestParseResult(t *testing.T) {
 			"review":{"scope":["a"],"findings":[{"severity":"low","location":"a:1","issue":"i","recommendation":"r"}],"overall_assessment":"o"}}`,
 			Result{
 				Status: "failure", Summary: "s", FilesChanged: []string{"a", "b"}, ErrorCategory: "the disk is full", ErrorSummary: "e",
-				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Statement: statement.Statement{
-					Discovered: []statement.Discovery{{Title: "t", Why: "w"}},
+				Suggestion: "g", Learning: "l", PatternTags: []string{"p"}, Statement: plaintext.Statement{
+					Discovered: []plaintext.Discovery{{Title: "t", Why: "w"}},
 					Decisions:  map[string]string{"k": "v"}, Questions: []string{"q"}, Confident: &yes,
-					Implementation: &statement.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
-					Bugfix:         &statement.Bugfix{Symptom: "s", RootCause: "r", Fix: "f", RegressionRisk: "g"},
-					Inspection:     &statement.Inspection{Scope: []string{"a"}, Findings: []statement.InspectionFinding{{Severity: "low", Location: "a:1", Issue: "i", Recommendation: "r"}}, Assessment: "o"},
+					Implementation: &plaintext.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
+					Bugfix:         &plaintext.Bugfix{Symptom: "s", RootCause: "r", Fix: "f", RegressionRisk: "g"},
+					Inspection:     &plaintext.Inspection{Scope: []string{"a"}, Findings: []plaintext.InspectionFinding{{Severity: "low", Location: "a:1", Issue: "i", Recommendation: "r"}}, Assessment: "o"},
 				},
 			},
 			"",
@@ -52,10 +51,10 @@ func TestParseResult(t *testing.T) {
 			`{"status":"success","summary":"s","implementation":{"feature":"f","designDecisions":"d","breakingChanges":["b"],"testsAdded":["t"]},
 			"bugfix":{"rootCause":"r","root_cause":"x","regressionRisk":"g"},"review":{"overallAssessment":"o","findings":[{"severity":"Major","issue":"i"},{"issue":" "},3]}}`,
 			Result{
-				Status: "success", Summary: "s", Statement: statement.Statement{
-					Implementation: &statement.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
-					Bugfix:         &statement.Bugfix{RootCause: "x", RegressionRisk: "g"},
-					Inspection:     &statement.Inspection{Findings: []statement.InspectionFinding{{Severity: "high", Issue: "i"}}, Assessment: "o"},
+				Status: "success", Summary: "s", Statement: plaintext.Statement{
+					Implementation: &plaintext.Implementation{DesignDecisions: []string{"d"}, BreakingChanges: []string{"b"}},
+					Bugfix:         &plaintext.Bugfix{RootCause: "x", RegressionRisk: "g"},
+					Inspection:     &plaintext.Inspection{Findings: []plaintext.InspectionFinding{{Severity: "high", Issue: "i"}}, Assessment: "o"},
 				},
 			},
 			"",
@@ -64,7 +63,7 @@ func TestParseResult(t *testing.T) {
 			"decisions as a list, and other forms",
 			`{"status":"success","summary":"s","decisions":[{"name":"a","value":"b"},"c",{"value":"no name"},4,null],"discovered":["t",{"Title":"u","why":1}],"confident":true}`,
 			Result{
-				Status: "success", Summary: "s", Statement: statement.Statement{Decisions: map[string]string{"a": "b", "c": ""}, Discovered: []statement.Discovery{{Title: "t"}, {Title: "u"}}, Confident: &yes},
+				Status: "success", Summary: "s", Statement: plaintext.Statement{Decisions: map[string]string{"a": "b", "c": ""}, Discovered: []plaintext.Discovery{{Title: "t"}, {Title: "u"}}, Confident: &yes},
 			},
 			"",
 		},
@@ -73,7 +72,7 @@ func TestParseResult(t *testing.T) {
 			`{"status":"success","summary":"s","decisions":{"a":1,"b":"\u0000x\u001b[31m","c":null,"d":{}},"implementation":{"design_decisions":7,"breaking_changes":[[],{},"k"]},
 			"bugfix":{"fix":["f"]},"review":[1],"discovered":{"title":"t"},"questions":null,"confident":"perhaps"}`,
 			Result{
-				Status: "success", Summary: "s", Statement: statement.Statement{Decisions: map[string]string{"b": "x"}, Implementation: &statement.Implementation{BreakingChanges: []string{"k"}}},
+				Status: "success", Summary: "s", Statement: plaintext.Statement{Decisions: map[string]string{"b": "x"}, Implementation: &plaintext.Implementation{BreakingChanges: []string{"k"}}},
 			},
 			"",
 		},
@@ -124,18 +123,18 @@ func TestResultIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Summary) > cleantext.MaxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, cleantext.CutMark) {
+	if len(r.Summary) > MaxString || !utf8.ValidString(r.Summary) || !strings.HasSuffix(r.Summary, CutMark) {
 		t.Errorf("summary has %d bytes", len(r.Summary))
 	}
 	if stored, err := json.Marshal(r); err != nil || len(stored) > MaxResult {
 		t.Errorf("stored in %d bytes, %v", len(stored), err)
 	}
 	built, found, fix := len(r.Implementation.DesignDecisions), len(r.Inspection.Findings), len(r.Bugfix.Fix)
-	if len(r.Decisions) != maxList || built != maxList || found != maxList || fix > cleantext.MaxString {
+	if len(r.Decisions) != maxList || built != maxList || found != maxList || fix > MaxString {
 		t.Errorf("%d decisions, %d design decisions, %d findings, a fix of %d bytes", len(r.Decisions), built, found, fix)
 	}
 	for name := range r.Decisions {
-		if len(name) > cleantext.MaxDetail {
+		if len(name) > MaxDetail {
 			t.Errorf("a decision has a name of %d bytes", len(name))
 		}
 	}

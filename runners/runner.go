@@ -1,7 +1,18 @@
-// Package runners drives agent CLIs: one adapter per CLI turns a request into a process and its output into a report.
+// Package runners says what a runner is: requests, reports, results and prices, and the messages and actions of a conversation in one
+// form for all CLIs.
 //
-// An agent's word is a claim. A [Report] says what the process did and what the agent claimed; whether the task is
-// done is decided elsewhere, from evidence.
+// runner.go drives agent CLIs: one adapter per CLI turns a request into a process and its output into a report.
+//
+// An agent's word is a claim. A [Report] says what the process did and what the agent claimed; whether the task is done is decided
+// elsewhere, from evidence.
+//
+// conversation.go has the words in which the readers of agent CLIs tell what was said and done in a stream: a session began, a message, a
+// tool call, its result, what was used of the model.
+//
+// The package of each CLI knows its stream, and callers make rows of a database of the words. Here is plain data only, and the file in
+// which relay keeps when it saw a stream grow.
+//
+// cleantext.go makes what agents print safe to store and to show, and shortens it between words.
 package runners
 
 import (
@@ -9,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -106,11 +116,11 @@ type Report struct {
 }
 
 // MaxAnswer is how many bytes a FinalText has at most.
-const MaxAnswer = cleantext.MaxFinal
+const MaxAnswer = MaxFinal
 
 // CutOff reports whether the last message was longer than what is kept of it.
 func (r *Report) CutOff() bool {
-	return strings.HasSuffix(r.FinalText, cleantext.CutMark) && len(r.FinalText) > MaxAnswer/2
+	return strings.HasSuffix(r.FinalText, CutMark) && len(r.FinalText) > MaxAnswer/2
 }
 
 // ToolUse says how often an agent has used one of its tools. The name is clean, and short.

@@ -14,8 +14,8 @@ import (
 
 	"relay/attempts/internal/durable"
 	"relay/epic"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // MaxSize is how large the file of an artifact may be, in bytes.
@@ -121,7 +121,7 @@ func (d *document) problem(line int, message, hint string) {
 }
 
 // separator is a line that separates the parts of a file.
-var separator = lazyregexp.New(`(?m)^(---|\.\.\.)[ \t]*$`)
+var separator = pattern.New(`(?m)^(---|\.\.\.)[ \t]*$`)
 
 // part is one part of a file, and the line on which it begins.
 type part struct {
@@ -147,7 +147,7 @@ func (d *document) split(text string) (front, body part) {
 }
 
 // begins is a line of a body that begins as a separator does.
-var begins = lazyregexp.New(`(?m)^(---.*|\.\.\.[ \t]*)$`)
+var begins = pattern.New(`(?m)^(---.*|\.\.\.[ \t]*)$`)
 
 // cut returns the body as far as it is one YAML document.
 func (d *document) cut(body part) part {

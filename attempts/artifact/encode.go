@@ -10,14 +10,14 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/yamltext"
-	"relay/internal/lazyregexp"
+	"relay/attempts/internal/durable"
+	"relay/epic/pattern"
 )
 
 var (
-	versionOf = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+	versionOf = pattern.New(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 	// keyOf is a key that needs no quotes, unless it is one of a few words.
-	keyOf = lazyregexp.New(`^[a-z][a-z0-9_]*$`)
+	keyOf = pattern.New(`^[a-z][a-z0-9_]*$`)
 )
 
 // quotable is a text on one line that can stand in quotes without any escape: readers that know no YAML take off the quotes, and no more.
@@ -45,7 +45,7 @@ func nodeOf(a *Artifact) *yaml.Node {
 	if a.Git != nil && (oneLine(a.Git.Branch) == "" || oneLine(a.Git.Commit) == "") {
 		said.Git = nil
 	}
-	n := yamltext.Node(reflect.ValueOf(said), textNode)
+	n := durable.Node(reflect.ValueOf(said), textNode)
 	fit(n, reflect.TypeFor[Artifact](), false)
 	n.Content = withoutEmpty(n.Content)
 	style(n)

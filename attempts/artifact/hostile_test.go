@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 
 	"gopkg.in/yaml.v3"
 )

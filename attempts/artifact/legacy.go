@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // notStated is what a text says that artifacts need and an older file lacks.
@@ -90,7 +90,7 @@ func (l Legacy) mode(i *importer) (Mode, error) {
 }
 
 // dateIn finds a date, perhaps with a time, in a heading or in the name of a file.
-var dateIn = lazyregexp.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _-]+[0-9]{2}[:-]?[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?`)
+var dateIn = pattern.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _-]+[0-9]{2}[:-]?[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?`)
 
 // date is the date in the heading, else that in the name of the file, else the time of the file.
 func (l Legacy) date(i *importer) string {
@@ -104,7 +104,7 @@ func (l Legacy) date(i *importer) string {
 	return Stamp(l.Modified)
 }
 
-var dayIn = lazyregexp.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+var dayIn = pattern.New(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
 
 // normalDate returns a date in the way of artifacts. A time without a zone is taken for UTC.
 func normalDate(text string) (date string, ok bool) {
@@ -134,7 +134,7 @@ type importer struct {
 	other      Notes             // sections without a field
 }
 
-var heading = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
+var heading = pattern.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*$`)
 
 // read takes the lines apart: each section is one of a level-two heading, or of a level-one heading after the first.
 func (i *importer) read(lines []string) {
@@ -220,7 +220,7 @@ func (i *importer) section(name string, lines []string) {
 }
 
 // word is a line like "**Outcome:** SUCCESS" or "outcome: SUCCESS".
-var word = lazyregexp.New(`(?i)^[-*]?[ \t]*\**(outcome|bead|primary[ _]bead|session|session[ _]id|agent[ _]id|date) *\**:\**[ \t]*(.+)$`)
+var word = pattern.New(`(?i)^[-*]?[ \t]*\**(outcome|bead|primary[ _]bead|session|session[ _]id|agent[ _]id|date) *\**:\**[ \t]*(.+)$`)
 
 func (i *importer) preamble(lines []string) {
 	var rest []string
@@ -237,7 +237,7 @@ func (i *importer) preamble(lines []string) {
 	}
 }
 
-var bullet = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
+var bullet = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
 
 // items are the items of a list, with the lines that go on with them, and paragraphs, one line each.
 func items(lines []string) (list []string) {

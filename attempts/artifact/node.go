@@ -13,8 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // Limits of what a file can make of itself: the depth of its values, and their number once aliases stand for what they name.
@@ -24,7 +24,7 @@ const (
 )
 
 // jsonNumber is a number that YAML 1.1, YAML 1.2 and JSON read alike.
-var jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var jsonNumber = pattern.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // nodeReader copies YAML nodes in the form that all readers take alike, and remembers the lines on which they are.
 type nodeReader struct {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts/internal/schema"
+	"relay/attempts/internal/durable"
 )
 
 //go:embed artifact.schema.json
@@ -17,11 +17,11 @@ var artifactSchema []byte
 func Schema() json.RawMessage { return bytes.Clone(artifactSchema) }
 
 // Validator holds artifacts against [Schema], and writes those that meet it. It is not safe for use by several goroutines at once.
-type Validator struct{ schema *schema.Schema }
+type Validator struct{ schema *durable.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	compiled, err := schema.Compile(artifactSchema, map[string]schema.Format{"date-time": func(text string) error {
+	compiled, err := durable.CompileSchema(artifactSchema, map[string]durable.Format{"date-time": func(text string) error {
 		_, err := parseTime(text)
 		return err
 	}})
@@ -29,15 +29,15 @@ func NewValidator() (*Validator, error) {
 }
 
 // Check returns what is wrong with an artifact as a JSON value, a sentence each, in alphabetical order. None: it is valid.
-func (v *Validator) Check(value any) (problems []string) { return schema.Sentences(v.check(value)) }
+func (v *Validator) Check(value any) (problems []string) { return durable.Sentences(v.check(value)) }
 
 // check is Check that also says where.
-func (v *Validator) check(value any) (found []schema.Problem) {
+func (v *Validator) check(value any) (found []durable.Problem) {
 	for _, p := range v.schema.Validate(value) {
 		if strings.Contains(p.Text, "is not valid date") {
 			p.Text = "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"
 		}
 		found = append(found, p)
 	}
-	return slices.CompactFunc(found, func(x, y schema.Problem) bool { return x.String() == y.String() })
+	return slices.CompactFunc(found, func(x, y durable.Problem) bool { return x.String() == y.String() })
 }

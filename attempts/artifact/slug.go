@@ -3,7 +3,7 @@ package artifact
 import (
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 const maxSlug = 80
@@ -27,9 +27,9 @@ func Slug(text string) string {
 	return slug
 }
 
-var manyDashes = lazyregexp.New(`-{2,}`)
+var manyDashes = pattern.New(`-{2,}`)
 
-var dateAndTime = lazyregexp.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
+var dateAndTime = pattern.New(`^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[Tt ]([0-9]{2}):([0-9]{2}))?`)
 
 // fileName is the name of the file of an artifact. Its time is that of the date as it is written.
 func fileName(a *Artifact, title string) string {

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts/internal/schema"
+	"relay/attempts/internal/durable"
 )
 
 // Problem is what is wrong with one line of a file.
-type Problem = schema.Fault
+type Problem = durable.SchemaFault
 
 const schemaHint = "relay artifact validate --schema prints what an artifact needs"
 
@@ -52,7 +52,7 @@ func (d *document) lineOf(path []string) int {
 	return 1
 }
 
-func hintOf(f schema.Problem) string {
+func hintOf(f durable.Problem) string {
 	switch {
 	case strings.HasPrefix(f.Text, "got number") || strings.HasPrefix(f.Text, "got boolean"):
 		return "put it in quotes"

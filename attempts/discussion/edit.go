@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/attempts/internal/yamltext"
-	"relay/internal/plaintext"
+	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // ErrForm means that nothing can be added to a file in the form it has, as one with aliases, without losing something of it.
@@ -82,7 +82,7 @@ func (d *document) add(key string, item any) error {
 	if len(list.Content) == 0 {
 		list.Style = 0
 	}
-	list.Content = append(list.Content, yamltext.Node(reflect.ValueOf(item), textNode))
+	list.Content = append(list.Content, durable.Node(reflect.ValueOf(item), textNode))
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/attempts/internal/yamltext"
+	"relay/attempts/internal/durable"
 )
 
 // put writes a file of the ledger.
@@ -173,7 +173,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	for _, text := range texts() {
 		e := &Entry{ID: "x", Topic: text, Summary: text, Positions: []Position{{text, text, text}}, Status: Exploring, History: []Change{{Exploring, text, "", text}}}
-		encoded, err := encode(yamltext.Node(reflect.ValueOf(e), textNode))
+		encoded, err := encode(durable.Node(reflect.ValueOf(e), textNode))
 		if err != nil {
 			f.Fatal(err)
 		}

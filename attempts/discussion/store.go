@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/yamltext"
 )
 
 // Options say who uses a ledger.
@@ -214,7 +213,7 @@ func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err 
 		if used || slices.ContainsFunc(taken, func(t Listed) bool { return t.Entry != nil && t.Entry.ID == e.ID }) {
 			continue
 		}
-		text, err := encode(yamltext.Node(reflect.ValueOf(e), textNode))
+		text, err := encode(durable.Node(reflect.ValueOf(e), textNode))
 		if err != nil {
 			return "", err
 		}

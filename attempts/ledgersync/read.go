@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"relay/attempts/internal/durable"
-	"relay/attempts/internal/fastjson"
 )
 
 // Path returns where the ledger of a checkout is, whose top folder is given.
@@ -20,7 +19,7 @@ func Path(top string) string { return filepath.Join(top, Folder, LedgerFile) }
 // the line is not an entry at all: not a JSON object, or one that says neither who nor what.
 func Decode(line []byte) (e *Entry, problem, err error) {
 	e = new(Entry)
-	err = fastjson.Unmarshal(line, e)
+	err = durable.Unmarshal(line, e)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		problem, err = err, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"relay/attempts/internal/schema"
+	"relay/attempts/internal/durable"
 )
 
 //go:embed entry.schema.json
@@ -21,11 +21,11 @@ var entrySchema []byte
 func Schema() json.RawMessage { return bytes.Clone(entrySchema) }
 
 // Validator holds entries against [Schema]. It is not safe for use by several goroutines at once.
-type Validator struct{ *schema.Schema }
+type Validator struct{ *durable.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	compiled, err := schema.Compile(entrySchema, map[string]schema.Format{"uuid": checkUUID, "date-time": func(text string) error {
+	compiled, err := durable.CompileSchema(entrySchema, map[string]durable.Format{"uuid": checkUUID, "date-time": func(text string) error {
 		_, err := parseTime(text)
 		return err
 	}})

@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 
-	"relay/attempts/internal/schema"
+	"relay/attempts/internal/durable"
 )
 
 // Problem is what is wrong with one line of a ledger.
-type Problem = schema.Fault
+type Problem = durable.SchemaFault
 
 // Validate reads a ledger and calls f with every problem, in the order of lines. It returns how many lines are entries.
 func (v *Validator) Validate(r io.Reader, f func(Problem)) (entries int, err error) {

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // Hit is a message or a tool result in which all words of a search stand.
@@ -106,7 +106,7 @@ func (r *Reader) hit(ctx context.Context, d document, match []*regexp.Regexp) (h
 }
 
 // escapes are those of JSON; several of UTF-16 can be one letter.
-var escapes = lazyregexp.New(`(?:\\u[0-9a-fA-F]{4})+|\\.?`)
+var escapes = pattern.New(`(?:\\u[0-9a-fA-F]{4})+|\\.?`)
 
 // spoken takes the escapes out of JSON, so that the n of a line break is not a part of the word after it.
 func spoken(text string) string {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // fieldNames are the keys of a task's lines, as a hint shows them.
@@ -31,8 +31,8 @@ var fields = map[string]string{
 var (
 	priorities = []string{"p0", "p1", "p2", "p3"}
 
-	taskID = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	amount = lazyregexp.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
+	taskID = pattern.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	amount = pattern.New(`(?i)^[~$]?\s*([0-9]*\.?[0-9]+)\s*(points?|pts?\.?|sp|minutes?|mins?|m|usd|\$|dollars?)?$`)
 )
 
 // fieldName returns the canonical name of a key.

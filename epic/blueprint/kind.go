@@ -2,11 +2,11 @@ package blueprint
 
 import (
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // verifying matches titles of steps that make nothing: checkpoints, and runs of what is there already.
-var verifying = lazyregexp.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\x{2014}-]\s)|(?:re-?)?run (?:(?:all|the|full|whole|entire|complete|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|checks|linters?|quickstart\S*)(?: validation| again)?\W*$|(?:verify|ensure|check|confirm|validate)(?: that)? (?:(?:all|the|full|whole|entire|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|build|builds|lint|linters?|checks|quickstart\S*) (?:still )?(?:is |are )?(?:pass|passes|passing|green|succeeds?|works?|clean)\W*$)`)
+var verifying = pattern.New(`(?i)^\W*(?:checkpoint(?:\s+\d+)?\s*(?:$|[:\x{2013}\x{2014}-]\s)|(?:re-?)?run (?:(?:all|the|full|whole|entire|complete|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|checks|linters?|quickstart\S*)(?: validation| again)?\W*$|(?:verify|ensure|check|confirm|validate)(?: that)? (?:(?:all|the|full|whole|entire|unit|integration|e2e|existing) )*(?:tests?|test suite|suite|build|builds|lint|linters?|checks|quickstart\S*) (?:still )?(?:is |are )?(?:pass|passes|passing|green|succeeds?|works?|clean)\W*$)`)
 
 // KindOf returns the kind that a task has by its title if the plan does not say one.
 func KindOf(title string) epic.Kind {

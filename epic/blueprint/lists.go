@@ -6,8 +6,7 @@ import (
 	"unicode"
 
 	"relay/epic"
-	"relay/epic/globs"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // value adds to a field that is a list. raw is the whole of what was written, kept as description when the value is only
@@ -49,7 +48,7 @@ func (d *draft) paths(f epic.Field, list []string, v line) (paths []string, more
 		}
 		for _, s := range parts {
 			if s.code {
-				list = append(list, globs.CleanPath(s.text))
+				list = append(list, pattern.CleanPath(s.text))
 				d.at[f] = append(d.at[f], piece.place())
 			}
 			more = more || !s.code && strings.ContainsFunc(s.text, isWord)
@@ -73,7 +72,7 @@ func (d *draft) dependsOn(v line) {
 }
 
 // bareNumber is a reference to a task whose heading is Task 1 or 1. Title: ids begin with a letter.
-var bareNumber = lazyregexp.New(`^(?i:task[ \t]+)?#?([0-9]{1,6})$`)
+var bareNumber = pattern.New(`^(?i:task[ \t]+)?#?([0-9]{1,6})$`)
 
 // leadingID is the id that a reference begins with: T1, T1: Title, T1 (Title), T1 — Title, Task 1. Anything else is taken whole,
 // so that validation reports an unknown task.

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // delimiter is the line below the header of a table.
-var delimiter = lazyregexp.New(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
+var delimiter = pattern.New(`^\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?$`)
 
 // groupAt is a row of the matrix: where it stands, and what it names before the names are looked up.
 type groupAt struct {

@@ -4,12 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	checkWords = lazyregexp.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
-	shellFence = lazyregexp.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
+	checkWords = pattern.New(`(?i)\b(?:checks?|verification|validation|verify|validate)\b`)
+	shellFence = pattern.New("^ {0,3}(?:`{3,}|~{3,})[ \\t]*(?i:|sh|bash|zsh|shell|console|shell-session|cmd|text)[ \\t]*\n")
 )
 
 // mostOffered bounds the commands that are offered: a person reads them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // parser goes through the blocks of a document once, from the top.
@@ -45,14 +45,14 @@ func (p *parser) add(at epic.Place, hint, format string, args ...any) {
 
 var (
 	// taskHead is T1: Title, with or without the word Task; a bare number needs the word.
-	taskHead = lazyregexp.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
-	taskNumb = lazyregexp.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
+	taskHead = pattern.New(`^(?i:task[ \t]+(?:#)?)?([A-Za-z][A-Za-z0-9_-]*)[ \t]*(?::|[ \t][–—-])(?:[ \t]+(.*))?$`)
+	taskNumb = pattern.New(`^(?i:task)[ \t]+#?([0-9]{1,6})[ \t]*(?::|\.|[ \t][–—-]|$)[ \t]*(.*)$`)
 	// stepHead is 1. Title or Step 1: Title, which is a task in the section of tasks.
-	stepHead = lazyregexp.New(`^(?i:step[ \t]+)?#?([0-9]{1,6})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
+	stepHead = pattern.New(`^(?i:step[ \t]+)?#?([0-9]{1,6})(?:[.:)]|[ \t][–—-])[ \t]+(.+)$`)
 	// looseHead is [T1] Title, T1. Title or T1 Title, which is a task where fields follow.
-	looseHead = lazyregexp.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6})\]?[.)]?[ \t]+(.+)$`)
-	frontKey  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	numbered  = lazyregexp.New(`^[0-9.]+[.)]?[ \t]+`)
+	looseHead = pattern.New(`^\[?([A-Za-z][A-Za-z_-]{0,9}[0-9]{1,6})\]?[.)]?[ \t]+(.+)$`)
+	frontKey  = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	numbered  = pattern.New(`^[0-9.]+[.)]?[ \t]+`)
 	sections  = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
 

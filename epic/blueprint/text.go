@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
 	// boldKey is **Key:** or **Key**: at the beginning of a text.
-	boldKey = lazyregexp.New(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
-	box     = lazyregexp.New(`^\[([ xX])\](?:[ \t]+|$)`)
-	escape  = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
-	note    = lazyregexp.New(`[ \t]*\([^()]*\)$`)
+	boldKey = pattern.New(`^\*\*([^*:\s][^*:]{0,39})(?::\*\*|\*\*[ \t]*:)[ \t]*`)
+	box     = pattern.New(`^\[([ xX])\](?:[ \t]+|$)`)
+	escape  = pattern.New("\\\\([!-/:-@\\[-`{-~])")
+	note    = pattern.New(`[ \t]*\([^()]*\)$`)
 )
 
 // checkbox takes the box off a list item's text.

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
 	// plainKey is a line such as Checks: `make test`, without the bold marks that make a field of it.
-	plainKey = lazyregexp.New(`^[ \t]*(?:[-*+][ \t]+)?([A-Za-z][A-Za-z _-]{2,24}):[ \t]+\S`)
+	plainKey = pattern.New(`^[ \t]*(?:[-*+][ \t]+)?([A-Za-z][A-Za-z _-]{2,24}):[ \t]+\S`)
 	// dependence is where a text says what it depends on.
-	dependence = lazyregexp.New("\\b(?i:depends?[ \\t]+on|dependent[ \\t]+on|depending[ \\t]+on|blocked[ \\t]+by)[ \\t]*:?[ \\t]+[*`]*(?i:task[ \\t]+)?#?([A-Za-z]{0,8}-?[0-9]{1,6})\\b")
+	dependence = pattern.New("\\b(?i:depends?[ \\t]+on|dependent[ \\t]+on|depending[ \\t]+on|blocked[ \\t]+by)[ \\t]*:?[ \\t]+[*`]*(?i:task[ \\t]+)?#?([A-Za-z]{0,8}-?[0-9]{1,6})\\b")
 	// plainDepends is a line that is nothing but what a task depends on.
-	plainDepends = lazyregexp.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
-	titleDepends = lazyregexp.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
+	plainDepends = pattern.New(`^(?i:depends[ \t]+on|dependencies|depends|blocked[ \t]+by)[ \t]*(:?)[ \t]*(\S.*)$`)
+	titleDepends = pattern.New(`[ \t]*[(\[](?i:depends[ \t]+on|blocked[ \t]+by|after)[ \t]*:?[ \t]*([^()\[\]]+)[)\]]$`)
 	// taskList is nothing but references to tasks: T1, `T2` and task 3.
-	taskList = lazyregexp.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
+	taskList = pattern.New("^(?:`?(?i:task[ \\t]+)?#?[A-Za-z]{0,8}-?[0-9]{1,6}`?(?:[ \\t]*(?:[,;&]|\\band\\b)[ \\t]*(?:and[ \\t]+)?|\\.?$))+$")
 )
 
 // plainPairs reads a line without bold marks that can only mean what the task depends on: Depends on: T1, T2.

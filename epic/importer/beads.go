@@ -7,9 +7,8 @@ import (
 	"strconv"
 
 	"relay/epic"
-	"relay/internal/plaintext"
-
 	"relay/epic/importer/internal/placed"
+	"relay/epic/plaintext"
 )
 
 func claimsBeads(s source) bool {

@@ -7,19 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
-
 	"relay/epic/importer/internal/placed"
+	"relay/epic/pattern"
 )
 
 var (
-	bmadStory    = lazyregexp.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadEpic     = lazyregexp.New(`^epic-(\d+)$`)
-	bmadHeading  = lazyregexp.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
-	bmadCriteria = lazyregexp.New(`(?i)^acceptance criteria:?$`)
-	bmadTasks    = lazyregexp.New(`(?i)^tasks\b`)
-	bmadOfAgent  = lazyregexp.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
-	bmadClause   = lazyregexp.New(`(?i)^(given|when|then|and|but)\b`)
+	bmadStory    = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadEpic     = pattern.New(`^epic-(\d+)$`)
+	bmadHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*:?\s*(.*)$`)
+	bmadCriteria = pattern.New(`(?i)^acceptance criteria:?$`)
+	bmadTasks    = pattern.New(`(?i)^tasks\b`)
+	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
+	bmadClause   = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 )
 
 func claimsBmad(s source) bool {

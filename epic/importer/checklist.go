@@ -3,11 +3,11 @@ package importer
 import (
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // numbered is an item of a checklist that begins with a number: 1. Title, 1.2 Title.
-var numberedItem = lazyregexp.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
+var numberedItem = pattern.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
 
 // entry is one box of a checklist with what stands below it.
 type entry struct {

@@ -11,7 +11,6 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
-
 	"relay/epic/importer/internal/placed"
 )
 

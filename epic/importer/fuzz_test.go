@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 func FuzzSpeckit(f *testing.F)    { fuzzForm(f, "speckit") }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"relay/epic"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Issue is an issue of GitHub with what it is a part of and waits for.

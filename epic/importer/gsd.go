@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	gsdPhase    = lazyregexp.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
-	gsdNumber   = lazyregexp.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
-	gsdBold     = lazyregexp.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
-	gsdNothing  = lazyregexp.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
-	gsdDigits   = lazyregexp.New(`\d+(?:\.\d+)?`)
-	gsdField    = lazyregexp.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = lazyregexp.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
-	gsdCriteria = lazyregexp.New(`^\s*\d+[.)]\s+(.+)$`)
+	gsdPhase    = pattern.New(`(?i)^phase\s+(\d+(?:\.\d+)?)\s*:\s*(.+)$`)
+	gsdNumber   = pattern.New(`(?i)\bphases?\s+((?:\d+(?:\.\d+)?(?:\s*(?:,|and|&)\s*(?:phase\s+)?)?)+)`)
+	gsdBold     = pattern.New(`^(\*\*.+?\*\*)[ \t]*(?:[-–—:]+[ \t]*)?(.*)$`)
+	gsdNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
+	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
+	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
+	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 )
 
 func claimsGsd(s source) bool {

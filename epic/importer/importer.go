@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"relay/epic/blueprint"
-
 	"relay/epic/importer/internal/placed"
 )
 

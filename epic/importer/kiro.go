@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	kiroWants       = lazyregexp.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
-	kiroReference   = lazyregexp.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
-	kiroNumbers     = lazyregexp.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
-	kiroRequirement = lazyregexp.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
-	kiroClause      = lazyregexp.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
+	kiroWants       = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
+	kiroReference   = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
+	kiroNumbers     = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
+	kiroRequirement = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
+	kiroClause      = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )
 
 func claimsKiro(s source) bool {

@@ -3,8 +3,8 @@ package importer
 import (
 	"strings"
 
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 )
 
 // line is one line of a markdown file, outside of code blocks and comments as far as its kind says.
@@ -30,10 +30,10 @@ const (
 )
 
 var (
-	headingForm = lazyregexp.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	itemForm    = lazyregexp.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
-	boxForm     = lazyregexp.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
-	fenceForm   = lazyregexp.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
+	headingForm = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	itemForm    = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
+	boxForm     = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
+	fenceForm   = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
 )
 
 // lines splits a markdown file.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
-var openspecSection = lazyregexp.New(`^\d+\.?\s+\S`)
+var openspecSection = pattern.New(`^\d+\.?\s+\S`)
 
 func claimsOpenspec(s source) bool {
 	if path.Base(s.name) != "tasks.md" || s.beside("requirements.md") != nil {

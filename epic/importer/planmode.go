@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	stepHeading = lazyregexp.New(`^(?i:(?:step|phase|part)[ \t]+)?#?([0-9]{1,3})(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
-	stepItem    = lazyregexp.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	stepSection = lazyregexp.New(`(?i)\b(?:steps|plan|changes|implementation|approach|phases)\b`)
+	stepHeading = pattern.New(`^(?i:(?:step|phase|part)[ \t]+)?#?([0-9]{1,3})(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
+	stepSection = pattern.New(`(?i)\b(?:steps|plan|changes|implementation|approach|phases)\b`)
 )
 
 func claimsPlanmode(s source) bool {

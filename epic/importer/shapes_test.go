@@ -18,7 +18,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/importer/internal/placed"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // further is a folder of plans with keys that are held against what is made of them as well: one folder for each, as in testdata/shapes.

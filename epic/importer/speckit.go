@@ -6,21 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 var (
-	speckitTask    = lazyregexp.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
-	speckitDepends = lazyregexp.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
-	speckitAfter   = lazyregexp.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
-	speckitID      = lazyregexp.New(`T\d{3,}[a-z]?`)
-	speckitLabel   = lazyregexp.New(`\[([^\]]*)\]`)
-	speckitUser    = lazyregexp.New(`(?i)\buser stor(?:y|ies)\b`)
-	speckitNumber  = lazyregexp.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = lazyregexp.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?depends? on\s+(.*)$`)
-	speckitStories = lazyregexp.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
-	speckitAside   = lazyregexp.New(`\([^)]*\)`)
-	speckitUrgency = lazyregexp.New(`(?i)priority:\s*p([0-9])`)
+	speckitTask    = pattern.New(`^(T\d{3,}[a-z]?)\b[ \t]*((?:\[[^\]]*\][ \t]*)*)(.+)$`)
+	speckitDepends = pattern.New(`(?i)\(?\bdepends on:?\s+((?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+)`)
+	speckitAfter   = pattern.New(`(?i)\s*\(\s*depends on:?\s+(?:T\d{3,}[a-z]?(?:\s*(?:,|and|&)\s*)?)+\)`)
+	speckitID      = pattern.New(`T\d{3,}[a-z]?`)
+	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
+	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
+	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
+	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?depends? on\s+(.*)$`)
+	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
+	speckitAside   = pattern.New(`\([^)]*\)`)
+	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
 
 func claimsSpeckit(s source) bool {
@@ -103,7 +103,7 @@ func (r *speckitReader) phase(s *section) {
 	}
 }
 
-var digits = lazyregexp.New(`\d+`)
+var digits = pattern.New(`\d+`)
 
 // task reads a task, whose parts are m, and whether it has [P].
 func (r *speckitReader) task(p *speckitGroup, l *line, m []string) (it *item, parallel bool) {
@@ -175,8 +175,8 @@ func (r *speckitReader) order() {
 }
 
 var (
-	storyHeading = lazyregexp.New(`(?i)^user story\s+(\d+)`)
-	scenarioForm = lazyregexp.New(`(?i)\bgiven\b.*\bthen\b`)
+	storyHeading = pattern.New(`(?i)^user story\s+(\d+)`)
+	scenarioForm = pattern.New(`(?i)\bgiven\b.*\bthen\b`)
 )
 
 // scenarios gives the last task of each story what spec.md wants of that story.

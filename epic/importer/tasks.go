@@ -9,7 +9,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Sizes, in bytes, of what a task may hold.

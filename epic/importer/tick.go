@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // Ticked is a plan in which tasks are done.
@@ -24,7 +24,7 @@ type edit struct {
 }
 
 // openBox is a line with an empty box.
-var openBox = lazyregexp.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
+var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {

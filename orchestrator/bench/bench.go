@@ -1,5 +1,10 @@
-// Package bench runs acceptance checks on commits, in clean checkouts that are set up as those of agents are, or in the user's checkout. It
+// Package bench runs lists of checks in clean checkouts, set up like those of agents, or in the user's, and tests whether a run could
+// begin.
+//
+// bench.go runs acceptance checks on commits, in clean checkouts that are set up as those of agents are, or in the user's checkout. It
 // observes and classifies: what a result means is for package verdict.
+//
+// precheck.go tells, without a run, what a run would meet: whether it may begin, and how the checks do on what it begins from.
 package bench
 
 import (
@@ -10,16 +15,13 @@ import (
 	"sync/atomic"
 
 	"relay/attempts"
-	"relay/epic/globs"
+	"relay/epic/pattern"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/text"
-	"relay/orchestrator/userconfig"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Benches runs checks in clean checkouts of a commit. It does not repeat checks whose result on a tree is known.
@@ -28,7 +30,7 @@ type Benches struct {
 	Pool    *slot.Pool
 	Slots   *slot.Names
 	Files   *provision.Files // of the user's checkout, which slots get
-	Tools   *userconfig.Watch
+	Tools   *provision.ConfigWatch
 	Env     func(a engine.Attempt, ofEpic bool) []string // of set-up commands
 	Results *checks.Cache
 	Busy    atomic.Int32 // attempts, and slots in which checks run
@@ -128,10 +130,10 @@ func (s *slotBench) PutBack(ctx context.Context, _ checks.Check, tr *Trouble) ([
 	if len(patterns) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	changed, err := s.b.Pool.Undo(ctx, s.name, func(path string) bool {
-		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, path) })
+		return slices.ContainsFunc(patterns, func(glob string) bool { return pattern.Covers(glob, path) })
 	})
 	if errors.Is(err, slot.ErrSpoiled) {
 		tr.Spoiled = true
@@ -148,7 +150,7 @@ func (s *slotBench) Rewritten(ctx context.Context) ([]checks.Rewritten, error) {
 	}
 	names, err := slot.Rewritten(ctx, s.b.Pool, s.name, takes)
 	if err != nil || len(names) == 0 {
-		return nil, gitcmd.Unasked(err)
+		return nil, git.Unasked(err)
 	}
 	return checks.ReadRewritten(s.dir, names, takes)
 }
@@ -205,8 +207,8 @@ func (b *Benches) First(ctx context.Context, commit string) error {
 	if err != nil && ctx.Err() == nil { // another git may have been at work beside it
 		_, err = b.Pool.Acquire(ctx, name, commit, "")
 	}
-	if gitcmd.Refused(ctx, err) {
-		err = &text.RefusedError{
+	if git.Refused(ctx, err) {
+		err = &attempts.RefusedError{
 			Reason: "git cannot make a worktree of this repository: " + err.Error(),
 			Hint:   "git fsck and df say more; mend that, then relay work, or set relay.isolation: none",
 		}
@@ -215,7 +217,7 @@ func (b *Benches) First(ctx context.Context, commit string) error {
 }
 
 // Review gives a reviewer a clean checkout of a commit.
-func (b *Benches) Review(ctx context.Context, head string) (*reanchor.Git, func(), error) {
+func (b *Benches) Review(ctx context.Context, head string) (*git.Repo, func(), error) {
 	name, _ := b.Slots.Take(slot.ForReview)
 	repo, err := b.Pool.Acquire(ctx, name, head, "")
 	return repo, func() { b.Slots.Release(name) }, err

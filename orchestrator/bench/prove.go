@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"relay/epic/globs"
+	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 )
@@ -17,7 +17,7 @@ import (
 // addsTests reports whether files that tasks declare are tests that a commit lacks.
 func addsTests(files, declared []string) bool {
 	return slices.ContainsFunc(declared, func(glob string) bool {
-		return changes.IsTest(glob) && !slices.ContainsFunc(files, func(name string) bool { return globs.Covers(glob, name) })
+		return changes.IsTest(glob) && !slices.ContainsFunc(files, func(name string) bool { return pattern.Covers(glob, name) })
 	})
 }
 
@@ -29,7 +29,7 @@ const proving = time.Minute
 func prove(ctx context.Context, b *Benches, q checks.Question, declared []string, results []TriedCheck) error {
 	files := checks.Files(ctx, b.Checks.Home, q.Commit)
 	for _, name := range files {
-		if !changes.IsTest(name) && slices.ContainsFunc(declared, func(glob string) bool { return globs.Covers(glob, name) }) {
+		if !changes.IsTest(name) && slices.ContainsFunc(declared, func(glob string) bool { return pattern.Covers(glob, name) }) {
 			q.Empty = append(q.Empty, name)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/runners"
-	"relay/runners/shell"
+	"relay/runners/command"
 )
 
 // slowSetUp is how long the set-up of a slot may take to be repeated more than once.
@@ -61,34 +61,34 @@ func (s *setUp) run(ctx context.Context) error {
 		return err
 	}
 	o := s.Checks.Options
-	for i, command := range o.Worktree.Setup {
-		req := shell.Request{
-			Mark: s.at.Attempt.Mark(), Dir: s.at.Dir, Run: command, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
+	for i, line := range o.Worktree.Setup {
+		req := command.ShellRequest{
+			Mark: s.at.Attempt.Mark(), Dir: s.at.Dir, Run: line, Env: Env(o, s.at.Dir, s.Env(s.at.Attempt, s.ofEpic)),
 			Wall: o.Worktree.SetupWall, StopGrace: o.Limits.StopGrace, Cap: o.Limits.OutputCap,
 			Log: filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup.log", i+1)),
 		}
-		detail := runners.Event{Text: command}
+		detail := runners.Event{Text: line}
 		if s.try > 0 {
 			req.Log = filepath.Join(s.at.Logs, fmt.Sprintf("%d-setup-again-%d.log", i+1, s.try))
 			detail.Text += ", again after " + s.failed
 		}
-		if err := attemptfiles.MakeRoom(o.Dir, req.Log); err != nil {
+		if err := relayfiles.MakeRoom(o.Dir, req.Log); err != nil {
 			return err
 		}
 		s.Checks.Emit(engine.Event{Task: s.at.Attempt.Task.ID, Kind: engine.KindSettingUp, Detail: detail})
-		report, err := shell.Run(ctx, o.Supervisor, req)
+		report, err := command.RunShell(ctx, o.Supervisor, req)
 		switch {
 		case ctx.Err() != nil:
-			s.tr.StoppedAt(command)
+			s.tr.StoppedAt(line)
 			return nil //nolint:nilerr // the attempt ends as stopped
 		case err != nil:
 			return err
 		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
 			s.failed = ending(report, req.Wall)
-			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", command, checks.With(s.failed, checks.Said(req.Log)))
+			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", line, checks.With(s.failed, checks.Said(req.Log)))
 			rel, _ := filepath.Rel(o.Dir, req.Log)
 			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
-				Name: command, ExitCode: report.Exit.Code, Tail: report.Tail,
+				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail,
 				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
 			})
 			return nil
@@ -98,7 +98,7 @@ func (s *setUp) run(ctx context.Context) error {
 }
 
 // ending says how a command ended.
-func ending(r shell.Report, wall time.Duration) string {
+func ending(r command.ShellReport, wall time.Duration) string {
 	switch {
 	case r.TimedOut:
 		return checks.TooMuch(r.Flooded, wall)

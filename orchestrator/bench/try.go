@@ -12,13 +12,13 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/text"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // TriedCheck is the result of an acceptance command on the commit that a run would begin from.
@@ -100,7 +100,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 		group.Go(func() error {
 			var tr Trouble
 			list.Attempt.Base = base
-			logs := attemptfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
+			logs := relayfiles.Of(b.Checks.Options.Dir, list.Attempt).Checks
 			q := checks.Question{Attempt: list.Attempt, Logs: logs, Commit: base, Checks: list.Checks}
 			_, _, err := b.asker().run(working, q, &tr, func(check checks.Check, result checks.Result) (bool, error) {
 				results[i] = append(results[i], list.Result(working, b.Checks, check, result, base))
@@ -111,7 +111,7 @@ func (b *Benches) Try(ctx context.Context, base string, lists []List, proving bo
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			tried.Unready = text.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
+			tried.Unready = plaintext.FirstOf(tried.Unready, verdict.Unready(tr.Mishap))
 			return err
 		})
 	}
@@ -127,7 +127,7 @@ func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, 
 	c.NoTest, c.Doubt = s.NoTest && !addsTests(checks.Files(ctx, r.Home, base), l.files), r.Doubt(ctx, check, s.Run, base)
 	if !c.Passed {
 		c.How, c.CannotRun = r.Why(check, s), r.CannotRun(ctx, check, s.Run, base)
-		said := strings.TrimPrefix(text.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")
+		said := strings.TrimPrefix(plaintext.FirstOf(r.Briefly(check, s), c.How), check.Name+": ")
 		c.Said = strings.TrimPrefix(said, fmt.Sprintf("exit status %d: ", s.Run.ExitCode))
 	}
 	return c
@@ -135,7 +135,7 @@ func (l List) Result(ctx context.Context, r *checks.Runner, check checks.Check, 
 
 // TryHere runs lists of checks in the user's own checkout, one at a time. Their changes stay there: a person may be at
 // work.
-func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []List) (tried Tried, err error) {
+func TryHere(ctx context.Context, r *checks.Runner, repo *git.Repo, lists []List) (tried Tried, err error) {
 	before, err := repo.Changes(ctx)
 	if err != nil {
 		return tried, err
@@ -147,7 +147,7 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []
 	for _, list := range lists {
 		for _, check := range list.Checks {
 			list.Attempt.Base = head
-			at := checks.Location{Attempt: list.Attempt, Logs: attemptfiles.Of(r.Options.Dir, list.Attempt).Checks, Dir: repo.Root()}
+			at := checks.Location{Attempt: list.Attempt, Logs: relayfiles.Of(r.Options.Dir, list.Attempt).Checks, Dir: repo.Root()}
 			s, err := r.Run(ctx, at, check)
 			if err != nil || ctx.Err() != nil {
 				return tried, errors.Join(err, ctx.Err())
@@ -156,7 +156,7 @@ func TryHere(ctx context.Context, r *checks.Runner, repo *reanchor.Git, lists []
 		}
 	}
 	after, err := repo.Changes(ctx)
-	for _, change := range recordfiles.Others(ctx, repo, after) {
+	for _, change := range worktree.WithoutRecords(ctx, repo, after) {
 		if change.Code != "??" && !slices.Contains(before, change) {
 			tried.Changed = append(tried.Changed, change.Path)
 		}

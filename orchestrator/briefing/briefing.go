@@ -1,4 +1,10 @@
-// Package briefing gathers what a brief says of the plan and of the ledger; what it says of the checkout is added by the engine.
+// Package briefing makes the input of a brief from plan and ledger, and gathers the learnings of earlier tasks.
+//
+// briefing.go gathers what a brief says of the plan and of the ledger; what it says of the checkout is added by the engine.
+//
+// learnings.go gathers what the agents of an epic have learned: which of it several tasks say, and what of it is to stand in AGENTS.md;
+// and the work that they have found and left. It is pure: it reads and writes no file. It returns the foreign text of agents as one short
+// line.
 package briefing
 
 import (
@@ -8,9 +14,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/learnings"
-	"relay/orchestrator/text"
 	"relay/reanchor"
 )
 
@@ -87,8 +92,8 @@ func learned(o *engine.LocalOptions, m Memory, task *epic.Task, deps []reanchor.
 	for _, a := range m.Task(task.ID).Attempts {
 		receipts = append(receipts, a.Receipt.Learning)
 	}
-	from := learnings.Source{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
-	for _, l := range learnings.ForTask(from, task, receipts) {
+	from := LearningSource{Epic: o.Epic, Record: m.Task, Only: m.Learned(mostAsked)}
+	for _, l := range LearningsFor(from, task, receipts) {
 		list = append(list, reanchor.Learning{Task: l.Task, Text: l.Text})
 	}
 	return list
@@ -158,7 +163,7 @@ func WholeEpic(run string, e *epic.Epic, l *attempts.Ledger) engine.Attempt {
 	}
 	return engine.Attempt{
 		Run: run, Task: epic.Task{ID: engine.WholeEpic, Title: e.Title}, Number: len(l.EpicReviews) + 1,
-		Base: text.FirstOf(l.Integration.Base, first.Base),
+		Base: plaintext.FirstOf(l.Integration.Base, first.Base),
 	}
 }
 

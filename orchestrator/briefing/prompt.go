@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
+	"relay/orchestrator/relayfiles"
+	"relay/orchestrator/secrets"
 	"relay/reanchor"
 )
 
@@ -21,7 +21,7 @@ func Prompt(o *engine.LocalOptions, in reanchor.Input) []byte {
 
 // Held returns the same, and what the ledger records of it.
 func Held(o *engine.LocalOptions, in reanchor.Input) ([]byte, attempts.Briefed) {
-	r := redact.Redactor{Redactor: o.Secrets}
+	r := secrets.Cleaner{Redactor: o.Secrets}
 	in.Facts.Recent = slices.Clone(in.Facts.Recent)
 	for i := range in.Facts.Recent {
 		r.Long(&in.Facts.Recent[i].Subject)
@@ -64,5 +64,5 @@ func FilesIn(root string, names []string) (found []string) {
 // ExistsIn reports whether a checkout has a file or folder, named from its top.
 func ExistsIn(root, name string) bool {
 	name = filepath.FromSlash(name)
-	return filepath.IsLocal(name) && attemptfiles.Exists(filepath.Join(root, name))
+	return filepath.IsLocal(name) && relayfiles.Exists(filepath.Join(root, name))
 }

@@ -7,8 +7,8 @@ import (
 
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }
@@ -55,8 +55,8 @@ func TestMentioned(t *testing.T) {
 
 func TestProtected(t *testing.T) {
 	t.Parallel()
-	change := func(path, from string) []reanchor.Change {
-		return []reanchor.Change{{Code: "M", Path: path, From: from}}
+	change := func(path, from string) []git.Change {
+		return []git.Change{{Code: "M", Path: path, From: from}}
 	}
 	for _, c := range []struct {
 		glob, path, from, want string
@@ -93,13 +93,13 @@ func TestTooManyTests(t *testing.T) {
 	t.Parallel()
 	r := &repotest.Repo{T: t, Root: t.TempDir()}
 	r.Sh("git init -q; git commit -q --allow-empty -m Begin")
-	repo, err := reanchor.OpenGit(t.Context(), r.Root)
+	repo, err := git.Open(t.Context(), r.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var f engine.Result
 	d := Diff{Repo: repo, Task: &epic.Task{}, Base: "HEAD", Head: "HEAD", Result: &f}
-	if err := d.testsWeakened(t.Context(), make([]reanchor.Change, maxTestsRead+7)); err != nil {
+	if err := d.testsWeakened(t.Context(), make([]git.Change, maxTestsRead+7)); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Notes) != 1 || f.Notes[0].Text != "7 more changed tests were not compared" {

@@ -1,5 +1,11 @@
-// Package changes says what the diff of an attempt shows beside the work itself: tests that were deleted or prove less, files that
-// decide the results of checks, and the tests of the base, with which checks have to pass too.
+// Package changes analyzes an attempt's diff, commands and their output as proof: deleted or weaker tests, files that decide the results
+// of checks.
+//
+// diff.go says what the diff of an attempt shows beside the work itself: tests that were deleted or prove less, files that decide the
+// results of checks, and the tests of the base, with which checks have to pass too.
+//
+// assertiondiff.go reads texts for what they prove: commands for the files they hang on, output for why a command could not run, and
+// diffs for tests that assert less.
 package changes
 
 import (
@@ -9,21 +15,20 @@ import (
 	"slices"
 
 	"relay/epic"
-	"relay/epic/globs"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/evidence"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
 // Diff describes an attempt's changes, in the repository it worked in.
 type Diff struct {
-	Repo       *reanchor.Git
+	Repo       *git.Repo
 	Plan       *epic.Epic
 	Task       *epic.Task
 	Base, Head string
-	Names      []reanchor.Change
+	Names      []git.Change
 	Steers     func(path string) bool // whether agent CLIs read a file as configuration or instructions
 	Result     *engine.Result         // gets notes of the findings
 	Found
@@ -54,22 +59,22 @@ func (d *Diff) Look(ctx context.Context) error {
 
 // Further reports whether any file that an attempt has changed up to head differs from what an earlier attempt left, at the commit before;
 // "": there was none.
-func Further(ctx context.Context, repo *reanchor.Git, before, head string, names []reanchor.Change) bool {
+func Further(ctx context.Context, repo *git.Repo, before, head string, names []git.Change) bool {
 	if before == "" || len(names) == 0 {
 		return len(names) > 0
 	}
 	since, err := repo.Names(ctx, before, head)
-	return err != nil || slices.ContainsFunc(names, func(n reanchor.Change) bool {
-		return slices.ContainsFunc(since, func(c reanchor.Change) bool { return c.Path == n.Path })
+	return err != nil || slices.ContainsFunc(names, func(n git.Change) bool {
+		return slices.ContainsFunc(since, func(c git.Change) bool { return c.Path == n.Path })
 	})
 }
 
 // ProtectedHits returns the changed paths that a protected glob covers.
-func ProtectedHits(patterns []string, names []reanchor.Change) []string {
+func ProtectedHits(patterns []string, names []git.Change) []string {
 	var hits []string
 	for _, n := range names {
 		for _, p := range []string{n.Path, n.From} {
-			if p != "" && slices.ContainsFunc(patterns, func(g string) bool { return globs.Covers(g, p) }) {
+			if p != "" && slices.ContainsFunc(patterns, func(g string) bool { return pattern.Covers(g, p) }) {
 				hits = append(hits, p)
 			}
 		}
@@ -81,13 +86,13 @@ func ProtectedHits(patterns []string, names []reanchor.Change) []string {
 // runs, or a file that its programs read.
 func DecidesChecks(plan *epic.Epic, t *epic.Task, p string) bool {
 	return IsTest(p) || slices.ContainsFunc(slices.Concat(t.Checks, plan.Checks), func(check epic.Check) bool {
-		c := evidence.ParseCommand(check.Run)
+		c := ParseCommand(check.Run)
 		return c.Runs(p) || c.Reads(path.Base(p)) || slices.Contains(c.Words, p)
 	})
 }
 
 // either reports whether something is so of the task and a changed file, by its old name or its new one.
-func (d *Diff) either(n reanchor.Change, is func(t *epic.Task, p string) bool) bool {
+func (d *Diff) either(n git.Change, is func(t *epic.Task, p string) bool) bool {
 	return is(d.Task, n.Path) || n.From != "" && is(d.Task, n.From)
 }
 
@@ -95,7 +100,7 @@ func (d *Diff) either(n reanchor.Change, is func(t *epic.Task, p string) bool) b
 func (d *Diff) steering() {
 	d.Steering = nil
 	for _, n := range d.Names {
-		if p := text.FirstOf(n.From, n.Path); d.Steers(p) || d.Steers(n.Path) {
+		if p := plaintext.FirstOf(n.From, n.Path); d.Steers(p) || d.Steers(n.Path) {
 			issue := "configures the agents and reviewers that work here, and was changed; reviewers use the old version"
 			d.Result.Note("checks", p+" "+issue)
 			d.Steering = append(d.Steering, review.Finding{Severity: review.Medium, File: n.Path, Issue: issue})

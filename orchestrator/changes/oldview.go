@@ -10,30 +10,28 @@ import (
 
 	"relay/attempts/ledgersync"
 	"relay/epic"
-	"relay/epic/globs"
-	"relay/internal/lazyregexp"
-	"relay/orchestrator/evidence"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // Names of scripts that check something, rather than being what is checked; of files that say how programs run tests, wherever they are;
 // and of the parts of the latter that say it, where they say other things as well.
 var (
-	checkName   = lazyregexp.New(`(?i)(check|verif|test|spec|lint|valid|accept|assert|smoke|e2e)[^/]*$|(^|[/._-])(ci|env)[._-][^/]*$`)
-	checkFolder = lazyregexp.New(`(?i)(^|/)(checks?|ci|bin|lint|e2e|tools?|scripts?|hack)/`)
-	helperName  = lazyregexp.New(`(?i)(^|[._-])(checks?|checker|verify|tests?|spec|asserts?|assertions?|expect)[._-][^/]*$`)
-	settings    = lazyregexp.New(`^((GNUm|m|M)akefile|.*\.mk|[jJ]ustfile|Rakefile|Taskfile\.ya?ml|package\.json|(jest|vitest|vite|playwright|karma|ava|babel)\.config\.\w+|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|(site|user)customize\.py|go\.(work|env)|Cargo\.toml|build\.rs|settings\.gradle(\.kts)?)$`)
+	checkName   = pattern.New(`(?i)(check|verif|test|spec|lint|valid|accept|assert|smoke|e2e)[^/]*$|(^|[/._-])(ci|env)[._-][^/]*$`)
+	checkFolder = pattern.New(`(?i)(^|/)(checks?|ci|bin|lint|e2e|tools?|scripts?|hack)/`)
+	helperName  = pattern.New(`(?i)(^|[._-])(checks?|checker|verify|tests?|spec|asserts?|assertions?|expect)[._-][^/]*$`)
+	settings    = pattern.New(`^((GNUm|m|M)akefile|.*\.mk|[jJ]ustfile|Rakefile|Taskfile\.ya?ml|package\.json|(jest|vitest|vite|playwright|karma|ava|babel)\.config\.\w+|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|(site|user)customize\.py|go\.(work|env)|Cargo\.toml|build\.rs|settings\.gradle(\.kts)?)$`)
 	testParts   = []string{"scripts", "jest", "mocha", "ava", "nyc", "c8", "vitest", "tap", "babel", "type", "imports", "workspaces"}
-	testSection = lazyregexp.New(`(?i)^\[(.*(test|tox|coverage)|\[?(alias|lib|bin|profile|patch)\b)`)
+	testSection = pattern.New(`(?i)^\[(.*(test|tox|coverage)|\[?(alias|lib|bin|profile|patch)\b)`)
 )
 
 // Lines that end a test or a program at once, and lines of a test, in POSIX's extended expressions, that can change what other tests say.
 var (
-	endsEarly = lazyregexp.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
-	sways     = lazyregexp.New(`func (init|TestMain)[[:space:]]*\(|(os|syscall)\.Exit|os\._exit|sys\.(exit|modules)|atexit|process\.(exit|on)|setattr|autouse|\.start\(\)|require\.cache|Module\._|prototype\.|^(require\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z_][A-Za-z0-9_]*)+[[:space:]]*=[^=]|^[[:space:]]+[a-z][A-Za-z0-9_]* = func|^var .*\(|Object\.(assign|define)|^(trap|alias) |^(export )?PATH=`)
-	setsUp    = lazyregexp.New(`(?i)(^|/)(conftest\.py|__mocks__/.*|[^/]*set_?up[^/]*)$`)
-	inert     = lazyregexp.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
+	endsEarly = pattern.New(`^\+\s*(return|exit(\s+0)?|(os\._exit|sys\.exit|process\.exit|os\.Exit|exit)\s*\(\s*0?\s*\)|raise SystemExit.*)\s*;?\s*$`)
+	sways     = pattern.New(`func (init|TestMain)[[:space:]]*\(|(os|syscall)\.Exit|os\._exit|sys\.(exit|modules)|atexit|process\.(exit|on)|setattr|autouse|\.start\(\)|require\.cache|Module\._|prototype\.|^(require\([^)]*\)|[A-Za-z_][A-Za-z0-9_]*)(\.[A-Za-z_][A-Za-z0-9_]*)+[[:space:]]*=[^=]|^[[:space:]]+[a-z][A-Za-z0-9_]* = func|^var .*\(|Object\.(assign|define)|^(trap|alias) |^(export )?PATH=`)
+	setsUp    = pattern.New(`(?i)(^|/)(conftest\.py|__mocks__/.*|[^/]*set_?up[^/]*)$`)
+	inert     = pattern.New("^\\+\\s*([{}\\[\\]()\"'`#/*]|\\d|import\\b|from\\b|using\\b|use\\b|const .*require\\(|[^=(){};]*$)")
 )
 
 // OldTests are the changed files by which the checks of a task judge it, unless the task asks for their change.
@@ -51,12 +49,12 @@ type oldView struct{ d *Diff }
 func (v oldView) find(ctx context.Context) error {
 	d := v.d
 	d.Old = OldTests{}
-	var rest, added []reanchor.Change
+	var rest, added []git.Change
 	for _, n := range d.Names {
 		if d.either(n, Declared) {
 			continue
 		}
-		was := text.FirstOf(n.From, n.Path)
+		was := plaintext.FirstOf(n.From, n.Path)
 		if n.Code == "A" && IsTest(was) {
 			d.Old.All = append(d.Old.All, was)
 			added = append(added, n)
@@ -76,7 +74,7 @@ func (v oldView) find(ctx context.Context) error {
 	if len(rest) > 0 {
 		scripts := v.checkScripts(ctx)
 		for _, n := range rest {
-			if was := text.FirstOf(n.From, n.Path); slices.Contains(scripts, was) {
+			if was := plaintext.FirstOf(n.From, n.Path); slices.Contains(scripts, was) {
 				d.Old.Changed = append(d.Old.Changed, was)
 				d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
 			}
@@ -94,7 +92,7 @@ func (v oldView) find(ctx context.Context) error {
 // judges reports whether checks judge by a changed file, whatever they run: it is a test that was not only added to, a file of settings
 // whose part for tests was changed, a hidden file or a module brought along that no check names, or one that stands in for what a check
 // runs.
-func (v oldView) judges(ctx context.Context, n reanchor.Change, was string) (bool, error) {
+func (v oldView) judges(ctx context.Context, n git.Change, was string) (bool, error) {
 	d := v.d
 	checks := slices.Concat(d.Task.Checks, d.Plan.Checks)
 	switch {
@@ -108,7 +106,7 @@ func (v oldView) judges(ctx context.Context, n reanchor.Change, was string) (boo
 	case n.Code != "A":
 		return false, nil
 	}
-	return slices.ContainsFunc(checks, func(c epic.Check) bool { return evidence.ParseCommand(c.Run).StandsIn(was) }), nil
+	return slices.ContainsFunc(checks, func(c epic.Check) bool { return ParseCommand(c.Run).StandsIn(was) }), nil
 }
 
 // ofCheck reports whether a script, or what it reads in, belongs to a check by its name. Code may have a name that is nearly such.
@@ -133,7 +131,7 @@ func hidden(p string) bool {
 // testPart returns the part of a file of settings that says how tests are run, at a commit.
 func (v oldView) testPart(ctx context.Context, commit, p string) string {
 	d := v.d
-	out, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", commit + ":" + p}, Limit: 1 << 20})
+	out, err := d.Repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob", commit + ":" + p}, Limit: 1 << 20})
 	if err != nil {
 		return ""
 	}
@@ -164,16 +162,16 @@ func (v oldView) testPart(ctx context.Context, commit, p string) string {
 }
 
 // onlyMore reports whether a test has only got more tests and cases, none of which ends or skips anything or changes what others say.
-func (v oldView) onlyMore(ctx context.Context, n reanchor.Change) (bool, error) {
+func (v oldView) onlyMore(ctx context.Context, n git.Change) (bool, error) {
 	d := v.d
 	if n.Code != "M" {
 		return false, nil
 	}
-	var count evidence.AssertionDiff
+	var count AssertionDiff
 	more, whole := true, true // whole: a test has begun in this part of the diff
 	err := d.changedLines(ctx, []string{n.Path}, func(line string) {
 		count.Line(line)
-		whole = line[0] != '@' && (whole || evidence.BeginsTest(line))
+		whole = line[0] != '@' && (whole || BeginsTest(line))
 		adds := line[0] == '+' && (whole || inert.MatchString(line)) && !endsEarly.MatchString(line) && !sways.MatchString(line[1:])
 		more = more && (line[0] == '@' || adds)
 	})
@@ -182,9 +180,9 @@ func (v oldView) onlyMore(ctx context.Context, n reanchor.Change) (bool, error) 
 
 // Where a script names another file that it reads in: in a shell, in JavaScript and in Python.
 var (
-	readsIn  = lazyregexp.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
-	requires = lazyregexp.New(`(?:require\(|from|import)\s*['"](\.[^'"]+)['"]`)
-	imports  = lazyregexp.New(`(?m)^\s*(?:from|import)\s+(\w[\w.]*)`)
+	readsIn  = pattern.New(`(?m)(?:^|[;&|]|\s)(?:\.|source)[ \t]+"?([^\s";&|]+)`)
+	requires = pattern.New(`(?:require\(|from|import)\s*['"](\.[^'"]+)['"]`)
+	imports  = pattern.New(`(?m)^\s*(?:from|import)\s+(\w[\w.]*)`)
 )
 
 // maxScripts bounds how many files are looked at for scripts.
@@ -202,11 +200,11 @@ func (v oldView) checkScripts(ctx context.Context) (found []string) {
 	seen := make(map[string]bool)
 	for i := 0; i < len(sources); i++ {
 		for _, p := range mentioned(sources[i].name, sources[i].text) {
-			if p = globs.CleanPath(p); p == "" || seen[p] || len(seen) >= maxScripts {
+			if p = pattern.CleanPath(p); p == "" || seen[p] || len(seen) >= maxScripts {
 				continue
 			}
 			seen[p] = true
-			out, err := d.Repo.Run(ctx, reanchor.Call{Args: []string{"cat-file", "blob", d.Base + ":" + p}, Limit: 64 << 10})
+			out, err := d.Repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob", d.Base + ":" + p}, Limit: 64 << 10})
 			if err != nil {
 				continue // the base lacks it
 			}
@@ -237,7 +235,7 @@ func mentioned(script, text string) (paths []string) {
 	for _, m := range readsIn.FindAllStringSubmatch(text, -1) {
 		paths = append(paths, m[1], path.Join(own, m[1]), path.Join(own, path.Base(m[1])))
 	}
-	command, dirs := evidence.ParseCommand(text), []string{own}
+	command, dirs := ParseCommand(text), []string{own}
 	names := slices.DeleteFunc(slices.Clone(command.Scripts), func(s string) bool { return !strings.ContainsAny(s, "./") })
 	if script == "" {
 		for _, word := range command.Words {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"relay/epic"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // OfTask is the files that a task has changed.
@@ -49,5 +49,5 @@ func OutOfScope(plan *epic.Epic, graph *epic.Graph, change OfTask) (found Shared
 
 // Foreign returns text that says of files that they belong to other tasks.
 func (s Shared) Foreign() string {
-	return " changed " + text.Listed(s.Files) + " without declaring it, and it belongs to " + text.Listed(s.Tasks) + ": look whether the change does too"
+	return " changed " + plaintext.Listed(s.Files) + " without declaring it, and it belongs to " + plaintext.Listed(s.Tasks) + ": look whether the change does too"
 }

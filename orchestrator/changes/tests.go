@@ -12,21 +12,19 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/epic/globs"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/evidence"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
 // testNames match files that hold tests, in the conventions of common languages; testFolders hold nothing else. Rust has
 // tests in its sources as well.
 var (
-	testNames   = lazyregexp.New(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
-	testFolders = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|goldens?|__snapshots__|__mocks__|expected)/|\.(snap|golden)$`)
-	goIgnores   = lazyregexp.New(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
+	testNames   = pattern.New(`(?i:(^|[._-])(tests?|spec)[._-][^/]*$|[._-](tests?|specs?)\.[^./]+$|^conftest\.py$)|[a-z0-9](Test|Tests|Spec)\.[a-z]+$`)
+	testFolders = pattern.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|goldens?|__snapshots__|__mocks__|expected)/|\.(snap|golden)$`)
+	goIgnores   = pattern.New(`(^|/)([_.][^/]*|testdata/.*)$|(^|/)[_.][^/]*/`)
 )
 
 // IsTest reports whether a file holds tests, by its name or folder.
@@ -49,9 +47,9 @@ func outOfSight(from, to string) bool {
 // they did. Tests that are in the way are the easiest way to pass.
 func (d *Diff) testsKept(ctx context.Context) error {
 	d.Weakened, d.Weaker, d.Deleted, d.Fewer, d.Result.Receipt.WeakerTests = nil, nil, nil, false, nil
-	var changed, sources, added []reanchor.Change
+	var changed, sources, added []git.Change
 	for _, n := range d.Names {
-		was := text.FirstOf(n.From, n.Path)
+		was := plaintext.FirstOf(n.From, n.Path)
 		switch {
 		case n.Code != "A" && d.either(n, namesTest) && d.lost(n):
 			d.Fewer = true
@@ -89,21 +87,21 @@ func (d *Diff) testsKept(ctx context.Context) error {
 // Lines of code outside tests, in POSIX's extended expressions, that ask whether tests run, or end them as if all had passed. A
 // program may end.
 var (
-	evades = lazyregexp.New(`testing\.Testing\(\)|flag\.Lookup\("test\.|os\.Args\[0\].*\.test"|PYTEST_CURRENT_TEST|["'](pytest|unittest)["'] (not )?in sys\.modules|sys\.modules\.get\(["'](pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|process\.env\.VITEST|typeof (describe|it|test|jest|mocha) |os\._exit|^(sys\.exit|process\.exit)\(0?\)|^raise SystemExit|process\.(exit|reallyExit)[[:space:]]*=|(os|syscall)\.Exit\(0\)|(assert|expect|unittest|pytest)['"]?\)?\.[A-Za-z_.]+[[:space:]]*=[^=]|^//go:build .*(test|fake|mock)`)
-	ends   = lazyregexp.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
+	evades = pattern.New(`testing\.Testing\(\)|flag\.Lookup\("test\.|os\.Args\[0\].*\.test"|PYTEST_CURRENT_TEST|["'](pytest|unittest)["'] (not )?in sys\.modules|sys\.modules\.get\(["'](pytest|unittest)|NODE_TEST_CONTEXT|JEST_WORKER_ID|process\.env\.VITEST|typeof (describe|it|test|jest|mocha) |os\._exit|^(sys\.exit|process\.exit)\(0?\)|^raise SystemExit|process\.(exit|reallyExit)[[:space:]]*=|(os|syscall)\.Exit\(0\)|(assert|expect|unittest|pytest)['"]?\)?\.[A-Za-z_.]+[[:space:]]*=[^=]|^//go:build .*(test|fake|mock)`)
+	ends   = pattern.New(`^\+((.*(os|syscall)\.Exit|(sys|process)\.exit)\(0?\)|raise SystemExit)`)
 )
 
 // code names files of programming languages.
-var code = lazyregexp.New(`\.(go|py|[mc]?js|[jt]sx?|rs|java|kt|rb|c|cc|cpp|cs|php|swift)$`)
+var code = pattern.New(`\.(go|py|[mc]?js|[jt]sx?|rs|java|kt|rb|c|cc|cpp|cs|php|swift)$`)
 
 // IsCode reports whether a change leaves a file of code that is not a test.
-func IsCode(n reanchor.Change) bool {
+func IsCode(n git.Change) bool {
 	return n.Code != "D" && !IsTest(n.Path) && code.MatchString(n.Path)
 }
 
 // evading finds code outside tests that can keep them from failing.
 func (d *Diff) evading(ctx context.Context) error {
-	code := slices.DeleteFunc(slices.Clone(d.Names), func(n reanchor.Change) bool { return !IsCode(n) })
+	code := slices.DeleteFunc(slices.Clone(d.Names), func(n git.Change) bool { return !IsCode(n) })
 	found, err := d.holding(ctx, d.Head, code, "-E", "-e", evades.String())
 	if err != nil {
 		return err
@@ -117,14 +115,14 @@ func (d *Diff) evading(ctx context.Context) error {
 			}
 		})
 		if err = errors.Join(err, failed); evading != "" {
-			d.weak(n.Path, n.Path, "asks whether tests run, or can end them: "+attempts.Clean(evading, 100))
+			d.weak(n.Path, n.Path, "asks whether tests run, or can end them: "+plaintext.Capped(evading, 100))
 		}
 	}
 	return err
 }
 
 // lost reports whether a test is none any more.
-func (d *Diff) lost(n reanchor.Change) bool {
+func (d *Diff) lost(n git.Change) bool {
 	switch {
 	case n.Code == "D":
 		return true
@@ -150,13 +148,13 @@ func (d *Diff) note(p, was, issue string) {
 
 // Declared reports whether a task has a path among its files.
 func Declared(t *epic.Task, p string) bool {
-	return slices.ContainsFunc(t.Files, func(glob string) bool { return globs.Covers(glob, p) })
+	return slices.ContainsFunc(t.Files, func(glob string) bool { return pattern.Covers(glob, p) })
 }
 
 // namesTest reports whether a task is about a test: its files name it, or tests like it, and not just the folder it is in.
 func namesTest(t *epic.Task, p string) bool {
 	return slices.ContainsFunc(t.Files, func(glob string) bool {
-		return globs.CleanPath(glob) == p || testNames.MatchString(path.Base(glob)) && globs.Covers(glob, p)
+		return pattern.CleanPath(glob) == p || testNames.MatchString(path.Base(glob)) && pattern.Covers(glob, p)
 	})
 }
 
@@ -165,42 +163,42 @@ const maxTestsRead = 200
 
 // rulesTests matches what a new test can do to all the others, in POSIX's extended expressions: end the program as if all
 // had passed, or, for pytest, leave some out or say what they come to.
-var rulesTests = lazyregexp.New(`(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`)
+var rulesTests = pattern.New(`(os\._exit|sys\.exit|process\.exit|os\.Exit)[[:space:]]*\([[:space:]]*0?[[:space:]]*\)|^[[:space:]]*def pytest_(runtest|collection|pyfunc|report|sessionfinish|ignore)|^collect_ignore`)
 
 // holding keeps the changed files in which git grep finds something at a commit: at the base by their old names.
-func (d *Diff) holding(ctx context.Context, commit string, changes []reanchor.Change, patterns ...string) ([]reanchor.Change, error) {
+func (d *Diff) holding(ctx context.Context, commit string, changes []git.Change, patterns ...string) ([]git.Change, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
 	changes = changes[:min(len(changes), maxTestsRead)]
 	args := append(append([]string{"grep", "-l", "-z", "--full-name"}, patterns...), commit, "--")
-	name := func(n reanchor.Change) string {
+	name := func(n git.Change) string {
 		if commit == d.Head {
 			return n.Path
 		}
-		return text.FirstOf(n.From, n.Path)
+		return plaintext.FirstOf(n.From, n.Path)
 	}
 	for _, n := range changes {
 		args = append(args, ":(literal,top)"+name(n))
 	}
-	out, err := d.Repo.Run(ctx, reanchor.Call{Args: args})
-	if none, ok := errors.AsType[*reanchor.GitError](err); ok && none.Code == 1 {
+	out, err := d.Repo.Run(ctx, git.Call{Args: args})
+	if none, ok := errors.AsType[*git.Error](err); ok && none.Code == 1 {
 		return nil, nil
 	}
 	have := strings.Split(string(out), "\x00")
-	return slices.DeleteFunc(changes, func(n reanchor.Change) bool {
+	return slices.DeleteFunc(changes, func(n git.Change) bool {
 		return !slices.Contains(have, commit+":"+name(n))
 	}), err
 }
 
 // testsWeakened notes test files of which assertions were taken away, or that are skipped now.
-func (d *Diff) testsWeakened(ctx context.Context, changed []reanchor.Change) error {
+func (d *Diff) testsWeakened(ctx context.Context, changed []git.Change) error {
 	for _, n := range changed[:min(len(changed), maxTestsRead)] {
-		var count evidence.AssertionDiff
-		was := text.FirstOf(n.From, n.Path)
+		var count AssertionDiff
+		was := plaintext.FirstOf(n.From, n.Path)
 		if err := d.changedLines(ctx, []string{was, n.Path}, count.Line); err != nil {
 			d.Result.Note("tests", was+" was changed too much to be compared: "+err.Error())
-		} else if issue := count.Issue(); strings.HasPrefix(issue, evidence.OtherAssertion) {
+		} else if issue := count.Issue(); strings.HasPrefix(issue, OtherAssertion) {
 			if !d.either(n, namesTest) {
 				d.note(n.Path, was, issue)
 			}
@@ -221,11 +219,11 @@ func (d *Diff) changedLines(ctx context.Context, paths []string, visit func(line
 	for _, p := range slices.Compact(paths) {
 		args = append(args, ":(literal,top)"+p)
 	}
-	out, err := d.Repo.Run(ctx, reanchor.Call{Args: args, Limit: 4 << 20})
+	out, err := d.Repo.Run(ctx, git.Call{Args: args, Limit: 4 << 20})
 	if err != nil {
 		return err
 	}
-	evidence.EachChangedLine(string(out), visit)
+	EachChangedLine(string(out), visit)
 	return nil
 }
 

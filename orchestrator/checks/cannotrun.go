@@ -12,11 +12,10 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/epic/globs"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
+	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/evidence"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // CannotRun returns text that says why a check could not run at all on a commit, and what a person can do about it, when no
@@ -25,16 +24,16 @@ import (
 // failure is ordinary.
 func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
 	f := newFinder(ctx, r, check, base)
-	what := evidence.FindMissing(run)
+	what := changes.FindMissing(run)
 	why := ""
 	switch what.Kind {
-	case evidence.MissingProgram:
+	case changes.MissingProgram:
 		if !strings.Contains(check.Run, "PATH=") {
 			why = whyProgram(f, what.Name, check.Run)
 		}
-	case evidence.MissingFile, evidence.NotExecutable:
+	case changes.MissingFile, changes.NotExecutable:
 		why = whyFile(f, what)
-	case evidence.MissingModule, evidence.MissingTool:
+	case changes.MissingModule, changes.MissingTool:
 		why = whyModule(f, what)
 	}
 	if why == "" {
@@ -46,17 +45,17 @@ func (r *Runner) CannotRun(ctx context.Context, check Check, run attempts.CheckR
 // Uninstalled returns text that says which module a check lacks that the work has made a dependency, and what a person can set: nothing
 // installs it in task checkouts. It is "" where set-up commands may do that.
 func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.CheckRun, head string) string {
-	what := evidence.FindMissing(run)
-	if what.Kind != evidence.MissingModule || len(r.Options.Worktree.Setup) > 0 {
+	what := changes.FindMissing(run)
+	if what.Kind != changes.MissingModule || len(r.Options.Worktree.Setup) > 0 {
 		return ""
 	}
 	return whyModule(newFinder(ctx, r, check, head), what)
 }
 
 // words matches the words of a command that may name a program.
-var words = lazyregexp.New(`[\w.+-]+`)
+var words = pattern.New(`[\w.+-]+`)
 
-var changeDir = lazyregexp.New(`\bcd ([\w./-]+)`)
+var changeDir = pattern.New(`\bcd ([\w./-]+)`)
 
 func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
 	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
@@ -105,10 +104,10 @@ func whyUninstalled(f finder, name, manifest string) string {
 }
 
 // whyFile is about one that is not there, or not executable.
-func whyFile(f finder, what evidence.Missing) string {
+func whyFile(f finder, what changes.Missing) string {
 	name := f.inside(what.Name)
 	if path.IsAbs(name) {
-		if what.Kind == evidence.MissingFile && !onDisk(name) {
+		if what.Kind == changes.MissingFile && !onDisk(name) {
 			return name + " is not on this machine: install it, or change the check"
 		}
 		return ""
@@ -119,12 +118,12 @@ func whyFile(f finder, what evidence.Missing) string {
 		case f.declared(in):
 			return ""
 		case f.committed(in):
-			if what.Kind == evidence.NotExecutable {
+			if what.Kind == changes.NotExecutable {
 				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
 			}
 			return "" // an interpreter of another folder, or some file that it names
 		case f.users(in) && !f.apart:
-			if what.Kind == evidence.NotExecutable {
+			if what.Kind == changes.NotExecutable {
 				return in + " is not executable: chmod +x " + in
 			}
 			return ""
@@ -170,7 +169,7 @@ func (f finder) topIgnored(in string) string {
 }
 
 // whyModule is about a package of node or python.
-func whyModule(f finder, what evidence.Missing) string {
+func whyModule(f finder, what changes.Missing) string {
 	for _, dir := range f.dirs {
 		pkg := packageOf(what.Name)
 		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
@@ -187,7 +186,7 @@ func whyModule(f finder, what evidence.Missing) string {
 			return why
 		}
 	}
-	if what.Kind == evidence.MissingTool && slices.Contains(pythonTools, what.Name) {
+	if what.Kind == changes.MissingTool && slices.Contains(pythonTools, what.Name) {
 		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
 	}
 	return ""
@@ -252,7 +251,8 @@ func (f finder) declared(name string) bool {
 	for i := range f.r.Options.Epic.Tasks {
 		for _, file := range f.r.Options.Epic.Tasks[i].Files {
 			base := path.Base(file)
-			if globs.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file, "/"+name+"/") {
+			if pattern.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file,
+				"/"+name+"/") {
 				return true
 			}
 		}
@@ -285,7 +285,7 @@ func (f finder) isFolder(in string) bool {
 func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }
 
 func (f finder) text(in string) string {
-	out, err := f.r.Home.Run(f.ctx, reanchor.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
+	out, err := f.r.Home.Run(f.ctx, git.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
 	if err != nil {
 		return ""
 	}
@@ -293,7 +293,7 @@ func (f finder) text(in string) string {
 }
 
 func (f finder) git(args ...string) bool {
-	_, err := f.r.Home.Run(f.ctx, reanchor.Call{Args: args})
+	_, err := f.r.Home.Run(f.ctx, git.Call{Args: args})
 	return err == nil
 }
 

@@ -1,6 +1,11 @@
-// Package checks runs acceptance commands and says what their results mean: whether a check has passed, failed or said nothing,
-// whether it failed before the work as well, and what it lacks when it cannot run at all. Results on a tree are remembered. Where
-// a check is run (in a slot, in the user's checkout) is for the caller to say.
+// Package checks runs acceptance commands, interprets their results, keeps the known results of a tree, and finds completed tasks whose
+// checks fail on all that has landed.
+//
+// check.go runs acceptance commands and says what their results mean: whether a check has passed, failed or said nothing, whether it
+// failed before the work as well, and what it lacks when it cannot run at all. Results on a tree are remembered. Where a check is run (in
+// a slot, in the user's checkout) is for the caller to say.
+//
+// regression.go finds the completed tasks whose checks fail on all that has landed, as later work has broken them.
 package checks
 
 import (

@@ -2,13 +2,13 @@ package checks
 
 import (
 	"relay/attempts"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // Lines in which test programs say that they ran no test; go test says it for each package, and names those that ran some.
 var (
-	noTests   = lazyregexp.New(`(?m)\[no test files\]|\[no tests to run\]|^No tests found|\bno tests ran\b|^\s+0 passing\b|^(#|ℹ) tests 0$|^(\[\w+\] )?Tests run: 0,|No tests to run|No test (is available|matches)|^test result: ok\. 0 passed; 0 failed|^Ran 0 tests`)
-	someTests = lazyregexp.New(`(?m)^ok\s+\S+\s+(\(cached\)|[\d.]+s)(\s+coverage: .*% of statements(?: in \S+)?)?\s*$|^DONE [1-9]\d* tests|"Action":"pass","Package":"[^"]*","Test"`)
+	noTests   = pattern.New(`(?m)\[no test files\]|\[no tests to run\]|^No tests found|\bno tests ran\b|^\s+0 passing\b|^(#|ℹ) tests 0$|^(\[\w+\] )?Tests run: 0,|No tests to run|No test (is available|matches)|^test result: ok\. 0 passed; 0 failed|^Ran 0 tests`)
+	someTests = pattern.New(`(?m)^ok\s+\S+\s+(\(cached\)|[\d.]+s)(\s+coverage: .*% of statements(?: in \S+)?)?\s*$|^DONE [1-9]\d* tests|"Action":"pass","Package":"[^"]*","Test"`)
 )
 
 // ranNoTest reports whether the output of a command says that it ran no test, and nothing in it says that it ran one.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/telling"
+	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
+	"relay/runners/command"
 	"relay/runners/process"
-	"relay/runners/shell"
 )
 
 // Result is the result of a check on a tree.
@@ -50,7 +50,7 @@ func (r Result) State() verdict.State {
 }
 
 // Unknown reports whether the result of a command is unknown: that proves nothing, and is not the agent's fault.
-func Unknown(r shell.Report) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
+func Unknown(r command.ShellReport) bool { return r.Exit.Lost || r.Exit.Stopped && !r.TimedOut }
 
 // TooMuch returns text that says which limit a command has passed.
 func TooMuch(flooded bool, wall time.Duration) string {
@@ -67,7 +67,7 @@ func Difference(before, after Result) string {
 	switch worse := Worse(before, after); {
 	case worse != "":
 		return worse
-	case len(telling.Tests(after.Run.Tail)) > 0 && len(telling.Tests(before.Run.Tail)) > 0, now.FewerFailed(was):
+	case len(plaintext.TellingTests(after.Run.Tail)) > 0 && len(plaintext.TellingTests(before.Run.Tail)) > 0, now.FewerFailed(was):
 		return ""
 	case before.Run.ExitCode == after.Run.ExitCode && attempts.Normalise(before.Run.Tail) == attempts.Normalise(after.Run.Tail):
 		return ""
@@ -85,11 +85,11 @@ func Worse(before, after Result) string {
 	if was.Failed > 0 && now.MoreFailed(was) {
 		return fmt.Sprintf(", and with more tests: %d failed before, %d do now", was.Failed, now.Failed)
 	}
-	known := telling.Tests(before.Run.Tail)
+	known := plaintext.TellingTests(before.Run.Tail)
 	if len(known) == 0 || max(len(before.Run.Tail), len(after.Run.Tail)) > fullTail {
 		return ""
 	}
-	added := slices.DeleteFunc(telling.Tests(after.Run.Tail), func(name string) bool { return slices.Contains(known, name) })
+	added := slices.DeleteFunc(plaintext.TellingTests(after.Run.Tail), func(name string) bool { return slices.Contains(known, name) })
 	if len(added) == 0 {
 		return ""
 	}

@@ -13,19 +13,19 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/telling"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/reanchor"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/process"
-	"relay/runners/shell"
 )
 
 // Runner runs the acceptance commands of a run.
 type Runner struct {
 	Options *engine.LocalOptions
-	Home    *reanchor.Git // the user's own checkout
+	Home    *git.Repo // the user's own checkout
 	Emit    func(engine.Event)
 	Now     func() time.Time
 	Env     func(a engine.Attempt, ofEpic bool) []string // of a command; ofEpic: it is not about a task
@@ -67,7 +67,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 		r.Emit(engine.Event{Task: at.Attempt.Task.ID, Kind: engine.KindChecking, Detail: runners.Event{Text: check.Name + " on the merged tree"}})
 	}
 	log := filepath.Join(at.Logs, check.Key()+check.Occasion+".log")
-	if err := attemptfiles.MakeRoom(r.Options.Dir, log); err != nil {
+	if err := relayfiles.MakeRoom(r.Options.Dir, log); err != nil {
 		return Result{}, err
 	}
 	env := r.Env(at.Attempt, check.OfEpic)
@@ -78,7 +78,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 		env = uncached(env)
 	}
 	start := r.Now()
-	report, err := shell.Run(ctx, r.Options.Supervisor, shell.Request{
+	report, err := command.RunShell(ctx, r.Options.Supervisor, command.ShellRequest{
 		Mark: at.Attempt.Mark(), Dir: at.Dir, Run: check.Run, Log: log, Env: env,
 		Wall: wall(r, check), StopGrace: r.Options.Limits.StopGrace, Cap: r.Options.Limits.OutputCap,
 	})
@@ -188,7 +188,7 @@ func Said(log string) []string {
 		return nil
 	}
 	defer f.Close()
-	lines, _ := telling.Read(f) // what was read says something too
+	lines, _ := plaintext.ReadTelling(f) // what was read says something too
 	return lines
 }
 
@@ -229,7 +229,7 @@ func (r *Runner) Briefly(check Check, s Result) string {
 	if len(s.Said) < 2 {
 		return ""
 	}
-	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, []string{telling.Best(s.Said)})
+	return why(r, check, s, process.Exit{Code: s.Run.ExitCode}, []string{plaintext.MostTelling(s.Said)})
 }
 
 // TooMuch returns text that says which limit a check has passed.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
-	"relay/orchestrator/evidence"
-	"relay/reanchor"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+	"relay/orchestrator/changes"
+	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -24,18 +24,18 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 		return why
 	}
 	f := newFinder(ctx, r, check, base)
-	what := evidence.FindMissing(run)
+	what := changes.FindMissing(run)
 	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
 		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
 	}
 	switch what.Kind {
-	case evidence.MissingFile, evidence.NotExecutable:
+	case changes.MissingFile, changes.NotExecutable:
 		name := f.inside(what.Name)
 		if slices.ContainsFunc(f.dirs, func(dir string) bool { return f.declared(path.Join(dir, name)) }) {
 			return ""
 		}
 		return check.Name + " cannot run: there is no " + name + ", and no task names it under its files"
-	case evidence.MissingProgram:
+	case changes.MissingProgram:
 		if f.declared(what.Name) {
 			return ""
 		}
@@ -48,11 +48,11 @@ func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun
 }
 
 // shellMistake matches the messages of shells about a command that they cannot read.
-var shellMistake = lazyregexp.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
+var shellMistake = pattern.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
 
 // Files returns the paths of a commit; none if git cannot list them.
-func Files(ctx context.Context, home *reanchor.Git, commit string) []string {
-	out, _ := home.Run(ctx, reanchor.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
+func Files(ctx context.Context, home *git.Repo, commit string) []string {
+	out, _ := home.Run(ctx, git.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
 	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
 }
 
@@ -67,9 +67,9 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 	if why := misspelt(newFinder(ctx, r, check, base), check.Run, plan, files); why != "" {
 		return why
 	}
-	what, known := evidence.FindMissing(run), plan+strings.Join(files, "\n")
+	what, known := changes.FindMissing(run), plan+strings.Join(files, "\n")
 	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
-	if what.Name == "" || what.Kind == evidence.MissingFile || what.Kind == evidence.NotExecutable ||
+	if what.Name == "" || what.Kind == changes.MissingFile || what.Kind == changes.NotExecutable ||
 		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
 		return ""
 	}
@@ -100,7 +100,7 @@ func mentions(text, word string) bool {
 }
 
 // oneLetter matches two paths that differ in a letter inside of a word or in a folder, as BEFORE<GOT>WANTED|AFTER.
-var oneLetter = lazyregexp.New(`(?i)([a-z]{3}<[a-z]?>[a-z]?\|[a-z]|[a-z]{2}<[a-z]?>[a-z]?\|[a-z]{2}|[a-z]{4}<[a-z]?>[a-z]?\|.*/)`)
+var oneLetter = pattern.New(`(?i)([a-z]{3}<[a-z]?>[a-z]?\|[a-z]|[a-z]{2}<[a-z]?>[a-z]?\|[a-z]{2}|[a-z]{4}<[a-z]?>[a-z]?\|.*/)`)
 
 // slip reports whether a path is another one with a slip of the keyboard: two letters in the wrong order, or one letter too many, too few
 // or wrong, in a folder or inside a word. parse.go and parser.go are two files as a rule.

@@ -1,5 +1,13 @@
-// Package collect gathers what an attempt's agent made: it commits what the agent left uncommitted, observes what there is of work, and
-// keeps what does not land. It observes and does not judge.
+// Package collect finds an agent's work wherever it is in the slot, commits, observes and keeps it, and keeps account of the attempt for
+// the ledger and for further turns.
+//
+// collect.go gathers what an attempt's agent made: it commits what the agent left uncommitted, observes what there is of work, and keeps
+// what does not land. It observes and does not judge.
+//
+// account.go keeps the account of an attempt: what the ledger will record of it, and what its further turns need to know. It is pure:
+// what the evidence means is for package verdict.
+//
+// facts.go records of an attempt what runners and git tell: what the agent says of its work.
 package collect
 
 import (
@@ -11,21 +19,16 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/globs"
-	"relay/orchestrator/account"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/facts"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/nested"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/merge"
-	"relay/orchestrator/steering"
-	"relay/orchestrator/text"
+	"relay/orchestrator/provision"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
@@ -33,18 +36,18 @@ import (
 type Work struct {
 	Attempt  *engine.Attempt
 	Options  *engine.LocalOptions
-	Files    attemptfiles.Files
+	Files    relayfiles.Files
 	Evidence *verdict.Evidence
-	State    *account.State
+	State    *Account
 
 	Tree    *worktree.Tree
-	Repo    *reanchor.Git
+	Repo    *git.Repo
 	InUsers bool                                    // it is the user's own checkout
 	Theirs  func(ctx context.Context) (bool, error) // reports whether a person has committed since the run of the attempt was killed
 }
 
 // Commit commits what the agent left, and lists what git says was changed.
-func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
+func (wk *Work) Commit(ctx context.Context) ([]git.Change, error) {
 	f, w, tree := wk.State, wk.Evidence.Work, wk.Tree
 	f.Changes, f.MoreChanges, f.Receipt.FilesChanged = nil, 0, nil
 	if err := tree.Runner().Unlock(); err != nil {
@@ -83,7 +86,7 @@ func (wk *Work) Commit(ctx context.Context) ([]reanchor.Change, error) {
 func halfDone(ctx context.Context, wk *Work) (err error) {
 	w := wk.Evidence.Work
 	if w.HalfDone = wk.Tree.Repo.Operation(); w.HalfDone == "" {
-		w.Unmerged, err = gitcmd.Unmerged(ctx, wk.Tree.Repo)
+		w.Unmerged, err = git.Unmerged(ctx, wk.Tree.Repo)
 	}
 	return err
 }
@@ -125,25 +128,25 @@ func onBranch(ctx context.Context, wk *Work) error {
 }
 
 // list fills in what git says of each changed file.
-func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
+func (wk *Work) list(ctx context.Context) ([]git.Change, error) {
 	f, repo := wk.State, wk.Repo
 	names, err := repo.Names(ctx, wk.Attempt.Base, f.Head)
-	var many *reanchor.TooManyError
+	var many *git.TooManyError
 	switch {
-	case errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch):
+	case errors.As(err, &many) || errors.Is(err, git.ErrTooMuch):
 		wk.Evidence.Work.TooLarge = err.Error() // what cannot be listed cannot be held against the protected paths
 	case err != nil:
 		return nil, err
 	}
 	all := names
 	names = withoutRecords(ctx, wk, names)
-	stat, lines, err := repo.StatLines(ctx, wk.Attempt.Base, f.Head, facts.MostChanges)
+	stat, lines, err := repo.StatLines(ctx, wk.Attempt.Base, f.Head, MostChanges)
 	f.Receipt.DiffStat = strings.TrimSpace(stat)
 	unlisted := 0
 	if many != nil {
 		unlisted = many.Rest
 	}
-	f.Changes, f.MoreChanges = facts.Changes(names, lines, unlisted)
+	f.Changes, f.MoreChanges = FileChanges(names, lines, unlisted)
 	if err := findRepositories(ctx, wk, names); err != nil {
 		return nil, err
 	}
@@ -155,26 +158,26 @@ func (wk *Work) list(ctx context.Context) ([]reanchor.Change, error) {
 }
 
 // withoutRecords leaves out of the changes of an attempt what of relay's records the agent has committed: they are not its work.
-func withoutRecords(ctx context.Context, wk *Work, names []reanchor.Change) []reanchor.Change {
+func withoutRecords(ctx context.Context, wk *Work, names []git.Change) []git.Change {
 	if wk.Tree.Records == nil {
 		return names
 	}
-	return slices.DeleteFunc(slices.Clone(names), func(n reanchor.Change) bool {
-		return wk.Tree.User.Also(n.Path) || n.Path == recordfiles.Ledger && recordfiles.Between(ctx, wk.Repo, wk.Attempt.Base, wk.State.Head)
+	return slices.DeleteFunc(slices.Clone(names), func(n git.Change) bool {
+		return wk.Tree.User.Also(n.Path) || n.Path == worktree.LedgerFile && worktree.Between(ctx, wk.Repo, wk.Attempt.Base, wk.State.Head)
 	})
 }
 
 // findRepositories sees whether another repository was put into the commits, or a commit of a submodule that only this checkout has.
-func findRepositories(ctx context.Context, wk *Work, names []reanchor.Change) error {
+func findRepositories(ctx context.Context, wk *Work, names []git.Change) error {
 	tree, w := wk.Tree, wk.Evidence.Work
-	repository, submodule, leave, err := nested.Foreign(ctx, tree.Repo, wk.State.Head, names, !wk.InUsers)
-	w.Repository, w.Submodule = text.FirstOf(w.Repository, repository), text.FirstOf(w.Submodule, submodule)
+	repository, submodule, leave, err := worktree.ForeignNested(ctx, tree.Repo, wk.State.Head, names, !wk.InUsers)
+	w.Repository, w.Submodule = plaintext.FirstOf(w.Repository, repository), plaintext.FirstOf(w.Submodule, submodule)
 	tree.Leave(leave...)
 	return err
 }
 
 // recordUserFiles records files of the user's own that an agent has put into its commits.
-func recordUserFiles(wk *Work, names []reanchor.Change) {
+func recordUserFiles(wk *Work, names []git.Change) {
 	var paths []string
 	for _, n := range names {
 		if n.Code == "A" && wk.Tree.User.Has(n.Path) {
@@ -182,7 +185,7 @@ func recordUserFiles(wk *Work, names []reanchor.Change) {
 		}
 	}
 	if len(paths) > 0 {
-		wk.State.Note("untracked", "the agent committed "+text.Listed(paths)+", which you had not")
+		wk.State.Note("untracked", "the agent committed "+plaintext.Listed(paths)+", which you had not")
 	}
 }
 
@@ -241,8 +244,8 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 		return false, nil, nil
 	}
 	names, err := wk.Repo.Names(ctx, wk.Attempt.Base, wk.State.AgentHead)
-	var many *reanchor.TooManyError
-	if errors.As(err, &many) || errors.Is(err, reanchor.ErrTooMuch) {
+	var many *git.TooManyError
+	if errors.As(err, &many) || errors.Is(err, git.ErrTooMuch) {
 		return true, nil, nil
 	}
 	for _, n := range names {
@@ -257,7 +260,7 @@ func committedFiles(ctx context.Context, wk *Work) (yes bool, deleted []string, 
 func (wk *Work) keepLeft(ctx context.Context) error {
 	f := wk.State
 	if out := wk.Evidence.Work.LeftOut; len(out) > 0 {
-		f.Note("left", "relay did not commit "+text.Listed(out)+", as the task does not name "+text.Verb(len(out), "it", "them"))
+		f.Note("left", "relay did not commit "+plaintext.Listed(out)+", as the task does not name "+plaintext.Verb(len(out), "it", "them"))
 	}
 	all := slices.Concat(f.Left, f.PutBack)
 	if len(all) == 0 {
@@ -276,7 +279,7 @@ func (wk *Work) keepLeft(ctx context.Context) error {
 	}
 	f.Receipt.Kept = append(f.Receipt.Kept, ref)
 	if len(f.Left) > 0 {
-		f.Note("left", text.Listed(f.Left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
+		f.Note("left", plaintext.Listed(f.Left)+" was left uncommitted, and is not part of the work: it is kept in "+ref)
 	}
 	if !wk.InUsers { // checks run elsewhere, and a further turn of the agent may need what it has made
 		return nil
@@ -293,13 +296,13 @@ func (wk *Work) Protected() []string {
 func (wk *Work) Protects() func(path string) bool {
 	patterns := wk.Protected()
 	return func(p string) bool {
-		return slices.ContainsFunc(patterns, func(glob string) bool { return globs.Covers(glob, p) })
+		return slices.ContainsFunc(patterns, func(glob string) bool { return pattern.Covers(glob, p) })
 	}
 }
 
 // LookAtDiff sees what the work shows beside itself: changes of protected files, which are taken back so that the next attempt can
 // continue from the rest, tests that are gone or prove less, files that decide what checks say.
-func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
+func (wk *Work) LookAtDiff(ctx context.Context, names []git.Change) error {
 	f, w := wk.State, wk.Evidence.Work
 	f.Found, f.Receipt.WeakerTests = changes.Found{}, nil
 	stands := verdict.Stands(wk.Evidence)
@@ -309,11 +312,11 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	}
 	w.Protected = changes.ProtectedHits(wk.Protected(), names)
 	w.Protected = slices.DeleteFunc(w.Protected, func(p string) bool {
-		return gitcmd.Converted(ctx, wk.Tree.Repo, p, wk.Attempt.Base, f.Head)
+		return worktree.Converted(ctx, wk.Tree.Repo, p, wk.Attempt.Base, f.Head)
 	})
 	if len(w.Protected) > 0 {
 		w.LeftProtected = f.PutBack
-		ctx, cancel := gitcmd.Uninterrupted(ctx)
+		ctx, cancel := git.Uninterrupted(ctx)
 		defer cancel()
 		head, err := wk.Tree.Withdraw(ctx, wk.Attempt.Base, merge.LeftMessage(wk.Options, *wk.Attempt), wk.Protects())
 		if err == nil {
@@ -334,7 +337,8 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 	changes.NoteLinks(&f.Result, wk.Repo.Root(), names)
 	changes.NoteSettings(&f.Result, wk.Options, names)
 	diff := changes.Diff{
-		Repo: wk.Repo, Plan: wk.Options.Epic, Task: &wk.Attempt.Task, Base: wk.Attempt.Base, Head: f.Head, Names: names, Steers: steering.Matches,
+		Repo: wk.Repo, Plan: wk.Options.Epic, Task: &wk.Attempt.Task, Base: wk.Attempt.Base, Head: f.Head, Names: names,
+		Steers: provision.IsSteering,
 		Result: &f.Result,
 	}
 	if err := errors.Join(diff.Look(ctx), lookForUnasked(ctx, wk, names)); err != nil {
@@ -358,7 +362,7 @@ func (wk *Work) LookAtDiff(ctx context.Context, names []reanchor.Change) error {
 func (wk *Work) LeftProtected() {
 	own := slices.DeleteFunc(slices.Clone(wk.State.PutBack), func(p string) bool { return slices.Contains(wk.State.Written, p) })
 	if wk.Evidence.Work.LeftProtected = own; len(own) == 0 && len(wk.State.PutBack) > 0 {
-		wk.State.Note("tamper", text.Listed(wk.State.PutBack)+", which is protected, was left changed, as by the checks; relay put it back")
+		wk.State.Note("tamper", plaintext.Listed(wk.State.PutBack)+", which is protected, was left changed, as by the checks; relay put it back")
 	}
 }
 
@@ -385,7 +389,7 @@ func (wk *Work) Keep(ctx context.Context) error {
 	f := wk.State
 	if f.Head != "" && f.Head != wk.Attempt.Base {
 		// For a relay that finds the attempt open and put back: without it the work is where it was kept, and no more.
-		_ = wk.Files.Note(wk.Options.Dir, attemptfiles.KeptName, f.Head)
+		_ = wk.Files.Note(wk.Options.Dir, relayfiles.KeptName, f.Head)
 		if err := wk.salvage(ctx, wk.Ref(), f.Head); err == nil {
 			f.Receipt.Salvage = wk.Ref()
 		} else { // an agent can stand in the way of a name; the patch has the work too
@@ -424,7 +428,7 @@ func keepBranch(ctx context.Context, wk *Work) error {
 const patchCap = 64 << 20
 
 func writePatch(ctx context.Context, wk *Work) error {
-	if err := attemptfiles.MakeRoom(wk.Options.Dir, wk.Files.Patch); err != nil {
+	if err := relayfiles.MakeRoom(wk.Options.Dir, wk.Files.Patch); err != nil {
 		return err
 	}
 	file, err := os.OpenFile(wk.Files.Patch, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 )
@@ -139,7 +139,7 @@ func asked(t *epic.Task, p string) bool {
 }
 
 // lacking matches what programs print of a file that is not there.
-var lacking = lazyregexp.New(`(?i)no such file|not found|cannot (?:find|open|access|stat|read)|does not exist|missing|ENOENT`)
+var lacking = pattern.New(`(?i)no such file|not found|cannot (?:find|open|access|stat|read)|does not exist|missing|ENOENT`)
 
 // Missed returns the first of the files that relay left out of which an output says that it is not there; "": none.
 func Missed(leftOut []string, output string) string {

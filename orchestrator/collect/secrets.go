@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/secrets"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Secret is a secret that a commit adds to a file.
@@ -18,7 +17,7 @@ func (s Secret) String() string { return s.File + " (" + s.Rule + ")" }
 
 // Search looks for secrets in the commits of a repository.
 type Search struct {
-	Repo  *reanchor.Git
+	Repo  *git.Repo
 	Rules *secrets.Redactor
 }
 
@@ -36,14 +35,14 @@ func (s Search) Commits(ctx context.Context, from, to string) ([]Secret, error) 
 func (s Search) in(ctx context.Context, base, commit string, args ...string) (found []Secret, err error) {
 	args = append([]string{"-c", "core.quotePath=false"}, args...)
 	args = append(args, "--no-color", "--no-ext-diff", "--no-textconv", "--unified=0", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/")
-	out, err := s.Repo.Run(ctx, reanchor.Call{Args: append(args, "--"), Limit: gitcmd.MaxPrinted})
+	out, err := s.Repo.Run(ctx, git.Call{Args: append(args, "--"), Limit: git.MaxPrinted})
 	if err != nil {
 		return nil, err
 	}
 	removed := ""
 	for part := range strings.SplitSeq("\n"+string(out), "\ncommit ") {
 		files := strings.Split("\n"+part, "\ndiff --git ")
-		if head := strings.Fields(files[0]); len(head) > 0 && reanchor.IsHash(head[0]) {
+		if head := strings.Fields(files[0]); len(head) > 0 && git.IsHash(head[0]) {
 			commit, removed = head[0], ""
 		}
 		for _, file := range files[1:] {
@@ -68,7 +67,7 @@ func (s Search) has(ctx context.Context, commit, text string) bool {
 	list := strings.Split(text, "\n")
 	slices.Reverse(list)
 	line := slices.MaxFunc(list, func(a, b string) int { return len(a) - len(b) })
-	_, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"grep", "-q", "-F", "-e", line, commit, "--"}})
+	_, err := s.Repo.Run(ctx, git.Call{Args: []string{"grep", "-q", "-F", "-e", line, commit, "--"}})
 	return err == nil && len(line) >= 16
 }
 

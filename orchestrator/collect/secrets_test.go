@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/orchestrator/repotest"
 	"relay/orchestrator/secrets"
+	"relay/reanchor/git/repotest"
 )
 
 // The base has a private key. The same key elsewhere was there, another one is found, whatever lines all keys of its kind have in common.

@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"relay/orchestrator/git/slot"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // CommitStrays commits the work as [Work.Commit] does, and takes it from where in the slot the agent left it if its branch has none; other
 // asks for the next work that the agent left, in place of what is on the branch.
-func CommitStrays(ctx context.Context, wk *Work, strays *slot.Strays, other bool) (names []reanchor.Change, err error) {
+func CommitStrays(ctx context.Context, wk *Work, strays *slot.Strays, other bool) (names []git.Change, err error) {
 	take := strays.Home
 	if other {
 		take = strays.Next

@@ -8,16 +8,15 @@ import (
 	"strings"
 
 	"relay/epic"
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/orchestrator/changes"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // lookForUnasked sees what the agent's own commits bring that the task does not ask for: products of tools and large files, secrets, and
 // branches of the user's that it merged. If only earlier commits of the attempt have a secret, the attempt becomes one commit without it.
-func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) error {
+func lookForUnasked(ctx context.Context, wk *Work, names []git.Change) error {
 	w, f, base := wk.Evidence.Work, wk.State, wk.Attempt.Base
 	w.Unasked, w.Secrets, w.Merged = nil, nil, nil
 	if err := errors.Join(findJunk(ctx, wk, names), findMerged(ctx, wk)); err != nil {
@@ -47,7 +46,7 @@ func lookForUnasked(ctx context.Context, wk *Work, names []reanchor.Change) erro
 }
 
 // findJunk finds products of tools and large files that the commits add.
-func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
+func findJunk(ctx context.Context, wk *Work, names []git.Change) error {
 	var added []string
 	for _, n := range names {
 		if n.Code != "D" && n.Code != "T" && !strings.Contains(n.Path, "\n") && !asked(&wk.Attempt.Task, n.Path) {
@@ -64,7 +63,7 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 	}
 	sizes := strings.Split(string(out), "\n")
 	isNew := func(p string) bool {
-		return slices.ContainsFunc(names, func(n reanchor.Change) bool { return n.Path == p && n.Code == "A" })
+		return slices.ContainsFunc(names, func(n git.Change) bool { return n.Path == p && n.Code == "A" })
 	}
 	for i, p := range added {
 		size, _ := strconv.ParseInt(sizes[min(i, len(sizes)-1)], 10, 64) // a missing object has none
@@ -86,14 +85,14 @@ func findJunk(ctx context.Context, wk *Work, names []reanchor.Change) error {
 
 // Files that people read, and words of a task that asks for such.
 var (
-	document  = lazyregexp.New(`(?i)(^|/)(docs?/.*|[^/]*\.(md|mdx|rst|adoc)|(readme|changelog|license)(\.txt)?)$`)
-	documents = lazyregexp.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b|\b(page|article|post|guide|tutorial|manual|notes?|text)s?\b|translat|describe|write[- ]?up`)
+	document  = pattern.New(`(?i)(^|/)(docs?/.*|[^/]*\.(md|mdx|rst|adoc)|(readme|changelog|license)(\.txt)?)$`)
+	documents = pattern.New(`(?i)\bdocs?\b|document|readme|changelog|licen[cs]e|\.(md|rst|adoc)\b|\b(page|article|post|guide|tutorial|manual|notes?|text)s?\b|translat|describe|write[- ]?up`)
 )
 
 // onlyDocuments reports whether an attempt has changed only files that people read, and its task neither asks for that nor has a criterion.
-func onlyDocuments(t *epic.Task, names []reanchor.Change) bool {
+func onlyDocuments(t *epic.Task, names []git.Change) bool {
 	return len(t.Criteria) == 0 && !documents.MatchString(t.Title+"\n"+t.Description+"\n"+strings.Join(t.Files, "\n")) &&
-		!slices.ContainsFunc(names, func(n reanchor.Change) bool {
+		!slices.ContainsFunc(names, func(n git.Change) bool {
 			return !document.MatchString(n.Path) || changes.IsCode(n) || asked(t, n.Path)
 		})
 }
@@ -107,7 +106,7 @@ func findMerged(ctx context.Context, wk *Work) error {
 		"--merged="+wk.State.Head, "--no-merged="+wk.Attempt.Base, "refs/remotes/origin")
 	for line := range strings.Lines(string(merged)) {
 		commit, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name != "relay/"+wk.Options.Epic.ID && gitcmd.Has(ctx, wk.Tree.Home, commit) {
+		if name != "relay/"+wk.Options.Epic.ID && git.Has(ctx, wk.Tree.Home, commit) {
 			wk.Evidence.Work.Merged = append(wk.Evidence.Work.Merged, name)
 		}
 	}

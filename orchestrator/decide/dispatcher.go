@@ -7,11 +7,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 )
 
 // Dispatcher gives each worker its next task and the runner that shall do it.
@@ -56,7 +54,7 @@ type Choice struct {
 
 // Decide returns the task that shall start at now, or what to wait for, or neither when nothing more can start. It depends only on the
 // log, so a replay repeats it. The caller holds Mu.
-func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err error) {
+func (d *Dispatcher) Decide(now limits.Instant) (next Choice, wait *Waiting, err error) {
 	none := Choice{Index: -1}
 	d.State.steps.free = nil
 	if d.limits.Stopped.Reason != "" || d.limits.Exhausted() { // whatever tasks are ready
@@ -88,7 +86,7 @@ func (d *Dispatcher) Decide(now clock.Instant) (next Choice, wait *Waiting, err 
 }
 
 // Begin starts a task that was chosen. The caller holds Mu.
-func (d *Dispatcher) Begin(next Choice, now clock.Instant) *Job {
+func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
 	i, reason := next.Index, ""
 	if d.State.Plan.MissingReviewers(i) == nil {
 		reason = d.switchReason(i, next.Runner, now)
@@ -102,7 +100,7 @@ func (d *Dispatcher) Begin(next Choice, now clock.Instant) *Job {
 }
 
 // nothingReady returns what a worker waits for when no task is ready, or nil when no more can become ready. The caller holds Mu.
-func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
+func (d *Dispatcher) nothingReady(now limits.Instant) *Waiting {
 	wait := &Waiting{Changed: d.State.Changed}
 	switch {
 	case d.State.Plan.CountRunning() > 0:
@@ -115,7 +113,7 @@ func (d *Dispatcher) nothingReady(now clock.Instant) *Waiting {
 }
 
 // retried has everybody look again at once, as tasks are ready again. The caller holds Mu.
-func retried(s *State, now clock.Instant) {
+func retried(s *State, now limits.Instant) {
 	s.Step(now, attempts.Step{Kind: attempts.StepRetried})
 	s.Announce()
 }
@@ -126,7 +124,7 @@ const tasksPerJobUnreviewed = 2
 
 // choose returns the task to start now, and its runner: "" when no runner is needed. A review that can be held goes
 // before new work. The caller holds Mu.
-func (d *Dispatcher) choose(now clock.Instant) (i int, runner string) {
+func (d *Dispatcher) choose(now limits.Instant) (i int, runner string) {
 	able := func(i int, names []string) (int, bool) {
 		return d.State.Pool.Review(d.State.Plan.Task(i).ID, names, now)
 	}
@@ -164,7 +162,7 @@ func (d *Dispatcher) wanted() []string {
 
 // reviewedRunner returns the runner for a task that lacks only a review: the one that did the work, if it may be asked, else
 // another one.
-func (d *Dispatcher) reviewedRunner(i int, now clock.Instant) string {
+func (d *Dispatcher) reviewedRunner(i int, now limits.Instant) string {
 	task := d.State.Plan.Task(i)
 	last := ""
 	if earlier := d.State.store.Task(task.ID).Attempts; len(earlier) > 0 {
@@ -174,11 +172,11 @@ func (d *Dispatcher) reviewedRunner(i int, now clock.Instant) string {
 		return last
 	}
 	other, _, _ := d.State.Pool.Pick(task.ID, task.Runner, now)
-	return text.FirstOf(other, last)
+	return plaintext.FirstOf(other, last)
 }
 
 // askRunners tells the pool which runner, or which reviewers, a task that begins asks. The caller holds Mu.
-func (d *Dispatcher) askRunners(i int, runner string, now clock.Instant) {
+func (d *Dispatcher) askRunners(i int, runner string, now limits.Instant) {
 	task := d.State.Plan.Task(i).ID
 	lacking := d.State.Plan.MissingReviewers(i)
 	if lacking == nil {
@@ -191,23 +189,23 @@ func (d *Dispatcher) askRunners(i int, runner string, now clock.Instant) {
 
 // switchReason returns, in words, why a task goes to another runner than the task before it, or than its own last attempt; "" if it does
 // not. The caller holds Mu.
-func (d *Dispatcher) switchReason(i int, to string, now clock.Instant) string {
+func (d *Dispatcher) switchReason(i int, to string, now limits.Instant) string {
 	from := ""
 	task := d.State.Plan.Task(i)
 	if task.Runner == "" {
-		from = text.FirstOf(d.State.lastRunner, d.State.Pool.Order[0])
+		from = plaintext.FirstOf(d.State.lastRunner, d.State.Pool.Order[0])
 		d.State.runnerBefore, d.State.lastRunner = d.State.lastRunner, to
 	}
 	if from == "" || from == to {
 		from = to
 		if earlier := d.State.store.Task(task.ID).Attempts; len(earlier) > 0 {
-			from = text.FirstOf(earlier[len(earlier)-1].Runner, to)
+			from = plaintext.FirstOf(earlier[len(earlier)-1].Runner, to)
 		}
 	}
 	if from == to {
 		return ""
 	}
-	return d.State.Pool.SwitchReason(from, to, now, text.Clock)
+	return d.State.Pool.SwitchReason(from, to, now, plaintext.LocalTime)
 }
 
 // NoRunnerError means that no agent CLI is left that could work.
@@ -221,12 +219,12 @@ func (e *NoRunnerError) Error() string {
 	if e.Runner == "" {
 		return "no usable runner: none is configured"
 	}
-	return "no usable runner: " + e.Runner + text.After(e.Why)
+	return "no usable runner: " + e.Runner + plaintext.Because(e.Why)
 }
 
 // idle returns what a worker waits for when tasks are ready and no runner may be asked for any of them; nothing when the worker
 // is to end. It returns a *NoRunnerError if no runner is left in this run.
-func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
+func (d *Dispatcher) idle(now limits.Instant) (Choice, *Waiting, error) {
 	none := Choice{Index: -1}
 	name, at := d.opens(now)
 	wait := &Waiting{Changed: d.State.Changed}
@@ -241,22 +239,22 @@ func (d *Dispatcher) idle(now clock.Instant) (Choice, *Waiting, error) {
 		return none, wait, nil
 	}
 	if name != "" && d.limits.pointless(at, now) {
-		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, text.Clock(at.Day), text.After(d.State.Pool.Why(name)), text.Clock(d.limits.Deadline.Day))
-		return none, nil, d.limits.stop(now, ending.Deadline, why)
+		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, plaintext.LocalTime(at.Day), plaintext.Because(d.State.Pool.Why(name)), plaintext.LocalTime(d.limits.Deadline.Day))
+		return none, nil, d.limits.stop(now, Deadline, why)
 	}
 	if name != "" {
 		what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.State.Pool.Why(name)}
-		return none, wait, d.waiter.notifyWaiting(now, updates.Waiting, "", what)
+		return none, wait, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
 	}
 	if name, yes := d.State.Pool.Hopeless("", d.State.Pool.Panel, now); yes {
-		d.State.Step(now, attempts.Step{Kind: attempts.StepStopped, For: string(ending.NoRunner), Runner: name})
+		d.State.Step(now, attempts.Step{Kind: attempts.StepStopped, For: string(NoRunner), Runner: name})
 		return none, nil, &NoRunnerError{Runner: name, Outcome: d.State.Pool.Last(name), Why: d.State.Pool.Why(name)}
 	}
 	return none, nil, nil
 }
 
 // opens returns the first runner that may be asked for a ready task, and when; "" if none is left for any.
-func (d *Dispatcher) opens(now clock.Instant) (name string, at clock.Deadline) {
+func (d *Dispatcher) opens(now limits.Instant) (name string, at limits.Deadline) {
 	asked := make(map[string]bool)
 	for i := range d.State.Plan.Ready() {
 		task := d.State.Plan.Task(i)
@@ -267,7 +265,7 @@ func (d *Dispatcher) opens(now clock.Instant) (name string, at clock.Deadline) {
 			continue
 		}
 		var who string
-		var when clock.Deadline
+		var when limits.Deadline
 		if waits {
 			who, when = d.State.Pool.Latest(task.ID, lacking, now)
 		} else {
@@ -288,18 +286,18 @@ func (d *Dispatcher) Unable(task *epic.Task) string {
 		why, _ := d.State.Pool.Spent(task.ID, task.Runner)
 		return why
 	}
-	return name + text.After(d.State.Pool.Why(name))
+	return name + plaintext.Because(d.State.Pool.Why(name))
 }
 
 // WaitForPanel returns what to wait for until every reviewer of the whole epic may be asked; open means that they may be asked now.
 // Neither is so when that is not in this run. The caller holds Mu.
-func (d *Dispatcher) WaitForPanel(now clock.Instant) (wait *Waiting, open bool, err error) {
+func (d *Dispatcher) WaitForPanel(now limits.Instant) (wait *Waiting, open bool, err error) {
 	name, at := d.State.Pool.Latest(engine.WholeEpic, d.State.Pool.Panel, now)
 	if name == "" || at.Rest(now) <= 0 || d.limits.pointless(at, now) {
 		return nil, name != "" && at.Rest(now) <= 0, nil
 	}
 	what := attempts.Waiting{Until: at.Day.UTC(), For: name, Why: d.State.Pool.Why(name)}
-	err = d.waiter.notifyWaiting(now, updates.Waiting, engine.WholeEpic, what)
+	err = d.waiter.notifyWaiting(now, UpdateWaiting, engine.WholeEpic, what)
 	return &Waiting{Changed: d.State.Changed, Rest: at.Rest(now)}, false, err
 }
 
@@ -326,7 +324,7 @@ func (s *State) OpenAttempts() (found []OpenAttempt) {
 }
 
 // Reopen counts the attempts of a killed run as running, and returns those whose tasks are in the plan. The caller holds Mu.
-func (d *Dispatcher) Reopen(open []OpenAttempt, now clock.Instant) (reopened []OpenAttempt) {
+func (d *Dispatcher) Reopen(open []OpenAttempt, now limits.Instant) (reopened []OpenAttempt) {
 	for _, o := range open {
 		at, ok := d.State.O.Graph.Index(o.Task)
 		if !ok {
@@ -343,7 +341,7 @@ func (d *Dispatcher) Reopen(open []OpenAttempt, now clock.Instant) (reopened []O
 
 // NextOpen takes the next attempt of a killed run, or nil. It does so too when nothing new is started, as that work is paid for.
 // The caller holds Mu.
-func (d *Dispatcher) NextOpen(ctx context.Context, now clock.Instant) *Job {
+func (d *Dispatcher) NextOpen(ctx context.Context, now limits.Instant) *Job {
 	if ctx.Err() != nil || d.State.Broken != nil || len(d.State.OpenJobs) == 0 {
 		return nil
 	}
@@ -354,7 +352,7 @@ func (d *Dispatcher) NextOpen(ctx context.Context, now clock.Instant) *Job {
 }
 
 // over reports whether a person or a failure has ended the run, so that nothing more starts. The caller holds Mu.
-func (d *Dispatcher) over(ctx context.Context, now clock.Instant) bool {
+func (d *Dispatcher) over(ctx context.Context, now limits.Instant) bool {
 	over := ctx.Err() != nil || d.State.Broken != nil || d.State.Drained()
 	if over && !d.State.steps.over {
 		d.State.steps.over = true
@@ -377,11 +375,11 @@ func (d *Dispatcher) Force(s attempts.Step) {
 	case attempts.StepRetried:
 		d.State.Plan.RetryPostponed(true)
 	case attempts.StepStopped:
-		d.limits.Stopped = StopReason{ending.Reason(s.For), s.For}
+		d.limits.Stopped = StopReason{EndReason(s.For), s.For}
 	case attempts.StepExhausted:
 		d.limits.ExhaustedBy = d.limits.Budget.Exhausted()
 	default:
-		d.waiter.last = updates.Update{Runner: s.For, Until: d.State.steps.began.Add(time.Duration(s.Until))}
+		d.waiter.last = Update{Runner: s.For, Until: d.State.steps.began.Add(time.Duration(s.Until))}
 	}
 }
 

@@ -8,12 +8,10 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
-	"relay/orchestrator/updates"
 	"relay/orchestrator/verdict"
 )
 
@@ -65,33 +63,33 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
-	u := updates.Update{Runner: a.Runner, Text: text.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
+	u := Update{Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
 	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
 	switch after := verdict.Follow(f.Reported(), ended); {
 	case after.Task == verdict.TaskCompleted:
-		u.Kind, u.Text = updates.Completed, ended.Receipt.Summary
+		u.Kind, u.Text = Completed, ended.Receipt.Summary
 		if ended.Receipt.AlreadyDone {
 			u.Text = strings.TrimSuffix("it was done already: "+u.Text, ": ")
 		}
 	case after.Stopped && c.stopped(a.Task.ID):
-		u.Kind = updates.Stopped
+		u.Kind = Stopped
 	case after.Task == verdict.TaskGated:
 		detail := ended.Gate.Detail
 		if failed := ended.Receipt.ErrorSummary; f.Short != "" && failed != "" {
 			detail = strings.Replace(detail, failed, f.Short, 1)
 		}
-		gate := attempts.Gate{Reason: ended.Gate.Reason, Detail: text.FirstOf(detail, u.Text)}
-		u.Kind, u.Text = updates.Gated, gate.Text()
+		gate := attempts.Gate{Reason: ended.Gate.Reason, Detail: plaintext.FirstOf(detail, u.Text)}
+		u.Kind, u.Text = Gated, gate.Text()
 	case ended.Charged:
-		u.Kind = updates.Failed
+		u.Kind = UpdateFailed
 	case after.Task == verdict.TaskPutOff:
-		u.Kind = updates.Held
+		u.Kind = Held
 	default:
-		u.Kind = updates.Retry
+		u.Kind = Retry
 	}
 	c.state.Notify(u)
 	for _, note := range f.Notes {
-		c.state.Notify(updates.Update{Kind: updates.Note, Task: a.Task.ID, Text: note.Text})
+		c.state.Notify(Update{Kind: Note, Task: a.Task.ID, Text: note.Text})
 	}
 }
 
@@ -106,7 +104,7 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 	judged := verdict.End(f.Reported())
 	e := attempts.Ended{
 		Result: judged.Result, Outcome: f.Outcome, Charged: judged.Charged, Head: f.Head, Landed: f.Landed,
-		Model: text.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
+		Model: plaintext.FirstOf(f.Model, a.Model), Session: f.Session, Receipt: f.Receipt,
 		Changes: f.Changes, MoreChanges: f.MoreChanges, Tools: f.Tools,
 		Cause: string(f.Cause), Evidence: f.Evidence.Record(c.state.Redact.Block),
 	}
@@ -118,7 +116,7 @@ func (c *Judge) EndedEvent(a engine.Attempt, f engine.Result) attempts.Ended {
 
 // gate returns the gate that an attempt's end puts on its task, or nil if the task may be tried again. record lacks that end. The
 // caller holds Mu.
-func (c *Judge) gate(now clock.Instant, record attempts.TaskRecord, o EndedAttempt) *attempts.Gate {
+func (c *Judge) gate(now limits.Instant, record attempts.TaskRecord, o EndedAttempt) *attempts.Gate {
 	task := &o.Attempt.Task
 	standing := verdict.Standing{Record: record, NoRunner: o.Rule.spent}
 	standing.Limits = verdict.Limits{MaxAttempts: c.state.O.Limits.AttemptsFor(task), MaxUncharged: c.state.O.Limits.MaxUncharged}
@@ -224,11 +222,11 @@ type Ruling struct {
 }
 
 // rule tells the pool how an attempt's runner and reviewers did, and returns what follows. The caller holds Mu.
-func (c *Judge) rule(now clock.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule Ruling) {
+func (c *Judge) rule(now limits.Instant, a engine.Attempt, f engine.Result, e attempts.Ended) (rule Ruling) {
 	task := a.Task.ID
 	alone, last := c.isAlone(task)
 	fail := func(name string, o attempts.Outcome, why string, resetAt time.Time) {
-		fault := runnerpool.Fault{Outcome: o, Why: c.state.Redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
+		fault := limits.RunnerFault{Outcome: o, Why: c.state.Redact.Block(why), ResetAt: resetAt, Alone: alone, Last: last}
 		reviewer := c.state.Pool.Fail(name, task, fault, now)
 		if reviewer.Cooldown != nil {
 			rule.Cooldown = append(rule.Cooldown, reviewer.Cooldown)

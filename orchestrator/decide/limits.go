@@ -9,12 +9,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/breaker"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/clock"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/verdict"
 )
 
@@ -24,28 +20,31 @@ type Limits struct {
 	state  *State
 	waiter *waiter
 
-	Deadline  *clock.Deadline // nil: none
-	Stopped   StopReason      // its zero value: the run may go on
-	breaker   breaker.Breaker
-	uncharged int             // attempts that ended so in this run
-	roomUntil *clock.Deadline // how long a machine that lacks room is still waited for; nil: it has room
+	Deadline  *limits.Deadline // nil: none
+	Stopped   StopReason       // its zero value: the run may go on
+	breaker   limits.Breaker
+	uncharged int              // attempts that ended so in this run
+	roomUntil *limits.Deadline // how long a machine that lacks room is still waited for; nil: it has room
 
-	Budget      *budget.Tracker
+	Budget      *limits.Tracker
 	stops       map[string]context.CancelCauseFunc // of the attempts that run, by task
-	ExhaustedBy *budget.ExhaustedError             // nothing more is started
+	ExhaustedBy *limits.ExhaustedError             // nothing more is started
 	stopping    map[string]bool                    // of these, whom a person has stopped
 	used        map[string]attempts.Usage          // what attempts under way have told to have used, by task
 }
 
-func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
+func newLimits(s *State, w *waiter, now limits.Instant) *Limits {
 	m := &Limits{
 		state: s, waiter: w, stops: make(map[string]context.CancelCauseFunc), stopping: make(map[string]bool),
-		used:    make(map[string]attempts.Usage),
-		breaker: breaker.New(breaker.Limits{SameError: s.O.Limits.SameError, InARow: s.O.Limits.FailedInARow, Pause: s.O.Limits.BackoffMax}),
+		used: make(map[string]attempts.Usage),
+		breaker: limits.NewBreaker(limits.BreakerLimits{
+			SameError: s.O.Limits.SameError, InARow: s.O.Limits.FailedInARow,
+			Pause: s.O.Limits.BackoffMax,
+		}),
 	}
-	s.store.View(func(l *attempts.Ledger) { m.Budget = budget.New(s.O.Budget, s.O.Spent, l) })
+	s.store.View(func(l *attempts.Ledger) { m.Budget = limits.NewTracker(s.O.Budget, s.O.Spent, l) })
 	if !s.O.Until.IsZero() {
-		m.Deadline = &clock.Deadline{Day: s.O.Until, Run: now.Run + s.O.Until.Sub(now.Day), Named: true}
+		m.Deadline = &limits.Deadline{Day: s.O.Until, Run: now.Run + s.O.Until.Sub(now.Day), Named: true}
 	}
 	return m
 }
@@ -53,18 +52,18 @@ func newLimits(s *State, w *waiter, now clock.Instant) *Limits {
 // StopReason is why a run starts nothing more although tasks are left. Attempts under way come to their end, except at the
 // deadline.
 type StopReason struct {
-	Reason ending.Reason
+	Reason EndReason
 	Why    string // in words
 }
 
 // stop makes the run start nothing more, and records why; the first reason stays. The caller holds Mu.
-func (m *Limits) stop(now clock.Instant, reason ending.Reason, why string) error {
+func (m *Limits) stop(now limits.Instant, reason EndReason, why string) error {
 	if m.Stopped.Reason != "" {
 		return nil
 	}
 	m.Stopped = StopReason{reason, why}
 	m.state.Step(now, attempts.Step{Kind: attempts.StepStopped, For: string(reason)})
-	m.state.Notify(updates.Update{Kind: updates.Stopping, Text: why})
+	m.state.Notify(Update{Kind: Stopping, Text: why})
 	m.state.Announce()
 	note := attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: "limit", Text: why}, Steps: m.state.TakeSteps()}
 	return m.state.store.AppendLater(note)
@@ -73,7 +72,7 @@ func (m *Limits) stop(now clock.Instant, reason ending.Reason, why string) error
 // Expire stops the run at its deadline.
 func (m *Limits) Expire() {
 	m.state.Mu.Lock()
-	err := m.stop(m.state.Instant(), ending.Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
+	err := m.stop(m.state.Instant(), Deadline, "the deadline has come: running attempts are asked to end, and their work is kept")
 	m.state.Mu.Unlock()
 	if err != nil {
 		m.state.Fail(err)
@@ -81,13 +80,13 @@ func (m *Limits) Expire() {
 }
 
 // pointless reports whether a wait would last beyond the run's deadline.
-func (m *Limits) pointless(at clock.Deadline, now clock.Instant) bool {
+func (m *Limits) pointless(at limits.Deadline, now limits.Instant) bool {
 	return m.Deadline != nil && at.Rest(now) >= m.Deadline.Rest(now)
 }
 
 // checkLimits tells the circuit breaker how an attempt has ended: it records that a completed task closes the breaker, and stops the run
 // if a failure exhausts it. The caller holds Mu.
-func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, after verdict.After, e attempts.Ended) error {
+func (m *Limits) checkLimits(now limits.Instant, index int, a engine.Attempt, after verdict.After, e attempts.Ended) error {
 	b := &m.breaker
 	switch {
 	case after.Task == verdict.TaskCompleted:
@@ -95,26 +94,26 @@ func (m *Limits) checkLimits(now clock.Instant, index int, a engine.Attempt, aft
 			return nil
 		}
 		note := &attempts.Note{Kind: "limit", Text: a.Task.ID + " was completed: the run goes on"}
-		m.state.Notify(updates.Update{Kind: updates.Note, Text: note.Text})
+		m.state.Notify(Update{Kind: Note, Text: note.Text})
 		return m.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
 	case after.Blamed:
-		f := breaker.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
+		f := limits.Failure{Task: index, ID: a.Task.ID, Gated: e.Gate != nil, Cause: attempts.Cause(e.Receipt), Message: e.Receipt.ErrorSummary}
 		b.Fail(f, now)
 		if b.Exhausted() {
-			return m.stop(now, ending.CircuitBreaker, b.ExhaustedReason())
+			return m.stop(now, CircuitBreaker, b.ExhaustedReason())
 		}
 	}
 	return nil
 }
 
 // countUncharged stops the run after too many attempts that ended through no fault of an agent. The caller holds Mu.
-func (m *Limits) countUncharged(now clock.Instant, after verdict.After, e attempts.Ended, rule Ruling) error {
+func (m *Limits) countUncharged(now limits.Instant, after verdict.After, e attempts.Ended, rule Ruling) error {
 	if !after.Uncharged || rule.repeat {
 		return nil
 	}
 	m.uncharged++
 	if most := m.state.O.Limits.MaxUnchargedRun; most > 0 && m.uncharged >= most {
-		return m.stop(now, ending.UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
+		return m.stop(now, UnchargedRetries, fmt.Sprintf("%d attempts of this run ended through no fault of an agent; the last: %s", m.uncharged, e.Receipt.ErrorSummary))
 	}
 	return nil
 }
@@ -135,7 +134,7 @@ func (m *Limits) ClosedEarly() bool {
 
 // waitForBreaker returns what to wait for while the circuit breaker keeps a task from starting, or nil. It stops the run if the
 // pause would outlast the deadline. The caller holds Mu.
-func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
+func (m *Limits) waitForBreaker(now limits.Instant) (*Waiting, error) {
 	b := &m.breaker
 	probe, probing := b.Probe()
 	ok, rest := b.Admits(now, probing && m.state.Plan.IsRunning(probe))
@@ -146,10 +145,10 @@ func (m *Limits) waitForBreaker(now clock.Instant) (*Waiting, error) {
 		return &Waiting{Changed: m.state.Changed}, nil
 	}
 	if m.state.Plan.CountRunning() == 0 && m.pointless(b.OpenUntil(), now) {
-		return nil, m.stop(now, ending.CircuitBreaker, b.Reason())
+		return nil, m.stop(now, CircuitBreaker, b.Reason())
 	}
 	what := attempts.Waiting{Until: b.OpenUntil().Day.UTC(), For: "another try", Why: b.Reason()}
-	err := m.waiter.notifyWaiting(now, updates.Paused, "", what)
+	err := m.waiter.notifyWaiting(now, Paused, "", what)
 	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
 }
 
@@ -208,7 +207,7 @@ func (m *Limits) Exhausted() bool {
 			m.state.Step(m.state.Instant(), attempts.Step{Kind: attempts.StepExhausted})
 		}
 		if left := m.state.Counts(); m.ExhaustedBy != nil && left.Pending+left.Blocked > 0 {
-			m.state.Notify(updates.Update{Kind: updates.Stopping, Text: m.ExhaustedBy.Error() + "; nothing new is started"})
+			m.state.Notify(Update{Kind: Stopping, Text: m.ExhaustedBy.Error() + "; nothing new is started"})
 		}
 	}
 	return m.ExhaustedBy != nil
@@ -242,7 +241,7 @@ const roomPause = 10 * time.Second
 
 // waitForRoom returns what to wait for when the machine has too little disk or memory for another attempt, or nil. A run without a
 // deadline stops when that lasts longer than FloorWait. The caller holds Mu.
-func (m *Limits) waitForRoom(now clock.Instant) (*Waiting, error) {
+func (m *Limits) waitForRoom(now limits.Instant) (*Waiting, error) {
 	reason, lacks, why := m.lacking()
 	if reason == "" {
 		m.roomUntil = nil
@@ -262,12 +261,12 @@ func (m *Limits) waitForRoom(now clock.Instant) (*Waiting, error) {
 	if rest <= 0 || rest > roomPause {
 		rest = roomPause
 	}
-	err := m.waiter.notifyWaiting(now, updates.Cramped, "", attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
+	err := m.waiter.notifyWaiting(now, Cramped, "", attempts.Waiting{Until: m.roomUntil.Day.UTC(), For: lacks, Why: why})
 	return &Waiting{Changed: m.state.Changed, Rest: rest}, err
 }
 
 // lacking returns what the machine has too little of to start an attempt, "" if nothing.
-func (m *Limits) lacking() (reason ending.Reason, lacks, why string) {
+func (m *Limits) lacking() (reason EndReason, lacks, why string) {
 	lim := m.state.O.Limits
 	if m.state.O.Free == nil || lim.DiskFloor <= 0 && lim.MemoryFloor <= 0 {
 		return "", "", ""
@@ -276,9 +275,9 @@ func (m *Limits) lacking() (reason ending.Reason, lacks, why string) {
 	m.state.steps.free = &free
 	switch {
 	case free.Disk >= 0 && free.Disk < lim.DiskFloor:
-		return ending.DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
+		return DiskFloor, "room on the disk", short(free.Disk, lim.DiskFloor)
 	case free.Memory >= 0 && free.Memory < lim.MemoryFloor:
-		return ending.MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
+		return MemoryFloor, "memory", short(free.Memory, lim.MemoryFloor)
 	}
 	return "", "", ""
 }

@@ -5,10 +5,9 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/updates"
 )
 
 // Queue is the proved work that waits for its landing, in the order it became ready.
@@ -28,12 +27,12 @@ type Queued struct {
 }
 
 // Enqueue makes a proved attempt wait for its landing. Its worker is free then; the task still counts as running. The caller holds Mu.
-func (q *Queue) Enqueue(c Queued, now clock.Instant) {
+func (q *Queue) Enqueue(c Queued, now limits.Instant) {
 	made := q.state.provedStep(c.Attempt, c.Result)
 	q.state.Step(now, made)
 	c.ready, c.checked = now.Run, time.Duration(made.Checked)
 	q.waiting = append(q.waiting, c)
-	q.state.Notify(updates.Update{Kind: updates.Verified, Task: c.Attempt.Task.ID})
+	q.state.Notify(Update{Kind: Verified, Task: c.Attempt.Task.ID})
 	if q.state.Plan != nil {
 		q.state.Plan.AwaitLanding(c.Job.Index, c.Result.Receipt.FilesChanged)
 	}

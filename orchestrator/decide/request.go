@@ -7,20 +7,23 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
+	"relay/epic/plaintext"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 )
 
 // ErrStopped is the cause with which an attempt is cancelled that a person stops.
 var ErrStopped = errors.New("a person stopped it")
 
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
-// with a *text.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds Mu.
-func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Request) (events []attempts.Event, message string, err error) {
+// with a *attempts.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds
+// Mu.
+func (d *Dispatcher) Consider(
+	now limits.Instant, task string, asked attempts.Request,
+) (events []attempts.Event, message string, err error) {
 	s := d.State
 	if s.Closing || s.Plan == nil {
-		return nil, "", &text.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
+		return nil, "", &attempts.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
 	r := request{d: d, now: now, asked: asked, index: -1}
 	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
@@ -29,7 +32,7 @@ func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Req
 	}
 	index, ok := s.O.Graph.Index(task)
 	if !ok {
-		return nil, "", &text.RefusedError{
+		return nil, "", &attempts.RefusedError{
 			Reason: "the run has no task " + task, Hint: "it keeps the plan that it began with: relay reload applies an edited epic.yml",
 		}
 	}
@@ -51,13 +54,13 @@ func (d *Dispatcher) Consider(now clock.Instant, task string, asked attempts.Req
 
 // unknown refuses what a later relay asks.
 func (r *request) unknown() error {
-	return &text.RefusedError{Reason: "the run does not know " + string(r.asked.What)}
+	return &attempts.RefusedError{Reason: "the run does not know " + string(r.asked.What)}
 }
 
 // request is one that is being considered.
 type request struct {
 	d      *Dispatcher
-	now    clock.Instant
+	now    limits.Instant
 	asked  attempts.Request
 	event  attempts.Event
 	index  int
@@ -75,7 +78,7 @@ func (r *request) ofRun() ([]attempts.Event, string, error) {
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
 		return events, fmt.Sprintf("paused: nothing new starts, and %s under way %s to an end; relay pause --off goes on",
-			text.Count(running, "task"), text.Verb(running, "comes", "come")), nil
+			plaintext.Count(running, "task"), plaintext.Verb(running, "comes", "come")), nil
 	case r.asked.What == attempts.RequestPause:
 		return events, "paused: nothing new starts; relay pause --off goes on", nil
 	case r.asked.What == attempts.RequestContinue && !paused:
@@ -94,7 +97,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 	message := id + " is gated"
 	switch {
 	case r.status == attempts.Completed:
-		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "after this run, relay retry " + id + " makes it pending again; then it can be gated"}
+		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "after this run, relay retry " + id + " makes it pending again; then it can be gated"}
 	case r.status == attempts.Gated:
 		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
 	case r.waitsForLanding():
@@ -116,13 +119,13 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
 		return []attempts.Event{r.event}, id + " is approved as it is", nil
 	case r.asked.What == attempts.RequestApprove:
-		return nil, "", &text.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
+		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
 	case r.d.State.Withheld[r.index]:
-		return nil, "", &text.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
+		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
-	return nil, "", &text.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
+	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
 }
 
 // retry considers to try the task at once: gated, stopped, or waiting for a runner.
@@ -134,17 +137,17 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	}
 	switch {
 	case r.status == attempts.Completed:
-		return nil, "", &text.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
+		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
 	case !r.d.State.Plan.IsWanted(r.index):
-		return nil, "", &text.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
+		return nil, "", &attempts.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
 	case r.d.State.Plan.IsRunning(r.index) && (gated || r.d.State.Withheld[r.index]):
 		return events, id + " will be tried again when its running attempt has ended", nil
 	case r.d.State.Plan.IsRunning(r.index):
-		return nil, "", &text.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
+		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
 		var waits []string
 		r.d.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.State.O.Graph, id) })
-		return nil, "", &text.RefusedError{Reason: id + " waits for " + text.Some(waits, 5), Hint: "relay status says what keeps these"}
+		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
 	}
 	lifted := r.d.State.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
@@ -174,9 +177,9 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	switch {
 	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.State.O.Run: // or a killed run began it
-		return nil, "", &text.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
+		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
 	case !r.d.State.Plan.IsRunning(r.index):
-		refused := &text.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
+		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
 		}
@@ -205,7 +208,7 @@ func (d *Dispatcher) runners(index int) []string {
 }
 
 // Apply carries out what was asked of the run, as far as that changes what is decided. The event is folded by then. The caller holds Mu.
-func (d *Dispatcher) Apply(now clock.Instant, task string, what attempts.RequestKind) {
+func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.RequestKind) {
 	s := d.State
 	index, ok := s.O.Graph.Index(task)
 	switch {

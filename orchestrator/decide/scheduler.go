@@ -1,7 +1,11 @@
 // Package decide makes the decisions of a run: which task starts with which runner, what the run waits for, what the end of an attempt
-// means for its task and its runner, which work lands together. It decides from the events so far, the settings and two clocks that it
-// is given, and starts, waits and writes nothing but its notes: the run loop carries out what it decides, and package replay asks it
-// again what it would decide now. Goroutines, engines and files belong in the loop.
+// means for its task and its runner, which work lands together. It decides from the events so far, the settings and two clocks that it is
+// given, and starts, waits and writes nothing but its notes: the run loop carries out what it decides, and package replay asks it again
+// what it would decide now. Goroutines, engines and files belong in the loop.
+//
+// ending.go says why a run ended and what it came to.
+//
+// updates.go says what a run tells a watcher while it goes on.
 package decide
 
 import (
@@ -9,10 +13,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/clock"
-	"relay/orchestrator/redact"
-	"relay/orchestrator/runnerpool"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/limits"
+	"relay/orchestrator/secrets"
 )
 
 // Scheduler makes the decisions of a run: what starts and with which runner, what is waited for, what an attempt's end means, what
@@ -31,7 +33,7 @@ type Inputs struct {
 	Ledger Ledger
 	Now    func() time.Time     // the day's clock
 	Ran    func() time.Duration // the run's clock
-	Redact redact.Redactor
+	Redact secrets.Cleaner
 	Merges bool // work lands on an integration branch
 }
 
@@ -53,9 +55,9 @@ func New(o *Settings, in Inputs) *Scheduler {
 }
 
 // newPool makes the pool of runners, with the cooldowns and faults that the ledger has of earlier runs.
-func newPool(s *State, deadline *clock.Deadline, now clock.Instant) *runnerpool.Pool {
+func newPool(s *State, deadline *limits.Deadline, now limits.Instant) *limits.Pool {
 	o := s.O
-	pool := runnerpool.New(runnerpool.Options{
+	pool := limits.NewPool(limits.PoolOptions{
 		Order: o.Runners, Panel: o.Reviewers, Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
 		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: s.drawJitter(),
 	})
@@ -70,16 +72,16 @@ func newPool(s *State, deadline *clock.Deadline, now clock.Instant) *runnerpool.
 // waiter records and tells what the run waits for.
 type waiter struct {
 	state *State
-	last  updates.Update // the last one of a wait
+	last  Update // the last one of a wait
 }
 
 // notifyWaiting records and tells what the run waits for, once however many workers wait. It is recorded first, so that a status
 // asked for afterwards agrees. The task is "", or the whole epic that waits for its review. The caller holds Mu.
-func (w *waiter) notifyWaiting(now clock.Instant, kind updates.Kind, task string, what attempts.Waiting) error {
+func (w *waiter) notifyWaiting(now limits.Instant, kind UpdateKind, task string, what attempts.Waiting) error {
 	if w.last.Runner == what.For && w.last.Until.Equal(what.Until) {
 		return nil
 	}
-	w.last = updates.Update{Kind: kind, Runner: what.For, Until: what.Until, Text: what.Why, Outcome: w.state.Pool.Last(what.For)}
+	w.last = Update{Kind: kind, Runner: what.For, Until: what.Until, Text: what.Why, Outcome: w.state.Pool.Last(what.For)}
 	until := int64(what.Until.Sub(w.state.steps.began))
 	w.state.Step(now, attempts.Step{Kind: attempts.StepWaited, Task: task, For: what.For, Until: until})
 	if err := w.state.store.AppendLater(attempts.Event{Type: attempts.TypeWaiting, Waiting: &what, Steps: w.state.TakeSteps()}); err != nil {

@@ -10,14 +10,10 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/clock"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
-	"relay/orchestrator/runnerpool"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/secrets"
 )
 
 // State is what the parts of a scheduler share. Mu guards the fields below it; a worker that has
@@ -27,14 +23,14 @@ type State struct {
 	store  Ledger
 	Now    func() time.Time     // the day's clock
 	Ran    func() time.Duration // the run's clock
-	Redact redact.Redactor
+	Redact secrets.Cleaner
 
 	Mu       sync.Mutex
 	Plan     *schedule.Schedule
-	Pool     *runnerpool.Pool
+	Pool     *limits.Pool
 	Changed  chan struct{} // closed and replaced at every change of state
 	Broken   error         // the run must end: the ledger or the engine failed
-	Summary  ending.Summary
+	Summary  Summary
 	Workers  int   // still at work
 	OpenJobs []Job // attempts of a killed run that no worker has taken yet
 	steps    steps
@@ -103,16 +99,16 @@ func (s *State) Fail(err error) {
 }
 
 // Instant returns now by both clocks. Round takes off the monotonic reading of time.Now, as days are compared by the wall clock.
-func (s *State) Instant() clock.Instant { return clock.Instant{Day: s.Now().Round(0), Run: s.Ran()} }
+func (s *State) Instant() limits.Instant { return limits.Instant{Day: s.Now().Round(0), Run: s.Ran()} }
 
 // Since returns how long ago a time of an earlier run was, at least 0: that run's clock may have been wrong.
 func (s *State) Since(day time.Time) time.Duration { return max(0, s.Now().Sub(day)) }
 
 // Counts counts the tasks by status.
-func (s *State) Counts() ending.Counts { return ending.CountsOf(s.store.Counts()) }
+func (s *State) Counts() Counts { return CountsOf(s.store.Counts()) }
 
 // Notify passes an update to the watcher, without secrets. The caller holds Mu, so the watcher is called once at a time.
-func (s *State) Notify(u updates.Update) {
+func (s *State) Notify(u Update) {
 	if s.O.Notify == nil {
 		return
 	}
@@ -122,10 +118,10 @@ func (s *State) Notify(u updates.Update) {
 }
 
 // About fills in the task and the number of the attempt that an update is about.
-func (s *State) About(t *epic.Task, record attempts.TaskRecord, u updates.Update) updates.Update {
+func (s *State) About(t *epic.Task, record attempts.TaskRecord, u Update) Update {
 	u.Task, u.Title, u.Max = t.ID, t.Title, s.O.Limits.AttemptsFor(t)
 	u.Try = record.Charges()
-	if u.Kind == updates.Started {
+	if u.Kind == Started {
 		u.Try++
 	}
 	return u
@@ -157,7 +153,7 @@ type steps struct {
 }
 
 // Step records a change of state that was made at now. The caller holds Mu.
-func (s *State) Step(now clock.Instant, made attempts.Step) {
+func (s *State) Step(now limits.Instant, made attempts.Step) {
 	t := &s.steps
 	if made.Kind == attempts.StepBegun {
 		t.began, t.offset, made.Day = now.Day, now.Run, now.Day.UTC()
@@ -252,13 +248,13 @@ type Policy struct {
 	Until   time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
 
 	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
-	Budget     budget.Caps
+	Budget     limits.Caps
 	Spent      attempts.Usage // by earlier runs, as far as it counts against this run's cap
 
 	Free   func() Free                            // what the machine has left; nil: it is not measured
 	Jitter func(most time.Duration) time.Duration // draws what a wait for a runner takes longer, of at most so much; nil: nothing
 	Drain  <-chan struct{}                        // closed: nothing new starts, and what runs comes to its end
-	Notify func(updates.Update)                   // called from one goroutine at a time; nil: there is no watcher
+	Notify func(Update)                           // called from one goroutine at a time; nil without a watcher
 }
 
 // rules returns the settings that decide in this run.
@@ -282,8 +278,8 @@ func SettingsOf(u *attempts.Rules) *Settings {
 		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: limitsOf(u)}, Reviewers: u.Reviewers,
 		Policy: Policy{
 			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
-			Budget: budget.Caps{
-				Run: budget.Cap(u.RunCap), Epic: budget.Cap(u.EpicCap), Task: budget.Cap(u.TaskCap), Attempt: budget.Cap(u.AttemptCap),
+			Budget: limits.Caps{
+				Run: limits.Cap(u.RunCap), Epic: limits.Cap(u.EpicCap), Task: limits.Cap(u.TaskCap), Attempt: limits.Cap(u.AttemptCap),
 			},
 		},
 	}

@@ -86,9 +86,9 @@ type Lifecycle interface {
 	// Tip returns the commit that the work is collected on as it is now: of the integration branch, which begins where the user is,
 	// or of the user's checkout; "" before the first commit.
 	Tip(ctx context.Context) (string, error)
-	// Admit refuses with a *text.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
+	// Admit refuses with a *attempts.RefusedError what this run cannot begin with: open are the attempts that a killed run left.
 	Admit(ctx context.Context, l *attempts.Ledger, open []Attempt) error
-	// CheckReady refuses with a *text.RefusedError a checkout, or a folder of slots, in which nothing can work.
+	// CheckReady refuses with a *attempts.RefusedError a checkout, or a folder of slots, in which nothing can work.
 	CheckReady(ctx context.Context) error
 	// Awake readies what must be there before anything an earlier run left is looked at.
 	Awake(ctx context.Context) error

@@ -11,8 +11,8 @@ import (
 // Local is the name of the engine that works on this machine.
 const Local = "local"
 
-// Factory makes an engine for a run. The engine sends on events what agents do. Factory returns a *text.RefusedError if no attempt could
-// work in the place that the options name.
+// Factory makes an engine for a run. The engine sends on events what agents do. Factory returns a *attempts.RefusedError if no attempt
+// could work in the place that the options name.
 type Factory func(ctx context.Context, o *Options, events chan<- Event) (Abilities, error)
 
 // Cannot returns the error for an engine that lacks an ability; name "" is the local engine.

@@ -3,7 +3,7 @@ package engine
 import (
 	"relay/epic"
 	"relay/orchestrator/secrets"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/runners"
 	"relay/runners/process"
 )
@@ -12,7 +12,7 @@ import (
 type LocalOptions struct {
 	Options
 	Graph      *epic.Graph                                                       // of the epic
-	Repo       *reanchor.Git                                                     // the checkout at Root
+	Repo       *git.Repo                                                         // the checkout at Root
 	NewRunner  func(name string, sup process.Supervisor) (runners.Runner, error) // makes the runner of a name
 	Supervisor process.Supervisor
 	Secrets    *secrets.Redactor // of what is recorded and told

@@ -23,7 +23,7 @@ type Options struct {
 	Isolation Isolation
 	Worktree  Worktree         // of IsolationWorktree
 	Landing   integration.Mode // of IsolationWorktree
-	Commit    string           // template of commit messages, see package commitmessage
+	Commit    string           // template of commit messages, see package plaintext
 	Sign      bool             // what relay lands from worktrees is signed, as the git of the user is set up
 	Hook      string           // file of the pre-commit hook that is to run on what lands from worktrees; "": none
 	Begin     string           // commit that the integration branch of IsolationWorktree is made at; "" : the checkout's

@@ -1,5 +1,21 @@
-// Package guard watches what agents share with the user and with relay: relay's own files, .git, the stash, files that the user's tools
-// read, and the remotes. It puts back what an attempt changed of it, and says what it saw; what that means is for package verdict.
+// Package guard watches and restores what agents share with the user and with relay: the repository's configuration, refs and hooks, the
+// user's checkout, and relay's files.
+//
+// guard.go watches what agents share with the user and with relay: relay's own files, .git, the stash, files that the user's tools read,
+// and the remotes. It puts back what an attempt changed of it, and says what it saw; what that means is for package verdict.
+//
+// backup.go keeps a copy of a checkout's .git while agents work in the user's own checkout (isolation none), and puts .git back from it.
+// Slots need none.
+//
+// gitconfig_guard.go keeps the configuration by which git reads and writes the user's repository as the user has it while agents run:
+// configuration and info files, and the user's own files for all repositories.
+//
+// gittrace.go reads the git commands that an agent has run, as git itself writes them down (GIT_TRACE2_EVENT).
+//
+// watch.go watches the user's own checkout and repository while agents work elsewhere: nothing keeps an agent from a folder whose path it
+// knows. It takes a copy of what is not committed when the run begins, finds out what has changed since, and gives for each change the
+// command that takes it back. The user may be at work there too, so it blames no agent. It copies files that an attempt's own tool calls
+// wrote there into the attempt's slot: they are its work.
 package guard
 
 import (
@@ -11,28 +27,24 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/backup"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/gitconfig"
-	"relay/orchestrator/git/gittrace"
-	"relay/orchestrator/git/userfiles"
-	"relay/orchestrator/text"
-	"relay/orchestrator/userconfig"
-	"relay/reanchor"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/provision"
+	"relay/reanchor/git"
 )
 
 // Guard watches what agents share with the user and with relay, and puts back what an attempt changed of it.
 type Guard struct {
 	Options *engine.LocalOptions
-	Home    *reanchor.Git // the user's own checkout
+	Home    *git.Repo // the user's own checkout
 	Ledger  Ledger
-	Lock    engine.Lock    // nil: none
-	Backup  *backup.Backup // of .git, where agents work in the user's own checkout
-	Stash   *userfiles.StashGuard
-	Rules   *gitconfig.Guard  // the configuration and the info files of the repository
-	Tools   *userconfig.Watch // files that the user's tools read
-	noPush  noPush            // its zero value: agents may push
+	Lock    engine.Lock // nil: none
+	Backup  *Backup     // of .git, where agents work in the user's own checkout
+	Stash   *worktree.StashGuard
+	Rules   *ConfigGuard           // the configuration and the info files of the repository
+	Tools   *provision.ConfigWatch // files that the user's tools read
+	noPush  noPush                 // its zero value: agents may push
 
 	ignore  []byte // relay's own .gitignore
 	watched watchedFiles
@@ -40,11 +52,11 @@ type Guard struct {
 
 // Site is the checkout that an attempt works in, or where checks and reviewers have run.
 type Site struct {
-	Repo   *reanchor.Git
+	Repo   *git.Repo
 	Shared bool                       // with other attempts, so that changes belong to none
 	Alone  func() bool                // whether what is found now can only be the doing of one attempt
 	Own    func(worktree string) bool // whether a folder is a checkout of the run's
-	Did    []gittrace.Command         // by the attempt's agent, since the last look
+	Did    []TracedCommand            // by the attempt's agent, since the last look
 }
 
 // Ledger restores the parts of the ledger that agents must not change.
@@ -68,7 +80,7 @@ func (s *Sightings) Note(kind, text string) {
 // ByAgent records what the attempt's own agent is known to have done.
 func (s *Sightings) ByAgent(why string) {
 	s.Note("tamper", why)
-	s.Why = text.FirstOf(s.Why, why)
+	s.Why = plaintext.FirstOf(s.Why, why)
 }
 
 // IfAlone records what was done during the attempt. Side by side relay cannot know whose doing it was: the note stands alone.
@@ -79,7 +91,7 @@ func (s *Sightings) IfAlone(at Site, why string) {
 }
 
 // Tampering records what was found in the repository or in files of the user's tools.
-func (s *Sightings) Tampering(at Site, m gitconfig.Tampering) {
+func (s *Sightings) Tampering(at Site, m Tampering) {
 	s.Note("tamper", m.Text)
 	if m.Serious {
 		s.IfAlone(at, m.Text)
@@ -87,20 +99,20 @@ func (s *Sightings) Tampering(at Site, m gitconfig.Tampering) {
 }
 
 // New returns the guard of a run. Unless agents may push, it looks at the remotes of the repository.
-func New(ctx context.Context, o *engine.LocalOptions, home *reanchor.Git) (*Guard, error) {
+func New(ctx context.Context, o *engine.LocalOptions, home *git.Repo) (*Guard, error) {
 	w := &Guard{
-		Options: o, Home: home, Stash: &userfiles.StashGuard{Repo: home, Epic: o.Epic.ID}, Rules: &gitconfig.Guard{Repo: home, Env: o.Env},
+		Options: o, Home: home, Stash: &worktree.StashGuard{Repo: home, Epic: o.Epic.ID}, Rules: &ConfigGuard{Repo: home, Env: o.Env},
 	}
 	for _, path := range o.Files {
-		changed := attempts.Clean(path, 200) + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"
+		changed := plaintext.Capped(path, 200) + " was changed; this run uses the old version, and the next one the new: if that was not you, look at it"
 		w.watched.add("settings", path, contentOf(path), changed)
 	}
 	if o.Plan != nil {
 		changed := "epic.yml was changed; this run keeps the plan it began with, runs/" + o.Run + "/epic.yml, until relay reload"
 		w.watched.add("plan", filepath.Join(o.Dir, PlanFile), o.Plan, changed)
 	}
-	w.Backup = &backup.Backup{
-		GitDir: filepath.Join(home.Root(), ".git"), Store: text.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
+	w.Backup = &Backup{
+		GitDir: filepath.Join(home.Root(), ".git"), Store: plaintext.FirstOf(o.BackupDir, filepath.Join(o.Dir, "git-copy", "own")),
 		Aside: filepath.Join(o.Dir, "git-damaged"),
 	}
 	shared := home.CommonDir()
@@ -108,7 +120,7 @@ func New(ctx context.Context, o *engine.LocalOptions, home *reanchor.Git) (*Guar
 	for _, name := range hooks {
 		files = append(files, filepath.Join(shared, "hooks", name))
 	}
-	w.Tools = &userconfig.Watch{
+	w.Tools = &provision.ConfigWatch{
 		Env: append(append([]string{}, o.Env...), o.CommandEnv...), Files: files, Folder: filepath.Join(o.Dir, "runs", o.Run, "user"),
 	}
 	if o.Push {
@@ -153,7 +165,7 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 	if err != nil {
 		return err
 	}
-	if why = text.FirstOf(repaired, why); why != "" {
+	if why = plaintext.FirstOf(repaired, why); why != "" {
 		s.IfAlone(at, why)
 	}
 	for _, change := range w.Tools.Mend() {
@@ -191,13 +203,13 @@ func (w *Guard) mendRepository(ctx context.Context, at Site, s *Sightings) error
 	if w.Options.Isolation == engine.IsolationShared {
 		return nil
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	err := w.mendConfig(ctx, at, s)
 	if err != nil || w.Options.Isolation != engine.IsolationNone {
 		return err
 	}
-	notes, err := w.Stash.Mend(ctx, slices.ContainsFunc(at.Did, gittrace.Command.TakesStash))
+	notes, err := w.Stash.Mend(ctx, slices.ContainsFunc(at.Did, TracedCommand.TakesStash))
 	for _, text := range notes {
 		s.Note("stash", text)
 	}
@@ -227,8 +239,8 @@ func (w *Guard) restoreOwn() ([]string, error) {
 		mode    fs.FileMode
 	}{
 		{PlanFile, w.Options.Plan, Readable, 0o600},
-		{w.keptPlan(), w.Options.Plan, func(path string) bool { return gitcmd.SameAs(w.Options.Plan, path) }, 0o600},
-		{".gitignore", w.ignore, func(path string) bool { return gitcmd.SameAs(w.ignore, path) }, 0o644},
+		{w.keptPlan(), w.Options.Plan, func(path string) bool { return git.SameAs(w.Options.Plan, path) }, 0o600},
+		{".gitignore", w.ignore, func(path string) bool { return git.SameAs(w.ignore, path) }, 0o644},
 	} {
 		path := filepath.Join(w.Options.Dir, own.name)
 		if own.content == nil || own.intact(path) {

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gittrace"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -26,9 +25,9 @@ type noPush struct {
 const refusal = "/relay does not let agents push (setting relay.push: false), so this is not pushed to "
 
 // refusePush looks at the remotes of a repository.
-func refusePush(ctx context.Context, repo *reanchor.Git) (n noPush, err error) {
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
-	var none *reanchor.GitError
+func refusePush(ctx context.Context, repo *git.Repo) (n noPush, err error) {
+	out, err := repo.Run(ctx, git.Call{Args: []string{"config", "-z", "--get-regexp", `^remote\..*\.(push)?url$`}})
+	var none *git.Error
 	if err != nil && (!errors.As(err, &none) || none.Code != 1) {
 		return n, err
 	}
@@ -76,7 +75,7 @@ func refusedAddress(p string) string {
 }
 
 // covers reports whether a command has pushed where agents may not. Without a name git takes a remote.
-func (n *noPush) covers(c gittrace.Command) bool {
+func (n *noPush) covers(c TracedCommand) bool {
 	if c.Name != "push" || c.Code != 0 || c.Has("-n", "--dry-run", "-h", "--help") {
 		return false
 	}
@@ -102,7 +101,7 @@ func (w *Guard) reportPushes(at Site, s *Sightings) {
 		return
 	}
 	if branches := slot.Pushed(at.Repo); len(branches) > 0 && !reported {
-		s.ByAgent("the agent has pushed, although relay.push is false: " + text.Listed(branches) + " was moved")
+		s.ByAgent("the agent has pushed, although relay.push is false: " + plaintext.Listed(branches) + " was moved")
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
 
@@ -45,7 +45,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 	if why := m.Branch.Unsigned(); why != "" {
 		what := "it lands"
 		if len(batch) > 1 {
-			what = text.Listed(ids(batch)) + " land"
+			what = plaintext.Listed(ids(batch)) + " land"
 		}
 		results[0].Note("unsigned", what+" without a signature: "+why)
 	}
@@ -150,7 +150,7 @@ func (m *Merger) conflicts(
 	r.Rule(seen, ruling)
 	r.Receipt.Contested = c.Files
 	run := attempts.CheckRun{
-		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: attempts.Clean(c.Text, 4<<10),
+		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: plaintext.Capped(c.Text, 4<<10),
 	}
 	if log, err := m.Work.LogFile(a, "merge-landing.log"); err == nil && os.WriteFile(log, []byte(c.Text), 0o600) == nil {
 		rel, _ := filepath.Rel(m.Options.Dir, log)

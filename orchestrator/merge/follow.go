@@ -7,10 +7,10 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
 
@@ -61,7 +61,7 @@ func mergeBase(ctx context.Context, m *Merger, tip string, l integration.Behind)
 	m.Branch.Additions = additions
 	if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
 		seen.Landing.Conflict = conflict.Files
-		return "", ": " + text.FirstOf(verdict.DecideLanding(seen).Person, conflict.Text), nil
+		return "", ": " + plaintext.FirstOf(verdict.DecideLanding(seen).Person, conflict.Text), nil
 	}
 	if err == nil {
 		err = m.Branch.Pin(ctx, to)

@@ -8,12 +8,11 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/gitconfig"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/git/taskbranch"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Work is what a [Merger] needs of the engine that made the work.
@@ -41,12 +40,12 @@ type Proof struct {
 
 // Merger is the [engine.Merger] of tasks that work in slots. It is used by one goroutine at a time.
 type Merger struct {
-	Home    *reanchor.Git
+	Home    *git.Repo
 	Options *engine.LocalOptions
 	Branch  *integration.Branch
 	Guard   *integration.TipGuard // of the head of Branch
-	Config  *gitconfig.Guard      // of the configuration by which git merges
-	Tasks   *taskbranch.Set
+	Config  *guard.ConfigGuard    // of the configuration by which git merges
+	Tasks   *finish.BranchSet
 	Work    Work
 
 	step step // the last that was made; only one is made at a time
@@ -64,7 +63,7 @@ type step struct {
 // proves the step before the branch moves. When several are red together, the step says so and goes nowhere.
 func (m *Merger) Join(ctx context.Context, group []engine.Verified) (engine.Step, error) {
 	made, err := m.make(ctx, group)
-	if gitcmd.Refused(ctx, err) {
+	if git.Refused(ctx, err) {
 		made, err = m.makeFirst(ctx, group[0])
 	}
 	if err != nil {
@@ -151,7 +150,7 @@ func (m *Merger) keep(ctx context.Context, a engine.Attempt, r *engine.Result, r
 // when the branch is not where it was any more.
 func (m *Merger) Advance(ctx context.Context, _ engine.Step) (bool, error) {
 	made := m.step
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	for _, p := range made.replayed {
 		if err := m.Work.KeepCommit(ctx, p.Attempt, p.Result.Head); err != nil {

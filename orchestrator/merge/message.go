@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"relay/attempts"
 	"relay/epic"
-	"relay/internal/commitmessage"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 const (
@@ -34,7 +32,7 @@ func about(o *engine.LocalOptions, a engine.Attempt) []string {
 // LeftMessage is that of a commit that relay makes of what an attempt left uncommitted. Nothing that an agent says decides it: relay
 // knows its own commits by it. Where it lands as it is, it is by the user's template.
 func LeftMessage(o *engine.LocalOptions, a engine.Attempt, more ...string) string {
-	message := a.Task.ID + ": " + attempts.Clean(a.Task.Title, 200)
+	message := a.Task.ID + ": " + plaintext.Capped(a.Task.Title, 200)
 	if o.Isolation == engine.IsolationNone {
 		message, _ = byTemplate(o, &a.Task, "")
 	}
@@ -43,7 +41,7 @@ func LeftMessage(o *engine.LocalOptions, a engine.Attempt, more ...string) strin
 
 // byTemplate is a task's message by the user's template, without trailers.
 func byTemplate(o *engine.LocalOptions, t *epic.Task, summary string) (string, error) {
-	return commitmessage.Make(cmp.Or(o.Commit, commitmessage.Default), commitmessage.Fields{
+	return plaintext.CommitMessage(cmp.Or(o.Commit, plaintext.DefaultMessage), plaintext.MessageFields{
 		ID: t.ID, Title: t.Title, Kind: string(cmp.Or(t.Kind, epic.KindFeature)), Type: conventional(t.Kind),
 		Summary: summary, Epic: o.Epic.ID, EpicTitle: o.Epic.Title,
 	})
@@ -82,7 +80,7 @@ func (m *Merger) batchMessage(batch []engine.Verified) string {
 
 // tasks names the tasks that have landed between two commits, the last one first: those that have changed one of some paths, or all.
 func (m *Merger) tasks(ctx context.Context, from, to string, paths ...string) ([]string, error) {
-	out, err := m.Home.Run(ctx, reanchor.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
+	out, err := m.Home.Run(ctx, git.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
 		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
 	}, paths...)})
 	return slices.Compact(strings.Fields(string(out))), err
@@ -98,7 +96,7 @@ func (m *Merger) since(ctx context.Context, from, to string, paths ...string) st
 	if err != nil || len(tasks) == 0 {
 		return "the integration branch"
 	}
-	return text.Listed(tasks)
+	return plaintext.Listed(tasks)
 }
 
 // sinceIn is since with the files that those tasks have changed.
@@ -108,5 +106,5 @@ func (m *Merger) sinceIn(ctx context.Context, from, to string) string {
 	if len(paths) == 0 {
 		return message
 	}
-	return message + ", in " + text.Listed(paths)
+	return message + ", in " + plaintext.Listed(paths)
 }

@@ -3,8 +3,8 @@ package merge
 import (
 	"testing"
 
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }
@@ -14,7 +14,7 @@ func TestSinceOfNoCommits(t *testing.T) {
 	t.Parallel()
 	r := &repotest.Repo{T: t, Root: t.TempDir()}
 	r.Git("init", "-q")
-	home, err := reanchor.OpenGit(t.Context(), r.Root)
+	home, err := git.Open(t.Context(), r.Root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,9 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
@@ -36,13 +36,13 @@ type Panel struct {
 type Session struct {
 	Panel
 	Attempt engine.Attempt
-	Repo    *reanchor.Git // of the attempt
-	Folder  string        // of the answers of this round
-	Env     []string      // of the reviewers
+	Repo    *git.Repo // of the attempt
+	Folder  string    // of the answers of this round
+	Env     []string  // of the reviewers
 	// Room gives a reviewer a checkout of its own; nil: all read in Repo, one after another.
-	Room func(ctx context.Context) (repo *reanchor.Git, leave func(), err error)
+	Room func(ctx context.Context) (repo *git.Repo, leave func(), err error)
 	// Unsteer has a reviewer's checkout configure agent CLIs as the user had them, until back is called.
-	Unsteer func(ctx context.Context, repo *reanchor.Git, head string) (back func() error, err error)
+	Unsteer func(ctx context.Context, repo *git.Repo, head string) (back func() error, err error)
 
 	mu    sync.Mutex
 	usage attempts.Usage            // of the attempt: the agent's, and of the answers so far
@@ -116,7 +116,8 @@ func reviewOpinions(opinions []attempts.Opinion) []review.Opinion {
 // Record makes durable what reviewers have said of an attempt under way.
 func (p *Panel) Record(a engine.Attempt, h attempts.ReviewProgress) error {
 	return p.Append(attempts.Event{
-		Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: redact.Clean(redact.Redactor{Redactor: p.Options.Secrets}, &h),
+		Type: attempts.TypeReviewed, Task: a.Task.ID, Attempt: a.Number, Reviewed: secrets.Clean(secrets.Cleaner{Redactor: p.Options.Secrets},
+			&h),
 	})
 }
 
@@ -156,7 +157,7 @@ func (s *Session) epicSubject(ctx context.Context, head string, deferred []strin
 	plan := s.Options.Epic
 	about := review.Subject{EpicTitle: plan.Title, Description: plan.Description, Base: s.Attempt.Base, Head: head, Deferred: deferred}
 	names, err := s.Repo.Names(ctx, about.Base, head)
-	var many *reanchor.TooManyError
+	var many *git.TooManyError
 	if err != nil && !errors.As(err, &many) {
 		return about, err
 	}
@@ -164,7 +165,7 @@ func (s *Session) epicSubject(ctx context.Context, head string, deferred []strin
 		about.Files = append(about.Files, names[i].Path)
 	}
 	stat, err := s.Repo.Stat(ctx, about.Base, head)
-	about.DiffStat = redact.Redactor{Redactor: s.Options.Secrets}.Stat(strings.TrimSpace(stat), about.Files)
+	about.DiffStat = secrets.Cleaner{Redactor: s.Options.Secrets}.Stat(strings.TrimSpace(stat), about.Files)
 	for i := range plan.Tasks {
 		t := &plan.Tasks[i]
 		about.Tasks = append(about.Tasks, t.ID+": "+t.Title)
@@ -187,12 +188,12 @@ func (s *Session) epicReview(about review.Subject, f *engine.Result, answers Ans
 		f.Rule(nil, verdict.NotReviewed(answers.Absent()))
 		r.Decision, r.Findings, r.Why = "", nil, f.Receipt.ErrorSummary
 	}
-	return redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, *r)
+	return secrets.Clean(secrets.Cleaner{Redactor: s.Options.Secrets}, *r)
 }
 
 // question names what a reviewer is asked about a subject: the same for the same trees, whatever the commits are called.
 func (s *Session) question(ctx context.Context, about review.Subject) (string, error) {
-	out, err := s.Repo.Run(ctx, reanchor.Call{Args: []string{"rev-parse", about.Base + "^{tree}", about.Head + "^{tree}"}})
+	out, err := s.Repo.Run(ctx, git.Call{Args: []string{"rev-parse", about.Base + "^{tree}", about.Head + "^{tree}"}})
 	if err != nil {
 		return "", err
 	}

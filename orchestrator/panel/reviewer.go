@@ -11,13 +11,12 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/telling"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
-	"relay/orchestrator/text"
+	"relay/orchestrator/relayfiles"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 	"relay/runners"
 )
@@ -64,7 +63,7 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 }
 
 // ask has a reviewer read a checkout and say what it thinks of it.
-func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *reanchor.Git, about review.Subject) (attempts.Opinion, error) {
+func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *git.Repo, about review.Subject) (attempts.Opinion, error) {
 	p := &reviewer{session: s, who: r, root: repo.Root()}
 	v, asked, err := review.Ask(ctx, p, about)
 	if errors.Is(err, review.ErrNoVerdict) {
@@ -94,7 +93,7 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 	if used != (attempts.Usage{}) {
 		r.Usage = &used
 	}
-	r = redact.Clean(redact.Redactor{Redactor: s.Options.Secrets}, r)
+	r = secrets.Clean(secrets.Cleaner{Redactor: s.Options.Secrets}, r)
 	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
 }
 
@@ -134,7 +133,7 @@ type reviewer struct {
 
 // said returns text that says what the reviewer answered last.
 func (r *reviewer) said() string {
-	best := telling.Best(telling.Lines(r.last))
+	best := plaintext.MostTelling(plaintext.TellingLines(r.last))
 	if best == "" {
 		return "it said nothing"
 	}
@@ -142,14 +141,14 @@ func (r *reviewer) said() string {
 }
 
 // answerFiles names the files of one answer in a folder.
-func answerFiles(folder string) attemptfiles.Files {
-	p := attemptfiles.In(folder)
+func answerFiles(folder string) relayfiles.Files {
+	p := relayfiles.In(folder)
 	p.Brief = filepath.Join(folder, "prompt.md")
 	return p
 }
 
 // request returns a request to a reviewer's CLI with the files of an answer.
-func (s *Session) request(p attemptfiles.Files, root string) runners.Request {
+func (s *Session) request(p relayfiles.Files, root string) runners.Request {
 	req := p.Request(&s.Options.Limits, s.Options.Review.Wall)
 	req.Mark, req.Question, req.Dir, req.Env = s.Attempt.Mark()+"/review", true, root, s.Env
 	return req
@@ -173,7 +172,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return "", &UnableError{name: name, fault: verdict.ReviewerEnd(runners.CannotStart), detail: err.Error()}
 	}
 	req := s.request(p, r.root)
-	if req.Result, err = attemptfiles.Out(p.Result, s.Attempt.Mark(), false); err != nil {
+	if req.Result, err = relayfiles.Out(p.Result, s.Attempt.Mark(), false); err != nil {
 		return "", err
 	}
 	req.Schema, req.Model = review.Schema(), r.who.Model
@@ -183,7 +182,7 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		}
 	}
 	report, err := runner.Run(ctx, req)
-	if err = errors.Join(err, attemptfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
+	if err = errors.Join(err, relayfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
 		return "", err
 	}
 	s.spend(name, report.Usage, true)
@@ -211,7 +210,7 @@ func (e *UnableError) Error() string { return "reviewer " + e.name + ": " + e.de
 // unableTo reports why a reviewer could not be asked.
 func unableTo(name string, r runners.Report) *UnableError {
 	fault := verdict.ReviewerEnd(r.Outcome)
-	return &UnableError{name: name, fault: fault, detail: text.FirstOf(r.Detail, fault.Words), resetAt: r.ResetAt}
+	return &UnableError{name: name, fault: fault, detail: plaintext.FirstOf(r.Detail, fault.Words), resetAt: r.ResetAt}
 }
 
 // closed reports why a reviewer is not to be asked now, as far as that was known when the attempt began; nil when it may
@@ -221,7 +220,7 @@ func closed(a engine.Attempt, name string, now time.Time) *UnableError {
 	if !yes {
 		return nil
 	}
-	detail := fmt.Sprintf("not asked before %s%s", text.Stamp(c.Until), text.After(c.Why))
+	detail := fmt.Sprintf("not asked before %s%s", plaintext.Timestamp(c.Until), plaintext.Because(c.Why))
 	return &UnableError{name: name, fault: verdict.ReviewerClosed(c.Outcome, c.Named), detail: detail}
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
-	"relay/internal/plaintext"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/worker"
 	"relay/runners"
 )
@@ -29,7 +29,7 @@ func (s *session) judge(ctx context.Context, place *worker.Study, answer string)
 	text := document(answer)
 	path := filepath.Join(s.result.Folder, answerFile)
 	kept := s.options.Secrets.Text(text) + "\n"
-	if err := errors.Join(attemptfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(kept), 0o600)); err != nil {
+	if err := errors.Join(relayfiles.MakeRoom(s.options.Dir, path), os.WriteFile(path, []byte(kept), 0o600)); err != nil {
 		return nil, err
 	}
 	s.result.Kept = path

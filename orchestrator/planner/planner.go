@@ -1,6 +1,10 @@
-// Package planner has an agent write a plan from an idea, an issue or a rough plan, or what a plan lacks. The agent is only asked: it works
-// in a checkout of its own that ends with it. relay reads its answer as a blueprint, runs the checks on the commit, and asks it again
-// with what is wrong. Nothing is written but the record of it, in the folder of a run: the plan is for a person to take.
+// Package planner asks an agent outside a run: for a plan, its missing parts, or to go on from a recorded conversation.
+//
+// planner.go has an agent write a plan from an idea, an issue or a rough plan, or what a plan lacks. The agent is only asked: it works in
+// a checkout of its own that ends with it. relay reads its answer as a blueprint, runs the checks on the commit, and asks it again with
+// what is wrong. Nothing is written but the record of it, in the folder of a run: the plan is for a person to take.
+//
+// fork.go has an agent go on from a recorded conversation in another way than was done then, outside of the plan.
 package planner
 
 import (
@@ -18,9 +22,9 @@ import (
 	"relay/epic/blueprint"
 	"relay/orchestrator"
 	"relay/orchestrator/bench"
-	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/finish"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/sessionkeeper"
 	"relay/orchestrator/worker"
@@ -54,7 +58,7 @@ type Result struct {
 	Runner string
 	Asked  int // times
 	Usage  attempts.Usage
-	Over   *budget.ExhaustedError // the cap that ended it; nil: none did
+	Over   *limits.ExhaustedError // the cap that ended it; nil: none did
 
 	Folder string // of briefs and transcripts, absolute
 	Kept   string // file with the last answer, unchanged, absolute; "" : there was none
@@ -92,7 +96,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	o.Epic, o.Graph, o.Plan, o.Run, o.Begin = stub, graph, nil, r.Run, r.Base
 	o.Isolation, o.Review.Reviewers = engine.IsolationWorktree, nil
 	o.CommandEnv = nil // checks that an agent has written get no login that the agent does not get
-	aside, err := remains.HoldAside(ctx, o.Worktree.Dir, remains.Plans, r.Run)
+	aside, err := finish.HoldAside(ctx, o.Worktree.Dir, finish.AsidePlans, r.Run)
 	if err != nil {
 		return Result{}, err
 	}
@@ -110,7 +114,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	s := &session{
 		options: &o, request: &r, attempt: a, events: events, stop: cancel,
 		end:      r.Now().Add(o.Limits.WallFor(&task)),
-		spending: budget.New(budget.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{}),
+		spending: limits.NewTracker(limits.Caps{Attempt: o.Budget.Attempt}, attempts.Usage{}, &attempts.Ledger{}),
 		result:   Result{Folder: filepath.Join(o.Dir, attempts.RunsDir, r.Run, Task, "1")},
 	}
 	s.spending.Begin(&task, attempts.Usage{})
@@ -127,7 +131,7 @@ func Run(ctx context.Context, o orchestrator.Options, r Request, observe func(en
 	close(events)
 	<-told
 	s.result.Notes, s.result.Stay = notes, stay
-	if over, ok := errors.AsType[*budget.ExhaustedError](context.Cause(ctx)); ok {
+	if over, ok := errors.AsType[*limits.ExhaustedError](context.Cause(ctx)); ok {
 		s.result.Over = over
 		return s.result, nil
 	}

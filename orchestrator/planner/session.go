@@ -10,9 +10,9 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator"
-	"relay/orchestrator/attemptfiles"
-	"relay/orchestrator/budget"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/limits"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/orchestrator/worker"
 	"relay/runners"
@@ -26,9 +26,9 @@ type session struct {
 	events   chan<- engine.Event
 	stop     context.CancelCauseFunc
 	end      time.Time // of the time for all of it
-	spending *budget.Tracker
+	spending *limits.Tracker
 	result   Result
-	over     *budget.ExhaustedError // with an answer that was given all the same: no other is asked for
+	over     *limits.ExhaustedError // with an answer that was given all the same: no other is asked for
 	turns    int                    // folders of the conversation that are taken
 	cut      bool                   // only the beginning of the last answer was read
 
@@ -111,10 +111,10 @@ func (s *session) say(text string) {
 func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (string, error) {
 	folder := s.result.Folder
 	if s.turns > 0 {
-		folder = filepath.Join(folder, attemptfiles.TurnFolder(s.turns))
+		folder = filepath.Join(folder, relayfiles.TurnFolder(s.turns))
 	}
 	s.turns++
-	files, name := attemptfiles.In(folder), s.result.Runner
+	files, name := relayfiles.In(folder), s.result.Runner
 	if err := errors.Join(files.Give(s.options.Dir, prompt), s.record(name, place.Root, "")); err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (s *session) ask(ctx context.Context, place *worker.Study, prompt []byte) (
 	req.Model, req.Session, req.Spent = cmp.Or(s.request.Model, s.options.Model), s.id, s.spent
 	req.Observe = func(e runners.Event) { s.observe(e, before) }
 	report, err := runner.Run(ctx, req)
-	if err = errors.Join(err, attemptfiles.MakePrivate(s.options.Secrets, files.Result)); err != nil {
+	if err = errors.Join(err, relayfiles.MakePrivate(s.options.Secrets, files.Result)); err != nil {
 		return "", err
 	}
 	s.cut = report.CutOff()
@@ -164,7 +164,7 @@ func (s *session) observe(e runners.Event, before attempts.Usage) {
 }
 
 // use notes what a turn has used, and returns the cap that is passed, or nil.
-func (s *session) use(u runners.Usage, before attempts.Usage) *budget.ExhaustedError {
+func (s *session) use(u runners.Usage, before attempts.Usage) *limits.ExhaustedError {
 	before.Add(engine.UsageOf(u))
 	s.result.Usage = before
 	return s.spending.Record(Task, before)

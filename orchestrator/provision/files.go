@@ -1,7 +1,16 @@
-// Package provision brings what a fresh slot lacks from the user's checkout: the untracked files that relay.worktree.copy and
-// relay.worktree.share name. It finds them once for a run, copies them into slots, has agents' git ignore them, and says of
-// a path whether it is one of them: they are in no commit, and must not land. Nothing in a slot leads to the user's checkout: a write there
-// would be one into the user's file.
+// Package provision gives slots the untracked files of the user's checkout, and watches over the files that steer agent CLIs and the
+// user's tools.
+//
+// files.go brings what a fresh slot lacks from the user's checkout: the untracked files that relay.worktree.copy and relay.worktree.share
+// name. It finds them once for a run, copies them into slots, has agents' git ignore them, and says of a path whether it is one of them:
+// they are in no commit, and must not land. Nothing in a slot leads to the user's checkout: a write there would be one into the user's
+// file.
+//
+// steering.go knows the files of a repository that steer agent CLIs: their configuration, and what they read as instructions. Work that
+// changes them changes how later agents and reviewers behave.
+//
+// userconfig.go watches the files that configure the user's tools wherever they work: an agent has the same home. It restores files that
+// an agent has changed, and reports them; such a change never gates a task. Package guard does the same for git's configuration.
 package provision
 
 import (
@@ -21,13 +30,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Files is the untracked files of the user's checkout that slots get. Several goroutines may use it.
 type Files struct {
-	home *reanchor.Git // the user's checkout
+	home *git.Repo // the user's checkout
 	o    *engine.LocalOptions
 
 	mu    sync.Mutex
@@ -41,7 +49,7 @@ type names struct {
 }
 
 // New returns the files of a checkout that the options name. It does not look for them.
-func New(home *reanchor.Git, o *engine.LocalOptions) *Files { return &Files{home: home, o: o} }
+func New(home *git.Repo, o *engine.LocalOptions) *Files { return &Files{home: home, o: o} }
 
 // Configured reports whether the options name any files.
 func (f *Files) Configured() bool { return len(f.o.Worktree.Copy)+len(f.o.Worktree.Share) > 0 }
@@ -57,7 +65,7 @@ func (f *Files) find(ctx context.Context) (*names, error) {
 	var err, sharing error
 	found.copy, err = f.match(f.o.Worktree.Copy)
 	found.share, sharing = f.match(f.o.Worktree.Share)
-	out, listing := f.home.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: gitcmd.MaxPrinted})
+	out, listing := f.home.Run(ctx, git.Call{Args: []string{"ls-files", "-z"}, Limit: git.MaxPrinted})
 	if err := errors.Join(err, sharing, listing); err != nil {
 		return nil, err
 	}
@@ -165,7 +173,7 @@ func (f *Files) WriteExcludes(ctx context.Context, file string) error {
 	}
 	for _, name := range slices.Concat(found.copy, found.share) {
 		if !found.tracked[name] && !strings.Contains(name, "\n") {
-			list.WriteString("/" + pattern(name) + "\n")
+			list.WriteString("/" + ignoreLine(name) + "\n")
 		}
 	}
 	return os.WriteFile(file, list.Bytes(), 0o600)
@@ -173,7 +181,7 @@ func (f *Files) WriteExcludes(ctx context.Context, file string) error {
 
 // usersExcludes returns the file of patterns that the user's git ignores in every repository (gitignore(5)).
 func (f *Files) usersExcludes(ctx context.Context) string {
-	out, err := f.home.Run(ctx, reanchor.Call{Args: []string{"config", "--type=path", "--get", "core.excludesFile"}})
+	out, err := f.home.Run(ctx, git.Call{Args: []string{"config", "--type=path", "--get", "core.excludesFile"}})
 	if err == nil {
 		return strings.TrimSuffix(string(out), "\n")
 	}
@@ -189,8 +197,8 @@ func (f *Files) usersExcludes(ctx context.Context) string {
 	return home
 }
 
-// pattern writes a path so that git takes it for itself alone.
-func pattern(name string) string {
+// ignoreLine writes a path so that git takes it for itself alone.
+func ignoreLine(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
 		if strings.IndexByte(`\*?[ `, name[i]) >= 0 {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"relay/attempts"
+	"relay/epic/plaintext"
 )
 
 // Put copies the files into the slot in dir. Tracked files there stay. why says which file cannot be put there; err is a fault of git or of
@@ -37,7 +37,7 @@ func (f *Files) Put(ctx context.Context, dir string) (why string, err error) {
 				return "", fmt.Errorf("%s: %w", name, err)
 			}
 			if err != nil {
-				return fmt.Sprintf("%s, which relay.worktree.%s names, cannot be put into the worktree: %v", attempts.Clean(name, 200), list.key, err), nil
+				return fmt.Sprintf("%s, which relay.worktree.%s names, cannot be put into the worktree: %v", plaintext.Capped(name, 200), list.key, err), nil
 			}
 		}
 	}

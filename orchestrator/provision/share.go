@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // Auto is an entry of relay.worktree.share that stands for the folders with dependencies that are in the user's checkout.
@@ -37,7 +36,7 @@ type Shared struct {
 
 // String names what is copied because of Auto, with its size.
 func (s Shared) String() string {
-	return fmt.Sprintf("%s (%s in %s)", text.Listed(s.Names), text.Bytes(uint64(s.Bytes)), text.Count(s.Files, "file"))
+	return fmt.Sprintf("%s (%s in %s)", plaintext.Listed(s.Names), plaintext.Bytes(uint64(s.Bytes)), plaintext.Count(s.Files, "file"))
 }
 
 // Limits of what Auto copies.
@@ -52,7 +51,7 @@ const perSlot = 200_000
 
 // FindShared resolves the entries of relay.worktree.share in a checkout. Auto finds what is in no commit and ignored by git; nothing where
 // set-up commands make it.
-func FindShared(ctx context.Context, home *reanchor.Git, entries []string, setUp bool, most Limits) (s Shared, err error) {
+func FindShared(ctx context.Context, home *git.Repo, entries []string, setUp bool, most Limits) (s Shared, err error) {
 	named := slices.DeleteFunc(slices.Clone(entries), func(name string) bool { return name == Auto })
 	if len(named) < len(entries) && !setUp {
 		found, err := ignoredDependencies(ctx, home)
@@ -63,7 +62,7 @@ func FindShared(ctx context.Context, home *reanchor.Git, entries []string, setUp
 		if at := int64(most.Slots) * s.Bytes; at > min(most.Bytes, most.Free/10) || s.Files > perSlot {
 			s.Names = found
 			s.TooMuch = fmt.Sprintf("%s is too much for %s: name it in relay.worktree.share, or the command that installs it in relay.worktree.setup",
-				s, text.Count(most.Slots, "task checkout"))
+				s, plaintext.Count(most.Slots, "task checkout"))
 			found = nil
 		}
 		s.Names = found
@@ -74,9 +73,9 @@ func FindShared(ctx context.Context, home *reanchor.Git, entries []string, setUp
 }
 
 // ignoredDependencies lists the dependencies in a checkout that git ignores.
-func ignoredDependencies(ctx context.Context, home *reanchor.Git) (found []string, err error) {
-	out, err := home.Run(ctx, reanchor.Call{
-		Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"}, Limit: gitcmd.MaxPrinted,
+func ignoredDependencies(ctx context.Context, home *git.Repo) (found []string, err error) {
+	out, err := home.Run(ctx, git.Call{
+		Args: []string{"ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"}, Limit: git.MaxPrinted,
 	})
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		name = strings.TrimSuffix(name, "/")

@@ -9,7 +9,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 )
 
 // atStop returns the artifacts of a run that is over: what a person finds of it.
@@ -22,8 +22,8 @@ func atStop(p *Projector, e *attempts.Event) []Artifact {
 		return []Artifact{final(p, e)}
 	}
 	var out []Artifact
-	over := []ending.Reason{ending.NoRunnableTasks, ending.EpicComplete, ending.NoRunner}
-	if p.now.o.Checkpoints != Never && !slices.Contains(over, ending.Reason(e.RunStopped.Reason)) {
+	over := []decide.EndReason{decide.NoRunnableTasks, decide.EpicComplete, decide.NoRunner}
+	if p.now.o.Checkpoints != Never && !slices.Contains(over, decide.EndReason(e.RunStopped.Reason)) {
 		out = append(out, named(ofRun(p, e, artifact.Checkpoint), e))
 	}
 	a := ofRun(p, e, artifact.Handoff)

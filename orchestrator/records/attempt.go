@@ -10,7 +10,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
@@ -94,7 +94,7 @@ func (p *Projector) count(e *attempts.Event) {
 		r.failed.add("%s: %s", e.Task, why(e))
 	}
 	for _, d := range receipt.Discovered {
-		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, text.After(d.Why))
+		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
 	}
 	if receipt.Review != nil {
 		for _, f := range receipt.Review.Deferred {
@@ -124,7 +124,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	}
 	left.add("%s", receipt.Suggestion)
 	for _, d := range receipt.Discovered {
-		left.add("found, and left: %s%s", d.Title, text.After(d.Why))
+		left.add("found, and left: %s%s", d.Title, plaintext.Because(d.Why))
 	}
 	if gate := e.Ended.Gate; gate != nil {
 		blockers.add("%s is gated: %s", e.Task, gate.Text())
@@ -194,7 +194,7 @@ func setFiles(entry *ledgersync.Entry, ended *attempts.Ended) {
 		entry.Action.Description += fmt.Sprintf("\n%d more files were changed.", ended.MoreChanges)
 	}
 	if files := ended.Receipt.FilesChanged; len(ended.Changes) == 0 && len(files) > 0 {
-		entry.Action.Description += "\nFiles changed: " + text.Some(files, 20)
+		entry.Action.Description += "\nFiles changed: " + plaintext.Some(files, 20)
 	}
 }
 

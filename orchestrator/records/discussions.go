@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/discussion"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Discussion is something for the ledger of discussions: a new entry, or a note for some that are there.
@@ -53,9 +53,9 @@ func (p *Projector) open(e *attempts.Event, what string, o discussion.Opening) D
 func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []discussion.Position) Discussion {
 	planned := p.now.planned(e.Task)
 	var b strings.Builder
-	fmt.Fprintf(&b, "relay has gated %s (%s)%s\n", e.Task, gate.Reason, text.After(gate.Detail))
+	fmt.Fprintf(&b, "relay has gated %s (%s)%s\n", e.Task, gate.Reason, plaintext.Because(gate.Detail))
 	if len(planned.Files) > 0 {
-		fmt.Fprintf(&b, "Its files: %s\n", text.Some(planned.Files, 20))
+		fmt.Fprintf(&b, "Its files: %s\n", plaintext.Some(planned.Files, 20))
 	}
 	if e.Ended != nil && e.Ended.Receipt.Salvage != "" {
 		fmt.Fprintf(&b, "The work of attempt %d is kept as %s\n", e.Attempt, e.Ended.Receipt.Salvage)
@@ -78,7 +78,7 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 		planned := p.now.planned(e.Task)
 		summary = fmt.Sprintf("Reviewers have judged attempt %d of %s: %s", e.Attempt, e.Task, planned.Title)
 		if len(planned.Files) > 0 {
-			summary += "\nIts files: " + text.Some(planned.Files, 20)
+			summary += "\nIts files: " + plaintext.Some(planned.Files, 20)
 		}
 	}
 	o := discussion.Opening{Topic: line("Reviewers disagree about " + subject), Summary: clip(summary, longText)}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 const (

@@ -1,9 +1,18 @@
-// Package records turns the events of an epic into records that other programs read: entries of LedgerSync, artifacts of
-// sessions, and discussions.
+// Package records turns events into LedgerSync entries, artifacts and discussions, and writes them after the log.
 //
-// It is pure: events and plans in, entries and artifacts out, and the same of them whenever they are asked for. What relay records
-// when, and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync], [relay/attempts/artifact] and
-// [relay/attempts/discussion], and writing is what [relay/orchestrator/recordkeeper] does.
+// records.go turns the events of an epic into records that other programs read: entries of LedgerSync, artifacts of sessions, and
+// discussions.
+//
+// It is pure: events and plans in, entries and artifacts out, and the same of them whenever they are asked for. What relay records when,
+// and from which facts, belongs here; the formats are those of [relay/attempts/ledgersync], [relay/attempts/artifact] and
+// [relay/attempts/discussion], and writing is what recordkeeper.go does.
+//
+// recordkeeper.go writes what follows from an epic's event log into files that other programs read: entries into the ledger of
+// LedgerSync, artifacts of sessions, and discussions.
+//
+// The log is the truth, and these files follow it: what was written is kept in a file beside the log ([CursorFile]), and what is missing
+// is made up for by the next that opens the epic. Each record is written once, whenever a crash comes: its id and its name follow from
+// the event. It never changes anything of others. The contents of records belong to [relay/orchestrator/records].
 package records
 
 import (

@@ -11,9 +11,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
-	"relay/orchestrator/text"
 )
 
 // standing is where an epic stands.
@@ -103,12 +103,12 @@ func (p *standing) blockers(e *attempts.Event) []string {
 	}
 	for i, causes := range p.causes() {
 		if len(causes) > 0 && p.record(p.graph.ID(i)).Gate == nil {
-			l.add("%s waits for %s", p.graph.ID(i), text.Some(causes, 5))
+			l.add("%s waits for %s", p.graph.ID(i), plaintext.Some(causes, 5))
 		}
 	}
 	for _, name := range sortedKeys(p.ledger.Cooldowns) {
 		if c := p.ledger.Cooldowns[name]; c.Until.After(e.At) {
-			l.add("%s is not asked before %s%s", name, text.Stamp(c.Until), text.After(c.Why))
+			l.add("%s is not asked before %s%s", name, plaintext.Timestamp(c.Until), plaintext.Because(c.Why))
 		}
 	}
 	return l.all()
@@ -189,5 +189,5 @@ func (p *standing) complete() bool {
 
 func (p *standing) headline(e *attempts.Event) string {
 	completed, total := p.counts()
-	return report.Headline(ending.Reason(e.RunStopped.Reason), total-completed)
+	return report.Headline(decide.EndReason(e.RunStopped.Reason), total-completed)
 }

@@ -3,9 +3,8 @@ package replay
 import (
 	"time"
 
-	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/limits"
 )
 
 // idleFor is how long a job is left free before that is a decision: a worker that waits looks again after decide.LongestWait at most.
@@ -27,7 +26,7 @@ func idle(r *replayer, s recordedStep) {
 }
 
 // wakes reports whether a worker that is free now looks for work again by itself: else it waits for others to change something.
-func wakes(r *replayer, now clock.Instant) bool {
+func wakes(r *replayer, now limits.Instant) bool {
 	at := r.at
 	r.at = now
 	kept := r.s.Dispatcher.Kept()
@@ -38,7 +37,7 @@ func wakes(r *replayer, now clock.Instant) bool {
 }
 
 // checkIdle reports a task that could start now.
-func checkIdle(r *replayer, now clock.Instant) {
+func checkIdle(r *replayer, now limits.Instant) {
 	if r.s.Limits.Cramped() {
 		return // the machine had no room when it was looked at last
 	}
@@ -64,8 +63,8 @@ func ended(r *replayer) {
 	if stop == nil || r.s == nil || r.over || r.stopped || r.s.Plan == nil {
 		return
 	}
-	switch ending.Reason(stop.Reason) {
-	case ending.EpicComplete, ending.NoRunnableTasks:
+	switch decide.EndReason(stop.Reason) {
+	case decide.EpicComplete, decide.NoRunnableTasks:
 		checkIdle(r, r.at)
 	default: // the reason is a step
 	}

@@ -8,8 +8,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/limits"
 )
 
 // nightLog holds the events of one run by their subjects.
@@ -101,9 +101,9 @@ func (l *nightLog) addDecided(e attempts.Event) {
 }
 
 // instant returns when a step was made.
-func (l *nightLog) instant(s attempts.Step) clock.Instant {
+func (l *nightLog) instant(s attempts.Step) limits.Instant {
 	ran := time.Duration(s.Ran)
-	return clock.Instant{Day: l.began.Add(ran - time.Duration(l.offset) + time.Duration(s.Drift)), Run: ran}
+	return limits.Instant{Day: l.began.Add(ran - time.Duration(l.offset) + time.Duration(s.Drift)), Run: ran}
 }
 
 // foldUntil returns the events that follow from no step and stand before an event, each once.

@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // recordedNights calls f with every run of the nights in testdata: real ones, that were killed and gone on with, cooled down, gated,

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
 )
 
@@ -134,12 +134,12 @@ func (r *Report) Summary() string {
 	case r.Decisions == 0:
 		return "no decision of run " + r.Run + " can be repeated"
 	case len(r.Differences) == 0 && len(r.Damage) > 0:
-		return fmt.Sprintf("%s of run %s: as recorded, in a log that is damaged", text.Count(r.Decisions, "decision"), r.Run)
+		return fmt.Sprintf("%s of run %s: as recorded, in a log that is damaged", plaintext.Count(r.Decisions, "decision"), r.Run)
 	case len(r.Differences) == 0:
-		return fmt.Sprintf("%s of run %s: all as recorded", text.Count(r.Decisions, "decision"), r.Run)
+		return fmt.Sprintf("%s of run %s: all as recorded", plaintext.Count(r.Decisions, "decision"), r.Run)
 	}
 	n := len(r.Differences)
-	return fmt.Sprintf("%d of %s of run %s %s:", n, text.Count(r.Decisions, "decision"), r.Run, text.Verb(n, "differs", "differ"))
+	return fmt.Sprintf("%d of %s of run %s %s:", n, plaintext.Count(r.Decisions, "decision"), r.Run, plaintext.Verb(n, "differs", "differ"))
 }
 
 // Limits of the lines of a replay.
@@ -175,7 +175,7 @@ func (r *Report) Lines(clock func(time.Time) string) []string {
 			}
 			line := fmt.Sprintf("cannot be checked: %d %s", u.Count, k.plural)
 			if len(u.Tasks) > 0 {
-				line += " (" + text.Some(u.Tasks, mostTasks) + ")"
+				line += " (" + plaintext.Some(u.Tasks, mostTasks) + ")"
 			}
 			lines = append(lines, line+": "+u.Why)
 		}

@@ -9,10 +9,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/clock"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/redact"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
@@ -40,7 +39,7 @@ func Decide(ctx context.Context, rec Recorded) (*Report, error) {
 }
 
 // DecideFunc is [decide.Dispatcher.Decide].
-type DecideFunc func(d *decide.Dispatcher, now clock.Instant) (decide.Choice, *decide.Waiting, error)
+type DecideFunc func(d *decide.Dispatcher, now limits.Instant) (decide.Choice, *decide.Waiting, error)
 
 // Code makes the decisions. Tests replace parts of it.
 type Code struct {
@@ -81,7 +80,7 @@ type replayer struct {
 	log    nightLog
 
 	s       *decide.Scheduler
-	at      clock.Instant
+	at      limits.Instant
 	drawn   []int64
 	free    decide.Free
 	wanted  []bool
@@ -185,7 +184,7 @@ func (r *replayer) begin(s recordedStep) {
 	r.moveTo(s)
 	r.s = decide.New(o, decide.Inputs{
 		Ledger: r.memory, Now: func() time.Time { return r.at.Day }, Ran: func() time.Duration { return r.at.Run },
-		Redact: redact.Redactor{Redactor: secrets.New(nil)}, Merges: s.Rules.Merges,
+		Redact: secrets.Cleaner{Redactor: secrets.New(nil)}, Merges: s.Rules.Merges,
 	})
 	r.open = r.s.OpenAttempts()
 }

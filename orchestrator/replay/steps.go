@@ -6,7 +6,6 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
@@ -139,7 +138,7 @@ func (r *replayer) decideStep(s recordedStep) {
 		return
 	}
 	m := r.s.Limits
-	if s.Kind == attempts.StepStopped && s.For == string(ending.Deadline) && m.Deadline != nil && m.Deadline.Rest(r.at) <= 0 {
+	if s.Kind == attempts.StepStopped && s.For == string(decide.Deadline) && m.Deadline != nil && m.Deadline.Rest(r.at) <= 0 {
 		m.Expire()
 		r.stopped = true
 		return

@@ -12,8 +12,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
 
@@ -49,7 +49,7 @@ func ParseWhatIf(written string) (w WhatIf, err error) {
 		case key == "runners":
 			w.Runners = append(w.Runners, value)
 		default:
-			return w, &SettingError{"--what-if cannot change " + strconv.Quote(text.FirstOf(key, part)), whatIfHint}
+			return w, &SettingError{"--what-if cannot change " + strconv.Quote(plaintext.FirstOf(key, part)), whatIfHint}
 		}
 	}
 	return w, nil
@@ -206,13 +206,13 @@ func (b *basis) unknown(w WhatIf) []string {
 	list := []string{"other outcomes than those recorded, and usage limits that would be reached earlier or later"}
 	if b.faults > 0 {
 		list = append(list, fmt.Sprintf("%s that failed through a provider, or did not come to an end, are left out: %.0f minutes",
-			text.Count(b.faults, "attempt"), math.Round(b.lost)))
+			plaintext.Count(b.faults, "attempt"), math.Round(b.lost)))
 	}
 	if len(b.guess) > 0 {
-		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+text.Some(b.guess, mostTasks))
+		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+plaintext.Some(b.guess, mostTasks))
 	}
 	if strange := b.strangers(w.Runners); len(strange) > 0 {
-		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned with their recorded times and costs: "+text.Some(strange, mostTasks))
+		list = append(list, "never run with "+strings.Join(w.Runners, " or ")+", and planned with their recorded times and costs: "+plaintext.Some(strange, mostTasks))
 	}
 	return list
 }
@@ -259,7 +259,7 @@ func (p *Plan) Lines() []string {
 }
 
 func (f *Figures) line() string {
-	line := fmt.Sprintf("%.1f min, %.2f USD, %d completed, %s", f.Minutes, f.CostUSD, f.Completed, text.Count(f.Jobs, "job"))
+	line := fmt.Sprintf("%.1f min, %.2f USD, %d completed, %s", f.Minutes, f.CostUSD, f.Completed, plaintext.Count(f.Jobs, "job"))
 	if len(f.Runners) > 0 {
 		line += ", " + strings.Join(f.Runners, ", ")
 	}
@@ -273,7 +273,7 @@ func (f *Figures) path() string {
 	if len(f.CriticalPath) == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s, %.1f min", text.Some(f.CriticalPath, mostPath), f.PathMinutes)
+	return fmt.Sprintf("%s, %.1f min", plaintext.Some(f.CriticalPath, mostPath), f.PathMinutes)
 }
 
 // Night is a recorded run as far as planning it with other settings needs that.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 	"relay/review"
 )
 
@@ -23,7 +23,7 @@ func (p *page) tasks(r *Report) {
 		}
 	}
 	if shown > mostTasks {
-		p.say("\nand %s more: `relay report --format json` has all of them\n", text.Count(shown-mostTasks, "task"))
+		p.say("\nand %s more: `relay report --format json` has all of them\n", plaintext.Count(shown-mostTasks, "task"))
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *page) attempts(t *Task) {
 	p.say("\n")
 	from := max(len(t.Attempts)-mostTries, 0)
 	if from > 0 {
-		p.say("- %s before these: `relay show %s`\n", text.Count(from, "attempt"), t.ID)
+		p.say("- %s before these: `relay show %s`\n", plaintext.Count(from, "attempt"), t.ID)
 	}
 	for i := range t.Attempts[from:] {
 		a := &t.Attempts[from+i]
@@ -79,12 +79,12 @@ func (p *page) attempts(t *Task) {
 			p.say(" by %s", name(who))
 		}
 		if a.Usage != nil {
-			p.say(", %s", text.Usage(*a.Usage))
+			p.say(", %s", UsageText(*a.Usage))
 		}
 		if a.Elsewhere {
 			p.say(", in another night")
 		}
-		p.say("%s", text.After(code(reason(a), columnsWide)))
+		p.say("%s", plaintext.Because(code(reason(a), columnsWide)))
 		if a.Kept != "" {
 			p.say("; kept as %s", code(a.Kept, columnsWide))
 		}
@@ -158,7 +158,7 @@ func writeVerdicts(p *page, a *Attempt) {
 		p.say(": %s", name(string(r.Verdict)))
 	}
 	if r.Rounds > 0 {
-		p.say(", after %s of fixes", text.Count(r.Rounds, "round"))
+		p.say(", after %s of fixes", plaintext.Count(r.Rounds, "round"))
 	}
 	if r.Split {
 		p.say("; they disagree")
@@ -176,11 +176,11 @@ func writePanel(p *page, r *Review) {
 		p.say("\n")
 	}
 	for _, one := range r.Missing {
-		p.say("- %s: no opinion%s\n", name(one.Name), text.After(code(one.Why, columnsWide)))
+		p.say("- %s: no opinion%s\n", name(one.Name), plaintext.Because(code(one.Why, columnsWide)))
 	}
 	for _, one := range r.Reviewers {
 		p.say("- %s: %s, %s%s\n", name(strings.TrimSpace(one.Name+" "+one.Model)),
-			name(string(one.Verdict)), findings(one.Findings), text.After(code(one.Summary, columnsWide)))
+			name(string(one.Verdict)), findings(one.Findings), plaintext.Because(code(one.Summary, columnsWide)))
 	}
 }
 
@@ -199,7 +199,7 @@ func writeEpicReview(p *page, j *EpicReview) {
 		writeFinding(p, &j.Findings[i])
 	}
 	if len(j.Added) > 0 {
-		p.say("\nAdded as tasks: %s\n", code(text.Some(j.Added, mostListed), columnsWide))
+		p.say("\nAdded as tasks: %s\n", code(plaintext.Some(j.Added, mostListed), columnsWide))
 	}
 }
 
@@ -217,7 +217,7 @@ func findings(by map[review.Severity]int) string {
 	if total == 0 {
 		return "no findings"
 	}
-	return text.Count(total, "finding") + text.After(strings.Join(parts, ", "))
+	return plaintext.Count(total, "finding") + plaintext.Because(strings.Join(parts, ", "))
 }
 
 // writeDeferredFindings lists what reviewers found that did not hold a change up.
@@ -285,7 +285,7 @@ func writeCosts(p *page, r *Report) {
 		writeShareTable(p, "model", r.Models)
 	}
 	if r.EpicUsage != r.Usage {
-		p.say("\nThe epic, over all its runs: %s\n", text.Usage(r.EpicUsage))
+		p.say("\nThe epic, over all its runs: %s\n", UsageText(r.EpicUsage))
 	}
 	if len(r.Caps) > 0 {
 		p.say("\nCaps, as the configuration has them now:\n\n")
@@ -307,9 +307,9 @@ func writeShareTable(p *page, of string, list []Share) {
 			usd += " (estimated)"
 		}
 		if s.Unpriced > 0 {
-			usd += fmt.Sprintf(", and %s without a price", text.Count(s.Unpriced, "attempt"))
+			usd += fmt.Sprintf(", and %s without a price", plaintext.Count(s.Unpriced, "attempt"))
 		}
-		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, text.Amount(s.InputTokens), text.Amount(s.CachedTokens), text.Amount(s.OutputTokens))
+		p.say("| %s | %d | %s | %s | %s | %s |\n", who, s.Attempts, usd, plaintext.Amount(s.InputTokens), plaintext.Amount(s.CachedTokens), plaintext.Amount(s.OutputTokens))
 	}
 }
 
@@ -322,7 +322,7 @@ func capText(c *Cap) string {
 		parts = append(parts, fmt.Sprintf("%.2f of %.2f USD spent, %.2f left%s", b.Spent, b.Cap, b.Left, estimated(b.estimated)))
 	}
 	if b := c.Tokens; b != nil {
-		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", text.Amount(b.Spent), text.Amount(b.Cap), text.Amount(b.Left), estimated(b.estimated)))
+		parts = append(parts, fmt.Sprintf("%s of %s tokens used, %s left%s", plaintext.Amount(b.Spent), plaintext.Amount(b.Cap), plaintext.Amount(b.Left), estimated(b.estimated)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -344,7 +344,7 @@ func writeWaits(p *page, r *Report) {
 			p.say("- and %d more: `relay ledger log`\n", len(r.Waits)-i)
 			return
 		}
-		p.say("- %s: %s%s\n", p.timeText(w.At), p.wait(&w), text.After(code(w.Why, columnsWide)))
+		p.say("- %s: %s%s\n", p.timeText(w.At), p.wait(&w), plaintext.Because(code(w.Why, columnsWide)))
 	}
 }
 

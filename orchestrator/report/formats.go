@@ -11,7 +11,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 //go:embed report.schema.json
@@ -46,7 +46,7 @@ func writePage(w io.Writer, title string, write func(io.Writer) error) error {
 	if err := write(&markdown); err != nil {
 		return err
 	}
-	title = html.EscapeString(text.Line(title, columnsWide))
+	title = html.EscapeString(plaintext.Fit(title, columnsWide))
 	head := "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n" +
 		"<title>" + title + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n"

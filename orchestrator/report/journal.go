@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 )
 
 // Journal takes in the event log of an epic for what the ledger does not keep: the runs there were, what they waited for, and
@@ -128,8 +128,8 @@ func (l *logged) goesOn(pid int, now time.Time) bool {
 	if l.StoppedAt.IsZero() {
 		return true
 	}
-	reason := ending.Reason(l.Reason)
-	return l.pid == pid && (reason == ending.Reload || reason == ending.EpicRefused) && now.Sub(l.StoppedAt) < time.Minute
+	reason := decide.EndReason(l.Reason)
+	return l.pid == pid && (reason == decide.Reload || reason == decide.EpicRefused) && now.Sub(l.StoppedAt) < time.Minute
 }
 
 // HasRun reports whether the run that was asked for is in the log.

@@ -7,8 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 )
 
@@ -21,7 +21,7 @@ type Input struct {
 	Running bool     // somebody is at work on the epic
 
 	MaxAttempts int // of tasks that name no number of their own
-	Budget      budget.Caps
+	Budget      limits.Caps
 	Warnings    []string
 	Now         time.Time
 	Flag        string            // that names the epic to other commands, as in " --epic ID"; "" : none is needed
@@ -117,8 +117,8 @@ func (m *builder) setHeadline(superseded bool) {
 	switch {
 	case last.ExitCode != nil:
 		r.State = Stopped
-		r.Headline = Headline(ending.Reason(last.Reason), min(*last.ExitCode, 1))
-		if last.Reason == string(ending.Reload) {
+		r.Headline = Headline(decide.EndReason(last.Reason), min(*last.ExitCode, 1))
+		if last.Reason == string(decide.Reload) {
 			r.Headline = "stopped to continue with the changed plan"
 		}
 	case m.Running && !superseded:
@@ -134,8 +134,8 @@ func (m *builder) sumUsage() {
 	r.Agents, r.Models = clean(m, shares(m.agents)), clean(m, shares(m.models))
 	tried := slices.ContainsFunc(r.Tasks, func(t Task) bool { return len(t.Attempts) > 0 })
 	for _, c := range []*Cap{
-		capOf(budget.ScopeRun, m.Budget.Run, r.Usage, tried),
-		capOf(budget.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried),
+		capOf(limits.ScopeRun, m.Budget.Run, r.Usage, tried),
+		capOf(limits.ScopeEpic, m.Budget.Epic, r.EpicUsage, tried),
 	} {
 		if c != nil {
 			r.Caps = append(r.Caps, *c)
@@ -154,8 +154,8 @@ func shares(all attempts.Spenders) []Share {
 }
 
 // capOf reports what of a cap is left; nil without a cap. The cost of attempts is unknown if all of them together cost nothing.
-func capOf(of budget.Scope, c budget.Cap, u attempts.Usage, tried bool) *Cap {
-	if c == (budget.Cap{}) {
+func capOf(of limits.Scope, c limits.Cap, u attempts.Usage, tried bool) *Cap {
+	if c == (limits.Cap{}) {
 		return nil
 	}
 	all := &Cap{Scope: of, USD: bound(c.USD, u.CostUSD), Tokens: bound(c.Tokens, u.Uncached())}

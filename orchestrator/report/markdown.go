@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Most of what markdown tells; the JSON has all of it.
@@ -68,7 +68,7 @@ func (p *page) head(r *Report) {
 		p.say("- acceptance criteria of the tasks below: %d proved, %d not met, %d unproven\n", c.Met, c.NotMet, c.Unproven)
 	}
 	if r.Usage != (attempts.Usage{}) {
-		p.say("- cost: %s\n", text.Usage(r.Usage))
+		p.say("- cost: %s\n", UsageText(r.Usage))
 	}
 	switch {
 	case r.Finished != "":
@@ -96,7 +96,7 @@ func (p *page) run(r *Run) string {
 		shown += ", " + lasting(r.Seconds)
 	}
 	if r.Jobs > 0 {
-		shown += ", " + text.Count(r.Jobs, "job")
+		shown += ", " + plaintext.Count(r.Jobs, "job")
 	}
 	if !r.Until.IsZero() {
 		shown += ", until " + p.timeText(r.Until)
@@ -134,7 +134,7 @@ func (p *page) needs(r *Report) {
 	}
 	for i := range r.Refused {
 		f := &r.Refused[i]
-		p.say("\n%s%s\n", code(f.What, columnsWide), text.After(code(f.Why, columnsWide)))
+		p.say("\n%s%s\n", code(f.What, columnsWide), plaintext.Because(code(f.Why, columnsWide)))
 		writeCommands(p, []Command{{f.Type, "then relay work asks " + f.Runner + " again"}})
 	}
 	for i := range r.Needs {
@@ -145,11 +145,11 @@ func (p *page) needs(r *Report) {
 		}
 		is := "is gated: " + code((&attempts.Gate{Reason: n.Reason, Detail: n.Detail}).Text(), columnsWide)
 		if n.Reason == LookAt {
-			is = "is completed, and needs a look" + text.After(code(n.Detail, columnsWide))
+			is = "is completed, and needs a look" + plaintext.Because(code(n.Detail, columnsWide))
 		}
 		p.say("\n%s %s %s", n.Task, code(n.Title, 120), is)
 		if n.Blocks > 0 {
-			p.say("; it blocks %s", text.Count(n.Blocks, "task"))
+			p.say("; it blocks %s", plaintext.Count(n.Blocks, "task"))
 		}
 		p.say("\n")
 		writeCommands(p, n.Type)
@@ -162,7 +162,7 @@ func (p *page) needs(r *Report) {
 
 // writeCommands writes commands to copy.
 func writeCommands(p *page, list []Command) {
-	widest := text.Widest(list, func(c Command) string { return c.Type })
+	widest := plaintext.WidestOf(list, func(c Command) string { return c.Type })
 	p.say("\n```sh\n")
 	for _, c := range list {
 		p.say("%-*s   # %s\n", widest, c.Type, c.For)
@@ -186,12 +186,12 @@ func writeTable(p *page, r *Report) {
 			took = lasting(t.Seconds)
 		}
 		if t.Usage != nil {
-			cost = text.Usage(*t.Usage)
+			cost = UsageText(*t.Usage)
 		}
 		p.say("| %s | %s | %s | %s | %s | %s |\n", t.ID, p.state(t), counted(t), took, cost, cell(t.Title, 120))
 	}
 	if left > 0 {
-		p.say("\nand %s more: `relay status --verbose`\n", text.Count(left, "task"))
+		p.say("\nand %s more: `relay status --verbose`\n", plaintext.Count(left, "task"))
 	}
 }
 
@@ -204,9 +204,9 @@ func (p *page) state(t *Task) string {
 	case t.Unverified:
 		return "completed, unverified"
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
-		return "blocked by " + text.Some(t.RootCauses, attempts.MaxCauses)
+		return "blocked by " + plaintext.Some(t.RootCauses, attempts.MaxCauses)
 	case t.Status == attempts.BlockedOn:
-		return "waits for " + text.Some(t.WaitsFor, 3)
+		return "waits for " + plaintext.Some(t.WaitsFor, 3)
 	}
 	return strings.ReplaceAll(string(t.Status), "_", " ")
 }
@@ -250,5 +250,5 @@ func (p *page) day(t time.Time) string {
 }
 
 func lasting(seconds float64) string {
-	return text.Span(time.Duration(seconds * float64(time.Second)))
+	return plaintext.Span(time.Duration(seconds * float64(time.Second)))
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/learnings"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/briefing"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/verdict"
 )
 
@@ -56,7 +56,7 @@ func advice(m *builder) {
 	if r.State != Stopped || r.Judged != nil {
 		return
 	}
-	if advice := Next(ending.Reason(r.Runs[len(r.Runs)-1].Reason)); advice != "" {
+	if advice := Next(decide.EndReason(r.Runs[len(r.Runs)-1].Reason)); advice != "" {
 		r.Warnings = append(r.Warnings, advice)
 	}
 }
@@ -82,8 +82,8 @@ func (m *builder) collectNext() {
 		add(appending, "adds what the reviewers of the whole epic found as tasks; then relay work")
 	}
 	offered := slices.ContainsFunc(r.Next, func(c Command) bool { return c.Type == appending })
-	if found := len(learnings.Discovered(learnings.Of(m.Epic, m.Ledger))); found > 0 && !offered {
-		add(appending, "offers "+text.Count(found, "piece")+" of work that agents found and left as tasks")
+	if found := len(briefing.Discovered(briefing.LearningsOf(m.Epic, m.Ledger))); found > 0 && !offered {
+		add(appending, "offers "+plaintext.Count(found, "piece")+" of work that agents found and left as tasks")
 	}
 	if r.Branch != "" && r.Finished == "" && r.Counts.Completed > 0 {
 		r.Next = append(r.Next, Finish(r.From))

@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
+	"relay/orchestrator/limits"
 	"relay/review"
 )
 
@@ -111,7 +111,7 @@ func night(tb testing.TB, text string) Input {
 	}
 	return Input{
 		Epic: e, Graph: g, Ledger: l, Journal: journal(text), MaxAttempts: 3, Now: at(600), Warnings: []string{text},
-		Budget: budget.Caps{Run: budget.Cap{USD: 50}, Epic: budget.Cap{USD: 5, Tokens: 200_000}},
+		Budget: limits.Caps{Run: limits.Cap{USD: 50}, Epic: limits.Cap{USD: 5, Tokens: 200_000}},
 	}
 }
 

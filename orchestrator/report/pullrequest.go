@@ -9,7 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Limits of a pull request's text, in bytes. Hosts take 64 KiB.
@@ -33,7 +33,7 @@ func PullRequest(e *epic.Epic, g *epic.Graph, l *attempts.Ledger) string {
 	}
 	var head strings.Builder
 	head.WriteString(fmt.Sprintf("%s\n\nEpic %s: %d of %s completed. Each commit names its task (`Relay-Task`).\n",
-		code(e.Title, 200), code(e.ID, 100), len(landed), text.Count(len(e.Tasks), "task")))
+		code(e.Title, 200), code(e.ID, 100), len(landed), plaintext.Count(len(e.Tasks), "task")))
 	if len(e.Checks) > 0 {
 		head.WriteString("\nChecks of the whole epic, run at every landing:\n\n")
 		for _, c := range e.Checks {
@@ -53,7 +53,7 @@ func requestPart(title string, sections []string, room int) string {
 	fmt.Fprintf(&b, "\n## %s\n", title)
 	for i, s := range sections {
 		if b.Len()+len(s)+100 > room {
-			fmt.Fprintf(&b, "\nand %s more\n", text.Count(len(sections)-i, "task"))
+			fmt.Fprintf(&b, "\nand %s more\n", plaintext.Count(len(sections)-i, "task"))
 			break
 		}
 		b.WriteString(s)
@@ -97,7 +97,7 @@ func openText(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epi
 	case status == attempts.Gated:
 		why = "Gated: " + rec.Gate.Reason.Words() + "\n" + block(rec.Gate.Detail)
 	case status == attempts.BlockedOn:
-		why = "Waits for " + text.Some(l.WaitsFor(g, t.ID), 8) + ".\n"
+		why = "Waits for " + plaintext.Some(l.WaitsFor(g, t.ID), 8) + ".\n"
 	case rec != nil && len(rec.Attempts) > 0:
 		why = "Not done yet.\n" + block(rec.Attempts[len(rec.Attempts)-1].Receipt.ErrorSummary)
 	}

@@ -3,8 +3,7 @@ package report
 import (
 	"strings"
 
-	"relay/internal/plaintext"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // maxBlock bounds one block of text, in bytes.
@@ -12,7 +11,7 @@ const maxBlock = 2_000
 
 // code shows text of any origin as code in one line of markdown.
 func code(s string, width int) string {
-	s = text.Line(s, width)
+	s = plaintext.Fit(s, width)
 	if s == "" {
 		return ""
 	}
@@ -33,7 +32,7 @@ func name(text string) string { return code(text, 80) }
 
 // block shows text of any origin as a block of code in markdown.
 func block(s string) string {
-	s = strings.Trim(plaintext.Escape(text.Clip(s, maxBlock)), "\n")
+	s = strings.Trim(plaintext.Escape(plaintext.Clip(s, maxBlock)), "\n")
 	if strings.TrimSpace(s) == "" {
 		return ""
 	}

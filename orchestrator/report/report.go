@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/limits"
 	"relay/review"
 )
 
@@ -22,7 +22,7 @@ type Report struct {
 	Branch    string         `json:"branch,omitempty"`   // that the work is on; empty: the one that was checked out
 	From      string         `json:"from,omitempty"`     // branch that the epic began from; empty: none, HEAD was detached
 	Finished  string         `json:"finished,omitempty"` // branch that relay finish put all of it on
-	Counts    ending.Counts  `json:"counts"`             // of all tasks, as they are when the report is made
+	Counts    decide.Counts  `json:"counts"`             // of all tasks, as they are when the report is made
 	Tries     Tries          `json:"attempts"`           // of these runs
 	Criteria  Criteria       `json:"criteria"`           // of the tasks they touched, and of gated ones
 	Needs     []Need         `json:"needs_you"`
@@ -126,7 +126,7 @@ type Share struct {
 
 // Cap is a bound on what may be used, as the configuration has it when the report is made. A bound that is missing is none.
 type Cap struct {
-	Scope budget.Scope    `json:"scope"`
+	Scope limits.Scope    `json:"scope"`
 	USD   *Bound[float64] `json:"usd,omitempty"`
 	// Tokens count without what was read from a provider's cache.
 	Tokens *Bound[int64] `json:"tokens,omitempty"`

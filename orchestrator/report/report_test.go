@@ -16,8 +16,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 )
 
@@ -66,7 +66,7 @@ func TestHTML(t *testing.T) {
 func states(t *testing.T) map[string]*Report {
 	t.Helper()
 	full, fresh, old, crashed, running := night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile), night(t, hostile)
-	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, NewJournal(""), budget.Caps{}, nil
+	fresh.Ledger, fresh.Journal, fresh.Budget, fresh.Warnings = &attempts.Ledger{}, NewJournal(""), limits.Caps{}, nil
 	old.Journal = nil
 	old.Ledger = &attempts.Ledger{Tasks: map[string]*attempts.TaskRecord{"T1": {Attempts: []attempts.Attempt{{ID: 1, StartedAt: at(1), EndedAt: at(2), Result: attempts.ResultFailure, Charged: true}}}}}
 	old.Ledger.Status = attempts.RelayStatus{State: "stopped", StartedAt: at(0), StoppedAt: at(60), LastExitCode: 4, LastExitReason: "deadline"}
@@ -241,15 +241,15 @@ func nightOf(j *Journal) string {
 func TestRunsOfOneNight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		reason     ending.Reason
+		reason     decide.EndReason
 		pid, pause int // of the second run, minutes before it
 		want       string
 	}{
-		{ending.Reload, 8, 0, "a b"},
-		{ending.EpicRefused, 8, 0, "a b"},
-		{ending.Reload, 9, 0, "b"},
-		{ending.Reload, 8, 2, "b"},
-		{ending.NoRunnableTasks, 8, 0, "b"},
+		{decide.Reload, 8, 0, "a b"},
+		{decide.EpicRefused, 8, 0, "a b"},
+		{decide.Reload, 9, 0, "b"},
+		{decide.Reload, 8, 2, "b"},
+		{decide.NoRunnableTasks, 8, 0, "b"},
 	} {
 		j := NewJournal("")
 		j.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
@@ -262,7 +262,7 @@ func TestRunsOfOneNight(t *testing.T) {
 	crashed := NewJournal("")
 	crashed.Add(attempts.Event{Run: "a", At: at(0), RunStarted: &attempts.RunStarted{PID: 8}})
 	crashed.Add(attempts.Event{Run: "b", At: at(9), RunStarted: &attempts.RunStarted{PID: 8}})
-	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(ending.NoRunnableTasks)}})
+	crashed.Add(attempts.Event{Run: "b", At: at(10), RunStopped: &attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}})
 	if got := nightOf(crashed); got != "a b" {
 		t.Errorf("after a crash: got %s", got)
 	}

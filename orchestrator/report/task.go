@@ -7,10 +7,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/plaintext"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/redact"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
 	"relay/review"
@@ -60,7 +59,7 @@ func (m *builder) addAttempts(one *Task, t *epic.Task, rec *attempts.TaskRecord)
 	if !one.Touched && one.Gate == nil {
 		return
 	}
-	one.Cap = capOf(budget.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
+	one.Cap = capOf(limits.ScopeTask, m.Budget.TaskCap(t), rec.UsedSince(), len(rec.Attempts) > rec.CountFrom)
 	one.Attempts = make([]Attempt, len(rec.Attempts))
 	for k := range rec.Attempts {
 		one.Attempts[k] = m.attempt(&rec.Attempts[k])
@@ -163,7 +162,7 @@ func (m *builder) attempt(a *attempts.Attempt) Attempt {
 
 // clean returns a copy of a part of the report with all that it quotes cleaned.
 func clean[T any](m *builder, part T) T {
-	r := redact.Redactor{Redactor: cmp.Or(m.Redact, secrets.New(nil))}
+	r := secrets.Cleaner{Redactor: cmp.Or(m.Redact, secrets.New(nil))}
 	return plaintext.CleanAll(plaintext.Cleaner{Line: r.Line, Block: r.Block, Own: r.Line, Most: math.MaxInt}, part)
 }
 
@@ -216,7 +215,7 @@ func (m *builder) epicReviews() {
 		return
 	}
 	judged := EpicReview{
-		At: last.At, Run: last.Run, Base: last.Base, Head: last.Head, Text: ending.EpicVerdict(last),
+		At: last.At, Run: last.Run, Base: last.Base, Head: last.Head, Text: decide.EpicVerdict(last),
 		Findings: last.Findings, Added: last.Added, Usage: last.Usage,
 	}
 	if all := reviewOf(last.Decision, &last.Reviewed); all != nil {

@@ -9,8 +9,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/review"
 )
 
@@ -25,10 +25,10 @@ func StatementOf(s *attempts.Statement) (list []Said) {
 	add := func(label string, entries ...string) { list = append(list, Said{label, entries}) }
 	var decided, found []string
 	for _, what := range slices.Sorted(maps.Keys(s.Decisions)) {
-		decided = append(decided, what+text.After(s.Decisions[what]))
+		decided = append(decided, what+plaintext.Because(s.Decisions[what]))
 	}
 	for _, d := range s.Discovered {
-		found = append(found, d.Title+text.After(d.Why))
+		found = append(found, d.Title+plaintext.Because(d.Why))
 	}
 	add("decided: ", decided...)
 	if i := s.Implementation; i != nil {
@@ -44,7 +44,7 @@ func StatementOf(s *attempts.Statement) (list []Said) {
 	if i := s.Inspection; i != nil {
 		var findings []string
 		for _, f := range i.Findings {
-			findings = append(findings, strings.TrimSpace(f.Severity+" "+f.Location)+text.After(f.Issue+text.After(f.Recommendation)))
+			findings = append(findings, strings.TrimSpace(f.Severity+" "+f.Location)+plaintext.Because(f.Issue+plaintext.Because(f.Recommendation)))
 		}
 		add(LookedAt, i.Scope...)
 		add("finding: ", findings...)
@@ -89,7 +89,7 @@ func said(task, indent string, s *attempts.Statement) string {
 }
 
 // CountsText returns text that says how many tasks are in which state. On a run that is over nothing is under way.
-func CountsText(c ending.Counts, over bool) string {
+func CountsText(c decide.Counts, over bool) string {
 	var text strings.Builder
 	text.WriteString(fmt.Sprintf("%d of %d completed", c.Completed, c.Total))
 	underway := "in progress" // and not running: what is proved and waits to land has no job any more
@@ -108,44 +108,44 @@ func CountsText(c ending.Counts, over bool) string {
 }
 
 // headlines say how a run ended, by its reason.
-var headlines = map[ending.Reason]string{
-	ending.EpicComplete:     "done: every task is completed",
-	ending.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
-	ending.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
-	ending.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
-	ending.EpicLooks:        "completed, but look at some of it: that needs you",
-	ending.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
-	ending.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
-	ending.CircuitBreaker:   "stopped early; nothing is lost",
-	ending.UnchargedRetries: "stopped early; nothing is lost",
-	ending.DiskFloor:        "stopped early; nothing is lost",
-	ending.MemoryFloor:      "stopped early; nothing is lost",
-	ending.NoRunner:         "stopped because no agent can work; nothing is lost",
-	ending.BudgetExhausted:  "stopped by its budget; nothing is lost",
-	ending.NoRunnableTasks:  "finished what could be done; some tasks need you",
+var headlines = map[decide.EndReason]string{
+	decide.EpicComplete:     "done: every task is completed",
+	decide.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
+	decide.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
+	decide.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
+	decide.EpicLooks:        "completed, but look at some of it: that needs you",
+	decide.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
+	decide.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
+	decide.CircuitBreaker:   "stopped early; nothing is lost",
+	decide.UnchargedRetries: "stopped early; nothing is lost",
+	decide.DiskFloor:        "stopped early; nothing is lost",
+	decide.MemoryFloor:      "stopped early; nothing is lost",
+	decide.NoRunner:         "stopped because no agent can work; nothing is lost",
+	decide.BudgetExhausted:  "stopped by its budget; nothing is lost",
+	decide.NoRunnableTasks:  "finished what could be done; some tasks need you",
 }
 
 // Headline returns text that says how a run ended; left is how many of its tasks are not completed.
-func Headline(reason ending.Reason, left int) string {
-	if reason == ending.NoRunnableTasks && left == 0 {
+func Headline(reason decide.EndReason, left int) string {
+	if reason == decide.NoRunnableTasks && left == 0 {
 		return "done: the tasks you named are completed"
 	}
 	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
 }
 
 // Next returns text that says what to do after a limit of the run; "" when there is nothing to say.
-func Next(reason ending.Reason) string { return next[reason] }
+func Next(reason decide.EndReason) string { return next[reason] }
 
-var next = map[ending.Reason]string{
-	ending.Deadline:         "relay work continues from here; --until and relay.until set the deadline",
-	ending.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
-	ending.UnchargedRetries: "relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
-	ending.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
-	ending.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
-	ending.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
-	ending.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
-	ending.EpicUnjudged:     "relay work asks the reviewers again",
-	ending.BudgetExhausted:  "relay work continues with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
+var next = map[decide.EndReason]string{
+	decide.Deadline:         "relay work continues from here; --until and relay.until set the deadline",
+	decide.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
+	decide.UnchargedRetries: "relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
+	decide.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
+	decide.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
+	decide.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
+	decide.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
+	decide.EpicUnjudged:     "relay work asks the reviewers again",
+	decide.BudgetExhausted:  "relay work continues with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
 }
 
 // AttributionWords say what a check did before the work.
@@ -158,7 +158,7 @@ var AttributionWords = map[attempts.Attribution]string{
 func ProofText(p review.Proof, covering []string) string {
 	switch {
 	case p.By == review.ByCheck:
-		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, text.Exit(p.ExitCode), p.Commit)
+		text := fmt.Sprintf("check %s: %s at %.12s", p.Check, plaintext.ExitText(p.ExitCode), p.Commit)
 		if p.LogSHA256 != "" {
 			text += fmt.Sprintf(", log %s (sha256 %.12s)", p.Log, p.LogSHA256)
 		}
@@ -168,7 +168,7 @@ func ProofText(p review.Proof, covering []string) string {
 		if p.Met {
 			met = "met"
 		}
-		return fmt.Sprintf("%s at %.12s: %s%s", strings.Join(p.Reviewers, ", "), p.Commit, met, text.After(p.Evidence))
+		return fmt.Sprintf("%s at %.12s: %s%s", strings.Join(p.Reviewers, ", "), p.Commit, met, plaintext.Because(p.Evidence))
 	case len(covering) == 0:
 		return "unproven: " + CoverText(nil)
 	}
@@ -187,7 +187,7 @@ func CriterionText(c epic.Criterion, checks []epic.Check) string {
 // task's checks.
 func CoverText(covering []string) string {
 	if len(covering) > 0 {
-		return "covered by the task's checks: " + text.Some(covering, mostCovering)
+		return "covered by the task's checks: " + plaintext.Some(covering, mostCovering)
 	}
 	return "no check proves it; write a command that does under the task's checks, as in - **Checks:** `COMMAND`"
 }

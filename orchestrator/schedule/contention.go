@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/epic/globs"
+	"relay/epic/pattern"
 )
 
 // contention keeps apart tasks whose work would likely conflict. Declared files are a hint: of two tasks that could start, the one
@@ -123,7 +123,7 @@ func (s *Schedule) meets(set *fileSet, i int) bool {
 	if !known {
 		met = slices.ContainsFunc(set.files, func(f string) bool {
 			return slices.Contains(s.contention.lost[i], f) ||
-				slices.ContainsFunc(s.tasks[i].Files, func(declared string) bool { return globs.Covers(declared, f) })
+				slices.ContainsFunc(s.tasks[i].Files, func(declared string) bool { return pattern.Covers(declared, f) })
 		})
 		set.meets[i] = met
 	}
@@ -133,7 +133,7 @@ func (s *Schedule) meets(set *fileSet, i int) bool {
 // shares reports whether task i, which declares these files, shares one, or the same glob, with a holder.
 func (c *contention) shares(i int, files []string) bool {
 	return len(c.declared) > 0 && !slices.Contains(c.holders, i) &&
-		slices.ContainsFunc(files, func(f string) bool { return c.declared[globs.CleanPath(f)] > 0 })
+		slices.ContainsFunc(files, func(f string) bool { return c.declared[pattern.CleanPath(f)] > 0 })
 }
 
 // hold has others avoid the files of task i.
@@ -143,7 +143,7 @@ func (c *contention) hold(i int, files []string) {
 	}
 	c.holders = append(c.holders, i)
 	for _, f := range files {
-		c.declared[globs.CleanPath(f)]++
+		c.declared[pattern.CleanPath(f)]++
 	}
 }
 
@@ -156,7 +156,7 @@ func (c *contention) letGo(i int, files []string) {
 	}
 	c.holders = slices.Delete(c.holders, at, at+1)
 	for _, f := range files {
-		f = globs.CleanPath(f)
+		f = pattern.CleanPath(f)
 		if c.declared[f]--; c.declared[f] == 0 {
 			delete(c.declared, f)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/schedule/scheduletest"
 )
 

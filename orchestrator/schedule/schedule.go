@@ -8,7 +8,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/text"
 )
 
 // Schedule decides which task a run starts next. It reads no clock, process or disk: its state is a function of the
@@ -322,7 +321,7 @@ func Select(g *epic.Graph, ids []string) ([]bool, error) {
 	for _, id := range ids {
 		i, ok := g.Index(id)
 		if !ok {
-			return nil, &text.RefusedError{Reason: "there is no task " + id + " in this epic", Hint: "relay status --verbose lists the tasks"}
+			return nil, &attempts.RefusedError{Reason: "there is no task " + id + " in this epic", Hint: "relay status --verbose lists the tasks"}
 		}
 		todo = append(todo, i)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/text"
 )
 
 const diamond = `version: 2
@@ -50,7 +49,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("%q: got %q (%v), want %q", ids, got, err, want)
 		}
 	}
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	if _, err := Select(g, []string{"A", "Z"}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "Z") {
 		t.Errorf("got %v, want Z refused", err)
 	}

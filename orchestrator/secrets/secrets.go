@@ -1,5 +1,9 @@
-// Package secrets keeps secrets out of what is recorded and shown: the values of secret-looking environment variables,
-// and what has the shape of a well-known token.
+// Package secrets removes secrets from everything that relay records or shows.
+//
+// secrets.go keeps secrets out of what is recorded and shown: the values of secret-looking environment variables, and what has the shape
+// of a well-known token.
+//
+// redact.go keeps secrets out of everything that is recorded or told, and what it lets through harmless and short.
 package secrets
 
 import (

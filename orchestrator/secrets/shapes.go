@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // loose are rules that are wrong too often in what agents write: they take names in code, base64 or the hash of a
@@ -31,7 +31,7 @@ const (
 )
 
 // escapes match the characters around a token in JSON, in a URL and on a terminal whose letters do not belong to a word.
-var escapes = lazyregexp.New(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[A-Za-z]`)
+var escapes = pattern.New(`\\[nrt]|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[A-Za-z]`)
 
 // shapes finds what looks like a token.
 func shapes(s string) []span {

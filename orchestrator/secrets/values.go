@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 // secretName matches the names of variables whose values are secrets.
-var secretName = lazyregexp.New(`(?i)(key|token|secret|passw|passphrase|credential)`)
+var secretName = pattern.New(`(?i)(key|token|secret|passw|passphrase|credential)`)
 
 // pathName matches the names of variables that say where something is, if their value is a path.
-var pathName = lazyregexp.New(`(?i)(file|path|dir|home|sock|socket|store|ring|credentials|_key|_cert)$`)
+var pathName = pattern.New(`(?i)(file|path|dir|home|sock|socket|store|ring|credentials|_key|_cert)$`)
 
 const (
 	shortest = 8  // a shorter value does not count as a secret: it would blank out common words

@@ -13,7 +13,6 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/sessionrows"
 )
 
 // place is where relay keeps an epic, and what all of its conversations have in common.
@@ -32,9 +31,9 @@ type attempt struct {
 
 // talk is one conversation of an attempt: that with its agent, or one with a reviewer.
 type talk struct {
-	about   sessionrows.About
+	about   AboutRows
 	kind    string
-	rows    *sessionrows.Assembler
+	rows    *Assembler
 	streams []*stream
 	told    map[string]bool // sessions whose rows have been taken
 	stale   []string        // sessions that were taken before it began again
@@ -54,16 +53,16 @@ func newAttempt(p place, f *attemptFacts) *attempt {
 	return a
 }
 
-func (a *attempt) about() sessionrows.About {
-	about := sessionrows.About{Project: a.project, Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
+func (a *attempt) about() AboutRows {
+	about := AboutRows{Project: a.project, Run: a.facts.run, Task: a.facts.task, Attempt: a.facts.number}
 	if about.Task == engine.WholeEpic {
 		about.Task = ""
 	}
 	return about
 }
 
-func newTalk(about sessionrows.About, kind string) *talk {
-	return &talk{about: about, kind: kind, rows: sessionrows.New(about), told: map[string]bool{}}
+func newTalk(about AboutRows, kind string) *talk {
+	return &talk{about: about, kind: kind, rows: NewAssembler(about), told: map[string]bool{}}
 }
 
 func (a *attempt) folder() string { return filepath.Join(a.dir, filepath.FromSlash(a.facts.name())) }
@@ -182,7 +181,7 @@ func (a *attempt) gone() bool {
 func (t *talk) restart() error {
 	t.about.Qualified = true
 	t.stale = slices.AppendSeq(t.stale, maps.Keys(t.told))
-	t.rows, t.told = sessionrows.New(t.about), map[string]bool{}
+	t.rows, t.told = NewAssembler(t.about), map[string]bool{}
 	for i, s := range t.streams {
 		t.streams[i] = &stream{folder: s.folder, round: s.round, kind: t.kind}
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"relay/attempts/sessions"
-	"relay/internal/slowtest"
-	"relay/orchestrator/transcripts"
-	"relay/runners/conversation"
+	"relay/epic/slowtest"
+	"relay/orchestrator/relayfiles"
+	"relay/runners"
 	"relay/runners/kinds"
 	"relay/runners/process"
 )
@@ -88,7 +88,7 @@ func TestHole(t *testing.T) {
 	for i := range 3000 {
 		n.say(dir, codexSays(i, "number "+fmt.Sprint(i)), began+int64(i), i == 2999)
 	}
-	dropped, err := process.Compact(filepath.Join(dir, conversation.Transcript), 64<<10)
+	dropped, err := process.Compact(filepath.Join(dir, runners.Transcript), 64<<10)
 	if err != nil || dropped == 0 {
 		t.Fatal(dropped, err)
 	}
@@ -100,7 +100,7 @@ func TestHole(t *testing.T) {
 		t.Errorf("the last message: %+v", last)
 	}
 	said := rows.contents(sessions.Assistant)
-	if lines := strings.Count(read(t, filepath.Join(dir, conversation.Transcript)), "agent_message"); len(said) != lines {
+	if lines := strings.Count(read(t, filepath.Join(dir, runners.Transcript)), "agent_message"); len(said) != lines {
 		t.Errorf("%d messages, and %d lines of them", len(said), lines)
 	}
 	rows.fits(t)
@@ -116,7 +116,7 @@ func TestCompressed(t *testing.T) {
 		n.say(dir, codexSays(i, "the same words over and over again"), began+int64(i), i == 1999)
 	}
 	before := n.again()
-	if transcripts.Compress(t.Context(), n.dir, func(string) bool { return false }) == 0 {
+	if relayfiles.CompressTranscripts(t.Context(), n.dir, func(string) bool { return false }) == 0 {
 		t.Fatal("nothing was compressed")
 	}
 	same(t, n.again(), before)
@@ -151,7 +151,7 @@ func TestCommandRows(t *testing.T) {
 func TestNoTimes(t *testing.T) {
 	t.Parallel()
 	n := newNight(t, kinds.Gemini)
-	n.write(filepath.Join(n.begin("", "do it"), conversation.Transcript), read(t, captured(kinds.Gemini, "ok")))
+	n.write(filepath.Join(n.begin("", "do it"), runners.Transcript), read(t, captured(kinds.Gemini, "ok")))
 	if said := n.again().contents(sessions.Assistant); len(said) != 2 {
 		t.Errorf("got %q", said)
 	}
@@ -166,11 +166,11 @@ func TestResultQuestion(t *testing.T) {
 		n.say(dir, codexBegan+codexSays(0, "turn "+name), began+int64(i), true)
 	}
 	equal(t, "turns", n.again().contents(sessions.Assistant), []string{"turn ", "turn result", "turn fix-1", "turn fix-2"})
-	if err := os.Remove(filepath.Join(n.folder(), "result", conversation.TimesFile)); err != nil {
+	if err := os.Remove(filepath.Join(n.folder(), "result", runners.TimesFile)); err != nil {
 		t.Fatal(err)
 	}
-	n.write(filepath.Join(n.folder(), "result", conversation.TimesFile), string(conversation.TimesLine(1, began+2, false)))
-	n.write(filepath.Join(n.folder(), "fix-1", conversation.TimesFile), "")
+	n.write(filepath.Join(n.folder(), "result", runners.TimesFile), string(runners.TimesLine(1, began+2, false)))
+	n.write(filepath.Join(n.folder(), "fix-1", runners.TimesFile), "")
 	equal(t, "turns", n.again().contents(sessions.Assistant)[:1], []string{"turn "})
 }
 
@@ -183,7 +183,7 @@ func TestFlood(t *testing.T) {
 	}
 	n := newNight(t, kinds.Codex)
 	dir := n.begin("", "do it")
-	f, err := os.Create(filepath.Join(dir, conversation.Transcript))
+	f, err := os.Create(filepath.Join(dir, runners.Transcript))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestFlood(t *testing.T) {
 		}
 		size += int64(len(line))
 	}
-	n.write(filepath.Join(dir, conversation.TimesFile), string(conversation.TimesLine(size, began, true)))
+	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(size, began, true)))
 	var most uint64
 	messages := 0
 	count := func(b sessions.Batch) {

@@ -16,7 +16,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/sessions"
 	"relay/attempts/sessions/filechanges"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/runners/kinds"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"relay/attempts/sessions"
-	"relay/runners/conversation"
+	"relay/runners"
 )
 
 // table holds rows as a database does: one of each id.
@@ -117,13 +117,13 @@ func (n *night) write(path, text string) {
 // say has the agent print something, which relay sees at a time.
 func (n *night) say(dir, text string, ms int64, end bool) {
 	n.t.Helper()
-	path := filepath.Join(dir, conversation.Transcript)
+	path := filepath.Join(dir, runners.Transcript)
 	n.write(path, text)
 	info, err := os.Stat(path)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	n.write(filepath.Join(dir, conversation.TimesFile), string(conversation.TimesLine(info.Size(), ms, end)))
+	n.write(filepath.Join(dir, runners.TimesFile), string(runners.TimesLine(info.Size(), ms, end)))
 }
 
 // look reads everything there is, into the rows so far.

@@ -1,8 +1,16 @@
-// Package sessionkeeper keeps the agents ledger of an epic: it reads the transcripts of attempts that have ended, and writes the rows that
-// [relay/orchestrator/sessionrows] makes of them.
+// Package sessionkeeper reads agents' transcripts and writes their messages and tool calls as rows of the agents ledger.
+//
+// sessionkeeper.go keeps the agents ledger of an epic: it reads the transcripts of attempts that have ended, and writes the rows that
+// sessionrows.go makes of them.
 //
 // The files of the attempts are the truth, and the ledger is an index of them: what is missing is made up for by the next run, or by an
 // import. Nothing here is worth a run: the keeper warns once about a ledger that it cannot write, and the run continues.
+//
+// sessionrows.go turns what was said and done in the streams of an attempt into rows of the agents ledger.
+//
+// It is pure: events, and what relay knows of the attempt, come in, and rows go out. The same input gives the same rows, in however many
+// steps it comes: so a ledger rebuilt from the files is the one that was written while the agents worked. Where the files are, and how
+// the rows are kept, belongs to sessionkeeper.go.
 package sessionkeeper
 
 import (

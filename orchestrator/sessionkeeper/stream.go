@@ -12,10 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/sessionrows"
-	"relay/orchestrator/transcripts"
+	"relay/orchestrator/relayfiles"
 	"relay/runners"
-	"relay/runners/conversation"
 	"relay/runners/kinds"
 )
 
@@ -33,25 +31,25 @@ type stream struct {
 	round  int
 	kind   string // of the CLI; "": its first line tells
 
-	reader conversation.Reader
+	reader runners.MessageReader
 
-	times *conversation.Times // nil: not read yet
-	read  int64               // bytes of the file
-	shift int64               // how much further that is in the stream as it came
+	times *runners.MessageTimes // nil: not read yet
+	read  int64                 // bytes of the file
+	shift int64                 // how much further that is in the stream as it came
 	done  bool
 }
 
-func (s *stream) printed() string { return filepath.Join(s.folder, transcripts.Name) }
+func (s *stream) printed() string { return filepath.Join(s.folder, relayfiles.Transcript) }
 
 // begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
 func begins() []string {
-	return []string{transcripts.Name, transcripts.Name + transcripts.Compressed, "brief.md", "prompt.md"}
+	return []string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}
 }
 
 func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
 
 func (s *stream) there() bool {
-	return s.has(transcripts.Name) || s.has(transcripts.Name+transcripts.Compressed)
+	return s.has(relayfiles.Transcript) || s.has(relayfiles.Transcript+relayfiles.Compressed)
 }
 
 func (s *stream) has(name string) bool {
@@ -60,10 +58,10 @@ func (s *stream) has(name string) bool {
 }
 
 // seeTimes reads the file of times, once.
-func (s *stream) seeTimes() *conversation.Times {
+func (s *stream) seeTimes() *runners.MessageTimes {
 	if s.times == nil {
-		text, _ := readFile(filepath.Join(s.folder, conversation.TimesFile), maxTimes) // without, no time is known
-		times := conversation.ParseTimes(text)
+		text, _ := readFile(filepath.Join(s.folder, runners.TimesFile), maxTimes) // without, no time is known
+		times := runners.ParseTimes(text)
 		s.times = &times
 	}
 	return s.times
@@ -93,14 +91,14 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 type sink struct {
-	rows  *sessionrows.Assembler
+	rows  *Assembler
 	flush func() error // called now and then during a long stream
 }
 
 // readAll reads the stream to its end. The last line needs no end.
 func (s *stream) readAll(to sink) error {
 	s.seeTimes()
-	to.rows.Begin(sessionrows.Stream{Round: s.round, Prompt: s.prompt()})
+	to.rows.Begin(Stream{Round: s.round, Prompt: s.prompt()})
 	if err := s.lines(to); err != nil {
 		return err
 	}
@@ -111,7 +109,7 @@ func (s *stream) readAll(to sink) error {
 
 // lines reads the lines of the file, if it is there: the agent may have removed it.
 func (s *stream) lines(to sink) error {
-	f, err := transcripts.Open(s.printed())
+	f, err := relayfiles.OpenTranscript(s.printed())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
 		return nil
 	}
@@ -122,7 +120,7 @@ func (s *stream) lines(to sink) error {
 	lines := bufio.NewReaderSize(f, int(min(max(s.times.Size(), smallBuffer), buffer)))
 	var room []byte
 	for {
-		line, size, whole, err := transcripts.NextLine(lines, room[:0])
+		line, size, whole, err := relayfiles.NextLine(lines, room[:0])
 		if err != nil {
 			return err
 		}
@@ -144,11 +142,11 @@ func (s *stream) complete(line []byte, size int64) bool {
 	if s.kind == "" {
 		s.kind = kinds.Printed(line)
 	}
-	return size <= transcripts.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line))
+	return size <= relayfiles.MaxLine && (!kinds.Structured(s.kind) || json.Valid(line))
 }
 
-func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
-	at := sessionrows.Place{Offset: s.read + s.shift, Line: line}
+func (s *stream) line(rows *Assembler, line []byte, size int64) {
+	at := Place{Offset: s.read + s.shift, Line: line}
 	s.read += size
 	at.Seen = s.times.At(s.read + s.shift)
 	if dropped := s.hole(line); dropped > 0 {
@@ -163,11 +161,11 @@ func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
 		}
 		s.reader = kinds.Conversation(s.kind)
 	}
-	if len(line) > transcripts.MaxLine && kinds.Structured(s.kind) {
+	if len(line) > relayfiles.MaxLine && kinds.Structured(s.kind) {
 		rows.Unreadable(line, at)
 		return
 	}
-	if !s.reader.Line(line, func(e conversation.Event) { rows.Event(e, at) }) {
+	if !s.reader.Line(line, func(e runners.Message) { rows.Event(e, at) }) {
 		rows.Unreadable(line, at)
 	}
 }
@@ -175,7 +173,7 @@ func (s *stream) line(rows *sessionrows.Assembler, line []byte, size int64) {
 // hole returns how many bytes are missing behind a line of relay's own; 0: it is none. There is one at most, and only in a stream that
 // was longer than its file is.
 func (s *stream) hole(line []byte) int64 {
-	dropped := transcripts.Dropped(line)
+	dropped := relayfiles.Dropped(line)
 	if s.shift != 0 || s.times.Size() > 0 && s.read+dropped > s.times.Size() {
 		return 0
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 	"relay/runners"
 )
 
@@ -299,7 +299,7 @@ func (d TurnEnd) Blames() bool { return OutcomeOf(d.Is).Outcome.Charged() }
 func (d TurnEnd) Undecided() bool { return d.NoResult && d.By == "" && !d.Asked }
 
 // Words says why the turn ended.
-func (d TurnEnd) Words() string { return text.FirstOf(d.Said, OutcomeOf(d.Is).Words) }
+func (d TurnEnd) Words() string { return plaintext.FirstOf(d.Said, OutcomeOf(d.Is).Words) }
 
 // WithoutResult reports whether the attempt ends without a result: nothing decides in its place, or what was to decide cannot.
 func (e *Evidence) WithoutResult() bool { return e.End != nil && withoutResult(e) }

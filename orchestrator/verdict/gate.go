@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/internal/telling"
+	"relay/epic/plaintext"
 	"relay/review"
 )
 
@@ -65,7 +65,7 @@ func gateOfEnd(r Reported, ended attempts.Ended, s Standing) *attempts.Gate {
 // MayLack reports whether an attempt failed for something that is not there: its agent says so, or what it printed does.
 func MayLack(e attempts.Ended) bool {
 	failed := e.Result == attempts.ResultFailure && (e.Outcome == attempts.Agent || e.Outcome == attempts.Check)
-	return failed && (e.Receipt.ErrorCategory == attempts.MissingDependency || telling.Lacks(e.Receipt.ErrorSummary))
+	return failed && (e.Receipt.ErrorCategory == attempts.MissingDependency || plaintext.LacksSomething(e.Receipt.ErrorSummary))
 }
 
 // final reports whether a gate stands whatever the attempts began from. A task gets one attempt more than its limit when that has
@@ -257,7 +257,7 @@ func faultlessText(n int, last attempts.Receipt) string {
 func summary(r attempts.Receipt) string {
 	for _, s := range []string{r.ErrorSummary, string(r.ErrorCategory), r.Summary} {
 		if s != "" {
-			return attempts.Clean(s, 500)
+			return plaintext.Capped(s, 500)
 		}
 	}
 	return "no reason given"

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // look is one kind of what relay sees of work that lands and cannot judge.
@@ -26,7 +26,7 @@ var looks = []look{
 		Cause: "tests deleted", Approval: true, Asked: true,
 		Seen: "the work deletes tests that the task does not list under files",
 		found: func(e *Evidence) []string {
-			return whys(e, len(e.Work.DeletedTests) > 0, "it deletes "+text.Listed(e.Work.DeletedTests)+", which the task does not name under files")
+			return whys(e, len(e.Work.DeletedTests) > 0, "it deletes "+plaintext.Listed(e.Work.DeletedTests)+", which the task does not name under files")
 		},
 	},
 	{
@@ -35,7 +35,7 @@ var looks = []look{
 			"what they compare with, check scripts, their helpers, and the configuration of what runs tests",
 		found: func(e *Evidence) []string {
 			changed := without(e.Old.Changed, e.Work.DeletedTests)
-			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+text.Listed(changed)+
+			return whys(e, e.Old.Check != "" && len(changed) > 0, e.Old.Check+" passes only with what the agent changed of "+plaintext.Listed(changed)+
 				", which the task does not name under files; with that unchanged: "+e.Old.How)
 		},
 	},
@@ -49,21 +49,21 @@ var looks = []look{
 		Cause: SecretFound, Asked: true,
 		Seen: "the work adds what looks like a secret; `relay finish` refuses it until you approve it",
 		found: func(e *Evidence) []string {
-			return whys(e, len(e.Work.Secrets) > 0, "it adds what looks like a secret: "+text.Listed(e.Work.Secrets))
+			return whys(e, len(e.Work.Secrets) > 0, "it adds what looks like a secret: "+plaintext.Listed(e.Work.Secrets))
 		},
 	},
 	{
 		Cause: "not asked for", Approval: true, Asked: true,
 		Seen: "the agent committed products of tools, such as node_modules, or files larger than `relay.max_file_mib`, that the task does not name",
 		found: func(e *Evidence) []string {
-			return whys(e, len(e.Work.Unasked) > 0, "it commits "+text.Listed(e.Work.Unasked)+", which the task does not name")
+			return whys(e, len(e.Work.Unasked) > 0, "it commits "+plaintext.Listed(e.Work.Unasked)+", which the task does not name")
 		},
 	},
 	{
 		Cause: "foreign branch",
 		Seen:  "the agent merged another branch of your repository",
 		found: func(e *Evidence) []string {
-			return whys(e, len(e.Work.Merged) > 0, "it merges "+text.Listed(e.Work.Merged)+", which lands with it")
+			return whys(e, len(e.Work.Merged) > 0, "it merges "+plaintext.Listed(e.Work.Merged)+", which lands with it")
 		},
 	},
 	{
@@ -118,7 +118,7 @@ func provedNothing(e *Evidence) []string {
 	red := slices.ContainsFunc(e.Checks.Runs, func(r Run) bool { return r.Before == Red && r.Is == Passed })
 	switch {
 	case len(e.Old.Blind) > 0:
-		return []string{"its checks pass too with " + text.Listed(e.Old.Blind) + " emptied: they prove nothing of this work"}
+		return []string{"its checks pass too with " + plaintext.Listed(e.Old.Blind) + " emptied: they prove nothing of this work"}
 	case e.Work.Documents && len(e.Checks.Runs) > 0 && !red:
 		return []string{"it changes only documents, which the task does not ask for: the checks prove nothing of it"}
 	}

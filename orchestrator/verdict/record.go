@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"relay/attempts"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Bounds of a record of evidence.
@@ -72,7 +71,7 @@ func cutText(s string, clean func(string) string) string {
 	if s == "" {
 		return ""
 	}
-	if s = attempts.Clean(clean(s), recordText); s == "" {
+	if s = plaintext.Capped(clean(s), recordText); s == "" {
 		return "…"
 	}
 	return s

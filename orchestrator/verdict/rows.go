@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 	"relay/runners"
 )
 
@@ -166,7 +166,7 @@ var endRows = []row{
 		needs: []Part{Base, Turn},
 		holds: unproven,
 		words: func(e *Evidence) string {
-			why := PassesBefore(text.Listed(e.Base.Early))
+			why := PassesBefore(plaintext.Listed(e.Base.Early))
 			if own, yes := agentFault(e); yes {
 				why += "; its agent: " + own
 			}
@@ -241,7 +241,7 @@ func endOf(e *Evidence) RunnerOutcome {
 	return row
 }
 
-func endWords(e *Evidence) string { return text.FirstOf(e.End.Said, endOf(e).Words) }
+func endWords(e *Evidence) string { return plaintext.FirstOf(e.End.Said, endOf(e).Words) }
 
 // earlyRows are about what is seen of the agent and its work before the diff is looked at.
 var earlyRows = []row{
@@ -264,10 +264,10 @@ var earlyRows = []row{
 		return when(w.Unmerged != "", "the agent left "+w.Unmerged+" in conflict; its work is kept, but not landed")
 	}),
 	atWork("not taken", "the agent replaced files with something that git cannot store", func(w *Work) string {
-		return when(len(w.Untaken) > 0, "git does not take what the agent left in place of "+text.Listed(w.Untaken)+"; its other work is kept, but not landed")
+		return when(len(w.Untaken) > 0, "git does not take what the agent left in place of "+plaintext.Listed(w.Untaken)+"; its other work is kept, but not landed")
 	}),
 	atWork("refused by a filter", "a git filter or an encoding rejects files of the work", func(w *Work) string {
-		return when(len(w.Refused) > 0, "git does not take "+text.Listed(w.Refused)+": "+w.RefusedBy+"; the work is kept as it is, but not landed")
+		return when(len(w.Refused) > 0, "git does not take "+plaintext.Listed(w.Refused)+": "+w.RefusedBy+"; the work is kept as it is, but not landed")
 	}),
 	atWork("off the branch", "the work is not on the task's branch", func(w *Work) string {
 		return when(w.OffBranch != "", "the agent left the branch "+w.OffBranch+"; its work is kept, but not landed")
@@ -285,7 +285,7 @@ var earlyRows = []row{
 		return when(w.Submodule != "", "the agent committed in submodule "+w.Submodule+", and only this worktree has that commit; it would not land")
 	}),
 	atWork("brought files committed", "the commits contain files that relay copied into the checkout and that you never committed", func(w *Work) string {
-		return when(len(w.Brought) > 0, "the agent committed "+text.Listed(w.Brought)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
+		return when(len(w.Brought) > 0, "the agent committed "+plaintext.Listed(w.Brought)+", which the user has in no commit and relay had brought here; it is kept, but not landed")
 	}),
 }
 
@@ -344,7 +344,7 @@ var workRows = []row{
 			if red := notDone(e); red != "" {
 				why += ", and " + red
 			} else if len(e.Work.Claimed) > 0 {
-				why += "; it claims to have changed " + text.Listed(e.Work.Claimed)
+				why += "; it claims to have changed " + plaintext.Listed(e.Work.Claimed)
 			}
 			return why
 		},
@@ -378,13 +378,13 @@ var workRows = []row{
 func beside(w *Work) string {
 	switch {
 	case len(w.LeftOut) > 0:
-		return " but " + text.Listed(w.LeftOut) + ", which relay does not commit"
+		return " but " + plaintext.Listed(w.LeftOut) + ", which relay does not commit"
 	case len(w.Left) > 0:
-		return " but " + text.Listed(w.Left) + ", which is not part of the work"
+		return " but " + plaintext.Listed(w.Left) + ", which is not part of the work"
 	case len(w.Outside) > 0:
-		return " but " + text.Listed(w.Outside) + ", which git does not take into a commit"
+		return " but " + plaintext.Listed(w.Outside) + ", which git does not take into a commit"
 	case len(w.Ignored) > 0:
-		return " but " + text.Listed(w.Ignored) + ", which git ignores"
+		return " but " + plaintext.Listed(w.Ignored) + ", which git ignores"
 	}
 	return ""
 }
@@ -407,7 +407,7 @@ func when(holds bool, words string) string {
 }
 
 func protectedWords(paths []string, more string) string {
-	why := "the agent changed " + text.Listed(paths) + ", which is protected; relay put it back"
+	why := "the agent changed " + plaintext.Listed(paths) + ", which is protected; relay put it back"
 	if more != "" {
 		why += ", and then " + more
 	}

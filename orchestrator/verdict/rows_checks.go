@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // checkRows are about what the checks and the hook say of the work.
@@ -89,10 +89,10 @@ var checkRows = []row{
 			r, _ := e.against()
 			why := redWords(e, r)
 			if len(e.Work.Left) > 0 {
-				why += "; " + text.Listed(e.Work.Left) + " was left uncommitted, and is not part of what was checked"
+				why += "; " + plaintext.Listed(e.Work.Left) + " was left uncommitted, and is not part of what was checked"
 			}
 			if len(e.Work.Ignored) > 0 {
-				why += "; git ignores " + text.Listed(e.Work.Ignored) + ": it is in no commit, and not part of what was checked"
+				why += "; git ignores " + plaintext.Listed(e.Work.Ignored) + ": it is in no commit, and not part of what was checked"
 			}
 			return why
 		},
@@ -122,7 +122,7 @@ var checkRows = []row{
 		Often: "once; a check that fails with the unchanged tests, twice",
 		needs: []Part{Turn, Worked, OldView},
 		holds: func(e *Evidence) bool { return e.End.Session && !e.End.AskedWhy && len(Questions(e)) > 0 },
-		words: func(e *Evidence) string { return text.Listed(Questions(e)) },
+		words: func(e *Evidence) string { return plaintext.Listed(Questions(e)) },
 	},
 }
 
@@ -244,7 +244,7 @@ var landingRows = []row{
 		Seen:  "git cannot merge the work with what landed since it began",
 		holds: func(e *Evidence) bool { return len(e.Landing.Conflict) > 0 },
 		words: func(e *Evidence) string {
-			return "conflict with " + e.Landing.With + " in " + text.Listed(e.Landing.Conflict)
+			return "conflict with " + e.Landing.With + " in " + plaintext.Listed(e.Landing.Conflict)
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
@@ -149,7 +150,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	if t.work.LeftProtected(); !verdict.Stands(&t.ev) {
 		return nil
 	}
-	again, err := bench.TakeLocks(t.c.repo.Root(), rewrote, f)
+	again, err := collect.TakeLocks(t.c.repo.Root(), rewrote, f)
 	if again { // the work is another one
 		t.ev.Work, t.ev.Mark, t.ev.Checks = nil, nil, nil
 	}
@@ -178,7 +179,7 @@ func (ac *acceptance) see(ctx context.Context, check checks.Check, after *checks
 	})
 	switch {
 	case at >= 0: // a test, a script that a check runs: it may have passed by it
-		run.Changed = attempts.Clean(after.Changed[at], 200)
+		run.Changed = plaintext.Capped(after.Changed[at], 200)
 	case after.Passed():
 		f.Note("flaky", r.Flaky(check, after))
 		t.ev.Checks.Flaky = append(t.ev.Checks.Flaky, r.FlakesAgain(t.a.Task.ID, check, after)...)
@@ -250,7 +251,7 @@ func (ac *acceptance) askHookOnWork(ctx context.Context) error {
 			return nil
 		}
 		if on.Red() {
-			_, again, err := bench.Take("the pre-commit hook", t.c.repo.Root(), on.Rewrote, &t.f)
+			_, again, err := collect.TakeRewritten("the pre-commit hook", t.c.repo.Root(), on.Rewrote, &t.f)
 			if again {
 				t.ev.Work, t.ev.Mark, t.ev.Checks, t.ev.Hook = nil, nil, nil, nil
 			}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/account"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/briefing"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
 	"relay/runners"
@@ -64,7 +64,7 @@ func (ag *agent) later(sup process.Supervisor) turn {
 }
 
 // turn runs the agent once, with the files p.
-func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runners.Report, error) {
+func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.Report, error) {
 	t := ag.t
 	cut := ""
 	if u.cut && p.Used() {
@@ -81,7 +81,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	if u.wall && (wall <= 0 || resultWall < wall) {
 		wall = resultWall
 	}
-	result, err := attemptfiles.Out(p.Result, a.Mark(), u.ended)
+	result, err := relayfiles.Out(p.Result, a.Mark(), u.ended)
 	if err != nil {
 		return runners.Report{}, err
 	}
@@ -103,7 +103,7 @@ func (ag *agent) turn(ctx context.Context, p attemptfiles.Files, u turn) (runner
 	}
 	report, err := runner.Run(ctx, req)
 	report.Detail = verdict.EndedWhile(report, doing)
-	err = errors.Join(err, attemptfiles.Collect(o.Secrets, result, p.Result))
+	err = errors.Join(err, relayfiles.Collect(o.Secrets, result, p.Result))
 	if report.Result != nil {
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
@@ -121,7 +121,7 @@ func cutShort(why string, r runners.Report, err error) (runners.Report, error) {
 }
 
 // brief writes the brief of an attempt.
-func (c *checkout) brief(ctx context.Context, a engine.Attempt, p attemptfiles.Files) error {
+func (c *checkout) brief(ctx context.Context, a engine.Attempt, p relayfiles.Files) error {
 	facts, err := c.state(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
-		ag.begun(account.OfEarlier(t.a.Previous))
+		ag.begun(collect.AccountOfEarlier(t.a.Previous))
 		if t.files.Round(1).Used() { // an agent was given what the reviewers have found
 			return ag.followUp(ctx)
 		}
@@ -166,14 +166,14 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	t.f.Notes = append(t.f.Notes, notes...)
 	if before := t.a.Previous; before.AwaitsReview() && (t.a.BriefInput.TakenUp > 0 || before.Head == before.Base) {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
-		ag.begun(account.OfEarlier(t.a.Previous))
+		ag.begun(collect.AccountOfEarlier(t.a.Previous))
 		return nil
 	}
 	report, err := ag.ask(ctx)
 	if err != nil {
 		return err
 	}
-	f := account.Of(report)
+	f := collect.AccountOf(report)
 	if len(t.a.Task.Checks) > 0 {
 		f.Presume(attempts.ResultChecks)
 	}
@@ -188,7 +188,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 }
 
 // begun makes f the state of the attempt after its first turn.
-func (ag *agent) begun(f account.State) {
+func (ag *agent) begun(f collect.Account) {
 	t := ag.t
 	f.Receipt.Checks, f.OnBase = t.f.Receipt.Checks, t.f.OnBase
 	f.Notes = append(t.f.Notes, f.Notes...)
@@ -283,7 +283,7 @@ func (ag *agent) askResult(ctx context.Context) error {
 }
 
 // question has the agent work again, told brief; with wall it has little time to answer.
-func (ag *agent) question(ctx context.Context, q attemptfiles.Files, brief []byte, wall bool) (runners.Report, error) {
+func (ag *agent) question(ctx context.Context, q relayfiles.Files, brief []byte, wall bool) (runners.Report, error) {
 	t := ag.t
 	if err := q.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, brief)); err != nil {
 		return runners.Report{}, err
@@ -310,7 +310,7 @@ func (ag *agent) askWhy(ctx context.Context) error {
 // answersLeft reads what an agent answered that was asked for its result, or about tests, by a relay that was killed.
 func (ag *agent) answersLeft(ctx context.Context) error {
 	t := ag.t
-	for _, q := range []attemptfiles.Files{t.files.Question(), t.files.Why()} {
+	for _, q := range []relayfiles.Files{t.files.Question(), t.files.Why()} {
 		if !q.Used() {
 			continue
 		}
@@ -326,7 +326,7 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 		case !why && t.f.End.Undecided():
 			t.f.Answer(report)
 		default:
-			t.f.Spend(account.Of(report).Result)
+			t.f.Spend(collect.AccountOf(report).Result)
 		}
 	}
 	t.turned()

@@ -7,14 +7,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/guard"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
+	"relay/reanchor/git"
 )
 
 // Study is a checkout of a commit in which an agent is asked something outside of the plan: what it changes there ends with it.
@@ -43,7 +43,7 @@ func (l *Local) aside(ctx context.Context, do func(s *slotEngine) error) (stay [
 		return nil, err
 	}
 	err = do(s)
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	stay, closing := s.removeSlots(ctx)
 	return stay, errors.Join(err, closing, s.pool.Close())
@@ -102,7 +102,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried ben
 	if err != nil {
 		return tried, err
 	}
-	base = text.FirstOf(base, l.run.origin.Base)
+	base = plaintext.FirstOf(base, l.run.origin.Base)
 	if o.Hook != "" {
 		hook := checks.Hook(o.Hook, base, base, len(o.Epic.Checks))
 		lists = append(lists, bench.List{Attempt: engine.Attempt{Run: o.Run}, Checks: []checks.Check{hook}, Hook: true})
@@ -118,7 +118,7 @@ func (l *Local) TryEpic(ctx context.Context, commit string) (bench.Tried, error)
 
 func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prove bool) (tried bench.Tried, err error) {
 	defer func() {
-		ctx, cancel := gitcmd.Uninterrupted(context.WithoutCancel(ctx))
+		ctx, cancel := git.Uninterrupted(context.WithoutCancel(ctx))
 		defer cancel()
 		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
 	}()

@@ -10,32 +10,28 @@ import (
 
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/gittrace"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
-	"relay/orchestrator/steering"
-	"relay/orchestrator/usercheckout"
-	"relay/reanchor"
+	"relay/orchestrator/provision"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
 // checkout is a working tree that an agent works in: a slot, or the user's own.
 type checkout struct {
 	run   *workspace
-	repo  *reanchor.Git
-	facts *reanchor.Cached
+	repo  *git.Repo
+	facts *git.Cached
 	tree  *worktree.Tree // nil with IsolationShared: changes then belong to no task
 
 	ceiling string      // folder above which git must not look for a repository; "" : it is the user's own checkout
 	alone   func() bool // whether no other agent or check is at work now; nil: see isAlone
 	config  string      // the configuration of agent CLIs before any agent; see steered
 
-	traces string             // folder in which git writes down what the agent has it do; "" : it does not
-	did    []gittrace.Command // by the agent, since the guard looked before
-	view   usercheckout.View  // of the user's checkout
+	traces string                // folder in which git writes down what the agent has it do; "" : it does not
+	did    []guard.TracedCommand // by the agent, since the guard looked before
+	view   guard.CheckoutView    // of the user's checkout
 }
 
 // isAlone reports whether what was just found can only be the doing of one attempt.
@@ -70,17 +66,17 @@ const mendings = 200
 
 // state asks git for the state of the checkout, without what relay has added to records. Side by side a neighbour's agent may
 // have taken .git away this moment: that must not end the run.
-func (c *checkout) state(ctx context.Context) (f reanchor.Facts, err error) {
+func (c *checkout) state(ctx context.Context) (f git.Facts, err error) {
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
-		if err == nil || ctx.Err() != nil || c.tree != nil || gitcmd.Unasked(err) != nil {
+		if err == nil || ctx.Err() != nil || c.tree != nil || git.Unasked(err) != nil {
 			break
 		}
 		if _, mending := c.run.guard.Backup.Mend(ctx, c.run.home); mending != nil {
 			return f, errors.Join(err, mending)
 		}
 	}
-	f.Changes = recordfiles.Others(ctx, c.repo, f.Changes)
+	f.Changes = worktree.WithoutRecords(ctx, c.repo, f.Changes)
 	return f, err
 }
 
@@ -119,21 +115,21 @@ func (c *checkout) traced(folder string, env []string) []string {
 	if os.MkdirAll(c.traces, 0o700) != nil {
 		return env
 	}
-	return append(env, gittrace.Env(c.traces)...)
+	return append(env, guard.TraceEnv(c.traces)...)
 }
 
 // gitCommands returns what the agent has had git do since it was last asked.
-func (c *checkout) gitCommands() []gittrace.Command {
+func (c *checkout) gitCommands() []guard.TracedCommand {
 	if c.traces == "" {
 		return nil
 	}
-	return gittrace.Take(c.traces)
+	return guard.TakeTrace(c.traces)
 }
 
 // steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then
 // an agent gets none of it.
 func (c *checkout) steered() bool {
-	return c.run.landedSteering.Load() || steering.Digest(c.repo.Root()) != c.config
+	return c.run.landedSteering.Load() || provision.SteeringDigest(c.repo.Root()) != c.config
 }
 
 // panelSession returns a session in which reviewers read in the checkout itself, one after another.

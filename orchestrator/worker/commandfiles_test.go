@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // What decides a check, and was changed though the task does not name it, is put back for another run of the checks.

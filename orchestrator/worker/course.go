@@ -5,21 +5,19 @@ import (
 	"slices"
 
 	"relay/epic"
-	"relay/orchestrator/account"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/guard"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // attempt is one attempt under way: where it works, what was seen of it, and what the ledger will record.
 type attempt struct {
 	run   *workspace
 	a     engine.Attempt
-	files attemptfiles.Files
+	files relayfiles.Files
 	c     *checkout // of the agent; set when the place is ready
 
 	place  place
@@ -29,7 +27,7 @@ type attempt struct {
 	panel  reviewing
 
 	ev   verdict.Evidence
-	f    account.State
+	f    collect.Account
 	seen guard.Sightings
 
 	end   func()    // of the time in which the agent's code runs; nil: it has not begun
@@ -42,7 +40,7 @@ type attempt struct {
 // snapshot is what is known of an attempt before its work is collected.
 type snapshot struct {
 	ev verdict.Evidence
-	f  account.State
+	f  collect.Account
 }
 
 // place is where an attempt works: a slot, or the user's checkout.
@@ -58,7 +56,7 @@ type place interface {
 	// reopen makes sure that git can read the checkout before its work is collected. It reports true when the agent has destroyed it.
 	reopen(ctx context.Context, t *attempt) (gone bool, err error)
 	// commit commits what the agent has left and lists what it has changed.
-	commit(ctx context.Context, t *attempt) ([]reanchor.Change, error)
+	commit(ctx context.Context, t *attempt) ([]git.Change, error)
 	// theirs reports whether a person has committed since the run of the attempt was killed.
 	theirs(ctx context.Context, t *attempt) (bool, error)
 	// mark marks the commits of the work as the attempt's.
@@ -69,7 +67,7 @@ type place interface {
 
 // newAttempt returns an attempt that has not begun.
 func newAttempt(g *workspace, a engine.Attempt) *attempt {
-	t := &attempt{run: g, a: a, files: attemptfiles.Of(g.o.Dir, a)}
+	t := &attempt{run: g, a: a, files: relayfiles.Of(g.o.Dir, a)}
 	t.agent.t, t.checks.t, t.panel.t = t, t, t
 	t.work = collect.Work{
 		Attempt: &t.a, Options: g.o, Files: t.files, Evidence: &t.ev, State: &t.f,
@@ -102,7 +100,7 @@ func (t *attempt) carryOut(ctx context.Context) error {
 		return err
 	}
 	t.f.Record(&t.ev, ruling)
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	return t.place.keep(ctx, t, ruling.Lands())
 }
@@ -227,12 +225,12 @@ const maxCollections = 5
 // collectsAgain reports whether the work is to be collected again after git refused something: once, and on a full disk when it had
 // time to become less full.
 func (t *attempt) collectsAgain(ctx context.Context, cause error) bool {
-	if t.saved == nil || t.gone || !gitcmd.Refused(ctx, cause) || t.tries >= maxCollections {
+	if t.saved == nil || t.gone || !git.Refused(ctx, cause) || t.tries >= maxCollections {
 		return false
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	if !gitcmd.AwaitRoom(ctx, cause) && t.tries > 1 {
+	if !git.AwaitRoom(ctx, cause) && t.tries > 1 {
 		return false
 	}
 	t.collectAgain()

@@ -10,9 +10,8 @@ import (
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/guard"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // epilogue looks at all that a run has done: it is the [engine.Rechecker] and the [engine.EpicReviewer] of both engines.
@@ -75,7 +74,7 @@ func (e *userEngine) epilogue() *epilogue {
 		},
 		mark: func(head string) error { return os.WriteFile(e.readingFile(), []byte(head+"\n"), 0o600) },
 		clean: func(ctx context.Context, head string, seen *guard.Sightings) error {
-			ctx, cancel := gitcmd.Uninterrupted(ctx)
+			ctx, cancel := git.Uninterrupted(ctx)
 			defer cancel()
 			if err := e.c.look(ctx, seen); err != nil {
 				return err
@@ -169,7 +168,7 @@ func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string
 	t := p.attempt(a)
 	s := t.c.panelSession(a, t.files.Review)
 	if t.panel.rooms != nil {
-		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return t.panel.rooms(ctx, head) }
+		s.Room = func(ctx context.Context) (*git.Repo, func(), error) { return t.panel.rooms(ctx, head) }
 	}
 	return s.ReviewEpic(ctx, head, putOff, func(ctx context.Context, r *engine.Result) error {
 		var seen guard.Sightings

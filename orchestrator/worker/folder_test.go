@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // Whatever an agent or a check has put in the place of a file of an attempt's: nobody waits for it, the attempt comes to its

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/account"
-	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/review"
 	"relay/runners"
 )
@@ -17,7 +17,7 @@ import (
 // An agent may have been at work until its last turn ended: what it commits then is not somebody else's.
 func TestLastSeenKnowsAllTurns(t *testing.T) {
 	t.Parallel()
-	p := attemptfiles.Of(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
+	p := relayfiles.Of(t.TempDir(), engine.Attempt{Run: "r", Number: 1})
 	day := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
 	for path, minutes := range map[string]int{
 		p.Brief: 0, p.End: 1, p.Round(1).Brief: 2, p.Round(1).End: 3, p.Round(2).Brief: 4, p.Round(2).Transcript: 5,
@@ -50,14 +50,14 @@ func TestRoundsAreRecalled(t *testing.T) {
 		{Number: 2, Head: "two", Verdict: review.NeedsChanges, Wanted: found("second")},
 	}}
 	for number, want := range map[int]string{1: "first", 2: "second"} {
-		var f account.State
+		var f collect.Account
 		if !f.Recall(heard, number) || f.Wanted[0].Issue != want ||
 			f.Receipt.Verdict != review.NeedsChanges || f.Judged != heard.Rounds[number-1].Head {
 			t.Errorf("round %d: got %+v, want it to be about %s", number, f, want)
 		}
 	}
 	for name, h := range map[string]*attempts.ReviewProgress{"nothing": nil, "another round": heard} {
-		var f account.State
+		var f collect.Account
 		const want = "relay ended while the agent fixed what reviewers had found"
 		if f.Recall(h, 3) || f.End.Is != runners.Stopped || f.End.Said != want {
 			t.Errorf("%s is known of the round: got %+v, want it stopped", name, f)

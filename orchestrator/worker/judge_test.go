@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/orchestrator/account"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/process"
 )
 
 // judged is the state of an attempt that left some work, after a turn that a runner reports so.
-func judged(r runners.Report) account.State {
-	t := attempt{f: account.Of(r)}
+func judged(r runners.Report) collect.Account {
+	t := attempt{f: collect.AccountOf(r)}
 	t.ruled()
 	return t.f
 }

@@ -8,12 +8,12 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/account"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 	"relay/runners"
-	commandrunner "relay/runners/command"
+	"relay/runners/command"
 	"relay/runners/process"
 )
 
@@ -53,7 +53,7 @@ func newLab(t *testing.T, agent string) *lab {
 // open opens the engine anew, as another run does.
 func (l *lab) open(agent string) {
 	l.Helper()
-	repo, err := reanchor.OpenGit(l.Context(), l.Root)
+	repo, err := git.Open(l.Context(), l.Root)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (l *lab) open(agent string) {
 		},
 		Graph: graph, Repo: repo, Supervisor: process.NewLocal(),
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {
-			return commandrunner.New(sup, commandrunner.Options{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
+			return command.New(sup, command.Options{Name: name, Argv: []string{"sh", "-c", agent}, Exit: true}), nil
 		},
 	}
 	engine, err := Open(l.Context(), o, make(chan engine.Event, 100))
@@ -97,7 +97,7 @@ func (l *lab) begin() *lab {
 }
 
 // try carries out an attempt at a task.
-func (l *lab) try(task epic.Task, change func(*engine.Attempt)) account.State {
+func (l *lab) try(task epic.Task, change func(*engine.Attempt)) collect.Account {
 	l.Helper()
 	if task.ID == "" {
 		task.ID, task.Title = "T1", "One"

@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 )

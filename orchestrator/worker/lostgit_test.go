@@ -7,8 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 func TestVaultOfALinkedWorktree(t *testing.T) {
@@ -22,7 +22,7 @@ func TestVaultOfALinkedWorktree(t *testing.T) {
 	if f.Outcome != "tamper" || other.Git("symbolic-ref", "HEAD") != "refs/heads/side" {
 		t.Errorf("got %s %q", f.Outcome, f.Receipt.ErrorSummary)
 	}
-	if _, err := reanchor.OpenGit(t.Context(), other.Root); err != nil {
+	if _, err := git.Open(t.Context(), other.Root); err != nil {
 		t.Error(err)
 	}
 }

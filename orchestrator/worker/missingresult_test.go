@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/account"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 )
@@ -32,7 +32,7 @@ func TestAskedForItsResult(t *testing.T) {
 		"a usage limit":           {runners.Report{Outcome: runners.Quota, Detail: "limit", ResetAt: reset}, attempts.Quota, "limit", false},
 		"Ctrl-C":                  {runners.Report{Outcome: runners.Stopped, Detail: "stopped"}, attempts.Stopped, "stopped", false},
 	} {
-		a := attempt{f: account.Of(runners.Report{Outcome: runners.NoResult, Detail: once, FinalText: "words", Session: "s", Usage: runners.Usage{InputTokens: 3}})}
+		a := attempt{f: collect.AccountOf(runners.Report{Outcome: runners.NoResult, Detail: once, FinalText: "words", Session: "s", Usage: runners.Usage{InputTokens: 3}})}
 		if !a.f.End.Undecided() || a.f.Receipt.Summary != "words" {
 			t.Fatalf("%s: an agent without a result is %+v", name, a.f)
 		}
@@ -53,7 +53,7 @@ func TestAskedForItsResult(t *testing.T) {
 // An agent whose mode denied it a tool is not charged for a check that fails.
 func TestDeniedWithoutResult(t *testing.T) {
 	t.Parallel()
-	a := attempt{f: account.Of(runners.Report{Outcome: runners.PermissionDenied, Detail: "not allowed to use Bash"})}
+	a := attempt{f: collect.AccountOf(runners.Report{Outcome: runners.PermissionDenied, Detail: "not allowed to use Bash"})}
 	a.f.Presume(attempts.ResultChecks)
 	a.ruled(verdict.Run{Name: "test", Is: verdict.Passed})
 	if a.f.Outcome != attempts.Success || a.f.Receipt.ResultFrom != attempts.ResultChecks {

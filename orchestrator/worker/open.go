@@ -23,12 +23,11 @@ import (
 	"relay/attempts"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/recordfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
-	"relay/orchestrator/steering"
-	"relay/orchestrator/text"
+	"relay/orchestrator/provision"
 	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Local is the engine of this machine.
@@ -68,12 +67,12 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		Options: o, Home: g.home, Emit: g.events.Emit, Now: func() time.Time { return g.now() },
 		Env: g.guard.CommandEnv,
 	}
-	c := &checkout{run: g, repo: g.home, config: steering.Digest(g.home.Root())}
-	c.facts = reanchor.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)
+	c := &checkout{run: g, repo: g.home, config: provision.SteeringDigest(g.home.Root())}
+	c.facts = git.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)
 	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
-			return nil, &text.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
+			return nil, &attempts.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
 		}
 		return inCheckout(user), nil
 	}
@@ -86,7 +85,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	case err != nil:
 		return nil, err
 	case head == "":
-		return nil, &text.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
+		return nil, &attempts.RefusedError{Reason: "this repository has no commit yet, so there is nothing to begin from", Hint: "git add -A && git commit --allow-empty -m Begin"}
 	}
 	g.trusted = head
 	if o.Isolation == engine.IsolationWorktree {
@@ -94,9 +93,9 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		return inSlots(newSlotEngine(g)), nil
 	}
 	if branch == "" {
-		return nil, &text.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
+		return nil, &attempts.RefusedError{Reason: "HEAD is detached: commits would belong to no branch", Hint: "git switch -c NAME"}
 	}
-	c.tree = &worktree.Tree{Repo: g.home, Branch: "refs/heads/" + branch, Records: &recordfiles.Apart{Repo: g.home}}
-	c.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(g.home.Root(), p) }
+	c.tree = &worktree.Tree{Repo: g.home, Branch: "refs/heads/" + branch, Records: &worktree.RecordsApart{Repo: g.home}}
+	c.tree.User.Also = func(p string) bool { return worktree.OwnRecordFile(g.home.Root(), p) }
 	return inCheckout(user), nil
 }

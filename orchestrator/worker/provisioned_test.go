@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // Files of the user's that nobody has committed do not land, whatever an agent adds: its git does not see them, and work

@@ -8,11 +8,11 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/slowtest"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/merge"
+	"relay/orchestrator/relayfiles"
 )
 
 // A run is killed at any moment of an attempt's end; the next one finds what is there and comes to the same end.
@@ -76,7 +76,7 @@ func TestRecovery(t *testing.T) {
 			l.begin()
 			base := l.Git("rev-parse", "HEAD")
 			a := engine.Attempt{Run: l.c.run.o.Run, Task: c.task, Number: 1, Runner: "sh", Base: base, Ended: true}
-			p := attemptfiles.Of(l.c.run.o.Dir, a)
+			p := relayfiles.Of(l.c.run.o.Dir, a)
 			l.Write(strings.TrimPrefix(p.Brief, l.Root+"/"), "brief")
 			l.Write(strings.TrimPrefix(p.Transcript, l.Root+"/"), "")
 			l.Write(strings.TrimPrefix(p.Stderr, l.Root+"/"), "")
@@ -125,7 +125,7 @@ func TestAnotherLife(t *testing.T) {
 	ref := collect.Ref("20260101-lab", engine.Attempt{Task: epic.Task{ID: "T1"}, Number: 1})
 	theirs := l.Sh("git commit-tree -p HEAD -m Theirs 'HEAD^{tree}'")
 	l.Git("update-ref", ref, theirs)
-	p := attemptfiles.Of(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
+	p := relayfiles.Of(l.c.run.o.Dir, engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1"}, Number: 1})
 	l.Write(strings.TrimPrefix(p.Brief, l.Root+"/"), "brief")
 	base := l.Git("rev-parse", "HEAD")
 	killed := l.try(epic.Task{}, func(a *engine.Attempt) { a.Base, a.Ended = base, true })

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // Agents may do with branches and tags what they like: those of the user stay where the user has them.

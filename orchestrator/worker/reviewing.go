@@ -5,18 +5,18 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/orchestrator/account"
+	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
+	"relay/orchestrator/collect"
 	"relay/orchestrator/panel"
-	"relay/orchestrator/redact"
-	"relay/orchestrator/text"
+	"relay/orchestrator/secrets"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
 // room gives a reviewer a clean checkout of a commit, until leave is called.
-type room func(ctx context.Context, head string) (repo *reanchor.Git, leave func(), err error)
+type room func(ctx context.Context, head string) (repo *git.Repo, leave func(), err error)
 
 // reviewing asks the reviewers about the work.
 type reviewing struct {
@@ -37,7 +37,7 @@ func (rv *reviewing) review(ctx context.Context) error {
 	s := t.c.panelSession(t.a, f.Folder(t.files.Review))
 	s.Attempt.Closed = slices.Concat(t.a.Closed, panel.Limits(f.Unable))
 	if rv.rooms != nil {
-		s.Room = func(ctx context.Context) (*reanchor.Git, func(), error) { return rv.rooms(ctx, f.Head) }
+		s.Room = func(ctx context.Context) (*git.Repo, func(), error) { return rv.rooms(ctx, f.Head) }
 	}
 	about := rv.subject()
 	answers, err := s.Ask(ctx, about, f.Usage)
@@ -80,7 +80,7 @@ func (rv *reviewing) recordDecision(j review.Judgement) {
 	if p.Blocked || f.Rounds >= t.run.o.Review.Rounds {
 		return
 	}
-	again := account.Repeated(f.Before, f.Wanted)
+	again := collect.Repeated(f.Before, f.Wanted)
 	if p.MayMend = again == ""; !p.MayMend {
 		f.Note("review", "the same finding twice, so no further round: "+again)
 	}
@@ -103,9 +103,9 @@ func (rv *reviewing) subject() review.Subject {
 	s := review.Subject{
 		EpicTitle: o.Epic.Title, TaskID: t.a.Task.ID, TaskTitle: t.a.Task.Title, Description: t.a.Task.Description,
 		Criteria: rv.scope().Criteria, Base: t.a.Base, Head: f.Head, Files: f.Receipt.FilesChanged, DiffStat: f.Receipt.DiffStat,
-		EarlierFindings: text.FirstOf(f.Earlier, t.a.EarlierFindings), Answer: f.Answered, DoneAlready: t.ev.DoneAlready(),
+		EarlierFindings: plaintext.FirstOf(f.Earlier, t.a.EarlierFindings), Answer: f.Answered, DoneAlready: t.ev.DoneAlready(),
 	}
-	s.DiffStat = redact.Redactor{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)
+	s.DiffStat = secrets.Cleaner{Redactor: o.Secrets}.Stat(s.DiffStat, s.Files)
 	for _, w := range f.Weakened {
 		s.Weakened = append(s.Weakened, w.File+" "+w.Issue)
 	}

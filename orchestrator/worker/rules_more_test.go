@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // What an agent tells git for all repositories of the user's does not decide what checks see either.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // texts are the notes of an attempt.

@@ -12,7 +12,7 @@ import (
 	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/backup"
+	"relay/orchestrator/guard"
 )
 
 // Side by side, two attempts that end at once share the guard and the copy of .git.
@@ -68,7 +68,7 @@ func BenchmarkVault(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	v := &backup.Backup{GitDir: git, Store: filepath.Join(b.TempDir(), "copy")}
+	v := &guard.Backup{GitDir: git, Store: filepath.Join(b.TempDir(), "copy")}
 	for b.Loop() {
 		if err := v.Save(); err != nil {
 			b.Fatal(err)

@@ -9,23 +9,19 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/epicbranch"
-	"relay/orchestrator/git/gitcmd"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/git/support"
-	"relay/orchestrator/git/taskbranch"
+	"relay/orchestrator/guard"
 	"relay/orchestrator/merge"
-	"relay/orchestrator/precheck"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/usercheckout"
-	"relay/reanchor"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // slotEngine is the [engine.Engine] that gives each task a repository of its own (a slot) and lands what they make on the epic's
@@ -36,7 +32,7 @@ type slotEngine struct {
 	benches  *bench.Benches
 	pool     *slot.Pool
 	slots    *slot.Names
-	branches *taskbranch.Set
+	branches *finish.BranchSet
 
 	integration *integration.Branch
 	headGuard   *integration.TipGuard   // of the head of integration
@@ -44,7 +40,7 @@ type slotEngine struct {
 	from        string                  // where the integration branch ended when the run began
 	merger      *merge.Merger
 
-	userCheckout *usercheckout.Watch                                      // nil: relay has no copy of it
+	userCheckout *guard.CheckoutWatch                                     // nil: relay has no copy of it
 	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
 	stay         []string                                                 // in words: what stays when the run ends, besides slots and branches
 }
@@ -61,7 +57,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}}
 	s := &slotEngine{
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
-		branches: &taskbranch.Set{Repo: g.home, Epic: g.o.Epic.ID},
+		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID},
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
@@ -85,7 +81,7 @@ func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, err
 		if held {
 			return before, nil
 		}
-		return tip, gitcmd.Unasked(err)
+		return tip, git.Unasked(err)
 	}
 	return tip, nil
 }
@@ -116,12 +112,12 @@ func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
 
 // Admit refuses a run that cannot work as things are, and an integration branch that is not this epic's.
 func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
-	view := epicbranch.ViewOf(ledger, s.run.o.Dir)
+	view := relayfiles.LedgerViewOf(ledger, s.run.o.Dir)
 	s.ledgerView = &view
 	if err := s.integration.RefuseForeign(ctx, s.run.origin.Base, view); err != nil {
 		return err
 	}
-	here, err := precheck.RefuseOtherIsolation(ctx, s.run.o, ledger, open)
+	here, err := bench.RefuseOtherIsolation(ctx, s.run.o, ledger, open)
 	if err != nil || here {
 		return err
 	}
@@ -131,10 +127,10 @@ func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []
 // CheckReady refuses a repository or a folder in which slots cannot be made. Uncommitted changes in the user's checkout stay
 // untouched.
 func (s *slotEngine) CheckReady(ctx context.Context) error {
-	if err := support.CheckRepository(ctx, s.run.home); err != nil {
+	if err := slot.CheckRepository(ctx, s.run.home); err != nil {
 		return err
 	}
-	return support.CheckFolder(s.run.o.Worktree.Dir)
+	return slot.CheckFolder(s.run.o.Worktree.Dir)
 }
 
 // Awake makes the integration branch when the epic has none yet, at the commit of the run's options or of the user's checkout.
@@ -173,7 +169,7 @@ func (s *slotEngine) compareSteering(ctx context.Context) error {
 	if tip == "" || tip == s.run.trusted {
 		return nil
 	}
-	return s.run.home.EachName(ctx, s.run.trusted, tip, func(n reanchor.Change) error {
+	return s.run.home.EachName(ctx, s.run.trusted, tip, func(n git.Change) error {
 		s.run.recordSteering([]string{n.Path, n.From})
 		return nil
 	})
@@ -189,7 +185,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 		return err
 	}
 	g := s.run
-	watch, warning := usercheckout.Begin(ctx, usercheckout.Options{
+	watch, warning := guard.WatchCheckout(ctx, guard.CheckoutOptions{
 		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
 		Now: g.now, Taken: &g.checks.Taken, Contains: s.integration.Contains,
 	})
@@ -224,14 +220,14 @@ func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts
 
 // Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
 func (s *slotEngine) Reserve(a engine.Attempt) {
-	if name, ok := attemptfiles.Of(s.run.o.Dir, a).Slot(); ok {
+	if name, ok := relayfiles.Of(s.run.o.Dir, a).Slot(); ok {
 		s.slots.Reserve(name)
 	}
 }
 
 // Close removes the slots: everything in them has landed, or is kept elsewhere. It returns in words what stays, and why.
 func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	var watching error
 	if s.userCheckout != nil {
@@ -263,7 +259,7 @@ func (w mergeWork) Check(ctx context.Context, p engine.Verified, step engine.Ste
 		epicChecks = g.o.Epic.Checks
 	}
 	q := checks.Question{
-		Attempt: p.Attempt, Logs: attemptfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
+		Attempt: p.Attempt, Logs: relayfiles.Of(g.o.Dir, p.Attempt).Checks, Commit: step.To, From: step.From,
 		Checks: checks.On(checks.OnMerged, checks.List(p.Attempt.Task.Checks, epicChecks)),
 	}
 	g.guard.Enter()
@@ -305,6 +301,6 @@ func (w mergeWork) Lands(a engine.Attempt, r *engine.Result) {
 
 // LogFile returns a file in the folder of an attempt's checks, and makes room for it.
 func (w mergeWork) LogFile(a engine.Attempt, name string) (string, error) {
-	log := filepath.Join(attemptfiles.Of(w.s.run.o.Dir, a).Checks, name)
+	log := filepath.Join(relayfiles.Of(w.s.run.o.Dir, a).Checks, name)
 	return log, w.s.run.makeRoom(log)
 }

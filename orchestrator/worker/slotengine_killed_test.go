@@ -9,9 +9,9 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/slowtest"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 )
 
@@ -170,7 +170,7 @@ func TestSlotsThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	y := newSlotLab(t)
 	a := y.killed(engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one", 0)
-	if err := os.WriteFile(filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.SlotFile), []byte("no name\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(relayfiles.Of(y.l.run.o.Dir, a).Folder, relayfiles.SlotFile), []byte("no name\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	next := y.again()
@@ -194,7 +194,7 @@ func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	if err := y.l.attempt(a).gather(t.Context(), verdict.Readied); err != nil {
 		t.Fatal(err)
 	}
-	list := filepath.Join(attemptfiles.Of(y.l.run.o.Dir, a).Folder, attemptfiles.UntrackedName) // which is written last
+	list := filepath.Join(relayfiles.Of(y.l.run.o.Dir, a).Folder, relayfiles.UntrackedName) // which is written last
 	if err := os.Remove(list); err != nil {
 		t.Fatal(err)
 	}
@@ -218,8 +218,8 @@ func TestSlotsRemoveHalfRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Sh("rm -r .agents-os/relay/worktrees/recovery-1/.git/index .agents-os/relay/worktrees/recovery-1/seed.txt")
-	for file, name := range map[string]string{attemptfiles.SlotFile: "1", attemptfiles.MakingFile: "recovery-1"} {
-		if err := attemptfiles.Of(y.l.run.o.Dir, a).Note(y.l.run.o.Dir, file, name); err != nil {
+	for file, name := range map[string]string{relayfiles.SlotFile: "1", relayfiles.MakingFile: "recovery-1"} {
+		if err := relayfiles.Of(y.l.run.o.Dir, a).Note(y.l.run.o.Dir, file, name); err != nil {
 			t.Fatal(err)
 		}
 	}

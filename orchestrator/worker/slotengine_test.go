@@ -8,12 +8,12 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/schedule"
 	"relay/runners"
-	commandrunner "relay/runners/command"
+	"relay/runners/command"
 	"relay/runners/process"
 )
 
@@ -39,7 +39,7 @@ func (l *lab) slotOptions() *engine.LocalOptions {
 	o := *l.c.run.o
 	o.Isolation, o.Jobs, o.Worktree.Dir = engine.IsolationWorktree, 4, filepath.Join(o.Dir, "worktrees")
 	o.NewRunner = func(script string, sup process.Supervisor) (runners.Runner, error) {
-		return commandrunner.New(sup, commandrunner.Options{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
+		return command.New(sup, command.Options{Name: "sh", Argv: []string{"sh", "-ec", script}, Exit: true}), nil
 	}
 	return &o
 }

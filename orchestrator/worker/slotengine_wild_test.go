@@ -6,7 +6,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // Whatever an agent destroys: its attempt fails, what it had committed is kept, and the next one works and lands.

@@ -7,25 +7,21 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/gitconfig"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/git/nested"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/merge"
-	"relay/orchestrator/steering"
-	"relay/orchestrator/text"
-	"relay/orchestrator/usercheckout"
+	"relay/orchestrator/provision"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // slotPlace is the [place] of one attempt in a slot.
@@ -34,8 +30,8 @@ type slotPlace struct {
 	name  string            // of the slot
 	inner map[string]string // what submodules had before the agent that is nowhere else
 
-	strays slot.Strays           // work that the agent left elsewhere in the slot
-	beside *usercheckout.Attempt // what it wrote in the user's checkout; nil: that is not watched
+	strays slot.Strays            // work that the agent left elsewhere in the slot
+	beside *guard.CheckoutAttempt // what it wrote in the user's checkout; nil: that is not watched
 }
 
 // attempt returns an attempt that will work in a slot.
@@ -46,19 +42,19 @@ func (s *slotEngine) attempt(a engine.Attempt) *attempt {
 }
 
 // attemptAt returns an attempt with a repository that has its work: a slot, or with no name the user's own.
-func (s *slotEngine) attemptAt(name string, repo *reanchor.Git, a engine.Attempt) *attempt {
+func (s *slotEngine) attemptAt(name string, repo *git.Repo, a engine.Attempt) *attempt {
 	t := s.attempt(a)
 	t.place.(*slotPlace).use(t, name, repo)
 	return t
 }
 
 // use has the attempt work in a repository.
-func (p *slotPlace) use(t *attempt, name string, repo *reanchor.Git) {
+func (p *slotPlace) use(t *attempt, name string, repo *git.Repo) {
 	s := p.e
 	p.name = name
 	c := &checkout{
 		run: s.run, repo: repo, tree: &worktree.Tree{Repo: repo, Branch: "refs/heads/" + s.branch(t.a)},
-		facts: reanchor.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
+		facts: git.NewCached(repo, reanchor.RecentCommits, 0, s.run.now), ceiling: filepath.Dir(repo.Root()), alone: s.alone,
 	}
 	if name != "" {
 		base := t.a.Base
@@ -87,13 +83,13 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := t.files.Note(p.e.run.o.Dir, attemptfiles.SlotFile, name); err != nil {
+	if err := t.files.Note(p.e.run.o.Dir, relayfiles.SlotFile, name); err != nil {
 		return err
 	}
 	repo, err := p.e.pool.Acquire(ctx, name, t.a.Base, p.e.branch(t.a))
 	if err != nil { // the slot is gone
 		p.e.slots.Release(name)
-		return errors.Join(err, os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)))
+		return errors.Join(err, os.Remove(filepath.Join(t.files.Folder, relayfiles.SlotFile)))
 	}
 	p.use(t, name, repo)
 	var tr bench.Trouble
@@ -127,10 +123,10 @@ func (p *slotPlace) freeBranch(ctx context.Context, t *attempt) error {
 
 // loadList reads which files the set-up had made before the agent of an earlier run began.
 func (p *slotPlace) loadList(ctx context.Context, t *attempt) error {
-	list := filepath.Join(t.files.Folder, attemptfiles.UntrackedName)
+	list := filepath.Join(t.files.Folder, relayfiles.UntrackedName)
 	user := &t.c.tree.User
 	user.Clear()
-	if attemptfiles.Exists(list) { // an agent that has removed it must not have made all there is the set-up's
+	if relayfiles.Exists(list) { // an agent that has removed it must not have made all there is the set-up's
 		if err := user.Load(ctx, t.c.tree.Runner(), list); err != nil {
 			return err
 		}
@@ -144,10 +140,10 @@ func (p *slotPlace) loadList(ctx context.Context, t *attempt) error {
 func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
 	user, w := &t.c.tree.User, p.e.run.o.Worktree
 	user.Clear()
-	t.c.config = steering.Digest(t.c.repo.Root())
+	t.c.config = provision.SteeringDigest(t.c.repo.Root())
 	if len(w.Setup) > 0 {
 		var err error
-		if p.inner, err = nested.Unique(ctx, t.c.tree.Repo); err != nil {
+		if p.inner, err = worktree.UniqueNested(ctx, t.c.tree.Repo); err != nil {
 			return err
 		}
 	}
@@ -156,7 +152,7 @@ func (p *slotPlace) recordProvisioned(ctx context.Context, t *attempt) error {
 			return err
 		}
 	}
-	list := filepath.Join(t.files.Folder, attemptfiles.UntrackedName)
+	list := filepath.Join(t.files.Folder, relayfiles.UntrackedName)
 	if err := p.e.run.makeRoom(list); err != nil {
 		return err
 	}
@@ -172,12 +168,12 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 			_, err = watch.Check(ctx, false)
 		}
 		t.c.view.Seen = len(watch.Changes())
-		p.beside = &usercheckout.Attempt{
+		p.beside = &guard.CheckoutAttempt{
 			Task: t.a.Task.ID, Folder: t.files.Folder, Slot: t.c.repo.Root(), MaxFile: p.e.run.o.Limits.MaxFile,
 			Began: p.e.run.now(),
 		}
-		if watch.Enter(p.beside); gitcmd.Unasked(err) != nil {
-			return gitcmd.Unasked(err)
+		if watch.Enter(p.beside); git.Unasked(err) != nil {
+			return git.Unasked(err)
 		}
 	}
 	p.e.run.guard.Enter()
@@ -209,7 +205,7 @@ func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Sightings) error {
 	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
 	if err == nil && found.Text != "" {
-		seen.Tampering(c.site(), gitconfig.Tampering(found))
+		seen.Tampering(c.site(), guard.Tampering(found))
 	}
 	return err
 }
@@ -217,7 +213,7 @@ func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Si
 // reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
 // destroyed it, what had been committed is all there is.
 func (p *slotPlace) reopen(ctx context.Context, t *attempt) (gone bool, err error) {
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	before, id := t.c, t.a.Task.ID
 	repo, remade, err := p.e.pool.Open(ctx, p.name, t.a.Base, p.e.branch(t.a))
@@ -243,8 +239,8 @@ func (p *slotPlace) theirs(context.Context, *attempt) (bool, error) { return fal
 
 // commit commits what the agent has left, and sees which files it has committed that relay had brought and that the user has in no
 // commit: they would land, and be pushed with the rest.
-func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, error) {
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]git.Change, error) {
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	t.f.Written = append(t.f.Written, t.f.OnBase.Changed()...)
 	if t.gone {
@@ -266,7 +262,8 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]reanchor.Change, 
 	if err != nil {
 		return names, err
 	}
-	ignored := userfiles.Ignored{Named: checks.Named(&t.a.Task), Brought: p.e.benches.Files.Has, To: filepath.Join(t.files.Folder, "ignored")}
+	ignored := worktree.IgnoredFiles{Named: checks.Named(&t.a.Task), Brought: p.e.benches.Files.Has, To: filepath.Join(t.files.Folder,
+		"ignored")}
 	var note string
 	if t.ev.Work.Ignored, note, err = ignored.Keep(ctx, t.c.tree.Runner(), &t.c.tree.User, p.e.run.makeRoom); note != "" {
 		t.f.Note("left", note+p.e.run.relative(ignored.To))
@@ -284,7 +281,7 @@ func (p *slotPlace) mark(ctx context.Context, t *attempt) error {
 		t.ev.Mark.Unfit = unfit.Error()
 		return nil
 	}
-	if gitcmd.Refused(ctx, err) && !gitcmd.DiskFault(err) && gitcmd.Whole(ctx, p.e.run.home, t.a.Base) {
+	if git.Refused(ctx, err) && !git.DiskFault(err) && git.Whole(ctx, p.e.run.home, t.a.Base) {
 		t.ev.Mark.Refused = err.Error()
 		return nil
 	}
@@ -332,7 +329,7 @@ func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 	if lands {
 		return nil // its branch stays until it has landed
 	}
-	return p.e.branches.Drop(ctx, p.e.branch(t.a), text.FirstOf(t.f.Head, t.a.Base))
+	return p.e.branches.Drop(ctx, p.e.branch(t.a), plaintext.FirstOf(t.f.Head, t.a.Base))
 }
 
 func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
@@ -340,7 +337,7 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 		return err
 	}
 	if !lands {
-		if err := gitcmd.Forget(t.c.tree.Repo); err != nil {
+		if err := git.Forget(t.c.tree.Repo); err != nil {
 			return err
 		}
 	}
@@ -348,10 +345,10 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 		return err
 	}
 	// From here on HEAD says nothing of the agent: a run after a kill looks at the branch.
-	if err := os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(t.files.Folder, relayfiles.SlotFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	t.c.tree.Detach(ctx, text.FirstOf(t.f.Head, t.a.Base))
+	t.c.tree.Detach(ctx, plaintext.FirstOf(t.f.Head, t.a.Base))
 	return slot.DropRefs(t.c.tree.Repo)
 }
 
@@ -363,7 +360,7 @@ func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool)
 	})
 	t.f.Receipt.Kept = append(t.f.Receipt.Kept, kept...)
 	if n := len(kept); n > 0 {
-		t.f.Note("salvage", text.Count(n, "commit")+" that the agent left on no branch "+text.Verb(n, "is", "are")+" kept below "+folder)
+		t.f.Note("salvage", plaintext.Count(n, "commit")+" that the agent left on no branch "+plaintext.Verb(n, "is", "are")+" kept below "+folder)
 	}
 	return err
 }
@@ -372,7 +369,7 @@ func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool)
 func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 	if !t.gone {
 		tree := t.c.tree
-		inner, err := nested.Unique(ctx, tree.Repo)
+		inner, err := worktree.UniqueNested(ctx, tree.Repo)
 		if err != nil {
 			return err
 		}
@@ -382,7 +379,7 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 			}
 		}
 		if kept := tree.Outside(); len(kept) > 0 {
-			t.f.Note("left", text.Listed(kept)+" is in no commit of this repository: it stays in "+p.e.run.relative(t.c.repo.Root())+", which no other task gets")
+			t.f.Note("left", plaintext.Listed(kept)+" is in no commit of this repository: it stays in "+p.e.run.relative(t.c.repo.Root())+", which no other task gets")
 			return nil
 		}
 		if err := p.keepAltered(ctx, t); err != nil {
@@ -390,14 +387,14 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 		}
 		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
 	}
-	_ = os.Remove(filepath.Join(t.files.Folder, attemptfiles.SlotFile)) // an agent may have: see openAgain
+	_ = os.Remove(filepath.Join(t.files.Folder, relayfiles.SlotFile)) // an agent may have: see openAgain
 	p.e.slots.Release(p.name)
 	return nil
 }
 
 // keepAltered keeps what the attempt has changed of files that the set-up had made or relay had brought: they are in no commit.
 func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
-	listed, err := os.Lstat(filepath.Join(t.files.Folder, attemptfiles.UntrackedName))
+	listed, err := os.Lstat(filepath.Join(t.files.Folder, relayfiles.UntrackedName))
 	if err != nil {
 		return nil //nolint:nilerr // what was there is not known
 	}

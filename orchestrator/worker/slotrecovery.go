@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/internal/lazyregexp"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/text"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -42,15 +41,15 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 	if err != nil {
 		return err
 	}
-	if head != "" && !gitcmd.Has(ctx, s.run.home, head) { // git prune has deleted it
+	if head != "" && !git.Has(ctx, s.run.home, head) { // git prune has deleted it
 		head = ""
 	}
-	return p.recover(ctx, t, text.FirstOf(head, t.a.Base))
+	return p.recover(ctx, t, plaintext.FirstOf(head, t.a.Base))
 }
 
 // openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
 // error must not have the attempt judged by an empty slot: its work may be there.
-func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *reanchor.Git, own bool, err error) {
+func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *git.Repo, own bool, err error) {
 	s := p.e
 	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
 	if errors.Is(err, slot.ErrGone) {
@@ -63,14 +62,14 @@ func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt)
 	if err != nil {
 		return nil, false, &unreadableSlotError{err}
 	}
-	return repo, on == s.branch(a) || !strings.HasPrefix(on, gitcmd.TaskBranches), nil
+	return repo, on == s.branch(a) || !strings.HasPrefix(on, git.TaskBranches), nil
 }
 
 // recover makes another slot for an attempt whose own is lost. One that was cut short while it was made is removed: there is nothing
 // in it but a part of the commit.
 func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error {
 	s := p.e
-	making := filepath.Join(t.files.Folder, attemptfiles.MakingFile)
+	making := filepath.Join(t.files.Folder, relayfiles.MakingFile)
 	if noted, err := runners.ReadResultFile(making); err == nil {
 		if name := strings.TrimSpace(string(noted)); strings.HasPrefix(name, slot.ForRecovery) {
 			if err := s.pool.Remove(ctx, name); err != nil && !errors.Is(err, slot.ErrRest) {
@@ -82,14 +81,14 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 	if err != nil {
 		return err
 	}
-	if err := t.files.Note(s.run.o.Dir, attemptfiles.MakingFile, name); err != nil {
+	if err := t.files.Note(s.run.o.Dir, relayfiles.MakingFile, name); err != nil {
 		return err
 	}
 	repo, err := s.pool.Acquire(ctx, name, head, s.branch(t.a))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.Remove(making), t.files.Note(s.run.o.Dir, attemptfiles.SlotFile, name)); err != nil {
+	if err := errors.Join(os.Remove(making), t.files.Note(s.run.o.Dir, relayfiles.SlotFile, name)); err != nil {
 		return err
 	}
 	p.use(t, name, repo)
@@ -97,7 +96,7 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 }
 
 // lostObjects matches what git says when it does not find an object that was there.
-var lostObjects = lazyregexp.New(`unable to (read|find)|bad object|invalid object|Needed a single revision|missing (blob|tree|commit)`)
+var lostObjects = pattern.New(`unable to (read|find)|bad object|invalid object|Needed a single revision|missing (blob|tree|commit)`)
 
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
 // tried again in another checkout, a few times, and no other task is held up; what is left of it stays for a person. A fault of the
@@ -107,7 +106,7 @@ func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error 
 	if !s.ownFault(ctx, cause) {
 		return cause
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	if t.ev.Damage = cause.Error(); lostObjects.MatchString(t.ev.Damage) {
 		t.ev.Damage += " (objects are missing, as after git prune or git gc --prune=now: type them when no run is on)"
@@ -115,7 +114,7 @@ func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error 
 	ruling, _ := verdict.Decide(&t.ev)
 	t.f.Rule(&t.ev, ruling)
 	t.f.Head, t.f.Landed = "", ""
-	gitcmd.DropEmpty(s.run.home) // else the next attempt could not commit the same
+	git.DropEmpty(s.run.home) // else the next attempt could not commit the same
 	return p.abandon(ctx, t)
 }
 
@@ -129,7 +128,7 @@ func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
 	left.f = t.f
 	err = left.work.Keep(ctx)
 	t.f = left.f
-	if gitcmd.Refused(ctx, err) {
+	if git.Refused(ctx, err) {
 		t.f.Note("salvage", "not all of the work of this attempt could be kept: "+err.Error())
 		return nil
 	} else if err != nil {
@@ -146,14 +145,14 @@ func (p *slotPlace) committed(ctx context.Context, t *attempt) (*attempt, error)
 		t.f.Note("left", "what the agent left of "+t.a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := s.pool.Open(ctx, name, t.a.Base, s.branch(t.a)); err == nil {
 			left := s.attemptAt(name, repo, t.a)
-			if head, err := left.c.tree.Head(ctx); err == nil && gitcmd.Has(ctx, repo, head) {
+			if head, err := left.c.tree.Head(ctx); err == nil && git.Has(ctx, repo, head) {
 				t.f.Head = head
 				return left, nil
 			}
 		}
 	}
 	head, err := s.run.home.Ref(ctx, "refs/heads/"+s.branch(t.a))
-	if err == nil && gitcmd.Has(ctx, s.run.home, head) {
+	if err == nil && git.Has(ctx, s.run.home, head) {
 		t.f.Head = head
 	}
 	return s.attemptAt("", s.run.home, t.a), err
@@ -169,11 +168,11 @@ func (e *unreadableSlotError) Unwrap() error { return e.err }
 // takes what is written, and the commits that all attempts begin from can be read.
 func (s *slotEngine) ownFault(ctx context.Context, err error) bool {
 	_, unreadable := errors.AsType[*unreadableSlotError](err)
-	unreadable = unreadable && ctx.Err() == nil && gitcmd.Unasked(err) == nil
-	if !unreadable && !gitcmd.Refused(ctx, err) || gitcmd.DiskFault(err) {
+	unreadable = unreadable && ctx.Err() == nil && git.Unasked(err) == nil
+	if !unreadable && !git.Refused(ctx, err) || git.DiskFault(err) {
 		return false
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	return gitcmd.Whole(ctx, s.run.home, s.headGuard.Tip())
+	return git.Whole(ctx, s.run.home, s.headGuard.Tip())
 }

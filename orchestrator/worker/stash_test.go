@@ -7,7 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // The stash of a slot is its own: whatever agents do with it, the user's is the same in the morning, and what they leave in

@@ -5,7 +5,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 func TestDeletedTests(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 )

@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/gitcmd"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/text"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // userEngine is the [engine.Engine] of the user's own checkout: of isolation none, and of shared, where changes belong to no task.
@@ -42,7 +40,7 @@ func (e *userEngine) Prepare(ctx context.Context, _ engine.Attempt) (string, err
 	}
 	// After the attempt the run's branch is put to where it ended: it must have begun there.
 	if began := strings.TrimPrefix(e.c.tree.Branch, "refs/heads/"); branch != began {
-		return "", &text.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
+		return "", &attempts.RefusedError{Reason: "this checkout is not on branch " + began + " any more, where the run began", Hint: "git switch " + began + ", then relay work"}
 	}
 	return e.c.repo.Head(ctx)
 }
@@ -66,9 +64,9 @@ func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
 // Admit refuses a run that cannot work as things are. It ignores the work that a killed run with the same isolation left: relay recovers
 // that first.
 func (e *userEngine) Admit(ctx context.Context, l *attempts.Ledger, open []engine.Attempt) error {
-	here, err := precheck.RefuseOtherIsolation(ctx, e.run.o, l, open)
+	here, err := bench.RefuseOtherIsolation(ctx, e.run.o, l, open)
 	if err == nil && !here && e.c.tree != nil {
-		err = precheck.RefuseUnread(ctx, e.c.repo, e.readingFile())
+		err = bench.RefuseUnread(ctx, e.c.repo, e.readingFile())
 	}
 	if err != nil || here {
 		return err
@@ -93,7 +91,7 @@ func (e *userEngine) Begin(ctx context.Context) error {
 		return w.Backup.Save()
 	}
 	head, err := tree.Head(ctx)
-	e.from = text.FirstOf(e.from, head) // unless an attempt of a killed run has said
+	e.from = plaintext.FirstOf(e.from, head) // unless an attempt of a killed run has said
 	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner())); err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func (e *userEngine) Begin(ctx context.Context) error {
 
 // before returns the file of a run that lists what was not tracked when it began: that is the user's.
 func (e *userEngine) before(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, attemptfiles.UntrackedName)
+	return filepath.Join(e.run.o.Dir, "runs", run, relayfiles.UntrackedName)
 }
 
 // Reserve does nothing: there is one checkout.
@@ -114,7 +112,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 	if tree == nil {
 		return nil, nil
 	}
-	e.from = text.FirstOf(e.from, a.Base) // its commits can be there already
+	e.from = plaintext.FirstOf(e.from, a.Base) // its commits can be there already
 	return nil, tree.User.Load(ctx, tree.Runner(), e.before(a.Run))
 }
 
@@ -158,18 +156,18 @@ func (p *userPlace) look(context.Context, *attempt) error           { return nil
 func (p *userPlace) reopen(context.Context, *attempt) (bool, error) { return false, nil }
 
 // commit collects the work, if need be after .git was put back. Side by side changes belong to no task: nothing is collected.
-func (p *userPlace) commit(ctx context.Context, t *attempt) (names []reanchor.Change, err error) {
+func (p *userPlace) commit(ctx context.Context, t *attempt) (names []git.Change, err error) {
 	tree := t.c.tree
 	if tree == nil {
 		t.ev.Work.Unattributed = true
 		return nil, nil
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	err = tree.Records.Do(ctx, func() (err error) {
 		names, err = t.work.Commit(ctx)
-		var refusal *reanchor.GitError
-		if !errors.As(err, &refusal) || ctx.Err() != nil || gitcmd.Unasked(err) != nil || tree.Readable(ctx, t.a.Base) {
+		var refusal *git.Error
+		if !errors.As(err, &refusal) || ctx.Err() != nil || git.Unasked(err) != nil || tree.Readable(ctx, t.a.Base) {
 			return err
 		}
 		why, mending := p.e.run.guard.Backup.Restore(ctx, func() bool { return false })
@@ -223,7 +221,7 @@ func (p *userPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 			err = tree.Restore(ctx, to)
 		}
 		if paths := tree.Noted(); len(paths) > 0 {
-			t.f.Note("left", text.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
+			t.f.Note("left", plaintext.Listed(paths)+" is in no commit: left as it is, neither committed nor removed")
 		}
 		return errors.Join(err, p.e.run.guard.Backup.Save())
 	})
@@ -273,11 +271,11 @@ func (r userRoom) PutBack(ctx context.Context, check checks.Check, _ *bench.Trou
 	if tree == nil || r.q.Before || len(t.work.Protected()) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	changed, err := tree.PutBack(ctx, r.q.Commit, t.work.Protects())
 	if len(changed) > 0 {
-		t.f.Note("tamper", text.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
+		t.f.Note("tamper", plaintext.Listed(changed)+", which is protected, was changed while "+check.Name+" ran; relay put it back")
 	}
 	t.f.Written = append(t.f.Written, changed...)
 	return nil, r.p.mended(ctx, err)
@@ -289,7 +287,7 @@ func (userRoom) Rewritten(context.Context) ([]checks.Rewritten, error) { return 
 // Leave puts the checkout back to the commit where that is not the work itself: what checks left there would be taken for the agent's.
 func (r userRoom) Leave(ctx context.Context) error {
 	tree := r.p.e.c.tree
-	ctx, cancel := gitcmd.Uninterrupted(ctx)
+	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
 	if tree == nil || r.p.t.ev.End != nil {
 		return r.lay(ctx, r.q.Commit)
@@ -317,5 +315,5 @@ func (e *userEngine) CheckReady(ctx context.Context) error {
 	if e.c.tree == nil {
 		return nil
 	}
-	return precheck.RefuseUncommitted(ctx, e.c.repo)
+	return bench.RefuseUncommitted(ctx, e.c.repo)
 }

@@ -7,9 +7,8 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 )
 
 // What relay makes of an agent's work, from the whole of one attempt.
@@ -94,9 +93,9 @@ func TestPrepareRefusesAnotherBranch(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "").begin()
 	l.Git("switch", "-q", "-c", "other")
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	_, err := l.c.Prepare(t.Context(), engine.Attempt{})
-	if want := (text.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
+	if want := (attempts.RefusedError{Reason: "this checkout is not on branch main any more, where the run began", Hint: "git switch main, then relay work"}); !errors.As(err, &refused) || *refused != want {
 		t.Errorf("got %v, want %+v", err, want)
 	}
 }

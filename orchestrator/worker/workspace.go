@@ -10,20 +10,20 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/attemptfiles"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/checks"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/guard"
 	"relay/orchestrator/panel"
-	"relay/orchestrator/steering"
-	"relay/reanchor"
+	"relay/orchestrator/provision"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // workspace holds what all attempts of a run share.
 type workspace struct {
 	o      *engine.LocalOptions
-	home   *reanchor.Git // the user's own checkout
+	home   *git.Repo // the user's own checkout
 	guard  *guard.Guard
 	checks *checks.Runner
 	ledger engine.Ledger
@@ -51,7 +51,7 @@ func (g *workspace) Tip(ctx context.Context) (string, error) {
 }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return attemptfiles.Of(g.o.Dir, a).Used() }
+func (g *workspace) Asked(a engine.Attempt) bool { return relayfiles.Of(g.o.Dir, a).Used() }
 
 // used reports what an attempt has used whose agent has come to its end.
 func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
@@ -60,7 +60,7 @@ func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
 
 // makeRoom makes sure that files of an attempt can be made, whatever agents have put where they go.
 func (g *workspace) makeRoom(files ...string) error {
-	return attemptfiles.MakeRoom(g.o.Dir, files...)
+	return relayfiles.MakeRoom(g.o.Dir, files...)
 }
 
 // panel returns what all sessions of reviewers share.
@@ -86,12 +86,12 @@ func (g *workspace) recordScope(task *epic.Task, r *engine.Result) {
 
 // recordSteering records that a landing changes the configuration of agent CLIs: later slots have it.
 func (g *workspace) recordSteering(files []string) {
-	if slices.ContainsFunc(files, steering.Configures) {
+	if slices.ContainsFunc(files, provision.ConfiguresAgents) {
 		g.landedSteering.Store(true)
 	}
 }
 
-// useTrusted gives a reviewer's checkout the steering files that the user had when the run began: see [steering.UseTrusted].
-func (g *workspace) useTrusted(ctx context.Context, repo *reanchor.Git, head string) (back func() error, err error) {
-	return steering.UseTrusted(ctx, repo, g.trusted, head)
+// useTrusted gives a reviewer's checkout the steering files that the user had when the run began: see [provision.UseTrustedSteering].
+func (g *workspace) useTrusted(ctx context.Context, repo *git.Repo, head string) (back func() error, err error) {
+	return provision.UseTrustedSteering(ctx, repo, g.trusted, head)
 }

@@ -11,11 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // Options configure Claude Code. Permission is its permission mode. "": dontAsk, with the tools that any task needs; what the CLI
@@ -37,15 +35,15 @@ func New(sup process.Supervisor, o Options) *Runner {
 func (c *Runner) Name() string { return c.Options.Name }
 
 // Tested returns the versions of Claude Code that this adapter was tested on.
-func (c *Runner) Tested() version.Range {
-	return version.Range{Oldest: "2.1.197", Newest: "2.1.329"}
+func (c *Runner) Tested() command.VersionRange {
+	return command.VersionRange{Oldest: "2.1.197", Newest: "2.1.329"}
 }
 
 // Run runs one session, or one more turn of the session that req names.
 func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
 	req.Model = cmp.Or(req.Model, c.Model)
-	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
-	return eventstream.Run(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
+	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
+	return adapter.RunStream(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
@@ -131,7 +129,7 @@ func (c *Runner) served(req runners.Request) bool { return len(c.MCP) > 0 && !re
 // serverConfig names the MCP server for the CLI, which takes it beside those of the user's configuration. The server has the
 // environment of the CLI.
 func (c *Runner) serverConfig() string {
-	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + jsonline.Quote(c.MCP[0]) + `,"args":` + jsonline.QuoteList(c.MCP[1:]) + `}}}`
+	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + adapter.JSONQuote(c.MCP[0]) + `,"args":` + adapter.JSONQuoteList(c.MCP[1:]) + `}}}`
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better

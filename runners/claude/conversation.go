@@ -3,13 +3,13 @@ package claude
 import (
 	"encoding/json"
 
-	"relay/runners/conversation"
-	"relay/runners/internal/jsonline"
+	"relay/runners"
+	"relay/runners/internal/adapter"
 )
 
 // Conversation returns a reader of the stream of Claude Code.
-func Conversation() conversation.Reader {
-	return jsonline.Conversation[outputEvent]((&speech{}).event)
+func Conversation() runners.MessageReader {
+	return adapter.Conversation[outputEvent]((&speech{}).event)
 }
 
 // speech turns the stream into events of a conversation.
@@ -23,8 +23,8 @@ const ownModel = "<synthetic>"
 // maxDenied is more than any message has.
 const maxDenied = 1000
 
-func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
-	e := conversation.Event{At: conversation.Millis(ev.Time)}
+func (s *speech) event(_ []byte, ev *outputEvent, tell func(runners.Message)) {
+	e := runners.Message{At: runners.Millis(ev.Time)}
 	if ev.Parent != nil {
 		e.Subtask = *ev.Parent
 	}
@@ -35,18 +35,18 @@ func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event))
 		s.message(e, ev, tell)
 	case streamEventType:
 		if ev.Part.Type.String() == "message_delta" && !ev.PartOf.Empty() && !none(ev.Part.Usage) {
-			tell(conversation.Event{Kind: conversation.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
+			tell(runners.Message{Kind: runners.Used, ID: ev.PartOf.String(), Usage: usedBy(ev.Part.Usage)})
 		}
 	case "result":
-		e.Kind, e.Usage = conversation.Used, ev.used()
+		e.Kind, e.Usage = runners.Used, ev.used()
 		tell(e)
 	}
 }
 
-func (s *speech) system(ev *outputEvent, tell func(conversation.Event)) {
+func (s *speech) system(ev *outputEvent, tell func(runners.Message)) {
 	switch ev.Subtype {
 	case "init":
-		tell(conversation.Event{Kind: conversation.Began, ID: ev.SessionID, Model: ev.Model})
+		tell(runners.Message{Kind: runners.Began, ID: ev.SessionID, Model: ev.Model})
 	case "permission_denied":
 		if s.denied == nil {
 			s.denied = map[string]bool{}
@@ -58,7 +58,7 @@ func (s *speech) system(ev *outputEvent, tell func(conversation.Event)) {
 }
 
 // message tells what a message says, in which the tools' results are the user's.
-func (s *speech) message(e conversation.Event, ev *outputEvent, tell func(conversation.Event)) {
+func (s *speech) message(e runners.Message, ev *outputEvent, tell func(runners.Message)) {
 	m := ev.message()
 	if ev.Type.String() == "assistant" {
 		s.assistant(e, &m, tell)
@@ -67,9 +67,9 @@ func (s *speech) message(e conversation.Event, ev *outputEvent, tell func(conver
 	}
 }
 
-func (s *speech) assistant(e conversation.Event, m *message, tell func(conversation.Event)) {
+func (s *speech) assistant(e runners.Message, m *message, tell func(runners.Message)) {
 	said := e
-	said.Kind, said.ID, said.Role = conversation.Said, m.ID.String(), conversation.Assistant
+	said.Kind, said.ID, said.Role = runners.Said, m.ID.String(), runners.Assistant
 	if m.Model != ownModel {
 		said.Model = m.Model
 	}
@@ -84,21 +84,21 @@ func (s *speech) assistant(e conversation.Event, m *message, tell func(conversat
 		tell(said)
 		if b.Type.String() == "tool_use" {
 			call := e
-			call.Kind, call.ID, call.Message, call.Tool, call.Params = conversation.Called, b.ID.String(), said.ID, b.Name.String(), b.Input
+			call.Kind, call.ID, call.Message, call.Tool, call.Params = runners.Called, b.ID.String(), said.ID, b.Name.String(), b.Input
 			tell(call)
 		}
 	}
 	if !none(m.Usage) {
 		used := e
-		used.Kind, used.ID, used.Usage = conversation.Used, said.ID, usedBy(m.Usage)
+		used.Kind, used.ID, used.Usage = runners.Used, said.ID, usedBy(m.Usage)
 		tell(used)
 	}
 }
 
 // user tells the results of tools, and what is said in the user's name.
-func (s *speech) user(e conversation.Event, ev *outputEvent, m *message, tell func(conversation.Event)) {
+func (s *speech) user(e runners.Message, ev *outputEvent, m *message, tell func(runners.Message)) {
 	said := e
-	said.Kind, said.ID, said.Role = conversation.Said, ev.UUID, conversation.User
+	said.Kind, said.ID, said.Role = runners.Said, ev.UUID, runners.User
 	if said.Text = m.text(); said.Text != "" {
 		tell(said)
 	}
@@ -109,16 +109,16 @@ func (s *speech) user(e conversation.Event, ev *outputEvent, m *message, tell fu
 			tell(said)
 		case "tool_result":
 			over := e
-			over.Kind, over.ID, over.Result, over.Status = conversation.Returned, b.Ends.String(), b.Content, s.status(ev, b)
+			over.Kind, over.ID, over.Result, over.Status = runners.Returned, b.Ends.String(), b.Content, s.status(ev, b)
 			tell(over)
 		}
 	}
 }
 
 // status returns what became of a call.
-func (s *speech) status(ev *outputEvent, b *contentBlock) conversation.Status {
+func (s *speech) status(ev *outputEvent, b *contentBlock) runners.ActionStatus {
 	if !b.Failed {
-		return conversation.Completed
+		return runners.ActionCompleted
 	}
 	id := b.Ends.String()
 	rejected := s.denied[id]
@@ -127,9 +127,9 @@ func (s *speech) status(ev *outputEvent, b *contentBlock) conversation.Status {
 		rejected = rejected || m.ID == id && (m.Kind == "user-rejected" || m.Decision.Decision == "reject")
 	}
 	if rejected {
-		return conversation.Rejected
+		return runners.Rejected
 	}
-	return conversation.Failed
+	return runners.ActionFailed
 }
 
 // text is what a message holds that has no blocks.
@@ -137,18 +137,18 @@ func (m *message) text() string {
 	if len(m.Content) == 0 || m.Content[0] != '"' {
 		return ""
 	}
-	return jsonline.String(m.Content).String()
+	return adapter.JSONString(m.Content).String()
 }
 
 // usedBy is what a message has used. The next request reads all that this one has read and written.
-func usedBy(raw json.RawMessage) conversation.Usage {
+func usedBy(raw json.RawMessage) runners.MessageUsage {
 	u := usageOfClaude(raw)
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
-	return conversation.Usage{Input: in, Output: out, Context: in + out}
+	return runners.MessageUsage{Input: in, Output: out, Context: in + out}
 }
 
 // used is what a run has used by its result.
-func (ev *outputEvent) used() (u conversation.Usage) {
+func (ev *outputEvent) used() (u runners.MessageUsage) {
 	if ev.Usage != nil {
 		u.Input, u.Output = max(0, ev.Usage.total()), max(0, ev.Usage.Output)
 	}

@@ -4,8 +4,7 @@ import (
 	"encoding/json"
 
 	"relay/runners"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
+	"relay/runners/internal/adapter"
 )
 
 // streamEventType is the type of the events that tell a message piece by piece.
@@ -26,10 +25,10 @@ type tokenCount struct {
 // written is what a message has written: the tokens that the CLI reported, and the characters that relay saw.
 type written struct{ reported, chars int64 }
 
-func (w written) tokens() int64 { return max(w.reported, w.chars/eventstream.CharsPerToken) }
+func (w written) tokens() int64 { return max(w.reported, w.chars/adapter.CharsPerToken) }
 
 // messageBegan counts a message that has just begun.
-func (c *tokenCount) messageBegan(q *eventstream.Requests, m *messageStart) {
+func (c *tokenCount) messageBegan(q *adapter.Requests, m *messageStart) {
 	q.Pending = false
 	if id := m.ID.String(); c.reads(q, id, m.Usage) {
 		c.open = id
@@ -37,7 +36,7 @@ func (c *tokenCount) messageBegan(q *eventstream.Requests, m *messageStart) {
 }
 
 // reads counts a message once, with what it has read. It returns whether it has.
-func (c *tokenCount) reads(q *eventstream.Requests, id string, usage json.RawMessage) bool {
+func (c *tokenCount) reads(q *adapter.Requests, id string, usage json.RawMessage) bool {
 	if _, seen := c.messages[id]; seen || len(id) > 200 || len(c.messages) >= maxMessages || none(usage) {
 		return false
 	}
@@ -51,7 +50,7 @@ func (c *tokenCount) reads(q *eventstream.Requests, id string, usage json.RawMes
 }
 
 // writes counts characters of the message that is being written.
-func (c *tokenCount) writes(q *eventstream.Requests, chars int) {
+func (c *tokenCount) writes(q *adapter.Requests, chars int) {
 	if c.open != "" {
 		w := c.messages[c.open]
 		w.chars += int64(chars)
@@ -60,7 +59,7 @@ func (c *tokenCount) writes(q *eventstream.Requests, chars int) {
 }
 
 // messageEnded counts what a message has written in all.
-func (c *tokenCount) messageEnded(q *eventstream.Requests, of jsonline.String, usage json.RawMessage) {
+func (c *tokenCount) messageEnded(q *adapter.Requests, of adapter.JSONString, usage json.RawMessage) {
 	id := c.open
 	if !of.Empty() {
 		id = of.String()
@@ -73,7 +72,7 @@ func (c *tokenCount) messageEnded(q *eventstream.Requests, of jsonline.String, u
 
 // message counts a whole block of a message. Each repeats what the message has read; of a subagent's nothing else tells
 // what it has written.
-func (c *tokenCount) message(q *eventstream.Requests, m *message, subagent bool) {
+func (c *tokenCount) message(q *adapter.Requests, m *message, subagent bool) {
 	id := m.ID.String()
 	c.reads(q, id, m.Usage)
 	w, ok := c.messages[id]
@@ -86,7 +85,7 @@ func (c *tokenCount) message(q *eventstream.Requests, m *message, subagent bool)
 	c.written(q, id, w)
 }
 
-func (c *tokenCount) written(q *eventstream.Requests, id string, w written) {
+func (c *tokenCount) written(q *adapter.Requests, id string, w written) {
 	more := w.tokens() - c.messages[id].tokens()
 	c.messages[id] = w
 	q.Reported.OutputTokens += more

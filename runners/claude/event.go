@@ -3,26 +3,26 @@ package claude
 import (
 	"encoding/json"
 
-	"relay/runners/internal/jsonline"
+	"relay/runners/internal/adapter"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonline.String `json:"type"`
-	Subtype   string          `json:"subtype"`
-	SessionID string          `json:"session_id"`
-	Model     string          `json:"model"`          // system/init
-	Fallback  string          `json:"fallback_model"` // system/model_fallback
-	Tool      jsonline.String `json:"tool_name"`      // system/permission_denied
-	Status    string          `json:"status"`         // system/status: requesting
-	Parent    *string         `json:"parent_tool_use_id"`
-	Message   json.RawMessage `json:"message"`
-	UUID      string          `json:"uuid"`
-	Time      string          `json:"timestamp"`
-	Calls     []callMeta      `json:"tool_result_meta"` // user
-	ToolID    string          `json:"tool_use_id"`      // system/permission_denied
-	Part      messagePart     `json:"event"`            // stream_event
-	PartOf    jsonline.String `json:"api_message_id"`   // the id of the message that it is a part of
+	Type      adapter.JSONString `json:"type"`
+	Subtype   string             `json:"subtype"`
+	SessionID string             `json:"session_id"`
+	Model     string             `json:"model"`          // system/init
+	Fallback  string             `json:"fallback_model"` // system/model_fallback
+	Tool      adapter.JSONString `json:"tool_name"`      // system/permission_denied
+	Status    string             `json:"status"`         // system/status: requesting
+	Parent    *string            `json:"parent_tool_use_id"`
+	Message   json.RawMessage    `json:"message"`
+	UUID      string             `json:"uuid"`
+	Time      string             `json:"timestamp"`
+	Calls     []callMeta         `json:"tool_result_meta"` // user
+	ToolID    string             `json:"tool_use_id"`      // system/permission_denied
+	Part      messagePart        `json:"event"`            // stream_event
+	PartOf    adapter.JSONString `json:"api_message_id"`   // the id of the message that it is a part of
 
 	IsAPIError bool            `json:"is_api_error_message"`
 	Error      json.RawMessage `json:"error"` // a word for it: authentication_failed, billing_error, overloaded, …
@@ -69,7 +69,7 @@ type resultEvent struct {
 }
 
 type permissionDenial struct {
-	Tool jsonline.String `json:"tool_name"`
+	Tool adapter.JSONString `json:"tool_name"`
 }
 
 // tokenUsage counts a message's, or the run's, tokens.
@@ -90,21 +90,21 @@ type modelCost struct {
 
 // message is what the agent said, or what its tools answered.
 type message struct {
-	ID      jsonline.String `json:"id"`
-	Model   string          `json:"model"`
-	Content json.RawMessage `json:"content"` // contentBlocks, or a text
-	Usage   json.RawMessage `json:"usage"`   // tokenUsage
+	ID      adapter.JSONString `json:"id"`
+	Model   string             `json:"model"`
+	Content json.RawMessage    `json:"content"` // contentBlocks, or a text
+	Usage   json.RawMessage    `json:"usage"`   // tokenUsage
 
 	blocks []contentBlock // of Content
 }
 
 type contentBlock struct {
-	Type  jsonline.String `json:"type"`
-	ID    jsonline.String `json:"id"`          // tool_use
-	Ends  jsonline.String `json:"tool_use_id"` // tool_result
-	Text  jsonline.String `json:"text"`
-	Name  jsonline.String `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Type  adapter.JSONString `json:"type"`
+	ID    adapter.JSONString `json:"id"`          // tool_use
+	Ends  adapter.JSONString `json:"tool_use_id"` // tool_result
+	Text  adapter.JSONString `json:"text"`
+	Name  adapter.JSONString `json:"name"`
+	Input json.RawMessage    `json:"input"`
 
 	Content json.RawMessage `json:"content"` // tool_result
 	Failed  bool            `json:"is_error"`
@@ -112,26 +112,26 @@ type contentBlock struct {
 
 // messagePart is a piece of a message that is still being written.
 type messagePart struct {
-	Type    jsonline.String `json:"type"` // message_start, content_block_delta, message_delta, …
-	Message messageStart    `json:"message"`
-	Delta   contentDelta    `json:"delta"`
-	Usage   json.RawMessage `json:"usage"` // message_delta: tokenUsage, what the message has come to
+	Type    adapter.JSONString `json:"type"` // message_start, content_block_delta, message_delta, …
+	Message messageStart       `json:"message"`
+	Delta   contentDelta       `json:"delta"`
+	Usage   json.RawMessage    `json:"usage"` // message_delta: tokenUsage, what the message has come to
 }
 
 // messageStart is a message that begins. Of its output tokens it has the first few.
 type messageStart struct {
-	ID    jsonline.String `json:"id"`
-	Usage json.RawMessage `json:"usage"` // tokenUsage
+	ID    adapter.JSONString `json:"id"`
+	Usage json.RawMessage    `json:"usage"` // tokenUsage
 }
 
 // contentDelta is a piece of what the model writes: one of the three.
 type contentDelta struct {
-	Text     jsonline.String `json:"text"`
-	JSON     jsonline.String `json:"partial_json"`
-	Thinking jsonline.String `json:"thinking"`
+	Text     adapter.JSONString `json:"text"`
+	JSON     adapter.JSONString `json:"partial_json"`
+	Thinking adapter.JSONString `json:"thinking"`
 }
 
-// message decodes the message of an event, as far as it goes: see jsonline.Read.
+// message decodes the message of an event, as far as it goes: see adapter.ReadJSON.
 func (ev *outputEvent) message() message {
 	var m message
 	_ = json.Unmarshal(ev.Message, &m)

@@ -7,24 +7,21 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonline"
-	"relay/runners/internal/monitor"
 )
 
-// Answer implements [eventstream.Reader].
+// Answer implements [adapter.StreamReader].
 func (s *reader) Answer() (final, text string, structured []byte) {
 	final = s.lastMessage
 	if s.Final() {
 		final, structured = s.result.Result, s.result.Structured
 	}
-	final = cleantext.Clean(final, cleantext.MaxFinal)
+	final = runners.CleanText(final, runners.MaxFinal)
 	return final, final, structured
 }
 
-// Outcome implements [eventstream.Reader]. Success needs both the terminal event and exit status 0: the CLI ends with 0 when it is
+// Outcome implements [adapter.StreamReader]. Success needs both the terminal event and exit status 0: the CLI ends with 0 when it is
 // interrupted, and calls a provider's error a "success".
-func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult error) (runners.Outcome, string) {
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.retry != nil && (o == runners.SilenceLimit || o == runners.Network):
 		return s.retryOutcome(r)
@@ -82,7 +79,7 @@ func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, s
 
 // retryOutcome blames the provider's fault that the CLI was still waiting out when it ended.
 func (s *reader) retryOutcome(r *runners.Report) (runners.Outcome, string) {
-	status, name := s.retry.ErrorStatus, jsonline.Name(s.retry.Error)
+	status, name := s.retry.ErrorStatus, adapter.JSONName(s.retry.Error)
 	return adapter.GaveUp(s.limited(r, adapter.Blame(status, name)), adapter.ProviderFault(status, name))
 }
 
@@ -148,8 +145,8 @@ func (s *reader) Usage() runners.Usage {
 	return u
 }
 
-// Used implements [eventstream.Reader].
-func (s *reader) Used(e monitor.End) runners.Usage {
+// Used implements [adapter.StreamReader].
+func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.result == nil && s.retry == nil && e.CutOff() {
 		u := s.agent.Asked.Total(true)
 		u.Estimated = u.Estimated || s.counted.open != ""

@@ -6,14 +6,11 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
 )
 
 // reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
-	agent eventstream.Stream
+	agent adapter.Stream
 
 	torn        bool   // the last line is half of one
 	lastMessage string // the beginning of the last text of the agent itself
@@ -27,14 +24,14 @@ type reader struct {
 	counted     tokenCount
 }
 
-// Base implements [eventstream.Reader].
-func (s *reader) Base() *eventstream.Stream { return &s.agent }
+// Base implements [adapter.StreamReader].
+func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	ev, torn := jsonline.Read[outputEvent](line)
+	ev, torn := adapter.ReadJSON[outputEvent](line)
 	if ev == nil && !torn {
-		s.plain = cmp.Or(cleantext.OneLine(string(line[:min(len(line), cleantext.MaxDetail)]), cleantext.MaxDetail), s.plain)
+		s.plain = cmp.Or(runners.OneLine(string(line[:min(len(line), runners.MaxDetail)]), runners.MaxDetail), s.plain)
 		return
 	}
 	if s.torn = torn; torn {
@@ -47,7 +44,7 @@ func (s *reader) Line(line []byte) {
 		s.part(&ev.Part, ev.PartOf)
 	case "assistant":
 		if ev.IsAPIError { // written by the CLI in the agent's name: the text in it is for people
-			s.apiError = jsonline.Name(ev.Error)
+			s.apiError = adapter.JSONName(ev.Error)
 			return
 		}
 		m := ev.message()
@@ -77,11 +74,11 @@ func (s *reader) system(ev *outputEvent) {
 		}
 	case "api_retry":
 		s.retry, s.agent.Asked.Pending = ev, false
-		s.agent.Hopeless = ev.Attempt >= 2 && adapter.Blame(ev.ErrorStatus, jsonline.Name(ev.Error)) == runners.Auth
+		s.agent.Hopeless = ev.Attempt >= 2 && adapter.Blame(ev.ErrorStatus, adapter.JSONName(ev.Error)) == runners.Auth
 		s.agent.TellText(runners.EventRetry, fmt.Sprintf("%s; asks again in %.0f s (%d of %d)",
-			adapter.ProviderFault(ev.ErrorStatus, jsonline.Name(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
+			adapter.ProviderFault(ev.ErrorStatus, adapter.JSONName(ev.Error)), ev.RetryDelayMS/1000, ev.Attempt, ev.MaxRetries))
 	case "model_fallback":
-		s.agent.Model = cleantext.OneLine(ev.Fallback, cleantext.MaxName)
+		s.agent.Model = runners.OneLine(ev.Fallback, runners.MaxName)
 	case "permission_denied":
 		*s.agent.Tools.Denied(ev.Tool)++
 	}
@@ -100,12 +97,12 @@ func (s *reader) assistant(m *message, subagent bool) {
 				continue
 			}
 			if !subagent { // whose words are not the answer
-				s.lastMessage = b.Text.Head(2 * cleantext.MaxFinal)
+				s.lastMessage = b.Text.Head(2 * runners.MaxFinal)
 			}
-			s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: b.Text})
+			s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: b.Text})
 		case "tool_use":
 			s.agent.Tools.Begin(b.ID, b.Name)
-			s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
+			s.agent.Tell(&adapter.Action{Kind: runners.EventTool, Name: b.Name, Input: b.Input})
 		}
 	}
 }
@@ -136,7 +133,7 @@ func (s *reader) user(m *message) {
 }
 
 // part handles a piece of a message that is being written.
-func (s *reader) part(p *messagePart, of jsonline.String) {
+func (s *reader) part(p *messagePart, of adapter.JSONString) {
 	switch p.Type.String() {
 	case "message_start":
 		s.answered()
@@ -148,5 +145,5 @@ func (s *reader) part(p *messagePart, of jsonline.String) {
 	}
 }
 
-// Final implements [eventstream.Reader].
+// Final implements [adapter.StreamReader].
 func (s *reader) Final() bool { return s.result != nil && !s.resumed }

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/internal/eventstream"
-
-	"relay/runners/internal/cleantext"
+	"relay/runners/internal/adapter"
 	"relay/runners/internal/streamtest"
 )
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) eventstream.Reader {
-		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) adapter.StreamReader {
+		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
 	},
 }
 
@@ -36,7 +34,7 @@ func TestLongMessage(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var claude reader
 	claude.Line([]byte(`{"type":"assistant","message":{"content":[{"type":"text","text":"` + text + `"}]}}`))
-	if got := claude.lastMessage; got != strings.Repeat("line\n", 1<<20)[:2*cleantext.MaxFinal] {
+	if got := claude.lastMessage; got != strings.Repeat("line\n", 1<<20)[:2*runners.MaxFinal] {
 		t.Errorf("keeps %d bytes", len(got))
 	}
 }

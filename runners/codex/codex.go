@@ -10,11 +10,9 @@ import (
 	"slices"
 
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // Options configure the Codex CLI. Permission is the sandbox of the commands the agent runs: read-only, workspace-write or
@@ -73,8 +71,8 @@ func sandboxWords(mode string) string {
 var errNoSession = errors.New("cannot resume: the session's id is none of codex")
 
 // Tested returns the versions of the Codex CLI that this adapter was tested on.
-func (c *Runner) Tested() version.Range {
-	return version.Range{Oldest: "0.169.0", Newest: "0.169.0"}
+func (c *Runner) Tested() command.VersionRange {
+	return command.VersionRange{Oldest: "0.169.0", Newest: "0.169.0"}
 }
 
 // Run runs one session, or one more turn of the session that req names.
@@ -89,9 +87,9 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	}
 	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
-	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
-	s.agent.File = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
-	return eventstream.Run(ctx, c.sup, cmd, s)
+	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
+	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
+	return adapter.RunStream(ctx, c.sup, cmd, s)
 }
 
 // argv names all options before resume: behind it codex takes no sandbox.
@@ -104,7 +102,7 @@ func (c *Runner) argv(req runners.Request, schema string) []string {
 		argv = append(argv, "-m", req.Model)
 	}
 	if req.Unsteered {
-		argv = append(argv, "-c", "projects={"+jsonline.Quote(req.Dir)+`={trust_level="untrusted"}}`)
+		argv = append(argv, "-c", "projects={"+adapter.JSONQuote(req.Dir)+`={trust_level="untrusted"}}`)
 	}
 	if len(c.MCP) > 0 && !req.Question {
 		argv = append(argv, "-c", c.server(req), "-c", toolsAtOnce)
@@ -124,8 +122,8 @@ const toolsAtOnce = `features.code_mode.direct_only_tool_namespaces=["mcp__` + a
 // server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
 // have next to nothing: it is given all variables of the agent.
 func (c *Runner) server(req runners.Request) string {
-	return "mcp_servers." + adapter.ServerName + "={command=" + jsonline.Quote(c.MCP[0]) + ",args=" + jsonline.QuoteList(c.MCP[1:]) +
-		",env_vars=" + jsonline.QuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
+	return "mcp_servers." + adapter.ServerName + "={command=" + adapter.JSONQuote(c.MCP[0]) + ",args=" + adapter.JSONQuoteList(c.MCP[1:]) +
+		",env_vars=" + adapter.JSONQuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
 // schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked

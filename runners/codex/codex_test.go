@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/runnertest"
-
 	"relay/runners/codex"
 	"relay/runners/process"
+	"relay/runners/runnertest"
 )
 
 const codexSession = "01a1fc20-1551-7320-a606-d44b0d80ed5b"

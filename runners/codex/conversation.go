@@ -4,64 +4,64 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"relay/runners/conversation"
-	"relay/runners/internal/jsonline"
+	"relay/runners"
+	"relay/runners/internal/adapter"
 )
 
 // Conversation returns a reader of the stream of codex.
-func Conversation() conversation.Reader { return jsonline.Conversation[outputEvent](spoken) }
+func Conversation() runners.MessageReader { return adapter.Conversation[outputEvent](spoken) }
 
 // spoken turns a line of the stream into events of a conversation.
-func spoken(line []byte, ev *outputEvent, tell func(conversation.Event)) {
+func spoken(line []byte, ev *outputEvent, tell func(runners.Message)) {
 	switch kind := ev.Type.String(); kind {
 	case "thread.started":
-		tell(conversation.Event{Kind: conversation.Began, ID: ev.ThreadID})
+		tell(runners.Message{Kind: runners.Began, ID: ev.ThreadID})
 	case "item.started", "item.updated", "item.completed":
 		spokenItem(line, &ev.Item, kind == "item.completed", tell)
 	case "turn.completed":
 		if ev.Usage != nil {
 			u := ev.Usage.usage()
-			tell(conversation.Event{Kind: conversation.Used, Usage: conversation.Usage{Input: u.InputTokens, Output: u.OutputTokens, SoFar: true}})
+			tell(runners.Message{Kind: runners.Used, Usage: runners.MessageUsage{Input: u.InputTokens, Output: u.OutputTokens, SoFar: true}})
 		}
 	case "turn.failed":
-		tell(conversation.Event{Kind: conversation.Said, Role: conversation.System, Text: ev.Error.Message})
+		tell(runners.Message{Kind: runners.Said, Role: runners.System, Text: ev.Error.Message})
 	case "error":
-		tell(conversation.Event{Kind: conversation.Said, Role: conversation.System, Text: ev.Message})
+		tell(runners.Message{Kind: runners.Said, Role: runners.System, Text: ev.Message})
 	}
 }
 
-func spokenItem(line []byte, i *turnItem, over bool, tell func(conversation.Event)) {
-	e := conversation.Event{Kind: conversation.Said, ID: i.ID.String(), Local: true}
+func spokenItem(line []byte, i *turnItem, over bool, tell func(runners.Message)) {
+	e := runners.Message{Kind: runners.Said, ID: i.ID.String(), Local: true}
 	switch i.Type.String() {
 	case "", "reasoning":
 	case "agent_message":
 		if over {
-			e.Role, e.Text = conversation.Assistant, i.Text.String()
+			e.Role, e.Text = runners.Assistant, i.Text.String()
 			tell(e)
 		}
 	case "error":
-		e.Role, e.Text = conversation.System, i.Message
+		e.Role, e.Text = runners.System, i.Message
 		tell(e)
 	default:
-		e.Kind, e.Tool = conversation.Called, i.tool().String()
+		e.Kind, e.Tool = runners.Called, i.tool().String()
 		e.Params, e.Result = parts(line)
 		tell(e)
 		if over {
-			e.Kind, e.Status = conversation.Returned, i.status()
+			e.Kind, e.Status = runners.Returned, i.status()
 			tell(e)
 		}
 	}
 }
 
 // status returns what became of a step that has ended.
-func (i *turnItem) status() conversation.Status {
+func (i *turnItem) status() runners.ActionStatus {
 	switch {
 	case i.Status.String() == "declined":
-		return conversation.Rejected
+		return runners.Rejected
 	case i.failed(), i.ExitCode != 0:
-		return conversation.Failed
+		return runners.ActionFailed
 	}
-	return conversation.Completed
+	return runners.ActionCompleted
 }
 
 // parts splits the item of a line into what was asked for and what came of it.

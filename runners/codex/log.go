@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
@@ -45,4 +45,4 @@ func OwnSettings(env []string, _, _ string) runners.OwnSettings {
 	return runners.OwnSettings{}
 }
 
-var modelPattern = lazyregexp.New(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)
+var modelPattern = pattern.New(`(?m)^\s*model\s*=\s*["']([^"'\n]+)["']`)

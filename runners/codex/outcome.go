@@ -8,20 +8,18 @@ import (
 	"strings"
 	"time"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/monitor"
 )
 
-// Answer implements [eventstream.Reader].
+// Answer implements [adapter.StreamReader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	return cleantext.Clean(s.lastMessage, cleantext.MaxFinal), s.lastMessage, s.structured()
+	return runners.CleanText(s.lastMessage, runners.MaxFinal), s.lastMessage, s.structured()
 }
 
-// Outcome implements [eventstream.Reader]. Success needs both turn.completed and exit status 0.
-func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+// Outcome implements [adapter.StreamReader]. Success needs both turn.completed and exit status 0.
+func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult error) (runners.Outcome, string) {
 	r.Model = cmp.Or(r.Model, s.agent.Req.Model)
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.retry != "" && (o == runners.SilenceLimit || o == runners.Network):
@@ -127,7 +125,7 @@ var faultPrefixes = []struct {
 }
 
 // noModelPattern matches what providers say of a model that is not there, or not for this account.
-var noModelPattern = lazyregexp.New(`^(?:model: |The (?:requested )?model ['"\x60]|The '[^']*' model is not supported)`)
+var noModelPattern = pattern.New(`^(?:model: |The (?:requested )?model ['"\x60]|The '[^']*' model is not supported)`)
 
 // classifyFault maps a message to an outcome, and to the part of it that is for people.
 func classifyFault(message string) (runners.Outcome, string) {
@@ -193,6 +191,6 @@ const maxFault = 4 << 10
 
 // cleanFault brings a message of the CLI's to the form that faultPrefixes has.
 func cleanFault(message string) string {
-	message = strings.ReplaceAll(cleantext.OneLine(message, maxFault), "’", "'")
+	message = strings.ReplaceAll(runners.OneLine(message, maxFault), "’", "'")
 	return cmp.Or(message, "it does not say why")
 }

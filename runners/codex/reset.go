@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners/internal/adapter"
 )
 
 var (
 	// resetClock matches "try again at 4:17 AM" (today) and "try again at Nov 22nd, 2026 12:21 AM".
-	resetClock = lazyregexp.New(`(?i)\btry again at (?:([a-z]{3}) (\d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}):(\d{2}) ([ap]m)\b`)
+	resetClock = pattern.New(`(?i)\btry again at (?:([a-z]{3}) (\d{1,2})(?:st|nd|rd|th), (\d{4}) )?(\d{1,2}):(\d{2}) ([ap]m)\b`)
 	// resetIn matches "try again in 3 hours 5 minutes" and "try again in 11.5s".
-	resetIn   = lazyregexp.New(`(?i)\btry again in ((?:\d+(?:\.\d+)? ?(?:days?|d|hours?|h|minutes?|m|seconds?|s|ms)\b[, ]*(?:and )?)+)`)
-	resetPart = lazyregexp.New(`(?i)(\d+(?:\.\d+)?) ?(ms|[dhms])`)
+	resetIn   = pattern.New(`(?i)\btry again in ((?:\d+(?:\.\d+)? ?(?:days?|d|hours?|h|minutes?|m|seconds?|s|ms)\b[, ]*(?:and )?)+)`)
+	resetPart = pattern.New(`(?i)(\d+(?:\.\d+)?) ?(ms|[dhms])`)
 )
 
 // resetTime returns when the CLI says to come back, or zero. It names no seconds, and no date when it means the day on

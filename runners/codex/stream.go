@@ -7,15 +7,11 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
-	"relay/runners/internal/monitor"
 )
 
 // reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
-	agent eventstream.Stream
+	agent adapter.Stream
 
 	torn        bool   // the last line is half of one
 	lastMessage string // the beginning of the agent's last message
@@ -38,12 +34,12 @@ const baseTokens = 9_000 // tokens of its own instructions and tools, about
 // provider.
 const maxWaits = 8
 
-// Base implements [eventstream.Reader].
-func (s *reader) Base() *eventstream.Stream { return &s.agent }
+// Base implements [adapter.StreamReader].
+func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	ev, torn := jsonline.Read[outputEvent](line)
+	ev, torn := adapter.ReadJSON[outputEvent](line)
 	if s.torn = torn || ev == nil && s.torn; ev == nil {
 		return
 	}
@@ -77,7 +73,7 @@ func (s *reader) item(completed bool, item *turnItem) {
 		s.modelWrote(len(item.Text))
 		if completed && !item.Text.Empty() {
 			s.lastMessage = item.Text.Head(runners.MaxResult)
-			s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: item.Text})
+			s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: item.Text})
 		}
 	case "reasoning", "todo_list":
 		s.modelWrote(0)
@@ -97,7 +93,7 @@ func (s *reader) item(completed bool, item *turnItem) {
 			}
 		}
 		if id := item.ID.String(); s.step == "" || id != s.step {
-			s.step = item.ID.Head(cleantext.MaxName)
+			s.step = item.ID.Head(runners.MaxName)
 			step := item.note()
 			s.agent.Tell(&step)
 		}
@@ -147,7 +143,7 @@ func (s *reader) breaks(fault string) {
 	}
 }
 
-// Final implements [eventstream.Reader].
+// Final implements [adapter.StreamReader].
 func (s *reader) Final() bool { return s.done || s.failed != "" }
 
 // Usage returns what this run has used: codex counts a session as a whole. A count below the earlier one has started
@@ -165,8 +161,8 @@ func (s *reader) Usage() runners.Usage {
 	return since(u, s.agent.Req.Spent)
 }
 
-// Used implements [eventstream.Reader]. A request that was refused costs nothing.
-func (s *reader) Used(e monitor.End) runners.Usage {
+// Used implements [adapter.StreamReader]. A request that was refused costs nothing.
+func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	u := s.Usage()
 	if s.done {
 		return u
@@ -192,13 +188,13 @@ func since(u, before runners.Usage) runners.Usage {
 
 // record reads a line of the session's file, which says of each answer what it has used.
 func (s *reader) record(line []byte) {
-	r, _ := jsonline.Read[keptRecord](line)
+	r, _ := adapter.ReadJSON[keptRecord](line)
 	if r == nil {
 		return
 	}
 	switch kind := r.Payload.Type; {
 	case r.Type == "turn_context":
-		s.agent.Model = cleantext.OneLine(r.Payload.Model, cleantext.MaxName)
+		s.agent.Model = runners.OneLine(r.Payload.Model, runners.MaxName)
 	case r.Type == "token_usage_record" && r.Payload.Usage != nil:
 		s.agent.Asked.Report(r.Payload.Usage.usage())
 	case kind == "token_count" && r.Payload.Info.Total != nil:

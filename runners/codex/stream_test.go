@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/internal/eventstream"
-
+	"relay/runners/internal/adapter"
 	"relay/runners/internal/streamtest"
 )
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) eventstream.Reader {
-		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) adapter.StreamReader {
+		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
 	},
 }
 
@@ -42,9 +41,9 @@ func TestLongMessage(t *testing.T) {
 
 func FuzzStream(f *testing.F) {
 	resumed := cli
-	resumed.Reader = func(req runners.Request) eventstream.Reader {
+	resumed.Reader = func(req runners.Request) adapter.StreamReader {
 		req.Session, req.Schema, req.Spent = "s", runners.ResultSchema("feature"), runners.Usage{InputTokens: 1500, OutputTokens: 1}
-		return &reader{agent: eventstream.Stream{Req: req, Now: time.Now}}
+		return &reader{agent: adapter.Stream{Req: req, Now: time.Now}}
 	}
 	resumed.FuzzReports(f, []string{"ok", "schema", "401", "400", "usage", "network-down", "sseerr", "resume-id", "maxtok"},
 		`{"type":"item.completed","item":[]}`+"\n"+`{"type":"turn.failed","error":7}`+"\n"+`{"type":"turn.completed","usage":{"input_tokens":-9}}`,

@@ -1,4 +1,12 @@
-// Package command runs an agent that is known only by its command line.
+// Package command runs commands: one that is an agent, acceptance commands, programs for their versions, and the scripted agent.
+//
+// command.go runs an agent that is known only by its command line.
+//
+// script.go is the scripted agent, which needs no model: it reads scripts and carries them out.
+//
+// shell.go runs acceptance commands: text of the user, never of an agent.
+//
+// version.go asks programs for their version and compares it with the versions that an adapter was tested on.
 package command
 
 import (
@@ -12,8 +20,6 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
 
@@ -66,7 +72,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	if c.PromptArg {
 		cmd.Stdin = ""
 	}
-	w := monitor.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.state(req)}
+	w := adapter.Process{Supervisor: c.sup, Command: cmd, Limits: req.Limits, State: c.state(req)}
 	if req.Observe != nil {
 		l := listener{req: req, state: w.State}
 		w.ReadLine, w.State, w.MaxLine = l.line, l.poll, watchedLine
@@ -86,16 +92,16 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 }
 
 // report fills in what the command's end and output mean.
-func (c *Runner) report(r *runners.Report, e monitor.End, req runners.Request) error {
-	out, err := monitor.LastBytes(req.Transcript, cleantext.MaxFinal)
+func (c *Runner) report(r *runners.Report, e adapter.ProcessEnd, req runners.Request) error {
+	out, err := adapter.LastBytes(req.Transcript, runners.MaxFinal)
 	if err != nil {
 		return err
 	}
-	r.FinalText = cleantext.CleanEnd(out, cleantext.MaxFinal)
-	o, detail, ok := e.Stopped(resultState(req) == monitor.Finished)
+	r.FinalText = runners.CleanTextEnd(out, runners.MaxFinal)
+	o, detail, ok := e.Stopped(resultState(req) == adapter.Finished)
 	switch {
 	case ok:
-		r.Outcome, r.Detail = o, cleantext.OneLine(detail, cleantext.MaxDetail)
+		r.Outcome, r.Detail = o, runners.OneLine(detail, runners.MaxDetail)
 	case e.Failed():
 		r.Outcome, r.Detail = runners.Failed, adapter.ExitDetail(e.Exit, req.Stderr)
 		if r.Detail == runners.DescribeExit(e.Exit) { // it said nothing on stderr
@@ -123,17 +129,17 @@ const watchedLine = 64 << 10
 // listener tells a watcher the last line of each look: a command may print faster than anyone can read.
 type listener struct {
 	req   runners.Request
-	state func() monitor.State
+	state func() adapter.ProcessState
 	last  []byte
 }
 
 func (l *listener) line(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) > 0 {
-		l.last = append(l.last[:0], line[:min(len(line), 4*cleantext.MaxEvent)]...)
+		l.last = append(l.last[:0], line[:min(len(line), 4*runners.MaxEvent)]...)
 	}
 }
 
-func (l *listener) poll() monitor.State {
+func (l *listener) poll() adapter.ProcessState {
 	if len(l.last) > 0 {
 		adapter.Observe(l.req, runners.EventText, string(l.last))
 		l.last = l.last[:0]
@@ -142,25 +148,25 @@ func (l *listener) poll() monitor.State {
 }
 
 // state returns how the monitor learns whether the command has finished.
-func (c *Runner) state(req runners.Request) func() monitor.State {
+func (c *Runner) state(req runners.Request) func() adapter.ProcessState {
 	if c.Final {
-		return func() monitor.State { return resultState(req) }
+		return func() adapter.ProcessState { return resultState(req) }
 	}
-	return func() monitor.State { return monitor.Working }
+	return func() adapter.ProcessState { return adapter.Working }
 }
 
 // resultState returns Finished once the result file is there: a command has no other final message.
-func resultState(req runners.Request) monitor.State {
+func resultState(req runners.Request) adapter.ProcessState {
 	if info, err := os.Lstat(req.Result); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		return monitor.Finished
+		return adapter.Finished
 	}
-	return monitor.Working
+	return adapter.Working
 }
 
 // answer sets the report's answer to a question: the result file when there is one, else the end of the output.
 func (c *Runner) answer(r *runners.Report, req runners.Request) {
 	if data, err := runners.ReadResultFile(req.Result); err == nil {
-		r.FinalText = cleantext.Clean(string(data), cleantext.MaxFinal)
+		r.FinalText = runners.CleanText(string(data), runners.MaxFinal)
 	}
 	if r.Outcome == "" {
 		r.Outcome, r.Detail = adapter.ClaimOutcome(req, r, nil)

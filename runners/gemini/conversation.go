@@ -1,13 +1,13 @@
 package gemini
 
 import (
-	"relay/runners/conversation"
-	"relay/runners/internal/jsonline"
+	"relay/runners"
+	"relay/runners/internal/adapter"
 )
 
 // Conversation returns a reader of the stream of Gemini CLI.
-func Conversation() conversation.Reader {
-	return jsonline.Conversation[outputEvent]((&speech{}).event)
+func Conversation() runners.MessageReader {
+	return adapter.Conversation[outputEvent]((&speech{}).event)
 }
 
 // speech turns the stream into events of a conversation.
@@ -16,33 +16,33 @@ type speech struct {
 	going    bool // the last line was a piece of a message
 }
 
-func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event)) {
-	e := conversation.Event{At: conversation.Millis(ev.Time)}
+func (s *speech) event(_ []byte, ev *outputEvent, tell func(runners.Message)) {
+	e := runners.Message{At: runners.Millis(ev.Time)}
 	joined := s.going
 	s.going = false
 	switch ev.Type.String() {
 	case "init":
-		e.Kind, e.ID, e.Model = conversation.Began, ev.SessionID, ev.Model
+		e.Kind, e.ID, e.Model = runners.Began, ev.SessionID, ev.Model
 	case "message":
-		e.Kind, e.Role, e.Text = conversation.Said, conversation.Assistant, ev.Content.String()
+		e.Kind, e.Role, e.Text = runners.Said, runners.Assistant, ev.Content.String()
 		if ev.Role.String() == "user" {
-			e.Role, e.Echo = conversation.User, !s.answered
+			e.Role, e.Echo = runners.User, !s.answered
 		} else {
 			s.answered, s.going, e.Joined = true, ev.Delta, joined && ev.Delta
 		}
 	case "tool_use":
 		s.answered = true
-		e.Kind, e.ID, e.Tool, e.Params = conversation.Called, ev.ToolID.String(), ev.Tool.String(), ev.Input
+		e.Kind, e.ID, e.Tool, e.Params = runners.Called, ev.ToolID.String(), ev.Tool.String(), ev.Input
 	case "tool_result":
-		e.Kind, e.ID, e.Status, e.Result = conversation.Returned, ev.ToolID.String(), conversation.Completed, ev.Output
+		e.Kind, e.ID, e.Status, e.Result = runners.Returned, ev.ToolID.String(), runners.ActionCompleted, ev.Output
 		if ev.Status == statusError {
-			e.Status = conversation.Failed
+			e.Status = runners.ActionFailed
 		}
 		if e.Result == nil && ev.Error != nil {
-			e.Result = jsonline.Raw(ev.Error.Message)
+			e.Result = adapter.RawJSON(ev.Error.Message)
 		}
 	case "error":
-		e.Kind, e.Role, e.Text = conversation.Said, conversation.System, ev.Message
+		e.Kind, e.Role, e.Text = runners.Said, runners.System, ev.Message
 	case "result":
 		s.result(e, ev, tell)
 		return
@@ -52,14 +52,14 @@ func (s *speech) event(_ []byte, ev *outputEvent, tell func(conversation.Event))
 	tell(e)
 }
 
-func (s *speech) result(e conversation.Event, ev *outputEvent, tell func(conversation.Event)) {
+func (s *speech) result(e runners.Message, ev *outputEvent, tell func(runners.Message)) {
 	if ev.Error != nil {
-		e.Kind, e.Role, e.Text = conversation.Said, conversation.System, ev.Error.Message
+		e.Kind, e.Role, e.Text = runners.Said, runners.System, ev.Error.Message
 		tell(e)
 	}
 	if ev.Stats != nil {
 		u := ev.Stats.usage()
-		e.Kind, e.Usage = conversation.Used, conversation.Usage{Input: u.InputTokens, Output: u.OutputTokens}
+		e.Kind, e.Usage = runners.Used, runners.MessageUsage{Input: u.InputTokens, Output: u.OutputTokens}
 		tell(e)
 	}
 }

@@ -4,27 +4,27 @@ import (
 	"encoding/json"
 
 	"relay/runners"
-	"relay/runners/internal/jsonline"
+	"relay/runners/internal/adapter"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonline.String `json:"type"`
-	Time      string          `json:"timestamp"`
-	SessionID string          `json:"session_id"` // init
-	Model     string          `json:"model"`
-	Role      jsonline.String `json:"role"` // message: user, assistant
-	Content   jsonline.String `json:"content"`
-	Delta     bool            `json:"delta"`     // it goes on with the message before
-	Tool      jsonline.String `json:"tool_name"` // tool_use
-	ToolID    jsonline.String `json:"tool_id"`   // and tool_result
-	Input     json.RawMessage `json:"parameters"`
-	Severity  string          `json:"severity"` // error: warning, error
-	Message   string          `json:"message"`
-	Status    string          `json:"status"` // tool_result, result: success, error
-	Error     *eventError     `json:"error"`
-	Output    json.RawMessage `json:"output"` // tool_result
-	Stats     *runStats       `json:"stats"`  // result
+	Type      adapter.JSONString `json:"type"`
+	Time      string             `json:"timestamp"`
+	SessionID string             `json:"session_id"` // init
+	Model     string             `json:"model"`
+	Role      adapter.JSONString `json:"role"` // message: user, assistant
+	Content   adapter.JSONString `json:"content"`
+	Delta     bool               `json:"delta"`     // it goes on with the message before
+	Tool      adapter.JSONString `json:"tool_name"` // tool_use
+	ToolID    adapter.JSONString `json:"tool_id"`   // and tool_result
+	Input     json.RawMessage    `json:"parameters"`
+	Severity  string             `json:"severity"` // error: warning, error
+	Message   string             `json:"message"`
+	Status    string             `json:"status"` // tool_result, result: success, error
+	Error     *eventError        `json:"error"`
+	Output    json.RawMessage    `json:"output"` // tool_result
+	Stats     *runStats          `json:"stats"`  // result
 }
 
 // eventError is why a tool or the whole run failed. Its type is the class of an exception inside the CLI, or a word.

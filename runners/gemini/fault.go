@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 )
@@ -20,7 +20,7 @@ type cliFault struct {
 }
 
 // zeroLimitPattern is a limit of nothing at all: the model is not in the user's plan, and waiting is in vain.
-var zeroLimitPattern = lazyregexp.New(`limit: 0(?:[^\d.]|\.\D|\.?$)`)
+var zeroLimitPattern = pattern.New(`limit: 0(?:[^\d.]|\.\D|\.?$)`)
 
 // parseFault takes an error message apart: "[API Error: …]" around a text, or around the answer of Google's API,
 // which may hold another one as its message.
@@ -62,7 +62,7 @@ func (f *cliFault) take(r apiRefusal) {
 }
 
 // resetAfterPattern finds in the text of an error after what time its limit is over: "Your quota will reset after 2h46m3s."
-var resetAfterPattern = lazyregexp.New(`(?:reset after|retry in|retry after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)`)
+var resetAfterPattern = pattern.New(`(?:reset after|retry in|retry after) ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)`)
 
 // retryDelay reads the time in a match; one that no limit lasts for is not believed.
 func retryDelay(match []string) time.Duration {

@@ -11,9 +11,7 @@ import (
 	"unicode/utf8"
 
 	"relay/runners"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/monitor"
+	"relay/runners/internal/adapter"
 	"relay/runners/process"
 )
 
@@ -27,19 +25,19 @@ func FuzzGeminiStream(f *testing.F) {
 	}
 	f.Add([]byte(`{"type":"tool_use","parameters":1}` + "\n" + `{"type":"result","error":{"message":"[API Error: {\"error\":{\"message\":\"{\"}}]"},"stats":{"models":{"a":1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &reader{agent: eventstream.Stream{Now: time.Now}}
+		s := &reader{agent: adapter.Stream{Now: time.Now}}
 		s.agent.Req.Observe = func(e runners.Event) {
-			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
+			if len(e.Text) > runners.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			eventstream.State(s)
+			adapter.StreamState(s)
 		}
 		for _, code := range []int{0, 1, 42, 173} {
-			r := eventstream.Report(s, monitor.End{Exit: process.Exit{Code: code}})
-			if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
+			r := adapter.StreamReport(s, adapter.ProcessEnd{Exit: process.Exit{Code: code}})
+			if r.Outcome == "" || len(r.Detail) > runners.MaxDetail || len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
 				t.Fatalf("report %+v", r)
 			}
 			if r.Outcome == runners.Claimed && (r.Result == nil || code != 0) {
@@ -57,11 +55,11 @@ func FuzzGeminiStream(f *testing.F) {
 func TestGeminiBounds(t *testing.T) {
 	t.Parallel()
 	var s reader
-	for i := range 3 * eventstream.MaxCalls {
+	for i := range 3 * adapter.MaxCalls {
 		s.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat("x", 4<<10) + `"}`))
 		s.Line([]byte(`{"type":"tool_use","tool_name":"glob","tool_id":"` + strconv.Itoa(i) + `"}`))
 	}
-	if len(s.recentText) > 9*cleantext.MaxFinal || s.agent.Tools.Running() > eventstream.MaxCalls {
+	if len(s.recentText) > 9*runners.MaxFinal || s.agent.Tools.Running() > adapter.MaxCalls {
 		t.Errorf("keeps %d bytes and %d calls", len(s.recentText), s.agent.Tools.Running())
 	}
 	for stats, want := range map[geminiTokens]runners.Usage{

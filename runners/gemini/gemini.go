@@ -9,10 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/eventstream"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // Options configure Gemini CLI. Permission is the approval mode: default, auto_edit, yolo or plan; "": yolo. Without a person to ask,
@@ -42,8 +41,8 @@ const (
 )
 
 // Tested returns the versions of Gemini CLI that this adapter was tested on.
-func (g *Runner) Tested() version.Range {
-	return version.Range{Oldest: "0.61.0", Newest: "0.61.0"}
+func (g *Runner) Tested() command.VersionRange {
+	return command.VersionRange{Oldest: "0.61.0", Newest: "0.61.0"}
 }
 
 // Mode returns text that says what the agent may do unasked.
@@ -68,14 +67,14 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 		return runners.Report{}, err
 	}
 	env := adapter.MergeEnv(quietEnv, runners.GitSettings(req.Env, g.Git...), g.Env)
-	s := &reader{agent: eventstream.Stream{Req: req, Now: g.Now, Asked: eventstream.Requests{Base: baseTokens}}, mode: g.Permission}
+	s := &reader{agent: adapter.Stream{Req: req, Now: g.Now, Asked: adapter.Requests{Base: baseTokens}}, mode: g.Permission}
 	if req.Unsteered {
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.agent.File = eventstream.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
+	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
 	cmd.Stdin = stdin
-	return eventstream.Run(ctx, g.sup, cmd, s)
+	return adapter.RunStream(ctx, g.sup, cmd, s)
 }
 
 func (g *Runner) argv(req runners.Request) []string {

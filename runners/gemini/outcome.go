@@ -9,20 +9,18 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
 
-// Answer implements [eventstream.Reader].
+// Answer implements [adapter.StreamReader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	final = cleantext.CleanEnd(s.recentText.Last(cleantext.MaxFinal), cleantext.MaxFinal)
+	final = runners.CleanTextEnd(s.recentText.Last(runners.MaxFinal), runners.MaxFinal)
 	return final, final, nil
 }
 
-// Outcome implements [eventstream.Reader]. Success needs both a result that says so and exit status 0: the CLI ends with 0 when it is
+// Outcome implements [adapter.StreamReader]. Success needs both a result that says so and exit status 0: the CLI ends with 0 when it is
 // interrupted, and after an answer that it could not use.
-func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult error) (runners.Outcome, string) {
 	r.Model = mainModel(s.result, s.agent.Model)
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.agent.Begun && s.agent.Tools.Running() == 0 && (o == runners.SilenceLimit || o == runners.Network):
@@ -206,5 +204,5 @@ func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if o, detail, ok := s.retried(); ok {
 		return o, detail
 	}
-	return runners.Network, strings.Replace(limit, monitor.ErrSilence.Error(), monitor.ErrNoAnswer.Error(), 1)
+	return runners.Network, strings.Replace(limit, adapter.ErrSilence.Error(), adapter.ErrNoAnswer.Error(), 1)
 }

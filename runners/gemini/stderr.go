@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
 	"relay/runners/process"
@@ -12,7 +12,7 @@ import (
 
 // errorReportPattern is the line on stderr that names the class of the error that the CLI gave up on. It knows more than the
 // result, which calls most of them unknown.
-var errorReportPattern = lazyregexp.New(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
+var errorReportPattern = pattern.New(`(?m)^Error when talking to Gemini API Full report available at: .*\.json (\w+): (.*)$`)
 
 // errorClass returns the class of the result's error inside the CLI, or "". Failing tools print to stderr too:
 // only the last report counts, and only if it speaks of the same error.
@@ -29,7 +29,7 @@ func errorClass(stderr, message string) string {
 }
 
 // retryPattern is the line on stderr by which the CLI tells that it will ask again.
-var retryPattern = lazyregexp.New(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
+var retryPattern = pattern.New(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?:: |\. )(.*)$`)
 
 // retried returns the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
@@ -54,7 +54,7 @@ func (s *reader) retried() (o runners.Outcome, detail string, ok bool) {
 func stderrEnd(req runners.Request) string { return adapter.End(req.Stderr, adapter.MaxStderr) }
 
 // noisePattern are lines that the CLI begins with, and its traces, which say nothing to a person.
-var noisePattern = lazyregexp.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
+var noisePattern = pattern.New(`(?m)^(?:Warning: (?:Basic terminal|256-color)|YOLO mode is enabled|Ripgrep is not available|\[STARTUP\]|Error authenticating: |\s+(?:at |exitCode: )|\}$).*\n?`)
 
 // exited returns text that says how the CLI ended, with its telling lines: of those before the help page that it prints for
 // a wrong flag.

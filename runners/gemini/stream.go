@@ -4,26 +4,23 @@ import (
 	"encoding/json"
 	"time"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 	"relay/runners"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
-	"relay/runners/internal/monitor"
+	"relay/runners/internal/adapter"
 )
 
 // reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
-	agent eventstream.Stream
+	agent adapter.Stream
 	mode  string
 
-	turns      int                // answers of the model
-	shown      int64              // bytes of the last line with a tool's answer
-	asking     bool               // it waits for the model: nothing came since the prompt, or since the last tool's answer
-	recentText eventstream.Ending // the end of what the agent said since the last tool's answer
-	looped     bool               // stopped by the CLI's own loop detection
-	fault      string             // the CLI's last error message
-	wrote      bool               // used a tool that changes something
+	turns      int            // answers of the model
+	shown      int64          // bytes of the last line with a tool's answer
+	asking     bool           // it waits for the model: nothing came since the prompt, or since the last tool's answer
+	recentText adapter.Ending // the end of what the agent said since the last tool's answer
+	looped     bool           // stopped by the CLI's own loop detection
+	fault      string         // the CLI's last error message
+	wrote      bool           // used a tool that changes something
 	result     *outputEvent
 	resumed    bool                // it went on working after the result
 	denied     *int                // of the last tool a policy refused
@@ -38,12 +35,12 @@ const baseTokens = 12_000 // tokens of its own instructions and tools, about
 
 const maxAnswers = 20_000 // ids of answers that are remembered; what comes after is not counted
 
-// Base implements [eventstream.Reader].
-func (s *reader) Base() *eventstream.Stream { return &s.agent }
+// Base implements [adapter.StreamReader].
+func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	ev, _ := jsonline.Read[outputEvent](line)
+	ev, _ := adapter.ReadJSON[outputEvent](line)
 	if ev == nil {
 		return
 	}
@@ -63,7 +60,7 @@ func (s *reader) Line(line []byte) {
 	case "error":
 		s.looped = s.looped || ev.Severity == "warning" && ev.Message == "Loop detected, stopping execution"
 		if ev.Severity == "error" {
-			s.fault = plaintext.Head(ev.Message, cleantext.MaxString)
+			s.fault = plaintext.Head(ev.Message, runners.MaxString)
 		}
 	case "result":
 		s.result, s.resumed = ev, false
@@ -71,24 +68,24 @@ func (s *reader) Line(line []byte) {
 	}
 }
 
-func (s *reader) message(role, content jsonline.String) {
+func (s *reader) message(role, content adapter.JSONString) {
 	if role.String() != "assistant" {
 		s.modelAsked()
 		return
 	}
 	s.modelWrote(len(content))
 	s.recentText.Add(content.String())
-	s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: content})
+	s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: content})
 }
 
-func (s *reader) tool(tool, id jsonline.String, input json.RawMessage) {
+func (s *reader) tool(tool, id adapter.JSONString, input json.RawMessage) {
 	s.modelWrote(len(input))
 	switch tool.String() {
 	case "write_file", "replace", "run_shell_command":
 		s.wrote = true
 	}
 	s.agent.Tools.Begin(id, tool)
-	s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: tool, Input: input})
+	s.agent.Tell(&adapter.Action{Kind: runners.EventTool, Name: tool, Input: input})
 }
 
 // toolResult handles a tool's result. Text before it is not the final message.
@@ -121,7 +118,7 @@ func (s *reader) modelWrote(chars int) {
 	s.agent.Write(chars)
 }
 
-// Final implements [eventstream.Reader].
+// Final implements [adapter.StreamReader].
 func (s *reader) Final() bool { return s.result != nil && !s.resumed }
 
 // Usage returns what the result says was used or, before there is one, the session's file.
@@ -136,8 +133,8 @@ func (s *reader) Usage() runners.Usage {
 	return reported.AtLeast(s.agent.Asked.Reported)
 }
 
-// Used implements [eventstream.Reader]. A request that was refused costs nothing.
-func (s *reader) Used(e monitor.End) runners.Usage {
+// Used implements [adapter.StreamReader]. A request that was refused costs nothing.
+func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.result != nil || !e.CutOff() {
 		return s.Usage()
 	}
@@ -178,7 +175,7 @@ func mainModel(result *outputEvent, model string) string {
 	most := int64(0)
 	for name, stats := range result.Stats.Models {
 		if stats.Total > most || stats.Total == most && most > 0 && name < model {
-			most, model = stats.Total, cleantext.OneLine(name, cleantext.MaxName)
+			most, model = stats.Total, runners.OneLine(name, runners.MaxName)
 		}
 	}
 	return model

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/internal/eventstream"
-
-	"relay/runners/internal/cleantext"
+	"relay/runners/internal/adapter"
 	"relay/runners/internal/streamtest"
 )
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) eventstream.Reader {
-		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) adapter.StreamReader {
+		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
 	},
 }
 
@@ -36,7 +34,7 @@ func TestLongMessage(t *testing.T) {
 	text := strings.Repeat(`line\n`, 1<<20) + "é the end"
 	var gemini reader
 	gemini.Line([]byte(`{"type":"message","role":"assistant","content":"` + strings.Repeat(text, 3) + `"}`))
-	if got := string(gemini.recentText); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
+	if got := string(gemini.recentText); len(got) != 2*runners.MaxFinal || !strings.HasSuffix(got, "line\né the end") {
 		t.Errorf("keeps %d bytes: …%s", len(got), got[max(0, len(got)-30):])
 	}
 }

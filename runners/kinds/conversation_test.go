@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"relay/runners/conversation"
+	"relay/runners"
 	"relay/runners/kinds"
 )
 
@@ -25,16 +25,16 @@ func seed(f *testing.F, kind string) {
 }
 
 // holds fails when a reader tells something that no row could have.
-func holds(t *testing.T, r conversation.Reader, data []byte) {
+func holds(t *testing.T, r runners.MessageReader, data []byte) {
 	t.Helper()
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		before := bytes.Clone(line)
-		read := r.Line(line, func(e conversation.Event) {
-			if e.Kind < conversation.Began || e.Kind > conversation.Used {
+		read := r.Line(line, func(e runners.Message) {
+			if e.Kind < runners.Began || e.Kind > runners.Used {
 				t.Errorf("%q tells an event of no kind: %+v", line, e)
 			}
-			if e.Kind == conversation.Said && e.Role == "" || e.Kind == conversation.Returned && e.Status == "" {
+			if e.Kind == runners.Said && e.Role == "" || e.Kind == runners.Returned && e.Status == "" {
 				t.Errorf("%q: nobody speaks, or a call ends without a status: %+v", line, e)
 			}
 			for _, raw := range []json.RawMessage{e.Params, e.Result} {

@@ -11,7 +11,6 @@ import (
 	"relay/runners/claude"
 	"relay/runners/codex"
 	"relay/runners/command"
-	"relay/runners/conversation"
 	"relay/runners/gemini"
 	"relay/runners/internal/adapter"
 	"relay/runners/opencode"
@@ -51,7 +50,7 @@ type Agent struct {
 // cli has what is particular to the CLI of a type. A function that is nil means that relay knows nothing of the kind.
 type cli struct {
 	runner       func(process.Supervisor, adapter.Options) (runners.Runner, error)
-	conversation func() conversation.Reader
+	conversation func() runners.MessageReader
 	printed      func(first line) bool // whether it prints such a line first
 	settings     func(env []string, dir, model string) runners.OwnSettings
 }
@@ -116,7 +115,7 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 }
 
 // Conversation returns a reader of what an agent of a type prints. One of an unknown type is read as any command.
-func Conversation(kind string) conversation.Reader {
+func Conversation(kind string) runners.MessageReader {
 	if known, ok := clis[kind]; ok {
 		return known.conversation()
 	}

@@ -3,8 +3,8 @@ package kinds_test
 import (
 	"testing"
 
+	"relay/runners/command"
 	"relay/runners/kinds"
-	"relay/runners/version"
 )
 
 // TestTestedVersions fails when an adapter was tested on no version, or on none in between.
@@ -18,7 +18,7 @@ func TestTestedVersions(t *testing.T) {
 		if r.Name() != kind {
 			t.Errorf("%s is called %s", kind, r.Name())
 		}
-		if v := r.(interface{ Tested() version.Range }).Tested(); v.Compare(v.Oldest) != 0 || v.Compare(v.Newest) != 0 || v.Oldest == "" {
+		if v := r.(interface{ Tested() command.VersionRange }).Tested(); v.Compare(v.Oldest) != 0 || v.Compare(v.Newest) != 0 || v.Oldest == "" {
 			t.Errorf("%s: %s", kind, v)
 		}
 	}

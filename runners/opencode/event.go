@@ -4,39 +4,39 @@ import (
 	"encoding/json"
 
 	"relay/runners"
-	"relay/runners/internal/jsonline"
+	"relay/runners/internal/adapter"
 )
 
 // outputEvent is one line of the stream; each kind of event uses some of the fields.
 type outputEvent struct {
-	Type      jsonline.String `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
-	Timestamp int64           `json:"timestamp"` // milliseconds since 1970
-	SessionID jsonline.String `json:"sessionID"`
-	Part      messagePart     `json:"part"`
-	Error     *eventFault     `json:"error"`
+	Type      adapter.JSONString `json:"type"`      // step_start, text, tool_use, step_finish, error, reasoning
+	Timestamp int64              `json:"timestamp"` // milliseconds since 1970
+	SessionID adapter.JSONString `json:"sessionID"`
+	Part      messagePart        `json:"part"`
+	Error     *eventFault        `json:"error"`
 }
 
 type messagePart struct {
-	Text      jsonline.String `json:"text"`
-	Synthetic bool            `json:"synthetic"` // text: said by opencode itself, in the user's name
-	MessageID string          `json:"messageID"`
-	Time      span            `json:"time"`
-	CallID    string          `json:"callID"`
-	Tool      jsonline.String `json:"tool"`
-	State     toolState       `json:"state"`
-	Reason    jsonline.String `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
-	Tokens    tokenUsage      `json:"tokens"`
-	Cost      float64         `json:"cost"` // USD; 0 when opencode has no price for the model
+	Text      adapter.JSONString `json:"text"`
+	Synthetic bool               `json:"synthetic"` // text: said by opencode itself, in the user's name
+	MessageID string             `json:"messageID"`
+	Time      span               `json:"time"`
+	CallID    string             `json:"callID"`
+	Tool      adapter.JSONString `json:"tool"`
+	State     toolState          `json:"state"`
+	Reason    adapter.JSONString `json:"reason"` // step_finish: stop, tool-calls, length, content-filter, …
+	Tokens    tokenUsage         `json:"tokens"`
+	Cost      float64            `json:"cost"` // USD; 0 when opencode has no price for the model
 }
 
 // toolState is a tool's call, told once it is over.
 type toolState struct {
-	Status jsonline.String `json:"status"` // completed, error
-	Input  json.RawMessage `json:"input"`
-	Title  jsonline.String `json:"title"`
-	Error  jsonline.String `json:"error"`
-	Output json.RawMessage `json:"output"`
-	Time   span            `json:"time"`
+	Status adapter.JSONString `json:"status"` // completed, error
+	Input  json.RawMessage    `json:"input"`
+	Title  adapter.JSONString `json:"title"`
+	Error  adapter.JSONString `json:"error"`
+	Output json.RawMessage    `json:"output"`
+	Time   span               `json:"time"`
 }
 
 // span is when something began and ended, in milliseconds since 1970.

@@ -9,9 +9,7 @@ import (
 	"unicode/utf8"
 
 	"relay/runners"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/monitor"
+	"relay/runners/internal/adapter"
 )
 
 func FuzzOpencodeStream(f *testing.F) {
@@ -25,18 +23,18 @@ func FuzzOpencodeStream(f *testing.F) {
 	f.Add([]byte(`{"type":"step_finish","part":{"reason":1,"tokens":{"input":-5,"cache":[]},"cost":-1}}` + "\n" + `{"type":"error","error":{"name":7,"data":"x"}}`))
 	f.Add([]byte(`{"type":"error","timestamp":-9e9,"error":{"name":"APIError","data":{"statusCode":429,"responseHeaders":{"retry-after-ms":"1e308"},"responseBody":"{\"error\":[]}"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := &reader{agent: eventstream.Stream{Now: time.Now}}
+		s := &reader{agent: adapter.Stream{Now: time.Now}}
 		s.agent.Req.Observe = func(e runners.Event) {
-			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
+			if len(e.Text) > runners.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			eventstream.State(s)
+			adapter.StreamState(s)
 		}
-		r := eventstream.Report(s, monitor.End{})
-		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail || len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+		r := adapter.StreamReport(s, adapter.ProcessEnd{})
+		if r.Outcome == "" || len(r.Detail) > runners.MaxDetail || len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}
 		if r.Outcome == runners.Claimed && r.Result == nil {

@@ -13,11 +13,9 @@ import (
 	"time"
 
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // Options configure opencode. Permission says what the agent may do: "workspace" (default), "auto", "readonly" or "config"; see
@@ -61,8 +59,8 @@ func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 func (c *Runner) Name() string { return c.Options.Name }
 
 // Tested returns the versions of opencode that this adapter was tested on.
-func (c *Runner) Tested() version.Range {
-	return version.Range{Oldest: "1.18.33", Newest: "1.18.33"}
+func (c *Runner) Tested() command.VersionRange {
+	return command.VersionRange{Oldest: "1.18.33", Newest: "1.18.33"}
 }
 
 // Mode returns text that says what the agent may do.
@@ -84,8 +82,8 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	}
 	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
-	s := &reader{agent: eventstream.Stream{Req: req, Now: c.Now, Asked: eventstream.Requests{Base: baseTokens}}}
-	return eventstream.Run(ctx, c.sup, cmd, s)
+	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
+	return adapter.RunStream(ctx, c.sup, cmd, s)
 }
 
 func (c *Runner) argv(req runners.Request) []string {
@@ -120,13 +118,13 @@ func (c *Runner) permission(req runners.Request) []string {
 	}
 	fields := otherRules(adapter.Variable(slices.Concat(req.Env, c.Env), permissionVariable), append(c.mode.denied, outside))
 	for _, name := range c.mode.denied {
-		fields = append(fields, jsonline.Quote(name)+`:"deny"`)
+		fields = append(fields, adapter.JSONQuote(name)+`:"deny"`)
 	}
 	allowed := ""
 	if req.Result != "" {
-		allowed = "," + jsonline.Quote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
+		allowed = "," + adapter.JSONQuote(filepath.Join(filepath.Dir(req.Result), "*")) + `:"allow"`
 	}
-	fields = append(fields, jsonline.Quote(outside)+`:{"*":"deny"`+allowed+"}")
+	fields = append(fields, adapter.JSONQuote(outside)+`:{"*":"deny"`+allowed+"}")
 	return []string{permissionVariable + "={" + strings.Join(fields, ",") + "}"}
 }
 
@@ -145,7 +143,7 @@ func otherRules(text string, but []string) (fields []string) {
 		var value json.RawMessage
 		_ = dec.Decode(&value) // the text is valid
 		if name, _ := name.(string); !slices.Contains(but, name) {
-			fields = append(fields, jsonline.Quote(name)+":"+string(value))
+			fields = append(fields, adapter.JSONQuote(name)+":"+string(value))
 		}
 	}
 	return fields

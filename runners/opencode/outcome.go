@@ -11,25 +11,22 @@ import (
 	"strings"
 	"time"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/jsonline"
-	"relay/runners/internal/monitor"
 )
 
-// Answer implements [eventstream.Reader].
+// Answer implements [adapter.StreamReader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	final = cleantext.CleanEnd(s.lastText.Last(2*cleantext.MaxFinal), 2*cleantext.MaxFinal)
-	if over := len(final) - cleantext.MaxFinal; over > 0 {
-		final = cleantext.Clean(strings.ToValidUTF8(final[over:], ""), cleantext.MaxFinal)
+	final = runners.CleanTextEnd(s.lastText.Last(2*runners.MaxFinal), 2*runners.MaxFinal)
+	if over := len(final) - runners.MaxFinal; over > 0 {
+		final = runners.CleanText(strings.ToValidUTF8(final[over:], ""), runners.MaxFinal)
 	}
 	return final, final, nil
 }
 
-// Outcome implements [eventstream.Reader]. No event ends the stream: success is status 0 after a last step that ended with "stop".
-func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (runners.Outcome, string) {
+// Outcome implements [adapter.StreamReader]. No event ends the stream: success is status 0 after a last step that ended with "stop".
+func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult error) (runners.Outcome, string) {
 	r.Model = s.agent.Req.Model
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.providerSilent(e):
@@ -51,8 +48,8 @@ func (s *reader) Outcome(e monitor.End, r *runners.Report, badResult error) (run
 
 // providerSilent reports whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
-func (s *reader) providerSilent(e monitor.End) bool {
-	return errors.Is(e.Cause, monitor.ErrSilence) && s.awaiting() || errors.Is(e.Cause, monitor.ErrWall) && !s.agent.Answered
+func (s *reader) providerSilent(e adapter.ProcessEnd) bool {
+	return errors.Is(e.Cause, adapter.ErrSilence) && s.awaiting() || errors.Is(e.Cause, adapter.ErrWall) && !s.agent.Answered
 }
 
 // withoutStop returns the outcome of a session that ended otherwise than with an answer or a fault that it told.
@@ -108,8 +105,8 @@ func databaseBusy(words string) bool {
 // failure returns the outcome of a session that ended with a fault.
 func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	f := s.fault
-	detail := cmp.Or(cleantext.OneLine(f.Data.Message, cleantext.MaxDetail),
-		cleantext.OneLine(f.Name, cleantext.MaxName), "an error without a name")
+	detail := cmp.Or(runners.OneLine(f.Data.Message, runners.MaxDetail),
+		runners.OneLine(f.Name, runners.MaxName), "an error without a name")
 	switch f.Name {
 	case "ContextOverflowError":
 		return runners.ContextExhausted, detail
@@ -128,7 +125,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		return s.refused(r), detail
 	}
 	if problem := parseErrorBody(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
-		return classifyFault(0, problem), cleantext.OneLine(problem.Message, cleantext.MaxDetail)
+		return classifyFault(0, problem), runners.OneLine(problem.Message, runners.MaxDetail)
 	}
 	if databaseBusy(detail) {
 		return runners.Provider, "its database was in use: " + detail
@@ -181,7 +178,7 @@ func resetTime(headers map[string]string, problem providerError, from time.Time)
 
 // classifyFault maps a provider's refusal, as an HTTP status (0: none) and its words, to an outcome; see blame.
 func classifyFault(status int, problem providerError) runners.Outcome {
-	words := []string{problem.Type, jsonline.Name(problem.Code)}
+	words := []string{problem.Type, adapter.JSONName(problem.Code)}
 	says := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(w string) bool { return slices.Contains(words, w) })
 	}
@@ -218,7 +215,7 @@ func parseErrorBody(text string) providerError {
 }
 
 // logErrorPattern matches what it logs of a request that failed.
-var logErrorPattern = lazyregexp.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+var logErrorPattern = pattern.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
 // logged returns the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It
 // is for people, and decides nothing.
@@ -227,7 +224,7 @@ func (s *reader) logged() string {
 	if len(found) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its last request failed: %s", cleantext.OneLine(found[len(found)-1][1], 200))
+	return fmt.Sprintf("its last request failed: %s", runners.OneLine(found[len(found)-1][1], 200))
 }
 
 // refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.
@@ -240,4 +237,4 @@ func (s *reader) refusedSince() bool {
 	return false
 }
 
-var logTimePattern = lazyregexp.New(`(?m)\btimestamp=(\S+) .*message="stream error"`)
+var logTimePattern = pattern.New(`(?m)\btimestamp=(\S+) .*message="stream error"`)

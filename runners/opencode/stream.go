@@ -6,37 +6,33 @@ import (
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/jsonline"
-	"relay/runners/internal/monitor"
 )
 
 // reader folds the stream into what a report needs. It keeps no line.
 type reader struct {
-	agent eventstream.Stream
+	agent adapter.Stream
 
-	lastText  eventstream.Ending // the text of the last step that had any, or the end of it
-	saying    bool               // that step is still the one under way
-	reason    string             // how the last step ended; "" while one is under way
-	asks      bool               // it has asked the model, and nothing else is under way
-	fault     *eventFault        // what it gave up on
-	faultAt   time.Time          // when
-	recovered bool               // it went on after a fault: then it ends with status 1 whatever comes
-	rejected  bool               // a tool was rejected in the last step, which ends the session
-	lastAt    int64              // when it last told something, in milliseconds since 1970
-	stepping  bool               // a step has begun, and its tokens are not told
-	unpriced  bool               // a step had no price
+	lastText  adapter.Ending // the text of the last step that had any, or the end of it
+	saying    bool           // that step is still the one under way
+	reason    string         // how the last step ended; "" while one is under way
+	asks      bool           // it has asked the model, and nothing else is under way
+	fault     *eventFault    // what it gave up on
+	faultAt   time.Time      // when
+	recovered bool           // it went on after a fault: then it ends with status 1 whatever comes
+	rejected  bool           // a tool was rejected in the last step, which ends the session
+	lastAt    int64          // when it last told something, in milliseconds since 1970
+	stepping  bool           // a step has begun, and its tokens are not told
+	unpriced  bool           // a step had no price
 }
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
-// Base implements [eventstream.Reader].
-func (s *reader) Base() *eventstream.Stream { return &s.agent }
+// Base implements [adapter.StreamReader].
+func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
-	ev, _ := jsonline.Read[outputEvent](line)
+	ev, _ := adapter.ReadJSON[outputEvent](line)
 	if ev == nil {
 		return
 	}
@@ -77,7 +73,7 @@ func (s *reader) step(kind string, p *messagePart) {
 		s.reason = ""
 		s.tool(p)
 	case "step_finish":
-		s.reason = cleantext.OneLine(p.Reason.String(), cleantext.MaxName)
+		s.reason = runners.OneLine(p.Reason.String(), runners.MaxName)
 		s.count(p)
 		s.agent.Asked.Pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == reasonStop {
@@ -103,17 +99,17 @@ func (s *reader) text(p *messagePart) {
 		s.lastText, s.saying = s.lastText[:0], true
 	}
 	s.lastText.Add(p.Text.String())
-	s.agent.Tell(&eventstream.Action{Kind: runners.EventText, Text: p.Text})
+	s.agent.Tell(&adapter.Action{Kind: runners.EventText, Text: p.Text})
 }
 
 func (s *reader) tool(p *messagePart) {
-	s.agent.Tell(&eventstream.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
+	s.agent.Tell(&adapter.Action{Kind: runners.EventTool, Name: p.Tool, Text: p.State.Title, Input: p.State.Input})
 	failed := p.State.Status.String() == "error"
 	s.agent.Tools.Ended(nil, p.Tool, failed)
 	if !failed {
 		return
 	}
-	fault := p.State.Error.Head(cleantext.MaxString)
+	fault := p.State.Error.Head(runners.MaxString)
 	s.rejected = s.rejected || strings.HasPrefix(fault, rejection)
 	if strings.HasPrefix(fault, rejection) || strings.HasPrefix(fault, forbidden) {
 		*s.agent.Tools.Denied(p.Tool)++
@@ -139,9 +135,9 @@ func (s *reader) priced(u runners.Usage) runners.Usage {
 	return u
 }
 
-// Used implements [eventstream.Reader]: opencode reports a step once its tools have ended, too.
+// Used implements [adapter.StreamReader]: opencode reports a step once its tools have ended, too.
 // A request that was refused costs nothing, but opencode does not report most of them.
-func (s *reader) Used(e monitor.End) runners.Usage {
+func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.fault != nil || s.Final() || !e.CutOff() {
 		return s.Usage()
 	}

@@ -6,16 +6,14 @@ import (
 	"time"
 
 	"relay/runners"
-	"relay/runners/internal/eventstream"
-
-	"relay/runners/internal/cleantext"
+	"relay/runners/internal/adapter"
 	"relay/runners/internal/streamtest"
 )
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) eventstream.Reader {
-		return &reader{agent: eventstream.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) adapter.StreamReader {
+		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
 	},
 }
 
@@ -39,7 +37,7 @@ func TestLongMessage(t *testing.T) {
 		opencode.Line([]byte(`{"type":"text","part":{"text":"` + text + `"}}`))
 	}
 	opencode.Line([]byte(`{"type":"text","part":{"text":"more"}}`))
-	if got := string(opencode.lastText.Last(2 * cleantext.MaxFinal)); len(got) != 2*cleantext.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*cleantext.MaxFinal {
+	if got := string(opencode.lastText.Last(2 * runners.MaxFinal)); len(got) != 2*runners.MaxFinal || !strings.HasSuffix(got, "line\né the end\nmore") || cap(opencode.lastText) > 16*runners.MaxFinal {
 		t.Errorf("keeps %d of %d bytes: …%s", len(got), cap(opencode.lastText), got[max(0, len(got)-30):])
 	}
 }

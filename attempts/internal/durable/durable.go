@@ -1,8 +1,19 @@
-// Package durable puts bytes on a disk so that they are still there after a crash: an append-only log, atomic
-// replacement of a file, a lock with a readable holder, and a reserve for the last words of a full disk.
+// Package durable is how records stand on a disk: files that outlive a crash, lines of events, JSON with its schemas, and YAML for
+// people.
 //
-// Everything goes through [FS], so that a simulated disk can stand in for the real one, and every step that can be cut
-// off by a crash has a name ([Points]) at which a test can cut it.
+// durable.go puts bytes on a disk so that they are still there after a crash: an append-only log, atomic replacement of a file, a lock
+// with a readable holder, and a reserve for the last words of a full disk.
+//
+// Everything goes through [FS], so that a simulated disk can stand in for the real one, and every step that can be cut off by a crash has
+// a name ([Points]) at which a test can cut it.
+//
+// eventlog.go frames events as lines with a checksum, and reads a file of such lines back to the last one that a crash has left whole.
+//
+// fastjson.go reads JSON as encoding/json does, several times as fast.
+//
+// schema.go holds JSON values against a JSON Schema, and lists what is wrong with them in sentences.
+//
+// yamltext.go writes YAML line by line: fast, and right for strings of any content.
 package durable
 
 import (

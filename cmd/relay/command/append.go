@@ -8,10 +8,10 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/proposal"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // runAppend adds what the review of the whole epic found as tasks, and what agents found and left, when a person says so. It never
@@ -27,13 +27,13 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close(store, pl)) }()
-	var found proposal.Proposal
+	var found runview.Proposal
 	store.View(func(l *attempts.Ledger) {
 		if opts.auto {
-			found, err = proposal.Reviewed(pl.Epic, l)
+			found, err = runview.Reviewed(pl.Epic, l)
 			return
 		}
-		found, err = proposal.New(pl.Epic, l, p.Redactor().Text)
+		found, err = runview.NewProposal(pl.Epic, l, p.Redactor().Text)
 	})
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func runAppend(ctx context.Context, opts initOptions) (err error) {
 		if !sure {
 			found.Tasks, found.Discovered = nil, nil
 		}
-		if _, err := proposal.Add(p, store, pl, found); err != nil {
+		if _, err := runview.AddProposed(p, store, pl, found); err != nil {
 			return err
 		}
 	}
@@ -66,10 +66,10 @@ func (o initOptions) sure(n int) (bool, error) {
 	if n == 0 || o.dryRun {
 		return false, nil
 	}
-	return o.app.Sure(o.yes || o.auto, o.json, "add "+text.Count(n, "task")+" to epic.yml", "pass --yes to add them, or --dry-run to print them")
+	return o.app.Sure(o.yes || o.auto, o.json, "add "+plaintext.Count(n, "task")+" to epic.yml", "pass --yes to add them, or --dry-run to print them")
 }
 
-func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, added bool) error {
+func (o initOptions) printAppended(p *project.Project, found runview.Proposal, added bool) error {
 	out := o.app.Out
 	switch {
 	case o.json:
@@ -77,7 +77,7 @@ func (o initOptions) printAppended(p *project.Project, found proposal.Proposal, 
 	case added:
 		fmt.Fprintf(out, "\nadded to %s\nnext:  relay work\n", p.Rel(p.File("epic.yml")))
 	case len(found.There) > 0:
-		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+text.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
+		fmt.Fprintf(out, "\n%s in %s already\nnext:  relay work\n", strings.Join(found.There, ", ")+" "+plaintext.Verb(len(found.There), "is", "are"), p.Rel(p.File("epic.yml")))
 	case found.More() == 0:
 		fmt.Fprint(out, "\nnothing to add\n")
 	case !o.dryRun:

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts/artifact"
-	"relay/cmd/relay/internal/artifacts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/recorded"
+	"relay/cmd/relay/internal/terminal"
 )
 
 func newArtifactCommand(a *cli.App) *cobra.Command {
@@ -31,7 +31,9 @@ func newArtifactListCommand(a *cli.App) *cobra.Command {
 		Use:   "list",
 		Short: "List artifacts, oldest first",
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return artifacts.List(a, p, asJSON) })(cmd, args)
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
+			return recorded.ListArtifacts(a, p, asJSON)
+		})(cmd, args)
 	})
 }
 
@@ -40,7 +42,9 @@ func newArtifactShowCommand(a *cli.App) *cobra.Command {
 		Use:   "show FILE",
 		Short: "Print an artifact",
 		Args:  cobra.ExactArgs(1),
-	}, func(_ *cobra.Command, args []string, asJSON bool) error { return artifacts.Show(a, args[0], asJSON) })
+	}, func(_ *cobra.Command, args []string, asJSON bool) error {
+		return recorded.ShowArtifact(a, args[0], asJSON)
+	})
 }
 
 func newArtifactValidateCommand(a *cli.App) *cobra.Command {
@@ -58,16 +62,16 @@ code 1 when a file is not a valid artifact.`,
 			return err
 		}
 		if len(args) == 0 {
-			return &exit.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
+			return &terminal.UsageError{Message: "no file is named", Hint: "relay artifact validate thoughts/shared/handoffs/*/*.yaml"}
 		}
-		return artifacts.Validate(a, args, asJSON)
+		return recorded.ValidateArtifacts(a, args, asJSON)
 	})
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an artifact, and check nothing")
 	return cmd
 }
 
 func newArtifactNewCommand(a *cli.App) *cobra.Command {
-	var opts artifacts.NewOptions
+	var opts recorded.NewOptions
 	cmd := &cobra.Command{
 		Use:   "new MODE",
 		Short: "Write an artifact",
@@ -77,13 +81,13 @@ commit are filled in. A folder thoughts that is made for it is ignored by git.`,
   relay artifact new handoff --bead T-12 --goal "Users log in" --now Logout`,
 		Args: cobra.ExactArgs(1),
 		RunE: inCheckout(a, func(ctx context.Context, p *project.Project, args []string) error {
-			return artifacts.New(ctx, a, p, args[0], opts)
+			return recorded.NewArtifact(ctx, a, p, args[0], opts)
 		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Goal, "goal", "", "`TEXT`: what is to be reached")
 	f.StringVar(&opts.Now, "now", "", "`TEXT`: what stands next")
-	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session: "+artifacts.OutcomeNames()+"; by default PARTIAL_PLUS, and SUCCEEDED of a finalize")
+	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session: "+recorded.OutcomeNames()+"; by default PARTIAL_PLUS, and SUCCEEDED of a finalize")
 	f.StringVar(&opts.Session, "session", "", "`NAME` of the session and its folder; by default the bead, else the folder of the repository")
 	f.StringVar(&opts.Bead, "bead", "", "`ID` of what the work is about; handoff and finalize need it")
 	f.StringArrayVar(&opts.Next, "next", nil, "`TEXT`: a next step; may be given several times")
@@ -91,7 +95,7 @@ commit are filled in. A folder thoughts that is made for it is ignored by git.`,
 }
 
 func newArtifactImportCommand(a *cli.App) *cobra.Command {
-	var opts artifacts.ImportOptions
+	var opts recorded.ImportOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Make artifacts of older handoffs and checkpoints",
@@ -100,11 +104,11 @@ relay keeps fields that artifacts lack as metadata.`,
 		Example: "  relay artifact import .handoff/2026-01-13.md --outcome PARTIAL_PLUS",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: inCheckout(a, func(_ context.Context, p *project.Project, args []string) error {
-			return artifacts.Import(a, p, args, opts)
+			return recorded.ImportArtifacts(a, p, args, opts)
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session, whatever the file says: "+artifacts.OutcomeNames())
+	f.StringVar(&opts.Outcome, "outcome", "", "`OUTCOME` of the session, whatever the file says: "+recorded.OutcomeNames())
 	f.StringVar(&opts.Session, "session", "", "`NAME` of the session and its folder; by default as in the file, else its bead, else the file's name")
 	f.StringVar(&opts.Bead, "bead", "", "`ID` of what the work was about; by default as in the file")
 	return cmd

@@ -9,9 +9,9 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
 )
 
 type askOptions struct {
@@ -62,7 +62,7 @@ with a second Ctrl-C.`,
 				opts.request.Task = args[0]
 			}
 			if opts.request.Now && opts.request.Task != "" {
-				return &exit.Hinted{Err: errors.New("--now is for the whole run"), Code: exit.Usage, Hint: "relay stop " + opts.request.Task + " asks the agent to end, and kills it if it does not"}
+				return &terminal.Hinted{Err: errors.New("--now is for the whole run"), Code: terminal.Usage, Hint: "relay stop " + opts.request.Task + " asks the agent to end, and kills it if it does not"}
 			}
 			return runAsk(cmd.Context(), opts)
 		},
@@ -107,8 +107,8 @@ func runAsk(ctx context.Context, opts askOptions) error {
 // askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of
 // another machine.
 func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, held *attempts.HeldError, what attempts.RequestKind) error {
-	busy := &exit.Hinted{
-		Err: errors.New(exit.HolderMessage(held, held)), Code: exit.Running,
+	busy := &terminal.Hinted{
+		Err: errors.New(terminal.HolderMessage(held, held)), Code: terminal.Running,
 		Hint: "interrupt that run (Ctrl-C or TERM), or wait until it ends: relay status --watch" + opts.flag,
 	}
 	run, err := project.ActiveRun(ctx, p)
@@ -118,7 +118,7 @@ func askRunInstead(ctx context.Context, opts gateOptions, p *project.Project, he
 	case err != nil:
 		return err
 	case opts.cascade:
-		return &exit.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: exit.Running, Hint: "type it again when the run has ended: relay status --watch" + opts.flag}
+		return &terminal.Hinted{Err: errors.New("--cascade is not for a run that is on"), Code: terminal.Running, Hint: "type it again when the run has ended: relay status --watch" + opts.flag}
 	}
 	message, err := session.Ask(ctx, p, run.Holder, session.Request{What: what, Task: opts.task, Reason: opts.reason})
 	if err != nil {

@@ -5,13 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"relay/cmd/relay/internal/awake"
 	"relay/cmd/relay/internal/checkup"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 	"relay/runners/process"
 )
@@ -55,21 +53,21 @@ type checkAnswer struct {
 
 func runCheck(ctx context.Context, opts checkOptions) error {
 	points, tried := checkup.Run(ctx, opts.host())
-	code := exit.OK
+	code := terminal.OK
 	for _, p := range points {
-		if p.State == checkup.Fail && code == exit.OK {
+		if p.State == checkup.Fail && code == terminal.OK {
 			code = p.Code
 		}
 	}
 	if opts.json {
-		if err := opts.app.PrintJSON(checkAnswer{OK: code == exit.OK, Points: points, Checks: tried}); err != nil {
+		if err := opts.app.PrintJSON(checkAnswer{OK: code == terminal.OK, Points: points, Checks: tried}); err != nil {
 			return err
 		}
 	} else {
 		checkup.Write(opts.app.Out, points, tried)
 	}
-	if code != exit.OK {
-		return exit.Code(code)
+	if code != terminal.OK {
+		return terminal.ExitCode(code)
 	}
 	return nil
 }
@@ -79,8 +77,8 @@ func (o checkOptions) host() checkup.Host {
 	a := o.app
 	return checkup.Host{
 		Session:   a.Session,
-		Guardian:  func() (*process.Guardian, error) { return guardian.Start(a, func() error { return nil }) },
-		StayAwake: func(ctx context.Context) (string, error) { return awake.Check(ctx, a.Environ) },
+		Guardian:  func() (*process.Guardian, error) { return cli.StartGuardian(a, func() error { return nil }) },
+		StayAwake: func(ctx context.Context) (string, error) { return cli.CheckAwake(ctx, a.Environ) },
 		RunOptions: func(ctx context.Context, p *project.Project, pl *project.Plan) orchestrator.Options {
 			o := session.Options{App: a}
 			return o.RunOptions(ctx, p, pl)

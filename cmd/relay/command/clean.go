@@ -11,14 +11,12 @@ import (
 	"relay/attempts"
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/statefolder"
-	"relay/orchestrator/attemptfiles"
-	"relay/orchestrator/git/remains"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/text"
-	"relay/orchestrator/transcripts"
+	"relay/orchestrator/relayfiles"
 )
 
 type cleanOptions struct {
@@ -52,11 +50,11 @@ agents ledger. The epic's ledger, receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case opts.all:
-				return statefolder.Clean(opts.app, opts.dryRun, opts.json, opts.sure)
+				return cli.CleanState(opts.app, opts.dryRun, opts.json, opts.sure)
 			case opts.sessions:
 				return runCleanSessions(cmd.Context(), opts)
 			case cmd.Flags().Changed("older-than"):
-				return &exit.UsageError{Message: "--older-than goes with --sessions"}
+				return &terminal.UsageError{Message: "--older-than goes with --sessions"}
 			}
 			return runClean(cmd.Context(), opts)
 		},
@@ -81,8 +79,8 @@ type cleaned struct {
 }
 
 type leftover struct {
-	Kind remains.LeftoverKind `json:"kind"`
-	Name string               `json:"name"`
+	Kind finish.LeftoverKind `json:"kind"`
+	Name string              `json:"name"`
 }
 
 // keptRemains is something that stays, with the reason and a command that shows what would be lost.
@@ -102,16 +100,16 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		return err
 	}
 	defer release()
-	var open attemptfiles.Open
+	var open relayfiles.Open
 	if pl, err := p.Plan(); err == nil { // there may be no epic any more
 		if v, err := p.View(pl); err == nil {
 			opts.app.WarnKilled(v)
-			open = attemptfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
+			open = relayfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
 		}
 	}
-	finder := remains.Finder{
+	finder := finish.Remains{
 		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
-		Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
+		Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
 	if err != nil {
@@ -119,7 +117,7 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	open.Keep(found, finder.Worktrees)
 	answer := cleaned{Version: 1, DryRun: opts.dryRun, Removed: []leftover{}, Kept: []keptRemains{}}
-	var going []remains.Leftover
+	var going []finish.Leftover
 	for _, l := range found {
 		if l.Why == "" {
 			going = append(going, l)
@@ -160,19 +158,19 @@ func (o cleanOptions) hold(p *project.Project) (release func(), err error) {
 }
 
 // remove removes one thing, unless it must stay by now.
-func (o cleanOptions) remove(ctx context.Context, finder remains.Finder, l remains.Leftover, answer *cleaned) bool {
+func (o cleanOptions) remove(ctx context.Context, finder finish.Remains, l finish.Leftover, answer *cleaned) bool {
 	err := finder.Remove(ctx, l)
 	if err == nil {
 		return true
 	}
 	name := project.Rel(finder.Git.Root(), l.Name)
-	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, exit.Message(err), l.Show})
+	answer.Kept = append(answer.Kept, keptRemains{leftover{l.Kind, name}, terminal.Message(err), l.Show})
 	fmt.Fprintf(o.app.Err, "relay: warning: %s %s stays: %v\n", l.Kind, name, err)
 	return false
 }
 
 // list says what can be removed, and what cannot.
-func (o cleanOptions) list(p *project.Project, going []remains.Leftover, kept []keptRemains) {
+func (o cleanOptions) list(p *project.Project, going []finish.Leftover, kept []keptRemains) {
 	if len(going)+len(kept) == 0 {
 		fmt.Fprintln(o.app.Out, "no worktree, branch of a task or copy of .git is left of ended runs")
 	}
@@ -195,7 +193,7 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	if n == 0 || o.dryRun {
 		return false, nil
 	}
-	return o.app.Sure(o.yes, o.json, "remove "+text.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
+	return o.app.Sure(o.yes, o.json, "remove "+plaintext.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
 }
 
 func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
@@ -203,7 +201,7 @@ func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
 	case o.json:
 		return o.app.PrintJSON(answer)
 	case sure:
-		fmt.Fprintf(o.app.Out, "removed %s\n", text.Count(len(answer.Removed), "item"))
+		fmt.Fprintf(o.app.Out, "removed %s\n", plaintext.Count(len(answer.Removed), "item"))
 	case len(answer.Removed) > 0 && !o.dryRun:
 		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
@@ -248,7 +246,7 @@ func runCleanSessions(ctx context.Context, opts cleanOptions) error {
 		return err
 	}
 	defer release()
-	runs, err := transcripts.Runs(p.File(attempts.RunsDir))
+	runs, err := relayfiles.RunFolders(p.File(attempts.RunsDir))
 	if err != nil {
 		return err
 	}
@@ -286,7 +284,9 @@ func runCleanSessions(ctx context.Context, opts cleanOptions) error {
 }
 
 // chooseRuns returns which of the runs that began before a time lose their transcripts. open says why those of others stay.
-func chooseRuns(runs []transcripts.Run, open map[string]string, before time.Time) (going []transcripts.Run, kept []keptTranscript) {
+func chooseRuns(
+	runs []relayfiles.RunFolder, open map[string]string, before time.Time,
+) (going []relayfiles.RunFolder, kept []keptTranscript) {
 	kept = []keptTranscript{}
 	for _, r := range runs {
 		switch {
@@ -333,7 +333,7 @@ func forgetRuns(ctx context.Context, p *project.Project, runs []cleanedRun) (n i
 
 // openRuns says in words why transcripts of runs stay: attempts that the next run goes on with, plans and forks that are at work.
 func (o cleanOptions) openRuns(p *project.Project) (map[string]string, error) {
-	open, err := remains.AtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
+	open, err := finish.RunsAtWork(p.Worktrees().Dir, p.File(attempts.RunsDir))
 	if err != nil {
 		return nil, err
 	}
@@ -353,12 +353,12 @@ func (o cleanOptions) openRuns(p *project.Project) (map[string]string, error) {
 	return open, nil
 }
 
-func (o cleanOptions) listSessions(going []transcripts.Run, kept []keptTranscript) {
+func (o cleanOptions) listSessions(going []relayfiles.RunFolder, kept []keptTranscript) {
 	if len(going)+len(kept) == 0 {
 		fmt.Fprintln(o.app.Out, "no run that began "+o.olderThan+" ago or earlier has transcripts")
 	}
 	for _, r := range going {
-		fmt.Fprintf(o.app.Out, "run %s  %s, %s\n", r.ID, text.Count(len(r.Files), "file"), text.Bytes(uint64(r.Bytes)))
+		fmt.Fprintf(o.app.Out, "run %s  %s, %s\n", r.ID, plaintext.Count(len(r.Files), "file"), plaintext.Bytes(uint64(r.Bytes)))
 	}
 	for _, k := range kept {
 		fmt.Fprintf(o.app.Out, "kept: run %s: %s\n", k.Run, k.Why)
@@ -366,13 +366,13 @@ func (o cleanOptions) listSessions(going []transcripts.Run, kept []keptTranscrip
 }
 
 func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
-	switch freed := text.Bytes(uint64(answer.Bytes)); {
+	switch freed := plaintext.Bytes(uint64(answer.Bytes)); {
 	case o.json:
 		return o.app.PrintJSON(answer)
 	case sure:
-		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", text.Count(len(answer.Removed), "run"), freed)
+		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", plaintext.Count(len(answer.Removed), "run"), freed)
 		if answer.Rows > 0 {
-			fmt.Fprintf(o.app.Out, "taken out of the agents ledger: %s\n", text.Count(answer.Rows, "session"))
+			fmt.Fprintf(o.app.Out, "taken out of the agents ledger: %s\n", plaintext.Count(answer.Rows, "session"))
 		}
 	case len(answer.Removed) == 0:
 	case o.dryRun:

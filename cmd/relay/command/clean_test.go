@@ -6,36 +6,36 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/slot"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Between the question and the answer a task's branch gets a commit.
 func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	git := func(args ...string) {
+	repo2 := func(args ...string) {
 		t.Helper()
-		if _, err := reanchor.Run(t.Context(), reanchor.Call{Dir: dir, Writes: true, Args: append([]string{"-c", "user.name=A", "-c", "user.email=a@b"}, args...)}); err != nil {
+		if _, err := git.Run(t.Context(), git.Call{Dir: dir, Writes: true, Args: append([]string{"-c", "user.name=A", "-c", "user.email=a@b"}, args...)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	git("init", "-q", "-b", "main")
-	git("commit", "-q", "--allow-empty", "-m", "Begin")
-	git("branch", "relay-tasks/20260101-x/T1")
-	repo, err := reanchor.OpenGit(t.Context(), dir)
+	repo2("init", "-q", "-b", "main")
+	repo2("commit", "-q", "--allow-empty", "-m", "Begin")
+	repo2("branch", "relay-tasks/20260101-x/T1")
+	repo, err := git.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := remains.Finder{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: func(at string) remains.Slots { return &slot.Pool{Repo: repo, Dir: at} }}
+	yard := finish.Remains{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: func(at string) finish.Slots { return &slot.Pool{Repo: repo, Dir: at} }}
 	found, err := yard.List(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	git("commit", "-q", "--allow-empty", "-m", "Work")
-	git("branch", "-f", "relay-tasks/20260101-x/T1")
-	git("reset", "-q", "--hard", "HEAD~")
+	repo2("commit", "-q", "--allow-empty", "-m", "Work")
+	repo2("branch", "-f", "relay-tasks/20260101-x/T1")
+	repo2("reset", "-q", "--hard", "HEAD~")
 	var said bytes.Buffer
 	var answer cleaned
 	if (cleanOptions{app: &cli.App{Err: terminal.NewWriter(&said)}}).remove(t.Context(), yard, found[0], &answer) {

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
@@ -60,7 +59,7 @@ func newInstallCommand(a *cli.App) *cobra.Command {
 
 func runInstall(ctx context.Context, opts installOptions) error {
 	if !slices.Contains(configs.CommandAgents(), opts.agent) {
-		return &exit.UsageError{Message: "there are no slash commands for " + terminal.Quote(opts.agent), Hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
+		return &terminal.UsageError{Message: "there are no slash commands for " + terminal.Quote(opts.agent), Hint: "use one of " + strings.Join(configs.CommandAgents(), ", ")}
 	}
 	scope := configs.ScopeProject
 	var base string
@@ -102,7 +101,7 @@ func (opts installOptions) install(base string, f configs.CommandFile) error {
 		fmt.Fprintf(opts.app.Out, "unchanged  %s\n", path)
 		return nil
 	case err == nil && !opts.force:
-		return &exit.Hinted{Err: fmt.Errorf("%s exists already and differs", path), Hint: "look at it, then add --force to replace it"}
+		return &terminal.Hinted{Err: fmt.Errorf("%s exists already and differs", path), Hint: "look at it, then add --force to replace it"}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
@@ -62,7 +61,7 @@ func runConfig(ctx context.Context, opts configOptions) error {
 			if near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return &exit.UsageError{Message: "there is no setting " + terminal.Quote(opts.key), Hint: hint}
+			return &terminal.UsageError{Message: "there is no setting " + terminal.Quote(opts.key), Hint: hint}
 		}
 	}
 	project.RelativeOrigins(p, values)
@@ -94,7 +93,7 @@ func printSchema(opts configOptions) error {
 	case "epic":
 		schema = configs.EpicSchema()
 	default:
-		return &exit.UsageError{Message: "there is no schema " + terminal.Quote(name), Hint: "relay config --schema, or relay config --schema epic"}
+		return &terminal.UsageError{Message: "there is no schema " + terminal.Quote(name), Hint: "relay config --schema, or relay config --schema epic"}
 	}
 	return opts.app.PrintJSON(json.RawMessage(schema))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/demo"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
 )
 
 type demoOptions struct {
@@ -44,9 +44,9 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if dir != "" {
 		dir = opts.app.Path(dir)
 	}
-	root, err := demo.Scratch(ctx, dir)
+	root, err := planning.ScratchDemo(ctx, dir)
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.Hinted{Err: fmt.Errorf("%s exists already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
+		return &terminal.Hinted{Err: fmt.Errorf("%s exists already", opts.app.Path(opts.dir)), Hint: "remove it, or name another folder with --dir"}
 	}
 	if err != nil {
 		return fmt.Errorf("make the scratch repository: %w", err)
@@ -66,7 +66,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	}
 	step(3, "The night: a fresh agent for each attempt, and relay's own checks.", "relay work")
 	err = runWork(ctx, workOptions{Options: session.Options{App: a}}, pflag.NewFlagSet("demo", pflag.ContinueOnError))
-	var code exit.Code
+	var code terminal.ExitCode
 	if err != nil && !errors.As(err, &code) {
 		return err
 	}
@@ -74,7 +74,7 @@ func runDemo(ctx context.Context, opts demoOptions) error {
 	if err := runStatus(ctx, statusOptions{app: a, verbose: true}); err != nil {
 		return err
 	}
-	branch, err := demo.Check(ctx, a, int(code))
+	branch, err := planning.CheckDemo(ctx, a, int(code))
 	if err != nil {
 		return err
 	}

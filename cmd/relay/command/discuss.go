@@ -5,8 +5,8 @@ import (
 
 	"relay/attempts/discussion"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/discuss"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/recorded"
+	"relay/cmd/relay/internal/terminal"
 )
 
 func newDiscussCommand(a *cli.App) *cobra.Command {
@@ -23,7 +23,7 @@ An id may be shortened while it is clear, to its beginning or that of its topic.
 }
 
 func newDiscussAppendCommand(a *cli.App) *cobra.Command {
-	var opts discuss.AppendOptions
+	var opts recorded.DiscussionOptions
 	var schema bool
 	cmd := &cobra.Command{
 		Use:   "append",
@@ -35,9 +35,9 @@ and decides nothing. A folder .ledger that is made for it is ignored by git.`,
   relay discuss append --json discussion.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if schema {
-				return discuss.Schema(a, discussion.ActionAppend)
+				return recorded.ActionSchema(a, discussion.ActionAppend)
 			}
-			return discuss.Append(cmd.Context(), a, &opts)
+			return recorded.AppendDiscussion(cmd.Context(), a, &opts)
 		},
 	}
 	f := cmd.Flags()
@@ -61,13 +61,13 @@ func newDiscussLinkCommand(a *cli.App) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		if len(to) == 0 || relation == "" {
-			return &exit.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
+			return &terminal.UsageError{Message: "a link says to which discussion, and how they relate", Hint: "relay discuss link ID --to ID --relation extends"}
 		}
 		in := discussion.Input{Current: args[0]}
 		for _, id := range to {
 			in.LinkTo = append(in.LinkTo, discussion.Related{ID: id, Relation: relation})
 		}
-		return discuss.Do(cmd.Context(), a, discussion.ActionLink, in, asJSON)
+		return recorded.Discuss(cmd.Context(), a, discussion.ActionLink, in, asJSON)
 	})
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`ID` of an earlier discussion; may be given several times")
 	cmd.Flags().StringVar(&relation, "relation", "", "`TEXT`: how they relate, as extends, contradicts or supplements")
@@ -85,7 +85,7 @@ revived. It is added to its history; the same status again may carry a note.`,
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		in.ID, in.NewStatus = args[0], discussion.Status(args[1])
-		return discuss.Do(cmd.Context(), a, discussion.ActionMark, in, asJSON)
+		return recorded.Discuss(cmd.Context(), a, discussion.ActionMark, in, asJSON)
 	})
 	cmd.Flags().StringVar(&in.Note, "note", "", "`TEXT` that goes with the change")
 	return cmd
@@ -96,7 +96,7 @@ func newDiscussOpenCommand(a *cli.App) *cobra.Command {
 		Use:   "open",
 		Short: "List open discussions, oldest first",
 	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return discuss.Do(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
+		return recorded.Discuss(cmd.Context(), a, discussion.ActionOpen, discussion.Input{}, asJSON)
 	})
 }
 
@@ -106,6 +106,6 @@ func newDiscussReplayCommand(a *cli.App) *cobra.Command {
 		Short: "Print the history of a discussion",
 		Args:  cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return discuss.Do(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
+		return recorded.Discuss(cmd.Context(), a, discussion.ActionReplay, discussion.Input{ID: args[0]}, asJSON)
 	})
 }

@@ -12,19 +12,16 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/landing"
-	"relay/cmd/relay/internal/planfile"
+	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/pullrequest"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/epicbranch"
+	"relay/epic/plaintext"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/report"
-	"relay/orchestrator/runlock"
-	"relay/orchestrator/text"
 )
 
 type finishOptions struct {
@@ -112,8 +109,8 @@ type finished struct {
 	Again       []string             `json:"again,omitempty"` // those of Open that had landed before relay retry
 	Judged      *status.EpicReview   `json:"epic_review,omitempty"`
 	Regressions []string             `json:"relapsed,omitempty"` // checks that fail on what has landed, as the newest run found in which something did
-	Request     *pullrequest.Request `json:"pull_request,omitempty"`
-	Ticked      []planfile.Ticked    `json:"ticked,omitempty"`
+	Request     *landing.PullRequest `json:"pull_request,omitempty"`
+	Ticked      []planning.Ticked    `json:"ticked,omitempty"`
 	ExitCode    int                  `json:"exit_code"`
 }
 
@@ -175,12 +172,12 @@ func (f *finishing) finish(ctx context.Context) (err error) {
 func (f *finishing) land(ctx context.Context, store *attempts.Store) (err error) {
 	switch {
 	case f.pr && f.step.How != finish.NothingToLand:
-		o := pullrequest.Opener{App: f.app, Project: f.project, Step: f.step, DryRun: f.dryRun}
+		o := landing.Opener{App: f.app, Project: f.project, Step: f.step, DryRun: f.dryRun}
 		f.answer.Request, err = o.Open(ctx, f.plan.Epic.Title, report.PullRequest(f.plan.Epic, f.plan.Graph, f.view.Ledger))
 		err = errors.Join(err, f.requested(store))
 	case f.pr:
 	case !f.dryRun && f.step.How != finish.NothingToLand:
-		if err = f.step.Land(ctx, func() error { return runlock.Unoccupied(f.project.Git) }); err == nil {
+		if err = f.step.Land(ctx, func() error { return relayfiles.Unoccupied(f.project.Git) }); err == nil {
 			err = f.written(store)
 		}
 	case !f.dryRun && f.view.Ledger.Integration.Finished == "": // somebody merged it by hand
@@ -198,7 +195,7 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 	f.step, err = finish.Plan(ctx, finish.Options{
 		Git: f.project.Git, Epic: f.plan.Epic, Into: strings.TrimPrefix(into, "refs/heads/"), Base: f.view.Ledger.Integration.Base,
 		Landing: integration.Mode(f.project.Config.Relay.Landing), Sign: f.project.Config.Relay.Sign, Apart: f.pr,
-		Ledger: epicbranch.ViewOf(f.view.Ledger, f.project.Dir),
+		Ledger: relayfiles.LedgerViewOf(f.view.Ledger, f.project.Dir),
 	})
 	if err != nil {
 		return err
@@ -223,12 +220,12 @@ func (f *finishing) prepare(ctx context.Context) (err error) {
 			if len(t.Looks) > 0 && s.How != finish.NothingToLand {
 				f.answer.Looks = append(f.answer.Looks, &t)
 				if f.dryRun && !f.yes {
-					f.answer.ExitCode = exit.Gated
+					f.answer.ExitCode = terminal.Gated
 				}
 			}
 			continue
 		}
-		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), exit.Gated
+		f.answer.Open, f.answer.ExitCode = append(f.answer.Open, t), terminal.Gated
 		if there, err := f.landed(ctx, t.ID); err != nil {
 			return err
 		} else if there {
@@ -270,7 +267,7 @@ func (f *finishing) requested(store *attempts.Store) error {
 		return nil
 	}
 	return store.Append(attempts.Event{Type: attempts.TypePullRequest, PullRequest: &attempts.PullRequest{
-		URL: f.app.Secrets.Text(attempts.Clean(r.URL, maxURL)), Branch: r.Head, Into: r.Base,
+		URL: f.app.Secrets.Text(plaintext.Capped(r.URL, maxURL)), Branch: r.Head, Into: r.Base,
 	}})
 }
 
@@ -285,8 +282,8 @@ func (f *finishing) print() error {
 	} else {
 		f.text()
 	}
-	if f.answer.ExitCode != exit.OK {
-		return exit.Code(f.answer.ExitCode)
+	if f.answer.ExitCode != terminal.OK {
+		return terminal.ExitCode(f.answer.ExitCode)
 	}
 	return nil
 }
@@ -300,11 +297,11 @@ func (f *finishing) text() {
 		fmt.Fprintln(w, f.headline())
 	}
 	if len(f.step.Dropped) > 0 {
-		fmt.Fprintf(w, "left out, as %s has it no longer: %s\n", a.Into, text.Some(f.step.Dropped, 5))
+		fmt.Fprintf(w, "left out, as %s has it no longer: %s\n", a.Into, plaintext.Some(f.step.Dropped, 5))
 	}
 	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
 	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(text.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
+		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(plaintext.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
 	}
 	var in, out []*status.Task
 	for i := range a.Open {
@@ -324,7 +321,7 @@ func (f *finishing) text() {
 		fmt.Fprintf(w, "undo:  %s\n", a.Undo)
 	}
 	if a.Request == nil && !f.step.Here && !f.dryRun && a.How != finish.NothingToLand {
-		fmt.Fprintf(w, "look:  git switch %s\n", text.ShellWord(a.Into))
+		fmt.Fprintf(w, "look:  git switch %s\n", plaintext.ShellWord(a.Into))
 	}
 	status.WriteRegressions(w, a.Regressions)
 	a.writeTicked(w)
@@ -341,7 +338,7 @@ func (f *finishing) headline() string {
 	case f.dryRun:
 		verb = "would land"
 	}
-	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, text.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
+	return fmt.Sprintf("%s %s of %s on %s by %s: %.12s..%.12s", verb, plaintext.Count(a.Commits, "commit"), a.Branch, a.Into, a.How, a.From, a.To)
 }
 
 // tickSources ticks completed tasks in the plan that they come from, in this checkout.
@@ -351,12 +348,12 @@ func (f *finishing) tickSources(ctx context.Context) error {
 		return err
 	}
 	if on != f.answer.Into {
-		return &exit.Hinted{
+		return &terminal.Hinted{
 			Err:  fmt.Errorf("the work is on %s, which is not checked out here: nothing was ticked", f.answer.Into),
-			Hint: "git switch " + text.ShellWord(f.answer.Into) + ", then relay finish --tick",
+			Hint: "git switch " + plaintext.ShellWord(f.answer.Into) + ", then relay finish --tick",
 		}
 	}
-	f.answer.Ticked, err = planfile.Tick(f.project, f.plan.Epic, f.answer.Landed)
+	f.answer.Ticked, err = planning.Tick(f.project, f.plan.Epic, f.answer.Landed)
 	return err
 }
 
@@ -364,10 +361,10 @@ func (f *finishing) tickSources(ctx context.Context) error {
 func (a *finished) writeTicked(w io.Writer) {
 	for _, t := range a.Ticked {
 		if len(t.Tasks) > 0 {
-			fmt.Fprintf(w, "ticked %s in %s: commit it as you like\n", text.Count(len(t.Tasks), "task"), t.File)
+			fmt.Fprintf(w, "ticked %s in %s: commit it as you like\n", plaintext.Count(len(t.Tasks), "task"), t.File)
 		}
 		for _, why := range t.Left {
-			fmt.Fprintf(w, "%s: %s\n", t.File, text.Line(why, 200))
+			fmt.Fprintf(w, "%s: %s\n", t.File, plaintext.Fit(why, 200))
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
-	"relay/orchestrator/text"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 )
 
 // listFinished is what relay finish --playlist --json prints.
@@ -37,7 +37,7 @@ type listedFinished struct {
 // finished already are passed over.
 func runFinishList(ctx context.Context, opts finishOptions) error {
 	if opts.pr {
-		return &exit.UsageError{
+		return &terminal.UsageError{
 			Message: "--pr opens a pull request for one epic, and each of a playlist holds the work of those before it",
 			Hint:    "relay finish --epic ID --pr, with the ID of the last that is completed",
 		}
@@ -55,9 +55,9 @@ func runFinishList(ctx context.Context, opts finishOptions) error {
 	for i := range s.Epics {
 		e := &s.Epics[i]
 		one := listedFinished{ID: e.ID, Title: e.Title, File: e.File, State: e.State}
-		if answer.ExitCode == exit.OK {
+		if answer.ExitCode == terminal.OK {
 			if !opts.json {
-				fmt.Fprintf(opts.app.Out, "epic %d of %d: %s\n", i+1, len(s.Epics), text.Line(e.Title, 100))
+				fmt.Fprintf(opts.app.Out, "epic %d of %d: %s\n", i+1, len(s.Epics), plaintext.Fit(e.Title, 100))
 			}
 			answer.ExitCode, failure = opts.finishListed(ctx, list.Listed[i], e, &one)
 		}
@@ -66,13 +66,13 @@ func runFinishList(ctx context.Context, opts finishOptions) error {
 	if opts.json {
 		failure = errors.Join(failure, opts.app.PrintJSON(answer))
 	}
-	if failure == nil && answer.ExitCode != exit.OK {
-		return exit.Code(answer.ExitCode)
+	if failure == nil && answer.ExitCode != terminal.OK {
+		return terminal.ExitCode(answer.ExitCode)
 	}
 	return failure
 }
 
-// finishListed lands one epic of a playlist, or says why not. It returns the exit code with which the list ends here, or exit.OK.
+// finishListed lands one epic of a playlist, or says why not. It returns the exit code with which the list ends here, or terminal.OK.
 func (o *finishOptions) finishListed(ctx context.Context, e *project.ListedEpic, s *status.Listed, one *listedFinished) (int, error) {
 	say := func(format string, args ...any) {
 		if !o.json {
@@ -83,23 +83,23 @@ func (o *finishOptions) finishListed(ctx context.Context, e *project.ListedEpic,
 	switch {
 	case s.State != status.ListCompleted:
 		c := s.Status.Counts
-		say("%s, %d of %s completed: neither it nor what follows it is landed", s.State.Text(), c.Completed, text.Count(c.Total, "task"))
+		say("%s, %d of %s completed: neither it nor what follows it is landed", s.State.Text(), c.Completed, plaintext.Count(c.Total, "task"))
 		if c.Completed > 0 && s.Status.Branch != "" {
 			say("relay finish%s lands what is completed of it", e.Project.EpicFlag())
 		}
-		return exit.Gated, nil
+		return terminal.Gated, nil
 	case s.Finished && (into == "" || into == s.Status.Finished):
 		one.Before = true
-		say("landed on %s before", text.Line(s.Status.Finished, 60))
-		return exit.OK, nil
+		say("landed on %s before", plaintext.Fit(s.Status.Finished, 60))
+		return terminal.OK, nil
 	case s.Status.Branch == "":
 		one.Before = true
 		say("it was done in the checkout: there is nothing to land")
-		return exit.OK, nil
+		return terminal.OK, nil
 	}
 	f := &finishing{finishOptions: *o, project: e.Project, plan: e.Plan}
 	if err := f.finish(ctx); err != nil {
-		d := exit.Diagnose(err)
+		d := terminal.Diagnose(err)
 		one.Error = d.Messages[0]
 		return d.Code, err
 	}

@@ -9,10 +9,10 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 type gateOptions struct {
@@ -136,24 +136,25 @@ func runGate(ctx context.Context, opts gateOptions, what attempts.RequestKind, d
 func gateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	switch l.StatusOf(p.Graph, t.ID) {
 	case attempts.Completed:
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + o.flag + " makes it pending again; then it can be gated"}
+		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s is completed", t.ID), Hint: "relay retry " + t.ID + o.flag + " makes it pending again; then it can be gated"}
 	case attempts.Gated:
 		return nil, fmt.Sprintf("%s is gated already: %s", t.ID, l.Tasks[t.ID].Gate.Reason.Words()), nil
 	default: // the others can be gated
 	}
 	message := t.ID + " is gated"
 	if n := p.Waiting(l, t.ID); n > 0 {
-		message += ", which blocks " + text.Count(n, "task")
+		message += ", which blocks " + plaintext.Count(n, "task")
 	}
-	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: attempts.Clean(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
+	gate := &attempts.Gate{Reason: attempts.UserBlocked, Detail: plaintext.Capped(o.app.Secrets.Text(o.reason), 500), At: o.app.Now().UTC()}
 	return []attempts.Event{{Type: attempts.TypeGated, Task: t.ID, Gate: gate}}, message, nil
 }
 
 func approveTask(o gateOptions, _ *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
 	if rec := l.Tasks[t.ID]; rec == nil || len(rec.Looks()) == 0 {
-		return nil, "", &exit.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag + " lists what needs you"}
+		return nil, "", &terminal.Hinted{Err: fmt.Errorf("%s has nothing to approve", t.ID), Hint: "relay status" + o.flag +
+			" lists what needs you"}
 	}
-	why := attempts.Clean(o.app.Secrets.Text(o.reason), 500)
+	why := plaintext.Capped(o.app.Secrets.Text(o.reason), 500)
 	approved := attempts.Event{Type: attempts.TypeApproved, Task: t.ID, Note: &attempts.Note{Kind: "approved", Text: why}}
 	return []attempts.Event{approved}, t.ID + " is approved as it is", nil
 }
@@ -164,7 +165,7 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 	}
 	if status := l.StatusOf(p.Graph, t.ID); status != attempts.Gated {
 		err := fmt.Errorf("%s is not gated, but %s", t.ID, status)
-		return nil, "", &exit.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
+		return nil, "", &terminal.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
 	}
 	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work" + o.flag, nil
 }
@@ -184,7 +185,7 @@ func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task)
 		stays = "\nits commits stay: revert them or change the task in epic.yml, or the agent finds nothing to do"
 	}
 	if n := len(events) - 1; n > 0 {
-		message += fmt.Sprintf(", and so %s %s that depend on it", text.Verb(n, "is", "are"), text.Count(n, "task"))
+		message += fmt.Sprintf(", and so %s %s that depend on it", plaintext.Verb(n, "is", "are"), plaintext.Count(n, "task"))
 	}
 	return events, message + ": relay work" + o.flag + stays, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -38,7 +37,7 @@ Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
 
 func runGraph(ctx context.Context, opts graphOptions) error {
 	if !slices.Contains(graphFormats, opts.format) {
-		return &exit.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
+		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
 	}
 	p, err := opts.app.Locate(ctx, nil)
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/handover"
+	"relay/cmd/relay/internal/recorded"
 )
 
 func newHandoffCommand(a *cli.App) *cobra.Command {
-	var opts handover.Options
+	var opts recorded.HandoffOptions
 	cmd := &cobra.Command{
 		Use:   "handoff",
 		Short: "Write a handoff for the next session",
@@ -16,14 +16,14 @@ func newHandoffCommand(a *cli.App) *cobra.Command {
 LedgerSync, and an artifact below thoughts/shared/handoffs. On a terminal relay
 asks for what is missing. An agent gives it as JSON, in this shape:
 
-` + handover.Shape,
+` + recorded.HandoffShape,
 		Example: "  relay handoff --to codex\n  relay handoff --json - < handoff.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.LocateAnyhow(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return handover.Handoff(cmd.Context(), a, p, opts)
+			return recorded.Handoff(cmd.Context(), a, p, opts)
 		},
 	}
 	cmd.Flags().StringVar(&opts.To, "to", "", "`AGENT` that goes on")

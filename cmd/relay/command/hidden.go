@@ -9,11 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/runners/command"
 	"relay/runners/process"
-	"relay/runners/script"
 )
 
 // steadyGrowth is what the heap of a guardian may grow by, in per cent: it keeps next to nothing, all night long.
@@ -21,7 +20,7 @@ const steadyGrowth = 100
 
 func newGuardianCommand(*cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use:    guardian.Command + " FOLDER",
+		Use:    cli.GuardianCommand + " FOLDER",
 		Short:  "Watch over the processes of a run",
 		Hidden: true,
 		Args:   cobra.MaximumNArgs(1),
@@ -53,11 +52,11 @@ func runAgent(ctx context.Context, a *cli.App, path string) error {
 	if err != nil {
 		return err
 	}
-	code := script.Run(ctx, text, script.Env{
+	code := command.RunScript(ctx, text, command.ScriptEnv{
 		Name: path, Environ: a.Environ, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	if code != 0 {
-		return exit.Code(code)
+		return terminal.ExitCode(code)
 	}
 	return nil
 }

@@ -9,18 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/archive"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/replan"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/importer"
-	"relay/orchestrator/epicbranch"
+	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
-	"relay/orchestrator/text"
+	"relay/orchestrator/relayfiles"
 )
 
 type initOptions struct {
@@ -83,10 +80,10 @@ edited in epic.yml.`,
 				return runUpdate(cmd.Context(), opts, args)
 			}
 			if opts.auto || opts.yes && opts.planner == "" {
-				return &exit.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
+				return &terminal.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
 			}
 			if opts.app.Epic != "" {
-				return &exit.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + text.ShellWord(opts.app.Epic)}
+				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
 			}
 			if !opts.ofGitHub() {
 				opts.blueprint = args[0]
@@ -105,7 +102,7 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().BoolVar(&opts.update, "update", false, "read the plan of the epic again, and bring epic.yml up to date")
 	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append, --update and --planner: do not ask for confirmation")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
-	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planfile.FormatNames(), ", "))
+	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planning.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
 	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
@@ -136,11 +133,11 @@ func (o *initOptions) named(cmd *cobra.Command, args []string) error {
 // ofGitHub reports whether the plan is issues, and no file.
 func (o *initOptions) ofGitHub() bool { return o.milestone != "" || len(o.issues) > 0 }
 
-func (o *initOptions) github(p *project.Project) *planfile.GitHub {
+func (o *initOptions) github(p *project.Project) *planning.GitHub {
 	if !o.ofGitHub() {
 		return nil
 	}
-	return &planfile.GitHub{Root: p.Root, Environ: o.app.Environ, Milestone: o.milestone, Numbers: o.issues}
+	return &planning.GitHub{Root: p.Root, Environ: o.app.Environ, Milestone: o.milestone, Numbers: o.issues}
 }
 
 // initAnswer is what relay init --json prints.
@@ -166,7 +163,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	plan, err := planfile.Read(ctx, p, planfile.Request{
+	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
 	})
 	if err != nil {
@@ -181,7 +178,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	var known *attempts.Accepted
 	if opts.adopt != "" {
 		e.ID = strings.TrimPrefix(opts.adopt, "relay/")
-		if known, err = epicbranch.Adopted(ctx, p.Git, e.ID); err != nil {
+		if known, err = relayfiles.Adopted(ctx, p.Git, e.ID); err != nil {
 			return err
 		}
 	}
@@ -194,8 +191,8 @@ func runInit(ctx context.Context, opts initOptions) error {
 		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
 	if !opts.dryRun {
-		how := archive.Options{Again: "relay init --force " + opts.blueprint, Force: opts.force}
-		if answer.Archived, answer.Branch, err = archive.Old(ctx, p, how, a.Now()); err != nil {
+		how := planning.ArchiveOptions{Again: "relay init --force " + opts.blueprint, Force: opts.force}
+		if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, a.Now()); err != nil {
 			return err
 		}
 		if err := project.CreateEpic(p, e, text); err != nil {
@@ -210,14 +207,14 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return a.PrintJSON(answer)
 	case opts.dryRun:
 		_, err = a.Out.Write(text)
-		planfile.WriteTold(a.Err, plan)
-		planfile.WriteOffered(a.Err, plan, opts.blueprint)
+		planning.WriteTold(a.Err, plan)
+		planning.WriteOffered(a.Err, plan, opts.blueprint)
 		project.WriteWarnings(a.Err, answer.Warnings)
 		return err
 	}
 	a.WarnBehind(ctx, p)
-	planfile.WriteTold(a.Out, plan)
-	planfile.WriteOffered(a.Out, plan, opts.blueprint)
+	planning.WriteTold(a.Out, plan)
+	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)
 }
 
@@ -228,18 +225,18 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	}
 	printArchived(w, answer.Archived, answer.Branch)
 	path := g.CriticalPath()
-	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, text.Line(e.Title, 50), text.Count(len(e.Tasks), "task"))
+	fmt.Fprintf(w, "%s: %s, %s\n", e.ID, plaintext.Fit(e.Title, 50), plaintext.Count(len(e.Tasks), "task"))
 	fmt.Fprintf(w, "longest path: %s", g.ID(path[0]))
 	for i, at := range path[1:] {
 		if i == 8 {
-			fmt.Fprintf(w, " > … (%s in all)", text.Count(len(path), "task"))
+			fmt.Fprintf(w, " > … (%s in all)", plaintext.Count(len(path), "task"))
 			break
 		}
 		fmt.Fprintf(w, " > %s", g.ID(at))
 	}
 	fmt.Fprintf(w, "\nwritten: %s\n", answer.Path)
 	if answer.Completed != nil {
-		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, text.Some(answer.Completed, 20))
+		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, plaintext.Some(answer.Completed, 20))
 	}
 	project.WriteWarnings(w, answer.Warnings)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
@@ -271,7 +268,7 @@ func (o initOptions) complete(ctx context.Context, p *project.Project, plan *imp
 		fmt.Fprintln(a.Err, "relay: all tasks have criteria and checks: no agent is asked")
 		return true, nil
 	case !o.yes && !o.dryRun && (o.json || !a.CanAsk()):
-		return false, &exit.UsageError{
+		return false, &terminal.UsageError{
 			Message: "stdin is not a terminal: relay cannot ask whether to take what an agent adds", Hint: "pass --yes to take it, or --dry-run to print it",
 		}
 	}
@@ -283,7 +280,7 @@ func (o initOptions) complete(ctx context.Context, p *project.Project, plan *imp
 	if o.planner == anyPlanner {
 		options.Runner = ""
 	}
-	wanted := planning.Wanted{Text: string(encoded), From: text.FirstOf(o.blueprint, "issues on GitHub"), Fill: plan.Epic}
+	wanted := planning.Wanted{Text: string(encoded), From: plaintext.FirstOf(o.blueprint, "issues on GitHub"), Fill: plan.Epic}
 	made, err := planning.Make(ctx, options, p, wanted, "relay init --force "+o.blueprint)
 	if err != nil {
 		return false, err
@@ -294,7 +291,7 @@ func (o initOptions) complete(ctx context.Context, p *project.Project, plan *imp
 		made.ShowFilled(a.Out)
 	}
 	if !o.yes && !o.dryRun && !a.Confirm("take this into the epic, and write it?") {
-		fmt.Fprintf(a.Out, "nothing is written; without what the agent adds: relay init %s\n", text.ShellWord(o.blueprint))
+		fmt.Fprintf(a.Out, "nothing is written; without what the agent adds: relay init %s\n", plaintext.ShellWord(o.blueprint))
 		return false, nil
 	}
 	plan.Epic = made.Epic
@@ -308,11 +305,11 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := planfile.Request{From: opts.from, Now: a.Now(), GitHub: opts.github(p)}
+	r := planning.PlanRequest{From: opts.from, Now: a.Now(), GitHub: opts.github(p)}
 	if len(args) > 0 {
 		r.Written, r.Path = args[0], a.Path(args[0])
 	}
-	u, err := replan.Read(ctx, p, pl, r)
+	u, err := planning.ReadUpdate(ctx, p, pl, r)
 	if err != nil {
 		return err
 	}
@@ -332,20 +329,20 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 }
 
 // sureToUpdate reports whether to write what an update changes.
-func (o initOptions) sureToUpdate(u *replan.Update) (bool, error) {
+func (o initOptions) sureToUpdate(u *planning.Update) (bool, error) {
 	if o.dryRun {
 		return false, nil
 	}
 	return o.app.Sure(o.yes || u.Tasks() == 0, o.json, "write epic.yml", "pass --yes to write it, or --dry-run to print what changes")
 }
 
-func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *replan.Update) error {
+func (o initOptions) printUpdated(p *project.Project, pl *project.Plan, u *planning.Update) error {
 	a := o.app
 	switch {
 	case o.json:
 		return a.PrintJSON(u)
 	case u.Tasks() == 0:
-		fmt.Fprintf(a.Out, "epic.yml is up to date with %s\n", text.Line(u.Source, 200))
+		fmt.Fprintf(a.Out, "epic.yml is up to date with %s\n", plaintext.Fit(u.Source, 200))
 	case !u.Written:
 		fmt.Fprintln(a.Out, "nothing is written")
 	default:

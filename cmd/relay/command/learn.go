@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/learn"
+	"relay/cmd/relay/internal/runview"
 )
 
 func newLearnCommand(a *cli.App) *cobra.Command {
@@ -17,5 +17,7 @@ learnings of three and more tasks as a patch of the nearest AGENTS.md: that of
 the deepest folder that holds all files of these tasks, or of the repository. It
 omits entries that a list there already has. relay learn | git apply applies the
 patch.`,
-	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return learn.Run(cmd.Context(), a, asJSON) })
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return runview.Learn(cmd.Context(), a, asJSON)
+	})
 }

@@ -11,10 +11,9 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
-	"relay/internal/plaintext"
-	"relay/orchestrator/text"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 )
 
 type ledgerOptions struct {
@@ -115,14 +114,14 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		printFaults(opts, faults, answer)
 	}
 	if !answer.OK {
-		return exit.Code(exit.Failure)
+		return terminal.ExitCode(terminal.Failure)
 	}
 	return nil
 }
 
 func printFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
 	for _, f := range faults {
-		fmt.Fprintln(opts.app.Out, exit.Message(f))
+		fmt.Fprintln(opts.app.Out, terminal.Message(f))
 		if f.Hint != "" && answer.Copy == "" {
 			fmt.Fprintf(opts.app.Out, "  %s\n", plaintext.Escape(f.Hint))
 		}
@@ -133,7 +132,7 @@ func printFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswe
 	case answer.Copy != "":
 		fmt.Fprintf(opts.app.Out, "repaired; the old files are in %s\n", answer.Copy)
 	default:
-		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair repairs what it can\n", text.Count(len(faults), "fault"))
+		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair repairs what it can\n", plaintext.Count(len(faults), "fault"))
 	}
 }
 
@@ -162,7 +161,7 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 func tellEffect(opts ledgerOptions, view *attempts.View) {
 	effect := "none: no task is other than before"
 	if len(view.Effective) > 0 {
-		effect = text.Some(view.Effective, maxEffective)
+		effect = plaintext.Some(view.Effective, maxEffective)
 	}
 	fmt.Fprintf(opts.app.Out, "effect: %s\n", plaintext.Escape(effect))
 	for _, what := range view.Ineffective {
@@ -189,7 +188,7 @@ func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
 			if err := opts.app.Out.Failure(); err != nil {
 				return err
 			}
-			return exit.Code(exit.OK)
+			return terminal.ExitCode(terminal.OK)
 		}
 		if opts.json {
 			return enc.Encode(e)

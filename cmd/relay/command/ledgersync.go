@@ -9,8 +9,8 @@ import (
 
 	"relay/attempts/ledgersync"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/entries"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/recorded"
 )
 
 func newLedgersyncCommand(a *cli.App) *cobra.Command {
@@ -46,13 +46,13 @@ func printing(cmd *cobra.Command, do func(cmd *cobra.Command, args []string, asJ
 }
 
 func newLedgersyncLogCommand(a *cli.App) *cobra.Command {
-	var opts entries.LogOptions
+	var opts recorded.LogOptions
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"log"},
 		Short:   "Print entries, oldest first",
 		Example: "  relay ledgersync list --last 20\n  relay ledgersync list --type handoff --last 1 --json",
-		RunE:    inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Log(a, p, opts) }),
+		RunE:    inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return recorded.ShowEntries(a, p, opts) }),
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "only those of the agent `NAME`")
 	cmd.Flags().StringVar(&opts.Task, "task", "", "only those with the tag `ID`, as entries about a task have")
@@ -75,7 +75,9 @@ func newLedgersyncSummaryCommand(a *cli.App) *cobra.Command {
 		Use:   "summary",
 		Short: "Count entries per author; show the open handoff",
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Summary(a, p, asJSON) })(cmd, args)
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
+			return recorded.ShowSummary(a, p, asJSON)
+		})(cmd, args)
 	})
 }
 
@@ -91,14 +93,16 @@ looks like one of a type. Exit code 1 when a line is not a valid entry.`,
 			_, err := fmt.Fprintf(a.Out, "%s", ledgersync.Schema())
 			return err
 		}
-		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Validate(a, p, asJSON) })(cmd, args)
+		return inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error {
+			return recorded.ValidateEntries(a, p, asJSON)
+		})(cmd, args)
 	})
 	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an entry, and check nothing")
 	return cmd
 }
 
 func newLedgersyncAddCommand(a *cli.App) *cobra.Command {
-	var opts entries.AddOptions
+	var opts recorded.AddOptions
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add an entry",
@@ -107,7 +111,7 @@ time, and the place in the session are filled in. An entry of a type needs more
 than flags can say: give it as JSON.`,
 		Example: `  relay ledgersync add --summary "Moved login" --intent "Passwords go"
   relay ledgersync add --type handoff --json handoff.json`,
-		RunE: inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return entries.Add(a, p, opts) }),
+		RunE: inCheckout(a, func(_ context.Context, p *project.Project, _ []string) error { return recorded.AddEntry(a, p, opts) }),
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.Summary, "summary", "", "`TEXT`: what was done; of more than 200 characters the rest becomes description")

@@ -13,9 +13,8 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/taskview"
+	"relay/cmd/relay/internal/terminal"
 )
 
 type logsOptions struct {
@@ -59,10 +58,10 @@ attempt of the last run; each line then begins with the task's id.
 
 func runLogs(ctx context.Context, opts logsOptions) error {
 	if opts.tail < 1 {
-		return &exit.UsageError{Message: "--tail is at least 1", Hint: "relay logs --all prints everything"}
+		return &terminal.UsageError{Message: "--tail is at least 1", Hint: "relay logs --all prints everything"}
 	}
 	if opts.attempt != 0 && opts.task == "" {
-		return &exit.UsageError{Message: "--attempt needs a task", Hint: fmt.Sprintf("relay logs TASK --attempt %d", opts.attempt)}
+		return &terminal.UsageError{Message: "--attempt needs a task", Hint: fmt.Sprintf("relay logs TASK --attempt %d", opts.attempt)}
 	}
 	p, pl, err := opts.app.PlannedAnyhow(ctx)
 	if err != nil {
@@ -74,7 +73,7 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 	}
 	var list []agentlog.Attempt
 	if opts.task == "" {
-		list, err = opts.atWork(view, agentlog.New(opts.app, p, agentlog.Options{}).Has)
+		list, err = opts.atWork(view, agentlog.NewViewer(opts.app, p, agentlog.Options{}).Has)
 	} else {
 		t, unknown := pl.Task(opts.task)
 		if unknown != nil {
@@ -94,7 +93,7 @@ func (opts logsOptions) show(ctx context.Context, p *project.Project, list []age
 	if opts.all {
 		o.Tail = 0
 	}
-	v := agentlog.New(opts.app, p, o)
+	v := agentlog.NewViewer(opts.app, p, o)
 	if opts.follow {
 		return v.Follow(ctx, opts.task, list)
 	}
@@ -110,11 +109,11 @@ func (opts logsOptions) ofTask(view *attempts.View, flag string) ([]agentlog.Att
 	if g := rec.Gate; g != nil {
 		gated := fmt.Sprintf("%s is gated: %s", opts.task, g.Text())
 		if len(rec.Attempts) == 0 {
-			return nil, &exit.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
+			return nil, &terminal.Hinted{Err: errors.New(gated + "; it has not been tried"), Hint: "relay ungate " + opts.task + flag}
 		}
 		fmt.Fprintf(opts.app.Err, "relay: note: %s; relay ungate %s to try again\n", gated, opts.task+flag)
 	}
-	at, err := taskview.Pick(opts.task, rec, opts.attempt)
+	at, err := agentlog.PickAttempt(opts.task, rec, opts.attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func (opts logsOptions) atWork(view *attempts.View, has func(agentlog.Attempt) b
 		slices.SortStableFunc(tried, func(a, b agentlog.Attempt) int { return b.StartedAt.Compare(a.StartedAt) })
 		return tried[max(0, slices.IndexFunc(tried, has)):][:1], nil
 	case view.Running:
-		return nil, &exit.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
+		return nil, &terminal.Hinted{Err: errors.New("no task is at work yet"), Hint: "relay status shows what the run waits for"}
 	}
-	return nil, &exit.Hinted{Err: errors.New("nothing has been tried yet"), Hint: "relay work runs all pending tasks"}
+	return nil, &terminal.Hinted{Err: errors.New("nothing has been tried yet"), Hint: "relay work runs all pending tasks"}
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 func TestLogsOfARunThatHasJustBegun(t *testing.T) {
 	t.Parallel()
 	view := &attempts.View{Running: true, Ledger: &attempts.Ledger{}}
 	_, err := logsOptions{}.atWork(view, nil)
-	hint, ok := errors.AsType[*exit.Hinted](err)
+	hint, ok := errors.AsType[*terminal.Hinted](err)
 	if !ok || err.Error() != "no task is at work yet" || hint.Hint != "relay status shows what the run waits for" {
 		t.Errorf("got %v", err)
 	}

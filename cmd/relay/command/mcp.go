@@ -12,11 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/discuss"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/mcpserver"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/recorded"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -36,11 +34,11 @@ and its result. It ends when its client is gone.`,
 
 func runMCP(ctx context.Context, a *cli.App) error {
 	if a.CanAsk() {
-		return &exit.UsageError{Message: "relay mcp talks to a client of MCP, and this is a terminal", Hint: "claude mcp add relay -- relay mcp"}
+		return &terminal.UsageError{Message: "relay mcp talks to a client of MCP, and this is a terminal", Hint: "claude mcp add relay -- relay mcp"}
 	}
 	served := &servedApp{app: a, epic: a.Epic}
 	if p, err := a.Repository(ctx); err == nil {
-		top, inside := guardian.CheckoutOfRun(ctx, a, p)
+		top, inside := cli.CheckoutOfRun(ctx, a, p)
 		if inside {
 			served.dir = top
 			if a.Epic == "" && filepath.Base(filepath.Dir(a.Lookup("RELAY_DIR"))) == project.ListedFolder {
@@ -85,7 +83,7 @@ func (s *servedApp) run(ctx context.Context, args ...string) (string, error) {
 	if s.dir != "" {
 		args = append([]string{"--chdir=" + s.dir}, args...)
 	}
-	if code := relay(ctx, a, args); code != exit.OK {
+	if code := relay(ctx, a, args); code != terminal.OK {
 		return "", errors.New(withoutName(told.String()))
 	}
 	return out.String(), nil
@@ -94,7 +92,7 @@ func (s *servedApp) run(ctx context.Context, args ...string) (string, error) {
 // discuss does an action on discussions.
 func (s *servedApp) discuss(ctx context.Context, action string, input []byte) (answer, warnings string, err error) {
 	a, _, told := s.heard()
-	found, err := discuss.Call(ctx, a, action, input)
+	found, err := recorded.CallDiscussion(ctx, a, action, input)
 	if err != nil {
 		a.ReportError(err)
 		return "", "", errors.New(withoutName(told.String()))

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/planning"
 	"relay/cmd/relay/internal/project"
 )
@@ -67,9 +66,9 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	var github *planfile.GitHub
+	var github *planning.GitHub
 	if len(args) == 0 {
-		github, args = &planfile.GitHub{Root: p.Root, Environ: a.Environ, Milestone: opts.milestone, Numbers: opts.issues}, []string{""}
+		github, args = &planning.GitHub{Root: p.Root, Environ: a.Environ, Milestone: opts.milestone, Numbers: opts.issues}, []string{""}
 	}
 	wanted, err := planning.Read(ctx, a, p, args[0], github)
 	if err != nil {

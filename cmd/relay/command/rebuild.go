@@ -11,12 +11,11 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/recordkeeper"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/records"
 )
 
 type rebuildOptions struct {
@@ -54,18 +53,18 @@ stay as they are.`,
 // rebuilt is what relay ledger rebuild --json prints.
 type rebuilt struct {
 	DryRun bool `json:"dry_run,omitempty"`
-	recordkeeper.Rebuilt
+	records.Rebuilt
 	Report string `json:"report,omitempty"` // file
 }
 
 // kinds are the settings of records, in the order of their names.
-func kinds(r *recordkeeper.Options) []*bool {
+func kinds(r *records.KeeperOptions) []*bool {
 	return []*bool{&r.LedgerSync, &r.Artifacts, &r.Discussions}
 }
 
 func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	if opts.only != "" && !slices.Contains(rebuildKinds, opts.only) {
-		return &exit.UsageError{
+		return &terminal.UsageError{
 			Message: "there are no records of the kind " + terminal.Quote(opts.only), Hint: "use " + strings.Join(rebuildKinds, ", "),
 		}
 	}
@@ -85,7 +84,7 @@ func runLedgerRebuild(ctx context.Context, opts rebuildOptions) (err error) {
 	for i, on := range kinds(&o) { // the one that was asked for, or all that the configuration has on
 		*on = opts.only == rebuildKinds[i] || opts.only == "" && *on
 	}
-	if answer.Rebuilt, err = recordkeeper.Rebuild(recordkeeper.Rebuilding{Options: o, DryRun: opts.dryRun}); err != nil {
+	if answer.Rebuilt, err = records.Rebuild(records.Rebuilding{KeeperOptions: o, DryRun: opts.dryRun}); err != nil {
 		return err
 	}
 	if opts.only == kindReport || opts.only == "" {
@@ -107,20 +106,21 @@ func rebuildReport(opts rebuildOptions, p *project.Project, pl *project.Plan) (s
 		return "", err
 	}
 	if !opts.dryRun {
-		runreport.Keep(opts.app, p, pl, runreport.Ended{Run: view.Ledger.Run, View: view})
+		runview.KeepReport(opts.app, p, pl, runview.Ended{Run: view.Ledger.Run, View: view})
 	}
 	return p.Rel(p.File("runs", view.Ledger.Run, "report.md")), nil
 }
 
-func (r *rebuilt) print(opts rebuildOptions, o recordkeeper.Options) {
+func (r *rebuilt) print(opts rebuildOptions, o records.KeeperOptions) {
 	added, changed, written := "added", "put back", "written anew"
 	if r.DryRun {
 		added, changed, written = "would be added", "would be put back", "would be written anew"
 	}
 	places := []string{".ledgersync/ledger.jsonl", "thoughts/shared/handoffs", ".ledger/entries"}
-	for i, c := range []recordkeeper.Counts{r.LedgerSync, r.Artifacts, r.Discussions} {
+	for i, c := range []records.Counts{r.LedgerSync, r.Artifacts, r.Discussions} {
 		if *kinds(&o)[i] {
-			fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", places[i], text.Count(c.Records, "record"), c.Missing, added, c.Changed, changed)
+			fmt.Fprintf(opts.app.Out, "%s: %s, %d %s, %d %s\n", places[i], plaintext.Count(c.Records, "record"), c.Missing, added, c.Changed,
+				changed)
 		}
 	}
 	if r.Report != "" {

@@ -13,7 +13,7 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 type reloadOptions struct {
@@ -98,5 +98,5 @@ func (r *reloadAnswer) print(w io.Writer) {
 		fmt.Fprintf(w, "process %d was told to reload, and does so at once\n", r.PID)
 		return
 	}
-	fmt.Fprintf(w, "process %d was told to reload: it starts nothing new, and reloads after %s\n", r.PID, text.Some(r.Running, 5))
+	fmt.Fprintf(w, "process %d was told to reload: it starts nothing new, and reloads after %s\n", r.PID, plaintext.Some(r.Running, 5))
 }

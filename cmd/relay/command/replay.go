@@ -12,7 +12,6 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
@@ -82,7 +81,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	lines := report.Lines(func(t time.Time) string { return t.Local().Format(time.TimeOnly) })
 	err = cli.Print(opts.app, opts.json, report, lines...)
 	if err == nil && !report.AsRecorded() {
-		err = exit.Code(exit.Failure)
+		err = terminal.ExitCode(terminal.Failure)
 	}
 	return err
 }
@@ -94,7 +93,7 @@ func (o *replayOptions) wish() (*replay.WhatIf, error) {
 	}
 	w, err := replay.ParseWhatIf(o.whatIf)
 	if wrong, ok := errors.AsType[*replay.SettingError](err); ok {
-		return nil, &exit.UsageError{Message: wrong.Message, Hint: wrong.Hint}
+		return nil, &terminal.UsageError{Message: wrong.Message, Hint: wrong.Hint}
 	}
 	return &w, err
 }
@@ -112,7 +111,7 @@ func (o *replayOptions) plan(w replay.WhatIf, rec replay.Recorded, damage []stri
 	plan.Damage = damage
 	err = cli.Print(o.app, o.json, plan, plan.Lines()...)
 	if err == nil && len(damage) > 0 {
-		err = exit.Code(exit.Failure)
+		err = terminal.ExitCode(terminal.Failure)
 	}
 	return err
 }
@@ -141,11 +140,11 @@ func pickRun(p *project.Project, named, last string) (string, error) {
 	case len(fits) == 1:
 		return fits[0], nil
 	case len(fits) > 1:
-		return "", &exit.UsageError{Message: terminal.Quote(named) + " can be several runs", Hint: "they are " + strings.Join(fits, ", ")}
+		return "", &terminal.UsageError{Message: terminal.Quote(named) + " can be several runs", Hint: "they are " + strings.Join(fits, ", ")}
 	}
 	unknown := noRun(named, runs)
 	if near, ok := epic.Nearest(named, runs); ok {
-		return "", &exit.UsageError{Message: unknown.Error(), Hint: "did you mean " + near + "?"}
+		return "", &terminal.UsageError{Message: unknown.Error(), Hint: "did you mean " + near + "?"}
 	}
 	return "", unknown
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/report"
-	"relay/orchestrator/text"
 )
 
 type reportOptions struct {
@@ -43,7 +42,7 @@ For an older run it shows that run's attempts, and the tasks as they are now.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&opts.run, "run", "", "report on the night that ended with `RUN` (default: the last one)")
-	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runreport.Formats, ", "))
+	f.StringVar(&opts.format, "format", "md", "write it as `FORM`: "+strings.Join(runview.Formats, ", "))
 	f.StringVarP(&opts.output, "output", "o", "", "write it to `FILE`")
 	f.BoolVar(&opts.schema, "schema", false, "print the JSON Schema of --format json")
 	return cmd
@@ -54,9 +53,9 @@ func runReport(ctx context.Context, opts reportOptions) error {
 	if opts.schema {
 		return a.PrintJSON(report.Schema())
 	}
-	if !slices.Contains(runreport.Formats, opts.format) {
-		return &exit.UsageError{
-			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runreport.Formats, ", "),
+	if !slices.Contains(runview.Formats, opts.format) {
+		return &terminal.UsageError{
+			Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(runview.Formats, ", "),
 		}
 	}
 	r, err := opts.make(ctx)
@@ -64,9 +63,9 @@ func runReport(ctx context.Context, opts reportOptions) error {
 		return err
 	}
 	if opts.output == "" {
-		return runreport.Write(a.Out, r, opts.format)
+		return runview.WriteReport(a.Out, r, opts.format)
 	}
-	return runreport.Replace(a, a.Path(opts.output), 0o644, r, opts.format)
+	return runview.ReplaceReport(a, a.Path(opts.output), 0o644, r, opts.format)
 }
 
 // make makes the report that was asked for.
@@ -80,7 +79,7 @@ func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	journal, err := runreport.Journal(p, o.run)
+	journal, err := runview.Journal(p, o.run)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +89,7 @@ func (o *reportOptions) make(ctx context.Context) (*report.Report, error) {
 	if o.run != "" && o.run != view.Ledger.Folded.Run {
 		pl = project.RunPlan(p, o.run, pl)
 	}
-	r := runreport.Make(a, p, pl, view, journal)
+	r := runview.MakeReport(a, p, pl, view, journal)
 	if warning != "" {
 		r.Warnings = append(r.Warnings, warning)
 	}
@@ -103,7 +102,7 @@ func noRun(run string, listed []string) error {
 	slices.Reverse(newest)
 	hint := "there has been none yet: relay work starts one"
 	if len(newest) > 0 {
-		hint = "the runs are, newest first: " + text.Some(newest, 10)
+		hint = "the runs are, newest first: " + plaintext.Some(newest, 10)
 	}
-	return &exit.UsageError{Message: "there is no run " + terminal.Quote(run) + " of this epic", Hint: hint}
+	return &terminal.UsageError{Message: "there is no run " + terminal.Quote(run) + " of this epic", Hint: hint}
 }

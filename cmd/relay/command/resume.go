@@ -4,11 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/handover"
+	"relay/cmd/relay/internal/recorded"
 )
 
 func newResumeCommand(a *cli.App) *cobra.Command {
-	var opts handover.ResumeOptions
+	var opts recorded.ResumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume",
 		Short: "Show and acknowledge the last handoff",
@@ -23,7 +23,7 @@ To continue a run, type relay work.`,
 			if err != nil {
 				return err
 			}
-			return handover.Resume(cmd.Context(), a, p, opts)
+			return recorded.Resume(cmd.Context(), a, p, opts)
 		},
 	}
 	cmd.Flags().StringVar(&opts.Agent, "agent", "", "`NAME` of who goes on; human by default")

@@ -7,16 +7,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/cmdline"
-	"relay/cmd/relay/internal/completion"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 )
 
 // Groups of commands in the help.
 const (
-	groupDaily   = cmdline.Daily
+	groupDaily   = cli.Daily
 	groupRun     = "night"
 	groupInspect = "look"
 	groupDecide  = "decide"
@@ -46,7 +43,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			if err := a.Colour(); err != nil {
 				return err
 			}
-			return guardian.Refuse(a, cmd)
+			return cli.RefuseGuarded(a, cmd)
 		},
 		SilenceUsage: true,
 		Version:      project.RelayVersion(),
@@ -54,7 +51,7 @@ func newRootCommand(a *cli.App) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return cmdline.UnknownCommand(cmd, args[0])
+			return cli.UnknownCommand(cmd, args[0])
 		},
 	}
 	root.SetOut(a.Out)
@@ -84,12 +81,12 @@ func newRootCommand(a *cli.App) *cobra.Command {
 	add(groupInspect, newArtifactCommand(a), newDiscussCommand(a), newMCPCommand(a), newReplayCommand(a), newLedgersyncCommand(a))
 	addEpicFlag(root, a)
 	root.AddCommand(newGuardianCommand(a), newAgentCommand(a))
-	root.SetUsageTemplate(cmdline.UsageTemplate)
-	root.SetFlagErrorFunc(cmdline.FlagMistake)
+	root.SetUsageTemplate(cli.UsageTemplate)
+	root.SetFlagErrorFunc(cli.FlagMistake)
 	root.SetGlobalNormalizationFunc(flagName)
 	root.SuggestionsMinimumDistance = 2
-	cmdline.AddHelpers(root, groupSetup)
-	completion.Add(root, a)
+	cli.AddHelpers(root, groupSetup)
+	cli.AddCompletion(root, a)
 	setHelp(root, a)
 	return root
 }
@@ -106,10 +103,10 @@ func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 func setHelp(root *cobra.Command, a *cli.App) {
 	helpOf := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		all := cmd != root || cmdline.All(root)
+		all := cmd != root || cli.All(root)
 		if !all {
-			root.SetUsageTemplate(cmdline.ShortUsage)
-			defer root.SetUsageTemplate(cmdline.UsageTemplate)
+			root.SetUsageTemplate(cli.ShortUsage)
+			defer root.SetUsageTemplate(cli.UsageTemplate)
 		}
 		if helpOf(cmd, args); cmd == root && all {
 			fmt.Fprintf(a.Out, "\n%s", rootExits)

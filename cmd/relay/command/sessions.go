@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/sessionview"
+	"relay/cmd/relay/internal/terminal"
 )
 
 func newSessionsCommand(a *cli.App) *cobra.Command {
@@ -25,13 +25,13 @@ no other begins so.`,
 }
 
 // viewing makes a command show something of the agents ledger, as text or as JSON.
-func viewing(a *cli.App, cmd *cobra.Command, show func(cmd *cobra.Command, args []string, v *sessionview.View) error) *cobra.Command {
+func viewing(a *cli.App, cmd *cobra.Command, show func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error) *cobra.Command {
 	return printing(cmd, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		p, err := a.LocateAnyhow(cmd.Context())
 		if err != nil {
 			return err
 		}
-		return sessionview.With(cmd.Context(), a, p, func(v *sessionview.View) error { return show(cmd, args, v.JSON(asJSON)) })
+		return agentlog.WithSessions(cmd.Context(), a, p, func(v *agentlog.SessionView) error { return show(cmd, args, v.JSON(asJSON)) })
 	})
 }
 
@@ -42,7 +42,7 @@ func newSessionsListCommand(a *cli.App) *cobra.Command {
 		Short:   "List sessions, oldest first",
 		Example: "  relay sessions list --task T5 --runner codex",
 		Args:    cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, v *sessionview.View) error { return v.List(cmd.Context(), f) })
+	}, func(cmd *cobra.Command, _ []string, v *agentlog.SessionView) error { return v.List(cmd.Context(), f) })
 	cmd.Flags().StringVar(&f.Task, "task", "", "only those about the task `ID`")
 	cmd.Flags().StringVar(&f.Runner, "runner", "", "only those of the agent `NAME`")
 	cmd.Flags().StringVar(&f.Run, "run", "", "only those of the run `ID`")
@@ -50,7 +50,7 @@ func newSessionsListCommand(a *cli.App) *cobra.Command {
 }
 
 func newSessionsShowCommand(a *cli.App) *cobra.Command {
-	var o sessionview.ShowOptions
+	var o agentlog.ShowOptions
 	cmd := viewing(a, &cobra.Command{
 		Use:   "show SESSION",
 		Short: "Print a conversation",
@@ -61,9 +61,9 @@ and long texts are cut; --raw into a file or pipe changes nothing.`,
   relay sessions show 4f0c --turn 2 --raw | less
   relay sessions show 4f0c --events`,
 		Args: cobra.ExactArgs(1),
-	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
 		if o.Turn < 0 {
-			return &exit.UsageError{Message: "turns are counted from 1", Hint: "relay sessions turns " + args[0] + " lists them"}
+			return &terminal.UsageError{Message: "turns are counted from 1", Hint: "relay sessions turns " + args[0] + " lists them"}
 		}
 		o.Session = args[0]
 		return v.Show(cmd.Context(), o)
@@ -81,7 +81,7 @@ func newSessionsTurnsCommand(a *cli.App) *cobra.Command {
 		Use:   "turns SESSION",
 		Short: "List the turns of a session",
 		Args:  cobra.ExactArgs(1),
-	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
 		return v.Turns(cmd.Context(), args[0])
 	})
 }
@@ -91,7 +91,7 @@ func newSessionsToolsCommand(a *cli.App) *cobra.Command {
 		Use:   "tools [SESSION]",
 		Short: "Count tool calls and their results",
 		Args:  cobra.MaximumNArgs(1),
-	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
 		return v.Tools(cmd.Context(), append(args, "")[0])
 	})
 }
@@ -106,9 +106,9 @@ that ends in * stands for all that begin so; words in quotes belong together.`,
 		Example: `  relay sessions search rate limit
   relay sessions search "connection refused" retr*`,
 		Args: cobra.MinimumNArgs(1),
-	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
 		if most < 1 || most > maxHits {
-			return &exit.UsageError{Message: "--last is from 1 to 1000", Hint: "relay sessions search --last 100 WORD"}
+			return &terminal.UsageError{Message: "--last is from 1 to 1000", Hint: "relay sessions search --last 100 WORD"}
 		}
 		return v.Search(cmd.Context(), args, most)
 	})
@@ -129,7 +129,7 @@ agent_tool_calls, and print its rows, the values separated by tabs. A statement
 that would change anything is refused.`,
 		Example: `  relay sessions sql "SELECT role, count(*) FROM agent_messages GROUP BY role"`,
 		Args:    cobra.ExactArgs(1),
-	}, func(cmd *cobra.Command, args []string, v *sessionview.View) error {
+	}, func(cmd *cobra.Command, args []string, v *agentlog.SessionView) error {
 		return v.SQL(cmd.Context(), args[0], limits)
 	})
 	cmd.Flags().IntVar(&limits.Rows, "rows", 1000, "print at most `N` rows")

@@ -11,18 +11,17 @@ import (
 
 	"relay/attempts"
 	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/agentlog"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
-	"relay/cmd/relay/internal/sessionview"
-	"relay/internal/plaintext"
-	"relay/orchestrator/fork"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/planner"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 type sessionsForkOptions struct {
@@ -65,12 +64,12 @@ brief. The old session stays as it is.`,
 
 func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 	if strings.TrimSpace(opts.query) == "" {
-		return &exit.UsageError{Message: "--query is missing", Hint: "say what the agent is to do instead: --query 'Do it without a cache.'"}
+		return &terminal.UsageError{Message: "--query is missing", Hint: "say what the agent is to do instead: --query 'Do it without a cache.'"}
 	}
 	session.CatchPipe()
 	var t session.Target
-	var request fork.Request
-	g, err := guardian.Start(opts.app, func() (err error) {
+	var request planner.ForkRequest
+	g, err := cli.StartGuardian(opts.app, func() (err error) {
 		if t.Project, t.Plan, err = opts.app.PlannedAnyhow(ctx); err != nil {
 			return err
 		}
@@ -85,14 +84,14 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 		return errors.Join(err, g.Close())
 	}
 	fmt.Fprintf(opts.app.Err, "relay: %s goes on from before turn %s, in a repository of its own at %s\n",
-		text.Line(request.Runner, 40), text.Line(request.Branch.Turn, 80), plaintext.Head(request.Base, 12))
+		plaintext.Fit(request.Runner, 40), plaintext.Fit(request.Branch.Turn, 80), plaintext.Head(request.Base, 12))
 	done, err := session.RunFork(ctx, opts.app, t, request)
 	if err != nil {
 		return err
 	}
 	_, err = sessionkeeper.Import(ctx, project.SessionOptions(t.Project, t.Plan), done.Folder)
 	if err == nil {
-		err = sessionview.With(ctx, opts.app, t.Project, func(v *sessionview.View) error {
+		err = agentlog.WithSessions(ctx, opts.app, t.Project, func(v *agentlog.SessionView) error {
 			done.Session, err = v.SessionOf(ctx, request.ID)
 			return err
 		})
@@ -104,16 +103,16 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 }
 
 // request makes of the turn, and of what is known of its attempt, what is to be done.
-func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, pl *project.Plan) (r fork.Request, err error) {
-	var from sessionview.Branch
-	if err := sessionview.With(ctx, o.app, p, func(v *sessionview.View) error {
+func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, pl *project.Plan) (r planner.ForkRequest, err error) {
+	var from agentlog.Branch
+	if err := agentlog.WithSessions(ctx, o.app, p, func(v *agentlog.SessionView) error {
 		from, err = v.Branch(ctx, o.turn)
 		return err
 	}); err != nil {
 		return r, err
 	}
-	r = fork.Request{
-		Run: from.Origin.Run, ID: "fork-" + uuid.NewString()[:8], Title: text.Line(o.query, 100),
+	r = planner.ForkRequest{
+		Run: from.Origin.Run, ID: "fork-" + uuid.NewString()[:8], Title: plaintext.Fit(o.query, 100),
 		Runner: o.agent(p, from.Session.Source), Model: o.model,
 		Prompt: reanchor.Fork{Query: o.query, Said: from.Said(), By: from.By()},
 		Branch: sessionkeeper.Fork{Session: from.Session.ID, Turn: from.Turn.ID, Parent: from.Turn.Parent},
@@ -142,9 +141,9 @@ func (o *sessionsForkOptions) agent(p *project.Project, source string) string {
 // base is the commit that the agent begins from.
 func (o *sessionsForkOptions) base(ctx context.Context, p *project.Project, pl *project.Plan, origin sessions.Origin) (string, error) {
 	if o.at != "" {
-		out, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", o.at + "^{commit}"}})
+		out, err := p.Git.Run(ctx, git.Call{Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", o.at + "^{commit}"}})
 		if err != nil {
-			return "", &exit.Hinted{Err: fmt.Errorf("this repository has no commit %s", text.Line(o.at, 80)), Hint: "git log --oneline", Code: exit.Invalid}
+			return "", &terminal.Hinted{Err: fmt.Errorf("this repository has no commit %s", plaintext.Fit(o.at, 80)), Hint: "git log --oneline", Code: terminal.Invalid}
 		}
 		return strings.TrimSpace(string(out)), nil
 	}
@@ -157,7 +156,7 @@ func (o *sessionsForkOptions) base(ctx context.Context, p *project.Project, pl *
 			return base, nil
 		}
 	}
-	return "", &exit.Hinted{Err: errors.New("it is not known at which commit that session began"), Hint: "name one: --at HEAD", Code: exit.Invalid}
+	return "", &terminal.Hinted{Err: errors.New("it is not known at which commit that session began"), Hint: "name one: --at HEAD", Code: terminal.Invalid}
 }
 
 // forked is what relay sessions fork --json prints.
@@ -181,11 +180,11 @@ type forked struct {
 }
 
 // print tells what came of it. A fork that did not succeed is an exit code of its own.
-func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done fork.Result) error {
+func (o *sessionsForkOptions) print(p *project.Project, r planner.ForkRequest, done planner.ForkResult) error {
 	answer := forked{
 		Version: 1, ID: r.ID, From: r.Branch.Session, Turn: r.Branch.Turn, Session: done.Session,
 		Runner: r.Runner, Base: r.Base,
-		Outcome: string(done.Outcome), Summary: text.FirstOf(done.Receipt.Summary, done.Receipt.ErrorSummary), Ref: done.Receipt.Salvage,
+		Outcome: string(done.Outcome), Summary: plaintext.FirstOf(done.Receipt.Summary, done.Receipt.ErrorSummary), Ref: done.Receipt.Salvage,
 		Files: append([]string{}, done.Receipt.FilesChanged...), Folder: p.Rel(done.Folder),
 		CostUSD: done.Usage.CostUSD, Input: done.Usage.InputTokens, Output: done.Usage.OutputTokens, Left: done.Stay,
 	}
@@ -194,7 +193,7 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 	}
 	var failed error
 	if verdict.ClassOf(done.Outcome).Result != attempts.ResultSuccess {
-		failed = exit.Code(exit.Failure)
+		failed = terminal.ExitCode(terminal.Failure)
 	}
 	if o.json {
 		return errors.Join(o.app.PrintJSON(answer), failed)
@@ -204,14 +203,14 @@ func (o *sessionsForkOptions) print(p *project.Project, r fork.Request, done for
 	if failed != nil {
 		how = "the fork did not succeed (" + answer.Outcome + ")"
 	}
-	fmt.Fprintln(w, strings.TrimSuffix(how+": "+text.Line(answer.Summary, 400), ": "))
+	fmt.Fprintln(w, strings.TrimSuffix(how+": "+plaintext.Fit(answer.Summary, 400), ": "))
 	if answer.Ref != "" {
 		fmt.Fprintf(w, "\nwhat it made: git diff %s %s\n", plaintext.Head(r.Base, 12), answer.Ref)
 	} else {
 		fmt.Fprintln(w, "\nno file has changed")
 	}
 	if done.Session != "" {
-		fmt.Fprintf(w, "what it said: relay sessions show %s\n", text.ShellWord(done.Session))
+		fmt.Fprintf(w, "what it said: relay sessions show %s\n", plaintext.ShellWord(done.Session))
 	}
 	o.app.Warn(done.Stay...)
 	return failed

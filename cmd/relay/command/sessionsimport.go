@@ -10,10 +10,10 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/text"
 )
 
 type sessionsImportOptions struct {
@@ -61,10 +61,10 @@ func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
 		return opts.app.PrintJSON(done)
 	}
 	if done.Gone > 0 {
-		fmt.Fprintf(opts.app.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", text.Count(done.Gone, "attempt"))
+		fmt.Fprintf(opts.app.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", plaintext.Count(done.Gone, "attempt"))
 	}
-	fmt.Fprintf(opts.app.Out, "%s of %s, %s, %s\n", text.Count(int(done.Sessions), "session"), text.Count(done.Attempts, "attempt"),
-		text.Count(int(done.Messages), "message"), text.Count(int(done.Calls), "tool call"))
+	fmt.Fprintf(opts.app.Out, "%s of %s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), plaintext.Count(done.Attempts, "attempt"),
+		plaintext.Count(int(done.Messages), "message"), plaintext.Count(int(done.Calls), "tool call"))
 	return opts.app.Out.Failure()
 }
 
@@ -83,5 +83,5 @@ func importHint(err error) error {
 	default:
 		return err
 	}
-	return &exit.Hinted{Err: err, Hint: hint}
+	return &terminal.Hinted{Err: err, Hint: hint}
 }

@@ -12,7 +12,6 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/status"
-	"relay/cmd/relay/internal/taskview"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 )
@@ -21,7 +20,7 @@ type showOptions struct {
 	app     *cli.App
 	task    string
 	attempt int
-	part    taskview.Part // of an attempt, to be printed; "" : none
+	part    agentlog.AttemptPart // of an attempt, to be printed; "" : none
 	json    bool
 }
 
@@ -59,12 +58,12 @@ or pipe is not changed.`,
 }
 
 // shownParts are the parts of an attempt that flags of their names print.
-var shownParts = map[taskview.Part]string{
-	taskview.Brief:  "print the brief of the next attempt (with --attempt N, of attempt N)",
-	taskview.Log:    "print the output of the agent as it is; relay logs TASK shows it for people",
-	taskview.Diff:   "print what the attempt changed",
-	taskview.Checks: "print the output of its checks",
-	taskview.Review: "print the reviews, and the proof of each criterion",
+var shownParts = map[agentlog.AttemptPart]string{
+	agentlog.PartBrief:  "print the brief of the next attempt (with --attempt N, of attempt N)",
+	agentlog.PartLog:    "print the output of the agent as it is; relay logs TASK shows it for people",
+	agentlog.PartDiff:   "print what the attempt changed",
+	agentlog.PartChecks: "print the output of its checks",
+	agentlog.PartReview: "print the reviews, and the proof of each criterion",
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
@@ -81,17 +80,17 @@ func runShow(ctx context.Context, opts showOptions) error {
 		return err
 	}
 	rec := cmp.Or(view.Ledger.Tasks[t.ID], &attempts.TaskRecord{})
-	if opts.part == taskview.Brief && opts.attempt == 0 && !rec.Completed {
+	if opts.part == agentlog.PartBrief && opts.attempt == 0 && !rec.Completed {
 		return opts.nextBrief(ctx, p, pl, view, t)
 	}
-	s := taskview.New(t, rec, view.Ledger, pl.Graph)
+	s := agentlog.NewTask(t, rec, view.Ledger, pl.Graph)
 	if opts.part != "" || opts.attempt != 0 {
-		at, err := taskview.Pick(t.ID, rec, opts.attempt)
+		at, err := agentlog.PickAttempt(t.ID, rec, opts.attempt)
 		if err != nil {
 			return err
 		}
 		if opts.part != "" {
-			left := &taskview.Attempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
+			left := &agentlog.TaskAttempt{App: opts.app, Project: p, Task: t.ID, Attempt: at}
 			return left.Write(ctx, opts.part)
 		}
 		s.Attempts = []attempts.Attempt{*at}
@@ -101,7 +100,7 @@ func runShow(ctx context.Context, opts showOptions) error {
 		return opts.app.PrintJSON(s)
 	}
 	if n := len(s.Attempts); n > 0 {
-		s.Logged = agentlog.New(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
+		s.Logged = agentlog.NewViewer(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
 	}
 	s.Write(opts.app.Out, status.Printer{
 		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !view.Running, Flag: p.EpicFlag(),

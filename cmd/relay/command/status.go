@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -93,7 +92,7 @@ func (o statusOptions) printer(p *project.Project) status.Printer {
 // statusOfList shows how the epics of a playlist stand.
 func statusOfList(ctx context.Context, opts statusOptions) error {
 	if opts.watch {
-		return &exit.UsageError{Message: "--watch follows one epic, and a playlist has several", Hint: "relay status --epic ID --watch"}
+		return &terminal.UsageError{Message: "--watch follows one epic, and a playlist has several", Hint: "relay status --epic ID --watch"}
 	}
 	p, list, err := opts.app.Playlist(ctx, opts.playlist)
 	if err != nil {

@@ -10,13 +10,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 type workOptions struct {
@@ -119,7 +117,7 @@ func minutes(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, &exit.UsageError{Message: "invalid duration " + terminal.Quote(text), Hint: "write 45m, 1h30m, or a number of minutes"}
+		return 0, &terminal.UsageError{Message: "invalid duration " + terminal.Quote(text), Hint: "write 45m, 1h30m, or a number of minutes"}
 	}
 	return d, nil
 }
@@ -139,7 +137,7 @@ func runWork(ctx context.Context, opts workOptions, given *pflag.FlagSet) error 
 	session.CatchPipe()
 	var p *project.Project
 	var pl *project.Plan
-	guardian, err := guardian.Start(opts.App, func() error {
+	guardian, err := cli.StartGuardian(opts.App, func() error {
 		if p, pl, err = opts.planned(ctx, flags); err != nil {
 			return err
 		}
@@ -185,8 +183,8 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 		return err
 	}
 	if refused != nil {
-		r.Refused = exit.Diagnose(refused).Messages[0]
-		refused = &exit.WouldRefuse{Err: refused}
+		r.Refused = terminal.Diagnose(refused).Messages[0]
+		refused = &terminal.WouldRefuse{Err: refused}
 	}
 	if o.JSON {
 		return errors.Join(o.App.PrintJSON(r), refused)
@@ -199,14 +197,14 @@ func (o *workOptions) dryRunOnly(ctx context.Context, p *project.Project, pl *pr
 func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) error {
 	switch {
 	case len(opts.Tasks) > 0:
-		return &exit.UsageError{
+		return &terminal.UsageError{
 			Message: "--playlist runs all tasks of its epics, and takes no TASK",
-			Hint:    "relay work " + text.ShellWord(opts.Tasks[0]) + " --epic ID runs a task of one of them",
+			Hint:    "relay work " + plaintext.ShellWord(opts.Tasks[0]) + " --epic ID runs a task of one of them",
 		}
 	case opts.dryRun:
-		return &exit.UsageError{Message: "--dry-run is about one epic, and a playlist has several", Hint: "relay status --playlist " + text.ShellWord(opts.playlist) + " shows them"}
+		return &terminal.UsageError{Message: "--dry-run is about one epic, and a playlist has several", Hint: "relay status --playlist " + plaintext.ShellWord(opts.playlist) + " shows them"}
 	case opts.App.Epic != "":
-		return &exit.UsageError{Message: "--playlist and --epic do not go together", Hint: "relay work --epic ID runs one epic of the list"}
+		return &terminal.UsageError{Message: "--playlist and --epic do not go together", Hint: "relay work --epic ID runs one epic of the list"}
 	}
 	flags, err := settings(given)
 	if err != nil {
@@ -214,7 +212,7 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 	}
 	session.CatchPipe()
 	t := session.ListTarget{}
-	t.Guardian, err = guardian.Start(opts.App, func() (err error) {
+	t.Guardian, err = cli.StartGuardian(opts.App, func() (err error) {
 		if t.Project, t.List, err = opts.listed(ctx, flags); err != nil {
 			return err
 		}

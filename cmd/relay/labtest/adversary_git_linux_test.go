@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // What an agent does to the repository costs it the attempt, and nobody else anything.
@@ -96,7 +96,7 @@ func TestAdversaryHiddenChange(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, strings.Replace(hostilePlan, "T2: {title: Two}", "T2: {title: Two, checks: [\"! grep -q cheat work.txt || git show HEAD~1:work.txt | grep -q cheat\"]}", 1),
 				honest+`echo x > work.txt; git add .; git commit -qm "T1: One"; git update-index `+flag+` work.txt; echo cheat > work.txt; ok`)
-			l.work(exit.OK)
+			l.work(terminal.OK)
 			if disk, landed := l.read("work.txt"), l.git("show", "main:work.txt")+"\n"; disk != landed {
 				t.Errorf("work.txt is %q in the checkout and %q on the branch", disk, landed)
 			}
@@ -142,7 +142,7 @@ func TestAdversaryLedger(t *testing.T) {
 			l := newLab(t, hostilePlan, honest+"echo x > work.txt; ok\n"+agent+"\nexit 0\n")
 			r := judged(t, l, tampered.saying("relay's own files"))
 			l.looks()
-			l.run("ledger", "validate").wants(t, exit.OK)
+			l.run("ledger", "validate").wants(t, terminal.OK)
 			r.says(t, "put it back")
 			if info, err := os.Lstat(l.path(".agents-os/relay")); err != nil || !info.IsDir() {
 				t.Errorf("relay's folder is %v, %v", info, err)
@@ -162,7 +162,7 @@ sed -i 's/max_attempts: 1/max_attempts: 50/; s/protected:.*//; s/  T2:.*/  T3: {
 echo weak > seed.txt
 ok
 `)
-	r := l.work(exit.Gated)
+	r := l.work(terminal.Gated)
 	r.says(t, "epic.yml")
 	f := l.ledger()
 	if f.Gated["T1"].Reason != "tampered" || f.TaskStatus["T2"] != "completed" {
@@ -237,12 +237,12 @@ echo x > "$RELAY_TASK.txt"
 printf '{"status":"success","summary":"$(touch pwned)","files_changed":["; touch pwned","$(touch pwned)"],"learning":"`+"`touch pwned`"+`"}' > "$RELAY_RESULT"
 `)
 	l.git("switch", "-q", "-c", "a$(touch${IFS}pwned);b")
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if got, want := l.git("log", "--reverse", "--format=%s"), "Begin\nT1: $(touch pwned)\nT2: --force; touch pwned\nT3: -C /"; got != want {
 		t.Errorf("commits are\n%s\nwant\n%s", got, want)
 	}
 	for _, args := range [][]string{{"status", "--verbose"}, {"show", "T1"}, {"show", "T3", "--diff", "--attempt", "1"}, {"graph", "--format", "dot"}} {
-		l.run(args...).wants(t, exit.OK)
+		l.run(args...).wants(t, terminal.OK)
 	}
 	for _, dir := range []string{l.root, l.home, l.path(".agents-os/relay"), l.path(".git")} {
 		if project.Exists(filepath.Join(dir, "pwned")) {
@@ -254,7 +254,7 @@ printf '{"status":"success","summary":"$(touch pwned)","files_changed":["; touch
 	}
 	for _, args := range [][]string{{"show", "$(touch pwned)"}, {"gate", "--", "-x"}, {"work", "; touch pwned"}, {"show", "../../x"}} {
 		r := l.run(args...)
-		r.wants(t, exit.Usage)
+		r.wants(t, terminal.Usage)
 		if !strings.Contains(r.stderr.String(), "no task") {
 			t.Errorf("relay %q says %s", args, r.stderr.String())
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 const hostilePlan = `version: 2
@@ -50,9 +50,9 @@ func fails(outcome, category, says string) verdict {
 // judged runs an adversary as T1 and wants its verdict, T2 done, a checkout as if T1 had never been, and nothing left.
 func judged(t *testing.T, l *lab, v verdict) *running {
 	t.Helper()
-	code := exit.Gated
+	code := terminal.Gated
 	if v.outcome == "success" {
-		code = exit.OK
+		code = terminal.OK
 	}
 	r := l.work(code)
 	a := l.last("T1")

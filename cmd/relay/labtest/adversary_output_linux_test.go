@@ -13,7 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // memoryPromise is what neither relay nor its guardian may ever use, in KiB. On a quiet machine it is some 58 MiB, of which a
@@ -87,7 +87,7 @@ func TestAdversaryFloods(t *testing.T) {
 				t.Errorf("%d bytes of output are kept, want about %d MiB", kept, keep)
 			}
 			r := l.run("show", "T1", "--log")
-			r.wants(t, exit.OK)
+			r.wants(t, terminal.OK)
 			l.remembered()
 		})
 	}
@@ -116,13 +116,13 @@ func TestAdversaryConversationFlood(t *testing.T) {
   words = sprintf("%%900s", ""); gsub(/ /, "x", words)
   for (i = 0; i < %d * 1000; i++) printf "{\"type\":\"assistant\",\"message\":{\"id\":\"m%%d\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"%%d %%s\"}]}}\n", i, i, words
 }'`, megabytes))
-	if told := l.work(exit.OK).stderr.String(); strings.Contains(told, "the agents ledger is not complete yet") { // the machine is busy
-		l.run("sessions", "import").wants(t, exit.OK)
+	if told := l.work(terminal.OK).stderr.String(); strings.Contains(told, "the agents ledger is not complete yet") { // the machine is busy
+		l.run("sessions", "import").wants(t, terminal.OK)
 	}
 	l.modest()
 	l.remembered()
 	r := l.run("sessions", "search", "bytes of the transcript are missing here")
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if !strings.Contains(r.stdout.String(), "it was longer than what relay keeps of one") {
 		t.Errorf("nothing says what is missing: %s", r.stdout.String())
 	}
@@ -138,7 +138,7 @@ func TestAdversaryClaudeFlood(t *testing.T) {
 	}
 	l := newLab(t, hostilePlan, "")
 	l.likeClaude(8, `head -c `+size+` /dev/zero | tr '\0' x; echo`)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.commits("T1: One", "T2: Two")
 	l.modest()
 }
@@ -182,7 +182,7 @@ func TestAdversaryBytes(t *testing.T) {
 			t.Parallel()
 			onlyFirst(t, name, "failed", "died", "named")
 			l := newLab(t, hostilePlan, honest+fmt.Sprintf("raw() { echo %s | base64 -d; }\nb=$(raw | tr -d '\\000')\n", packed)+agent+"\n")
-			r := l.work(exit.Gated)
+			r := l.work(terminal.Gated)
 			harmless(t, "work", r)
 			for _, args := range [][]string{
 				{"status"},
@@ -255,7 +255,7 @@ printf '{"status":"failure","summary":"%s","error_summary":"token %s attempt %s"
   "$FOO_TOKEN" "$FOO_TOKEN" "$n$n$n" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" "$FOO_TOKEN" > "$RELAY_RESULT"
 `)
 	l.env = append(l.env, "FOO_TOKEN="+secret, "NOT_PASSED="+other, "RELAY_ENV=FOO_TOKEN")
-	r := l.work(exit.Gated)
+	r := l.work(terminal.Gated)
 	if !strings.Contains(l.read(l.inHome("env")), secret) {
 		t.Error("the agent does not get what the configuration passes on")
 	}
@@ -318,7 +318,7 @@ func TestAdversaryMissingProgram(t *testing.T) {
 	for name, argv := range map[string]string{"missing": "no-such-agent-anywhere", "no program": l.path("seed.txt"), "folder": l.home} {
 		l.settings(fmt.Sprintf("relay: {runners: [fake], agents: {fake: {type: command, argv: [%q]}}}\n", argv))
 		r := l.run("work")
-		r.wants(t, exit.NoRunner)
+		r.wants(t, terminal.NoRunner)
 		r.says(t, "relay: hint: ")
 		if f := l.read(".agents-os/relay/attempt-ledger.yml"); strings.Contains(f, "- id:") {
 			t.Errorf("%s: something was tried:\n%s", name, f)

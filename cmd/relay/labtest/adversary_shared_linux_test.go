@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // Side by side nobody can say whose doing it was: what is destroyed is put back and told of, and nobody is gated for it.
@@ -34,7 +34,7 @@ until [ -e "$HOME/struck" ]; do sleep 0.01; done
 claim
 `)
 			l.env = append(l.env, "RELAY_ISOLATION=shared", "RELAY_JOBS=2")
-			r := l.work(exit.OK)
+			r := l.work(terminal.OK)
 			r.says(t, "put it back")
 			f := l.ledger()
 			if f.TaskStatus["T1"] != "completed" || f.TaskStatus["T2"] != "completed" || len(f.Gated) != 0 {
@@ -42,7 +42,7 @@ claim
 			}
 			l.commits()
 			l.quiet()
-			l.run("ledger", "validate").wants(t, exit.OK)
+			l.run("ledger", "validate").wants(t, terminal.OK)
 			l.accounted()
 			if text := l.run("status").stdout.String(); !strings.Contains(text, "2 of 2 completed") {
 				t.Errorf("status says\n%s", text)
@@ -70,7 +70,7 @@ exec sleep 600
 `)
 	l.settings(strings.Replace(strings.Replace(l.read(l.inHome(".config/relay/agents.yml")), "linger_seconds: 1", "linger_seconds: 0.2", 1), "relay:\n", "relay:\n  transcript_mib: 1\n", 1))
 	l.env = append(l.env, "RELAY_ISOLATION=shared", "RELAY_JOBS=6")
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.modest()
 	l.quiet()
 	for id, list := range l.ledger().Attempts {

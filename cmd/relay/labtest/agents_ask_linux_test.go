@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -20,9 +20,9 @@ func TestRealAgentsAsked(t *testing.T) {
 			step              modelserver.Step
 			code              int
 		}{
-			{"works", "ok", "answers (", modelserver.Step{Say: "OK"}, exit.OK},
-			{"not logged in", "fail", "is not logged in, or may not be used: ", modelserver.Step{Fault: modelserver.Unauthorized}, exit.NoRunner},
-			{"usage limit", "warn", "has come to its usage limit until ", modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour}, exit.OK},
+			{"works", "ok", "answers (", modelserver.Step{Say: "OK"}, terminal.OK},
+			{"not logged in", "fail", "is not logged in, or may not be used: ", modelserver.Step{Fault: modelserver.Unauthorized}, terminal.NoRunner},
+			{"usage limit", "warn", "has come to its usage limit until ", modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour}, terminal.OK},
 		} {
 			t.Run(name+" "+c.what, func(t *testing.T) {
 				t.Parallel()

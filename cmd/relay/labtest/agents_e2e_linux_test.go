@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"relay/attempts/sessions"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -67,7 +67,7 @@ func agentWorks(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, helloTask...)
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	r.says(t, "T1 completed")
 	list := l.done("")
 	l.answered(c.name, "write", "claim")
@@ -95,7 +95,7 @@ func (l *agentLab) kept(c agentCLI) {
 	var tools []sessions.ToolUse
 	for command, to := range map[string]any{"list": &list, "tools": &tools} {
 		r := l.run("sessions", command, "--json")
-		r.wants(l.t, exit.OK)
+		r.wants(l.t, terminal.OK)
 		if err := json.Unmarshal(r.stdout.Bytes(), to); err != nil {
 			l.t.Fatalf("%v: %s", err, r.stdout.String())
 		}
@@ -119,7 +119,7 @@ func agentPushes(t *testing.T, c agentCLI) {
 	l.git("remote", "add", "origin", remote)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, append([]modelserver.Step{{Shell: "git push origin HEAD:refs/heads/side > said.txt 2>&1; git fetch origin && echo fetched >> said.txt"}}, helloTask...)...)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.done("")
 	said := l.git("show", "relay/20260101-agents:said.txt")
 	if !strings.Contains(said, "relay does not let agents push") || !strings.HasSuffix(said, "fetched") {
@@ -135,7 +135,7 @@ func agentWithoutResult(t *testing.T, c agentCLI) {
 	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."})
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if list := l.done(""); len(list) != 1 || list[0].Receipt.ResultFrom != "checks" {
 		t.Errorf("attempts %+v, want one, decided by the checks", list)
 	}
@@ -147,7 +147,7 @@ func agentAsked(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.write(".agents-os/relay/epic.yml", strings.Replace(agentPlan, `, checks: ["grep -qx hello hello.txt"]`, "", 1))
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I wrote it."}, modelserver.Step{Claim: "Wrote it.", When: "You ended without a result"})
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	list := l.done("")
 	if len(list) != 1 || list[0].Receipt.ResultFrom != "asked" || list[0].Receipt.Summary != "Wrote it." {
 		t.Errorf("attempts %+v, want one, decided by what the agent said when it was asked", list)
@@ -162,7 +162,7 @@ func agentLeavesProcess(t *testing.T, c agentCLI) {
 	t.Helper()
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, append([]modelserver.Step{{Shell: cmp.Or(c.server, "tail -f /dev/null & echo it is up")}}, helloTask...)...)
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	list := l.done("")
 	l.answered(c.name, "shell", "write", "claim")
 	if !c.tidy {
@@ -201,14 +201,14 @@ func agentUsedUp(t *testing.T, c agentCLI) {
 	})
 	r.signal(t, syscall.SIGINT)
 	l.end(r)
-	r.wants(t, exit.Interrupted)
+	r.wants(t, terminal.Interrupted)
 	const latest = time.Minute + window/100 + 30*time.Second // rounded up, spread by a hundredth, and asked for after begun
 	if off := until.Sub(begun.Add(window)); c.limit != "" && (off < -time.Second || off > latest) {
 		t.Errorf("it waits until %s, %s later than the limit ends", until, off)
 	}
 	l.answered(c.name, "used up")
 	l.model.Play(c.name, helloTask...)
-	l.run("work", "--ask-now").wants(t, exit.OK)
+	l.run("work", "--ask-now").wants(t, terminal.OK)
 	l.done("quota")
 	l.answered(c.name, "used up", "write", "claim")
 }
@@ -221,7 +221,7 @@ func agentUsedUpBriefly(t *testing.T, c agentCLI) {
 	}
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, append([]modelserver.Step{{Fault: modelserver.UsedUp, Times: 1, Reset: 4 * time.Second}}, helloTask...)...)
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	list := l.done("quota")
 	l.answered(c.name, "used up", "write", "claim")
 	r.says(t, "T1 ended uncharged")
@@ -248,7 +248,7 @@ func agentFault(fault modelserver.Fault) func(*testing.T, agentCLI) {
 		}
 		l := newAgentLab(t, wait, c)
 		l.model.Play(c.name, append([]modelserver.Step{{Fault: fault, Times: times, Reset: reset}}, helloTask...)...)
-		r := l.work(exit.OK)
+		r := l.work(terminal.OK)
 		list := l.done("provider")
 		l.answered(c.name, append(slices.Repeat([]string{string(fault)}, times), "write", "claim")...)
 		if times == 1 && wait == patient { // it has asked again by itself
@@ -276,7 +276,7 @@ func agentFaultAfterTool(fault modelserver.Fault) func(*testing.T, agentCLI) {
 			times = c.patience + 1
 		}
 		l.model.Play(c.name, modelserver.Step{Shell: "echo I look"}, modelserver.Step{Fault: fault, Times: times}, helloTask[0], helloTask[1])
-		l.work(exit.OK)
+		l.work(terminal.OK)
 		l.done("provider")
 	}
 }
@@ -287,7 +287,7 @@ func agentLoggedOut(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.model.Play(c.name, modelserver.Step{Fault: modelserver.Unauthorized})
 	l.env = append(l.env, "RELAY_OUT_AFTER_FAILURES=2", "RELAY_OUT_AFTER_MINUTES=0")
-	r := l.work(exit.NoRunner)
+	r := l.work(terminal.NoRunner)
 	r.says(t, "no usable runner: "+c.name+": ")
 	r.says(t, "; then relay work continues")
 	if list := l.ledger().Attempts["T1"]; len(list) != 2 || list[0].Outcome != "auth" || list[0].Charged || list[1].Outcome != "auth" {
@@ -332,13 +332,13 @@ func (l *agentLab) stops(r *running, c agentCLI) {
 	l.t.Helper()
 	r.signal(l.t, syscall.SIGINT)
 	l.end(r)
-	r.wants(l.t, exit.Interrupted)
+	r.wants(l.t, terminal.Interrupted)
 	l.quiet()
 	if exit := l.ending(l.last("T1")); exit.Killed || !exit.Stopped {
 		l.t.Errorf("the agent ended as %+v, want it stopped and not killed", exit)
 	}
 	l.model.Play(c.name, helloTask...)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.done("stopped")
 }
 
@@ -349,7 +349,7 @@ func TestRealAgentsHandOver(t *testing.T) {
 	l := newAgentLab(t, patient, claude, codex)
 	l.model.Play("claude", modelserver.Step{Fault: modelserver.UsedUp, Reset: 3 * time.Hour})
 	l.model.Play("codex", helloTask...)
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	r.says(t, "T1 attempt 1/3 started (claude)")
 	r.says(t, "T1 attempt 1/3 started (codex)")
 	l.answered("claude", "used up")

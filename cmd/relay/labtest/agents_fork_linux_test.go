@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -27,14 +27,14 @@ func agentForks(t *testing.T, c agentCLI) {
 	l.write(".agents-os/relay/epic.yml", strings.Replace(agentPlan, `, checks: ["grep -qx hello hello.txt"]`, "", 1))
 	l.model.Play(c.name, modelserver.Step{Write: "mango.txt", Text: "ripe\n"}, modelserver.Step{Say: "I wrote it."},
 		modelserver.Step{Claim: "Wrote it.", When: "You ended without a result"})
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.done("")
 	turn := l.field(`SELECT id FROM agent_turns WHERE parent_turn_id IS NOT NULL`)
 
 	l.model.Play(c.name, modelserver.Step{Claim: "It is told what came later.", When: "You ended without a result"},
 		modelserver.Step{Claim: "It was mango.txt.", When: "mango.txt"}, modelserver.Step{Claim: "There was none."})
 	r := l.run("sessions", "fork", turn, "--query", "Which file was it?", "--json")
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	var got struct{ From, Session, Outcome, Summary string }
 	if err := json.Unmarshal(r.stdout.Bytes(), &got); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func agentForks(t *testing.T, c agentCLI) {
 func (l *agentLab) field(query string) string {
 	l.t.Helper()
 	r := l.run("sessions", "sql", query)
-	r.wants(l.t, exit.OK)
+	r.wants(l.t, terminal.OK)
 	lines := strings.Split(strings.TrimSpace(r.stdout.String()), "\n")
 	return lines[len(lines)-1]
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -62,7 +62,7 @@ func agentServed(t *testing.T, c agentCLI) {
 	l.usersServer(c)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, reports()...)
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	r.says(t, "T1 completed")
 	if strings.Contains(r.stderr.String(), "left behind") {
 		t.Errorf("the server outlives its agent: %s", r.stderr.String())
@@ -111,7 +111,7 @@ func agentUnserved(t *testing.T, c agentCLI) {
 	l := newAgentLab(t, patient, c)
 	l.env = append(l.env, "RELAY_ISOLATION=worktree")
 	l.model.Play(c.name, helloTask[0], modelserver.Step{Say: "I am done."})
-	l.work(exit.OK).says(t, "T1 completed")
+	l.work(terminal.OK).says(t, "T1 completed")
 	if list := l.done(""); len(list) != 1 || list[0].Receipt.ResultFrom != "checks" {
 		t.Errorf("attempts %+v, want one, decided by the checks", list)
 	}

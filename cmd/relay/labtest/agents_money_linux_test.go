@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -105,7 +105,7 @@ func countsStop(at modelserver.Step) func(*agentLab, agentCLI) {
 		l.reached(c, at)
 		r.signal(l.t, syscall.SIGINT)
 		l.end(r)
-		r.wants(l.t, exit.Interrupted)
+		r.wants(l.t, terminal.Interrupted)
 	}
 }
 

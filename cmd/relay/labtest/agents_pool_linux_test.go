@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -25,7 +25,7 @@ func agentPoison(t *testing.T, c agentCLI) {
 	l.write(".agents-os/relay/epic.yml", poisonPlan)
 	l.model.Play(c.name, modelserver.Step{When: "sour apple", Fault: modelserver.Overloaded},
 		modelserver.Step{Shell: `echo done > "$RELAY_TASK.txt"`}, modelserver.Step{Claim: "Wrote it."})
-	r := l.work(exit.Gated)
+	r := l.work(terminal.Gated)
 	r.says(t, "T1 gated: infrastructure: "+c.name+" failed 3 times on this task alone, and served others")
 	f := l.ledger()
 	if len(f.Attempts["T1"]) != 3 || len(f.Attempts["T2"]) != 1 || len(f.Attempts["T3"]) != 1 {
@@ -54,7 +54,7 @@ func agentLoggedOutBriefly(t *testing.T, c agentCLI) {
 	})
 	l.model.Play(c.name, helloTask...)
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	list := l.done("auth")
 	if len(list) < 2 {
 		t.Errorf("%d attempts, want one that was refused", len(list))

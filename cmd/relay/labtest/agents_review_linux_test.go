@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/runners/runnertest/modelserver"
 )
 
@@ -24,7 +24,7 @@ func TestRealAgentsReview(t *testing.T) {
 			l.await("the first review", func() bool { return len(l.model.Asked(judge)) > 0 })
 			l.model.Play(judge, modelserver.Step{Answer: []byte(`{"verdict":"APPROVED","summary":"Fine.","findings":[]}`)})
 			l.end(r)
-			r.wants(t, exit.OK)
+			r.wants(t, terminal.OK)
 			r.says(t, "T1 fixing what reviewers found: round 1 of 2")
 			if list := l.done(""); len(list) != 1 {
 				t.Errorf("attempts %+v, want one", list)

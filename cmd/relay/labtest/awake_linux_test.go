@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // sleepless puts a systemd-inhibit on the PATH of a lab.
@@ -56,7 +56,7 @@ until [ -e "$HOME/go" ]; do sleep 0.01; done; echo x > x.txt; ok`)
 			} else {
 				l.write(l.inHome("go"), "")
 				l.end(r)
-				r.wants(t, exit.OK)
+				r.wants(t, terminal.OK)
 			}
 			l.await("the machine to be let go", func() bool { return !l.keptAwake() })
 			if got, want := l.read(l.inHome("asked")), "--what=idle:sleep --who=relay --why="+"relay work: 20260101-awake"+" --mode=block cat\n"; got != want {
@@ -89,7 +89,7 @@ func TestStaysAwakeOrNot(t *testing.T) {
 			if err := os.Remove(l.inHome("asked")); err != nil {
 				t.Fatal(err)
 			}
-			l.work(exit.OK)
+			l.work(terminal.OK)
 			l.quiet()
 		})
 	}
@@ -106,10 +106,10 @@ func TestNotKeptAwake(t *testing.T) {
 	l.awaitFile(l.inHome("up"))
 	later := newLab(t, awakeEpic, onceAsked)
 	sleepless(t, later, holds)
-	later.work(exit.OK)
+	later.work(terminal.OK)
 	l.write(l.inHome("go"), "")
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if said := l.run("check").stdout.String(); strings.Contains(said, "sleep") || project.Exists(l.inHome("asked")) {
 		t.Error(fmt.Sprint("it was asked although nobody wants it: ", said))
 	}

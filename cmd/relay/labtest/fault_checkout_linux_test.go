@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 const otherPlan = `version: 2
@@ -62,7 +62,7 @@ func TestFaultTwoEpicsOneCheckout(t *testing.T) {
 	host, _ := os.Hostname()
 	for range len(all) - 1 {
 		r := <-done
-		r.wants(t, exit.Running)
+		r.wants(t, terminal.Running)
 		if said := r.stderr.String(); !strings.Contains(said, " on "+host+" since ") || !strings.Contains(said, "relay: hint: ") {
 			t.Errorf("it does not say who is at work: %s", said)
 		}
@@ -81,7 +81,7 @@ func TestFaultTwoEpicsOneCheckout(t *testing.T) {
 	l.awaitFile(l.inHome("up-" + epic))
 	refused := l.begin(l.prepared(theirs, "work"))
 	l.end(refused)
-	refused.wants(t, exit.Running)
+	refused.wants(t, terminal.Running)
 	refused.says(t, fmt.Sprintf("relay is already at work in this checkout: process %d on %s since", winner.cmd.Process.Pid, host))
 	refused.says(t, "on epic "+epic+" in "+folder)
 	refused.says(t, fmt.Sprintf("kill %d", winner.cmd.Process.Pid))
@@ -110,14 +110,14 @@ func TestFaultTwoEpicsOneCheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(next)
-	next.wants(t, exit.OK)
+	next.wants(t, terminal.OK)
 	again := other // the one that was killed
 	if theirs != nil {
 		again = nil
 	}
 	last := l.begin(l.prepared(again, "work"))
 	l.end(last)
-	last.wants(t, exit.OK)
+	last.wants(t, terminal.OK)
 	l.unlocked()
 	l.quiet()
 }
@@ -138,7 +138,7 @@ func TestFaultSharedCheckout(t *testing.T) {
 	for _, c := range []struct {
 		first, second string
 		code          int
-	}{{"none", "shared", exit.Running}, {"shared", "none", exit.Running}, {"shared", "shared", exit.OK}} {
+	}{{"none", "shared", terminal.Running}, {"shared", "none", terminal.Running}, {"shared", "shared", terminal.OK}} {
 		t.Run(c.first+" and "+c.second, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, crashPlan, strings.Replace(patientAgent, "$HOME/hold", "$HOME/hold-$RELAY_EPIC", 1))
@@ -153,7 +153,7 @@ func TestFaultSharedCheckout(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.end(first)
-			first.wants(t, exit.OK)
+			first.wants(t, terminal.OK)
 			l.unlocked()
 			l.quiet()
 		})
@@ -176,12 +176,12 @@ mkdir -p "${RELAY_RESULT%/*}"; ok
 	l.awaitFile(l.inHome("up-20260101-crash"))
 	beside := l.begin(l.prepared(other, "work", "--isolation", "shared"))
 	l.end(beside)
-	beside.wants(t, exit.OK)
+	beside.wants(t, terminal.OK)
 	if err := os.Remove(l.inHome("hold-20260101-crash")); err != nil {
 		t.Fatal(err)
 	}
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	r.says(t, "relay put it back")
 	l.git("fsck", "--strict")
 	l.commits()
@@ -207,13 +207,13 @@ mkdir -p "${RELAY_RESULT%/*}"; ok
 	l.awaitFile(l.inHome("up-20260101-crash"))
 	beside := l.begin(l.prepared(other, "work", "--isolation", "shared"))
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	r.says(t, "relay put it back")
 	if err := os.Remove(l.inHome("hold")); err != nil {
 		t.Fatal(err)
 	}
 	l.end(beside)
-	beside.wants(t, exit.OK)
+	beside.wants(t, terminal.OK)
 }
 
 // An agent that takes .git away takes nobody's lock away.
@@ -232,7 +232,7 @@ ok
 	l.awaitFile(l.inHome("up"))
 	second := l.begin(l.prepared(other, "work"))
 	l.end(second)
-	second.wants(t, exit.Running)
+	second.wants(t, terminal.Running)
 	if err := os.Remove(l.inHome("hold")); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ case $n in 1) bad "no luck";; 2) bad "no idea";; *) ok;; esac
 	l.begin(second)
 	for _, r := range []*running{first, second} {
 		l.end(r)
-		r.wants(t, exit.OK)
+		r.wants(t, terminal.OK)
 	}
 	l.commits("T1: One", "T2: Two")
 	if got := l.git("log", "--reverse", "--format=%s", "elsewhere"); got != "Begin\nU1: Uno\nU2: Due" {
@@ -285,12 +285,12 @@ func TestFaultCheckoutOfAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.write(lock, string(text))
-	r := l.work(exit.Running)
+	r := l.work(terminal.Running)
 	for _, want := range []string{"process 4711 on elsewhere", "20260101-there in there", "another machine", "rm " + lock} {
 		r.says(t, want)
 	}
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
-	l.work(exit.OK)
+	l.work(terminal.OK)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 const crashPlan = `version: 2
@@ -51,7 +51,7 @@ func (l *lab) free() {
 func (l *lab) resumes() {
 	l.t.Helper()
 	l.free()
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.interrupted(l.ledger().Attempts["T1"][0])
 	l.commits("T1: One", "T2: Two")
 	l.clean()
@@ -125,7 +125,7 @@ ok "done by ${RELAY_ATTEMPT}"
 	r.signal(t, syscall.SIGKILL)
 	l.end(r)
 	l.quiet()
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if got := l.starts(); len(got) != 2 {
 		t.Errorf("agents were started as %v, want one for each task", got)
 	}
@@ -168,7 +168,7 @@ ok "done by ${RELAY_ATTEMPT}"
 	r.signal(t, syscall.SIGKILL)
 	l.end(r)
 	l.quiet()
-	if r = l.run("work", "--jobs", "3"); r.code() != exit.OK {
+	if r = l.run("work", "--jobs", "3"); r.code() != terminal.OK {
 		t.Errorf("exit code %d\n%s%s", r.code(), r.stdout.String(), r.stderr.String())
 	}
 	if got := l.starts(); len(got) != 3 {
@@ -207,7 +207,7 @@ func TestFaultGuardianKilled(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	l.quiet()
 	list := l.ledger().Attempts["T1"]
 	for i, a := range list[:2] {
@@ -238,7 +238,7 @@ func TestFaultBothKilled(t *testing.T) {
 		t.Fatal("nothing is left for the next run to end")
 	}
 	l.free()
-	second := l.work(exit.OK)
+	second := l.work(terminal.OK)
 	second.says(t, "an earlier run had left")
 	l.interrupted(l.ledger().Attempts["T1"][0])
 	l.quiet()
@@ -270,7 +270,7 @@ ok
 	l.env = cmd.cmd.Env
 	l.git("commit", "-q", "-m", "My own")
 	l.free()
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.commits("My own", "T1: One", "T2: Two")
 	if got := l.git("show", "main:mine.txt"); got != "mine" {
 		t.Errorf("mine.txt is %q", got)
@@ -315,7 +315,7 @@ tasks:
 		}
 	}
 	l.free()
-	l.work(exit.Gated)
+	l.work(terminal.Gated)
 	l.commits("T2: Two")
 	if a := l.last("T1"); a.ID != 1 || a.Outcome != "check" || !a.Charged || a.Receipt.Salvage == "" {
 		t.Errorf("T1 ended as %+v, want its check to have failed", a)
@@ -334,7 +334,7 @@ if [ "$RELAY_TASK" = T1 ]; then
 fi
 echo x > "$RELAY_TASK"; ok`)
 	l.landing(1)
-	r := l.work(exit.Gated)
+	r := l.work(terminal.Gated)
 	left := l.slots()
 	if len(left) == 0 {
 		t.Fatal("no worktree stays")
@@ -350,7 +350,7 @@ echo x > "$RELAY_TASK"; ok`)
 	l.git("show", landingBranch+":T2")
 	l.run("ungate", "T1")
 	l.agent(`echo x > "$RELAY_TASK"; ok`)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if got := l.read(left[0] + "/work.bin"); got != "hours\n" {
 		t.Errorf("what was left has %q", got)
 	}

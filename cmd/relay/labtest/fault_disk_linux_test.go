@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // mounting is what mount(2) takes besides the folder.
@@ -51,7 +51,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 	l.write(".agents-os/relay/.gitignore", "*\n")
 	fill := filepath.Join(dir, "fill")
 	l.env = append(l.env, "FILL="+fill, "RELAY_ENV=FILL")
-	r := l.work(exit.Failure)
+	r := l.work(terminal.Failure)
 	r.says(t, "no space left on device")
 	r.says(t, ".agents-os/relay")
 	r.says(t, "relay: hint: make room")
@@ -61,7 +61,7 @@ func TestFaultDiskOfTheLedgerFull(t *testing.T) {
 	if err := os.Remove(fill); err != nil {
 		t.Fatal(err)
 	}
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	for id, list := range l.ledger().Attempts {
 		for _, a := range list {
 			if a.Charged {
@@ -81,7 +81,7 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	mount(t, root, mounting{source: "tmpfs", kind: "tmpfs", data: "size=8m"})
 	l := newLabAt(t, root, crashPlan, fillingAgent)
 	l.env = append(l.env, "FILL="+l.path("fill.bin"), "RELAY_ENV=FILL")
-	r := l.work(exit.Failure)
+	r := l.work(terminal.Failure)
 	// Git puts it in two ways, and relay in a third.
 	if said := r.stderr.String(); !strings.Contains(said, "o space left on device") && !strings.Contains(said, "Out of diskspace") || !strings.Contains(said, root) {
 		t.Errorf("relay does not say what is wrong, and where: %s", said)
@@ -92,7 +92,7 @@ func TestFaultDiskOfTheRepositoryFull(t *testing.T) {
 	if err := os.Remove(l.path("fill.bin")); err != nil {
 		t.Fatal(err)
 	}
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if got := l.git("log", "--format=%s", "main"); got != "T2: Two\nT1: One\nBegin" {
 		t.Errorf("commits are\n%s", got)
 	}
@@ -108,7 +108,7 @@ func TestFaultReadOnlyFolder(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, crashPlan, `if [ "$RELAY_TASK" = T1 ]; then bad nothing; else echo 2 > T2.txt; ok; fi`)
 			if first {
-				l.run("work", "--max-attempts", "1").wants(t, exit.Gated)
+				l.run("work", "--max-attempts", "1").wants(t, terminal.Gated)
 			}
 			before := len(l.starts())
 			dir := l.path(".agents-os/relay")
@@ -121,12 +121,12 @@ func TestFaultReadOnlyFolder(t *testing.T) {
 					continue
 				}
 				r := l.run(args...)
-				r.wants(t, exit.Failure)
+				r.wants(t, terminal.Failure)
 				r.says(t, "read-only file system")
 				r.says(t, "relay: hint: ")
 			}
 			l.looks()
-			l.run("show", "T1").wants(t, exit.OK)
+			l.run("show", "T1").wants(t, terminal.OK)
 			if after := len(l.starts()); after != before {
 				t.Errorf("%d agents were started", after-before)
 			}
@@ -146,7 +146,7 @@ func TestFaultReadOnlyGit(t *testing.T) {
 	}
 	for _, args := range [][]string{{"check"}, {"work"}} {
 		r := l.run(args...)
-		r.wants(t, exit.Failure)
+		r.wants(t, terminal.Failure)
 		r.says(t, "read-only file system")
 		r.says(t, "run it outside the sandbox of an agent's CLI")
 	}
@@ -165,7 +165,7 @@ func TestCheckSeesEachDisk(t *testing.T) {
 	mount(t, trees, mounting{source: "tmpfs", kind: "tmpfs", data: "size=64k"})
 	l.env = append(l.env, "XDG_STATE_HOME="+state, "RELAY_ISOLATION=worktree", "RELAY_WORKTREE_DIR="+trees)
 	r := l.run("check")
-	r.wants(t, exit.Failure)
+	r.wants(t, terminal.Failure)
 	r.says(t, "fail  disk           there is no room for the copy of .git, less than 1 MiB, in "+state)
 	r.says(t, "make room, or choose another disk with XDG_STATE_HOME")
 	r.says(t, "fail  worktrees      there is no room for 3 checkouts of less than 1 MiB")
@@ -193,8 +193,8 @@ func TestFaultOutputFails(t *testing.T) {
 				r.cmd.Stderr = nowhere
 			}
 			l.end(l.begin(r))
-			r.wants(t, exit.Gated)
-			if f := l.ledger(); f.Status.Code != exit.Gated || f.TaskStatus["T2"] != "completed" {
+			r.wants(t, terminal.Gated)
+			if f := l.ledger(); f.Status.Code != terminal.Gated || f.TaskStatus["T2"] != "completed" {
 				t.Errorf("the ledger says %+v", f)
 			}
 			l.quiet()
@@ -221,7 +221,7 @@ func TestFaultReaderGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(r)
-	r.wants(t, exit.Gated)
+	r.wants(t, terminal.Gated)
 	if got := l.ledger().TaskStatus["T2"]; got != "completed" {
 		t.Errorf("T2 is %s", got)
 	}

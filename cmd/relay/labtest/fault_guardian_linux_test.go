@@ -4,7 +4,7 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // A guardian that somebody stops goes on within seconds: relay waits for it, and its agents are not lost. An interrupt
@@ -24,7 +24,7 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if got := l.starts(); len(got) != 2 {
 		t.Errorf("agents were started as %v, want one for each task", got)
 	}
@@ -45,7 +45,7 @@ func TestFaultInterruptWithGuardianStopped(t *testing.T) {
 	}
 	r.signal(t, syscall.SIGINT)
 	l.end(r)
-	r.wants(t, exit.Interrupted)
+	r.wants(t, terminal.Interrupted)
 	l.quiet()
 	l.resumes()
 }

@@ -18,9 +18,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // lab is a repository with an epic, a home of its own and an agent that is a shell script: relay and everything it
@@ -381,7 +381,7 @@ func (l *lab) agents() []int {
 // guardians are the guardians of this lab.
 func (l *lab) guardians() []int {
 	return l.alive(func(_ int, environ, args string) bool {
-		return strings.Contains(environ, "\x00HOME="+l.home+"\x00") && strings.Contains(args, "\x00"+guardian.Command)
+		return strings.Contains(environ, "\x00HOME="+l.home+"\x00") && strings.Contains(args, "\x00"+cli.GuardianCommand)
 	})
 }
 
@@ -433,7 +433,7 @@ func (l *lab) looks() {
 	l.t.Helper()
 	before := l.fingerprint()
 	r := l.run("status")
-	r.wants(l.t, exit.OK)
+	r.wants(l.t, terminal.OK)
 	if after := l.fingerprint(); after != before {
 		l.t.Errorf("relay status wrote:\n%s\nbefore:\n%s", after, before)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // holding is what a process holds at a time.
@@ -89,7 +89,7 @@ func TestFaultLeaks(t *testing.T) {
 			}
 		}
 	}
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	for name, list := range samples {
 		if len(list) < 20 {
 			t.Fatalf("%s was seen %d times only", name, len(list))

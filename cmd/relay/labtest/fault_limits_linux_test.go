@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // limited has relay and all it starts run as a user whose processes are counted, which root's are not.
@@ -127,7 +127,7 @@ ok
 			l.goesOn(r, 200*time.Millisecond)
 			processLimit(t, pid, unlimited)
 			l.end(r)
-			r.wants(t, exit.OK)
+			r.wants(t, terminal.OK)
 			for id, list := range l.ledger().Attempts {
 				for _, a := range list {
 					if a.Charged {
@@ -173,7 +173,7 @@ func TestFaultNoRoomForRelay(t *testing.T) {
 	if got := l.starts(); len(got) > 0 {
 		t.Errorf("agents were started: %v", got)
 	}
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.commits("T1: by the agent", "T2: by the agent")
 }
 
@@ -196,13 +196,13 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exit.Failure)
+	r.wants(t, terminal.Failure)
 	r.says(t, "too many open files")
 	r.says(t, "relay: hint: ")
 	r.says(t, "ulimit -n")
 	l.quiet()
 	l.looks()
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	for id, list := range l.ledger().Attempts {
 		for _, a := range list {
 			if a.Charged {
@@ -231,7 +231,7 @@ ok
 	processLimit(t, r.cmd.Process.Pid, 1)
 	l.free()
 	<-r.done
-	r.wants(t, exit.Failure)
+	r.wants(t, terminal.Failure)
 	r.says(t, "no room to run git in")
 	r.says(t, "ulimit -u")
 	l.quiet()

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // One task proved by a check, one that fails once and then succeeds, one that is gated, and one that waits for it.
@@ -108,7 +108,7 @@ func (u *undisturbed) outcome(t *testing.T, isolation string) string {
 	t.Helper()
 	u.once.Do(func() {
 		l := matrixLab(t, isolation)
-		l.work(exit.Gated)
+		l.work(terminal.Gated)
 		u.text = fmt.Sprintf("%+v", l.outcome(isolation))
 		want := "status:map[T1:completed T2:completed T3:gated T4:blocked] charged:map[T1:[success] T2:[agent: the disk is full of eels success] T3:[agent: gone to lunch]] gates:map[T3:max_attempts_exceeded]"
 		if !strings.Contains(u.text, want) {
@@ -188,7 +188,7 @@ func TestKillMatrix(t *testing.T) {
 				l.quiet()
 				l.looks()
 			}
-			again := l.work(exit.Gated)
+			again := l.work(terminal.Gated)
 			l.quiet()
 			if got, want := fmt.Sprintf("%+v", l.outcome(c.isolation)), calm[c.isolation].outcome(t, c.isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())
@@ -206,7 +206,7 @@ func TestKillMatrix(t *testing.T) {
 func (c cut) struck(t *testing.T, r *running) {
 	t.Helper()
 	if c.nth > sureSyncs || c.nth > 1 && !strings.HasPrefix(c.point, "append.") {
-		if r.code() == exit.Gated {
+		if r.code() == terminal.Gated {
 			return // there was no such occurrence
 		}
 	}
@@ -214,11 +214,11 @@ func (c cut) struck(t *testing.T, r *running) {
 	case "kill":
 		r.wants(t, -1)
 	case "ENOSPC":
-		r.wants(t, exit.Failure)
+		r.wants(t, terminal.Failure)
 		r.says(t, "no space left on device")
 		r.says(t, "relay: hint: make room")
 	default:
-		r.wants(t, exit.Failure)
+		r.wants(t, terminal.Failure)
 		r.says(t, "input/output error")
 	}
 }
@@ -287,7 +287,7 @@ func TestKillMatrixGit(t *testing.T) {
 				l.quiet()
 				l.looks()
 			}
-			again := l.work(exit.Gated)
+			again := l.work(terminal.Gated)
 			l.quiet()
 			if got, want := fmt.Sprintf("%+v", l.outcome(isolation)), calm[isolation].outcome(t, isolation); got != want {
 				t.Errorf("it ends as\n%s\nwant\n%s\nfirst run:\n%s\nsecond run:\n%s", got, want, r.stderr.String(), again.stderr.String())

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // memoryGroup is a control group with little memory, of either version; "" where none can be made.
@@ -48,7 +48,7 @@ if ! told 'killed by signal KILL'; then
 fi
 ok
 `)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	for id, want := range map[string]string{"T1": "killed by signal KILL", "T2": "exit status 137: something in it was killed by signal KILL"} {
 		list := l.ledger().Attempts[id]
 		if len(list) != 2 || list[0].Outcome != "agent" || list[0].Receipt.Salvage == "" || list[1].Result != "success" {
@@ -69,7 +69,7 @@ func TestFaultCheckOutOfMemory(t *testing.T) {
 	needsMore(t)
 	t.Parallel()
 	l := newLab(t, strings.Replace(crashPlan, "{title: One}", `{title: One, checks: ["test ! -e T1.txt || test -e $HOME/once || { touch $HOME/once; kill -KILL $$; }"]}`, 1), committing)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	if got := l.ledger().Attempts["T1"][0].Receipt.ErrorSummary; !strings.Contains(got, "killed by signal KILL") {
 		t.Errorf("T1 ended with %q", got)
 	}
@@ -103,7 +103,7 @@ ok
 	l.quiet()
 	l.looks()
 	l.free()
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.quiet()
 	l.accounted()
 	cut := 0

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // TestRecordsKilled cuts a run at every point at which its records are written: a failing disk changes nothing of the run, and after a
@@ -26,10 +26,10 @@ func TestRecordsKilled(t *testing.T) {
 				case "kill":
 					r.wants(t, -1)
 				default:
-					r.wants(t, exit.Gated)
+					r.wants(t, terminal.Gated)
 				}
 				l.quiet()
-				l.work(exit.Gated)
+				l.work(terminal.Gated)
 				l.recorded()
 			})
 		}
@@ -40,7 +40,7 @@ func TestRecordsKilled(t *testing.T) {
 func (l *lab) recorded() {
 	l.t.Helper()
 	r := l.run("ledger", "rebuild", "--dry-run", "--json")
-	r.wants(l.t, exit.OK)
+	r.wants(l.t, terminal.OK)
 	var answer struct {
 		LedgerSync struct{ Records, Missing, Changed int }
 		Artifacts  struct{ Records, Missing, Changed int }
@@ -53,5 +53,5 @@ func (l *lab) recorded() {
 			l.t.Errorf("records: %s", r.stdout.String())
 		}
 	}
-	l.run("ledgersync", "validate").wants(l.t, exit.OK)
+	l.run("ledgersync", "validate").wants(l.t, terminal.OK)
 }

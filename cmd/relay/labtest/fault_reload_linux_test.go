@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // tenTasks is a plan of ten tasks to be done, and of so many more that to read it takes a while.
@@ -52,7 +52,7 @@ func TestFaultReloadStorm(t *testing.T) {
 	for sent := 0; ; sent++ {
 		select {
 		case <-r.done:
-			r.wants(t, exit.OK)
+			r.wants(t, terminal.OK)
 			t.Logf("%d requests, %s", min(sent, many), strings.Join(strings.Fields(r.stdout.String()), " "))
 			r.says(t, `"reloads": `)
 			r.says(t, `"attempts": 10`)
@@ -135,7 +135,7 @@ func TestFaultLockBetweenRuns(t *testing.T) {
 		}
 	}
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	l.onceEach(ids)
 }
 
@@ -161,8 +161,8 @@ func TestFaultReloadOfAnotherProcess(t *testing.T) {
 			t.Errorf("%s: it was told", name)
 			continue
 		}
-		d := exit.Diagnose(err)
-		if want := "the run is " + exit.HolderText(&one) + ", which cannot be reached from here"; d.Code != exit.Failure || d.Messages[0] != want {
+		d := terminal.Diagnose(err)
+		if want := "the run is " + terminal.HolderText(&one) + ", which cannot be reached from here"; d.Code != terminal.Failure || d.Messages[0] != want {
 			t.Errorf("%s: %+v, want %s", name, d, want)
 		}
 		if want := "type that on " + one.Host + ", or stop the run there"; d.Hint != want {
@@ -193,15 +193,15 @@ ok
 		switch id {
 		case "T1":
 			l.write(".agents-os/relay/epic.yml", crashPlan+"  T3: {title: Three, priority: p0}\n")
-			l.run("reload").wants(t, exit.OK)
+			l.run("reload").wants(t, terminal.OK)
 		case "T3":
 			l.write(".agents-os/relay/epic.yml", crashPlan+"  T4: {title: Four, priority: p0}\n")
-			l.run("reload").wants(t, exit.OK)
+			l.run("reload").wants(t, terminal.OK)
 		}
 		l.write(l.inHome("go-"+id), "")
 	}
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if f := l.ledger(); len(f.Attempts) != 4 {
 		t.Errorf("attempts of %d tasks, want 4: the ledger forgets none", len(f.Attempts))
 	}
@@ -209,6 +209,6 @@ ok
 	if err != nil || len(runs) != 3 {
 		t.Errorf("%d runs (%v), want 3", len(runs), err)
 	}
-	l.run("ledger", "validate").wants(t, exit.OK)
+	l.run("ledger", "validate").wants(t, terminal.OK)
 	l.quiet()
 }

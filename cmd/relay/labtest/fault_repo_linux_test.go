@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // An agent that works as most do: it writes a file and commits everything there is.
@@ -42,7 +42,7 @@ func TestFaultRefusedRepositories(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, crashPlan, committing)
 			c.spoil(l)
-			r := l.work(exit.Failure)
+			r := l.work(terminal.Failure)
 			for _, text := range c.says {
 				r.says(t, text)
 			}
@@ -130,7 +130,7 @@ func TestFaultOddRepositories(t *testing.T) {
 				r.cmd.Dir = l.path("deep/er")
 			}
 			l.end(l.begin(r))
-			r.wants(t, exit.OK)
+			r.wants(t, terminal.OK)
 			if got := strings.Count(l.git("log", "--format=%s", "main"), "\n"); got != 2 {
 				t.Errorf("commits are\n%s", l.git("log", "--format=%an %s", "main"))
 			}
@@ -148,7 +148,7 @@ func TestFaultOddPaths(t *testing.T) {
 			onlyFirst(t, name, "quote'\"$(touch x)`", "new\nline", "-rf", "with space", "überall 日本", "*")
 			t.Parallel()
 			l := newLabAt(t, filepath.Join(t.TempDir(), name), crashPlan, committing)
-			l.work(exit.OK)
+			l.work(terminal.OK)
 			l.commits("T1: by the agent", "T2: by the agent")
 			l.clean()
 		})
@@ -173,7 +173,7 @@ func TestFaultUntrackedFilesOfTheUser(t *testing.T) {
 			for file, text := range mine {
 				l.write(file, text)
 			}
-			l.work(exit.Gated)
+			l.work(terminal.Gated)
 			for file, text := range mine {
 				if got := l.read(file); got != text {
 					t.Errorf("%q is %q, want %q", file, got, text)
@@ -202,7 +202,7 @@ if [ "$RELAY_TASK" = T2 ]; then git commit -qm "T2: everything"; fi
 ok
 `)
 	l.write("notes.txt", "my notes\n")
-	r := l.work(exit.OK)
+	r := l.work(terminal.OK)
 	r.says(t, "T2 the agent committed notes.txt")
 	if got, want := l.git("log", "--reverse", "--format=%s", "--", "notes.txt"), "T2: everything"; got != want {
 		t.Errorf("notes.txt is in %q, want it in %q only", got, want)
@@ -226,7 +226,7 @@ func TestFaultOlderFolder(t *testing.T) {
 	if err := os.RemoveAll(l.path(".agents-os")); err != nil {
 		t.Fatal(err)
 	}
-	l.work(exit.OK)
+	l.work(terminal.OK)
 	l.commits("T1: by the agent", "T2: by the agent")
 	l.clean()
 	if project.Exists(l.path(".agents-os")) || !project.Exists(l.path(".agents/relay/attempt-ledger.yml")) {

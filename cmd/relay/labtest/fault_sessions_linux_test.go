@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"relay/attempts/sessions"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // remembered wants the agents ledger to be what an import makes of the files alone.
@@ -23,7 +23,7 @@ func (l *lab) remembered() {
 			l.t.Fatal(err)
 		}
 	}
-	l.run("sessions", "import").wants(l.t, exit.OK)
+	l.run("sessions", "import").wants(l.t, terminal.OK)
 	again := l.conversations()
 	for i := range max(len(live), len(again)) {
 		if i >= len(live) || i >= len(again) || live[i] != again[i] {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // A first INT or TERM lets agents end, costs nothing, and the next run comes to the same end.
@@ -22,7 +22,7 @@ func TestFaultSignals(t *testing.T) {
 	for name, c := range map[string]struct {
 		sig  syscall.Signal
 		code int
-	}{"int": {syscall.SIGINT, exit.Interrupted}, "term": {syscall.SIGTERM, exit.Terminated}} {
+	}{"int": {syscall.SIGINT, terminal.Interrupted}, "term": {syscall.SIGTERM, terminal.Terminated}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, r := held(t, hangingAgent)
@@ -55,7 +55,7 @@ func TestFaultInterruptOfTheGroup(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(r)
-	r.wants(t, exit.Interrupted)
+	r.wants(t, terminal.Interrupted)
 	l.resumes()
 }
 
@@ -79,7 +79,7 @@ func TestFaultSecondInterruptKills(t *testing.T) {
 		l.await("it to say that it is "+want, func() bool { return strings.Contains(l.read(said.Name()), want) })
 	}
 	l.end(r)
-	r.wants(t, exit.Interrupted)
+	r.wants(t, terminal.Interrupted)
 	l.quiet()
 	l.resumes()
 }
@@ -101,7 +101,7 @@ func TestFaultThirdInterrupt(t *testing.T) {
 		}
 	}
 	l.await("relay to end", done)
-	r.wants(t, exit.Interrupted)
+	r.wants(t, terminal.Interrupted)
 	for _, pid := range stopped {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
@@ -124,7 +124,7 @@ ok
 	}
 	l.free()
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	l.commits("T1: One", "T2: Two")
 	l.quiet()
 }
@@ -142,7 +142,7 @@ ok
 	l.write(l.inHome("hold"), "")
 	r := l.prepared([]string{"TERM=xterm-256color"}, "work")
 	r.cmd.Stdout, r.cmd.Stderr = nil, nil
-	terminal, err := pty.Start(r.cmd)
+	screen, err := pty.Start(r.cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,16 +154,16 @@ ok
 	reading := make(chan struct{})
 	go func() {
 		defer close(reading)
-		_, _ = io.Copy(&shown, terminal)
+		_, _ = io.Copy(&shown, screen)
 	}()
 	l.awaitFile(l.inHome("up"))
-	if err := terminal.Close(); err != nil {
+	if err := screen.Close(); err != nil {
 		t.Fatal(err)
 	}
 	<-reading
 	l.free()
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	l.commits("T1: One", "T2: Two")
 	l.quiet()
 }
@@ -186,7 +186,7 @@ ok
 	}
 	r.signal(t, syscall.SIGCONT)
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if got := len(l.starts()); got != 2 {
 		t.Errorf("%d agents were started, want 2", got)
 	}
@@ -246,7 +246,7 @@ ok
 		t.Fatal("none of them works")
 	}
 	for _, r := range losers {
-		r.wants(t, exit.Running)
+		r.wants(t, terminal.Running)
 		said := r.stderr.String() // at first it may be one that makes the ledger, and then comes too late itself
 		if !slices.ContainsFunc(all, func(r *running) bool {
 			return strings.Contains(said, fmt.Sprintf("process %d on %s since", r.cmd.Process.Pid, host))
@@ -257,7 +257,7 @@ ok
 	l.run("work").says(t, fmt.Sprintf("process %d on %s", winner.cmd.Process.Pid, host))
 	l.free()
 	l.end(winner)
-	winner.wants(t, exit.OK)
+	winner.wants(t, terminal.OK)
 	if got := len(l.starts()); got != 2 {
 		t.Errorf("%d agents were started, want 2", got)
 	}
@@ -275,7 +275,7 @@ func TestFaultLockOfAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.write(".agents-os/relay/lock", string(text))
-	r := l.work(exit.Running)
+	r := l.work(terminal.Running)
 	for _, want := range []string{"process 4711 on elsewhere", "another machine", "remove the file lock"} {
 		r.says(t, want)
 	}
@@ -287,5 +287,5 @@ func TestFaultLockOfAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.agent(`echo "$RELAY_TASK" > "$RELAY_TASK.txt"; ok`)
-	l.work(exit.OK)
+	l.work(terminal.OK)
 }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 const keysPlan = "version: 2\nid: 20260101-keys\ntitle: Keep them\ntasks:\n  T1:\n    title: One\n    checks: [\"sh look.sh checks\"]\n"
@@ -62,7 +62,7 @@ func TestKeysStayWithRelay(t *testing.T) {
 	}
 	l.begin(r)
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if got, want := l.read(l.inHome("looked")), "agent: looked\nagent: looked\nchecks: looked\nchecks: looked\n"; got != want && got != "checks: looked\nchecks: looked\n"+want {
 		t.Errorf("got %q, want %q\n%s", got, want, r.stderr.String())
 	}

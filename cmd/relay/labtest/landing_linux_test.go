@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // landing has the lab's tasks work in worktrees.
@@ -39,7 +39,7 @@ ok
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Definitions")
 	r := l.run("work")
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	l.landedWhole()
 	if got := strings.Fields(l.git("ls-tree", "-r", "--name-only", landingBranch, "uses/")); len(got) != n {
 		t.Errorf("%d tasks landed, want %d\n%s", len(got), n, r.stderr.String())
@@ -79,7 +79,7 @@ ok`, jobs))
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Changelog")
 	r := l.run("work")
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if got := len(strings.Fields(l.git("show", landingBranch+":CHANGELOG"))); got != n+1 {
 		t.Errorf("%d lines, want %d", got, n+1)
 	}
@@ -144,7 +144,7 @@ ok`)
 	l.write("seed.txt", "not committed\n")
 	before, refs := l.belongings(), l.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/main", "refs/heads/topic*", "refs/stash")
 	l.end(r)
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if after := l.belongings(); after != before {
 		t.Errorf("the checkout is not what it was:\n%s\nbefore:\n%s", after, before)
 	}
@@ -194,7 +194,7 @@ func TestLandingInALargeRepository(t *testing.T) {
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "Many files")
 	r := l.run("work")
-	r.wants(t, exit.OK)
+	r.wants(t, terminal.OK)
 	if said := r.stdout.String() + r.stderr.String(); strings.Contains(said, "lock") || strings.Contains(said, "fatal") {
 		t.Errorf("the user hears of it:\n%s", said)
 	}

@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // rounds is how many random nights TestLandingProperties makes. CI makes 40, .ci/long 1,000, a soak thousands:
@@ -70,7 +70,7 @@ func landingRound(t *testing.T, dice *rand.Rand) bool {
 	}
 	r := l.prepared(nil, "work")
 	u.during(r)
-	if code := r.code(); code != exit.OK && code != exit.Gated {
+	if code := r.code(); code != terminal.OK && code != terminal.Gated {
 		t.Errorf("exit code %d; the last run said\n%s", code, &r.stderr)
 	}
 	l.quiet()

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/mcptest"
+	"relay/cmd/relay/internal/terminal"
 )
 
 const secretPlan = `version: 2
@@ -121,7 +121,7 @@ func secretsStay(t *testing.T, isolation string) {
 	w.cmd.Args = []string{"sh", "-c", `umask 0; exec "$0" work`, w.cmd.Path}
 	w.cmd.Path = "/bin/sh"
 	l.end(l.begin(w))
-	w.wants(t, exit.Gated)
+	w.wants(t, terminal.Gated)
 	told := map[string]string{"work": w.stdout.String() + w.stderr.String()}
 	for _, args := range [][]string{
 		{"status", "--verbose"},

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"relay/attempts"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/text"
 )
 
 // Content is what a branch of the user's has of an epic's integration branch: as it is, or squashed, picked or rebased.
@@ -240,7 +240,7 @@ func (f *Step) checkComplete(ctx context.Context, own, branch string) error {
 	if here, err := f.branch.Repo.Branch(ctx); err == nil && here == f.Name {
 		back = "git reset --keep " + own
 	}
-	return &text.RefusedError{
+	return &attempts.RefusedError{
 		Reason: f.Name + " lacks commits that have landed on it: " + lacking,
 		Hint:   "git update-ref " + f.branch.Ref() + " " + f.Name + ", then relay finish, lands it as it is\n" + back + " has it all again",
 	}

@@ -1,5 +1,13 @@
-// Package finish puts an epic's integration branch onto a branch of the user's: it plans the step, refuses what would
-// overwrite or land something unseen, takes the step, and pushes. How two histories are joined is in package integration.
+// Package finish ends an epic in git: it lands the integration branch on one of the user's branches, and finds the branches and the
+// remains of ended runs.
+//
+// finish.go puts an epic's integration branch onto a branch of the user's: it plans the step, refuses what would overwrite or land
+// something unseen, takes the step, and pushes. How two histories are joined is in package integration.
+//
+// remains.go lists and removes what runs that are over have left behind: slots, branches of tasks, copies of .git. Plans and forks are no
+// runs, and have folders for their slots that are named and held here.
+//
+// taskbranch.go is about the branches that tasks work on: which there are, why one must stay, how one is deleted.
 package finish
 
 import (
@@ -14,15 +22,14 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
-	"relay/orchestrator/git/gitcmd"
+	"relay/epic/plaintext"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Options say what becomes of an epic's integration branch.
 type Options struct {
-	Git     *reanchor.Git // the user's checkout
+	Git     *git.Repo // the user's checkout
 	Epic    *epic.Epic
 	Into    string // branch that shall have the work, without refs/heads/
 	Base    string // commit that the epic began from; "" : it is not known
@@ -46,9 +53,9 @@ type Step struct {
 	Dropped []string // commits that the branch began from or followed, taken off Into since, each with its subject: they stay off
 	Content Content  // what Into has of the branch already
 
-	uncommitted []reanchor.Change // in the user's checkout, where Into is checked out there
-	ledger      bool              // the step changes the ledger of LedgerSync that is checked out
-	offered     string            // commit that is proposed: Tip, or what of it Into has not
+	uncommitted []git.Change // in the user's checkout, where Into is checked out there
+	ledger      bool         // the step changes the ledger of LedgerSync that is checked out
+	offered     string       // commit that is proposed: Tip, or what of it Into has not
 	branch      *integration.Branch
 }
 
@@ -64,7 +71,7 @@ const (
 	Replay        How = "rebase"
 )
 
-// Plan makes the step, and looks for whatever would be in its way. Its error is a [*text.RefusedError] with commands to type if the
+// Plan makes the step, and looks for whatever would be in its way. Its error is a [*attempts.RefusedError] with commands to type if the
 // step cannot be taken.
 func Plan(ctx context.Context, o Options) (*Step, error) {
 	f := &Step{Into: o.Into, branch: integration.NewBranch(o.Git, o.Epic.ID, o.Landing)}
@@ -106,13 +113,13 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 		return err
 	}
 	if own == "" && branch == "" {
-		return &text.RefusedError{
+		return &attempts.RefusedError{
 			Reason: "there is no branch " + f.Name + ": nothing of this epic was made in worktrees",
 			Hint:   "relay work makes it\nwith isolation none the work is on your own branch\nrelay init --adopt relay/EPIC PLAN, if the ledger of an earlier day is gone",
 		}
 	}
 	if !o.Ledger.Begun && f.Into == "" {
-		return cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&text.RefusedError{
+		return cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&attempts.RefusedError{
 			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
 		}))
 	}
@@ -123,7 +130,7 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 		return err
 	}
 	if f.Old == "" {
-		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+		return &attempts.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
 	}
 	if err = f.checkComplete(ctx, own, branch); err == nil && f.Tip == "" {
 		f.Tip, err = f.branch.Tip(ctx)
@@ -135,23 +142,23 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 // that one, and somebody may have it checked out.
 func (f *Step) resolve(ctx context.Context) error {
 	if f.Into == "" {
-		return &text.RefusedError{
+		return &attempts.RefusedError{
 			Reason: "it is not known which branch " + f.Name + " belongs on: HEAD was detached when the epic began",
 			Hint:   "relay finish --into BRANCH names it\ngit branch NAME " + f.Name + " keeps the work under another name",
 		}
 	}
 	if _, err := f.branch.Git(ctx, nil, "check-ref-format", "refs/heads/"+f.Into); err != nil && ctx.Err() == nil {
-		return &text.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
+		return &attempts.RefusedError{Reason: "there is no branch " + f.Into, Hint: "relay finish --into BRANCH names another"}
 	}
 	if target, err := f.branch.Git(ctx, nil, "symbolic-ref", "--quiet", "refs/heads/"+f.Into); err == nil {
 		into, branch := strings.CutPrefix(target, "refs/heads/")
 		if !branch {
-			return &text.RefusedError{Reason: f.Into + " stands for " + target + ", which is not a branch", Hint: "relay finish --into BRANCH names another"}
+			return &attempts.RefusedError{Reason: f.Into + " stands for " + target + ", which is not a branch", Hint: "relay finish --into BRANCH names another"}
 		}
 		f.Into = into
 	}
 	if f.Into == f.Name {
-		return &text.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
+		return &attempts.RefusedError{Reason: f.Into + " is the branch to be landed itself", Hint: "relay finish --into BRANCH names another"}
 	}
 	return ctx.Err()
 }
@@ -164,22 +171,22 @@ func (f *Step) checkTarget(ctx context.Context) error {
 	}
 	f.Here = facts.Branch == f.Into
 	if facts.Unmerged {
-		return &text.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
+		return &attempts.RefusedError{Reason: "a merge, rebase or the like is half done in this checkout", Hint: "git status says how to finish it and how to abort it; then relay finish"}
 	}
 	if f.Here {
-		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c reanchor.Change) bool { return f.united(ctx, c.Path) })
+		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c git.Change) bool { return f.united(ctx, c.Path) })
 		return nil
 	}
-	where, err := gitcmd.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
+	where, err := git.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
 	if err != nil || where == "" {
 		return err
 	}
 	if _, err := os.Lstat(where); err != nil {
-		return &text.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
+		return &attempts.RefusedError{Reason: f.Into + " is checked out in " + where + ", a worktree that is not there any more", Hint: "git worktree prune, then relay finish"}
 	}
-	return &text.RefusedError{
+	return &attempts.RefusedError{
 		Reason: f.Into + " is checked out in " + where + ", another worktree of this repository",
-		Hint:   "git -C " + text.ShellWord(where) + " merge " + tipName(ctx, f),
+		Hint:   "git -C " + plaintext.ShellWord(where) + " merge " + tipName(ctx, f),
 	}
 }
 
@@ -204,8 +211,8 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	}
 	switch {
 	case off:
-		return &text.RefusedError{
-			Reason: fmt.Sprintf("%s has no longer what %s began from or followed (%s), and the work cannot be replayed without it", f.Into, f.Name, text.Listed(f.Dropped)),
+		return &attempts.RefusedError{
+			Reason: fmt.Sprintf("%s has no longer what %s began from or followed (%s), and the work cannot be replayed without it", f.Into, f.Name, plaintext.Listed(f.Dropped)),
 			Hint:   "git merge " + tipName(ctx, f) + " brings it back, if you want that",
 		}
 	case straight, o.Apart:
@@ -213,7 +220,7 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 		return nil
 	}
 	f.How = MergeCommit
-	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, attempts.Clean(o.Epic.Title, 200), o.Epic.ID)
+	message := fmt.Sprintf("Merge branch '%s' into %s\n\n%s\n\nRelay-Epic: %s\n", f.Name, f.Into, plaintext.Capped(o.Epic.Title, 200), o.Epic.ID)
 	f.New, err = f.branch.MergeCommit(ctx, f.Old, f.Tip, message)
 	return conflictHint(ctx, f, err, f.Old)
 }
@@ -230,13 +237,13 @@ func conflictHint(ctx context.Context, f *Step, err error, base string) error {
 		end = "git cherry-pick --continue"
 	}
 	if !f.Here {
-		begin = "git switch " + text.ShellWord(f.Into) + " && " + begin
+		begin = "git switch " + plaintext.ShellWord(f.Into) + " && " + begin
 	}
-	where := text.Listed(c.Files)
+	where := plaintext.Listed(c.Files)
 	if where == "" {
-		return &text.RefusedError{Reason: f.Into + " and " + f.Name + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
+		return &attempts.RefusedError{Reason: f.Into + " and " + f.Name + " have no commit in common", Hint: begin + " --allow-unrelated-histories, if that is what you want"}
 	}
-	return &text.RefusedError{
+	return &attempts.RefusedError{
 		Reason: fmt.Sprintf("%s has changed since, and conflicts with %s in %s", f.Into, f.Name, where),
 		Hint:   begin + ", resolve the conflicts, " + end + "; nothing has been changed yet",
 	}

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"relay/attempts"
 	"relay/epic"
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 func (l *lab) plan(into string, mode integration.Mode) (*Step, error) {
 	l.Helper()
-	repo, err := reanchor.OpenGit(l.Context(), l.Root)
+	repo, err := git.Open(l.Context(), l.Root)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestFinishUnitesLedgers(t *testing.T) {
 				before := l.Sh("git status --porcelain --ignored; cat .ledgersync/*")
 				f, err := l.plan("main", integration.Merge)
 				if c.refused != "" {
-					if refused, ok := errors.AsType[*text.RefusedError](err); !ok || refused.Reason != c.refused {
+					if refused, ok := errors.AsType[*attempts.RefusedError](err); !ok || refused.Reason != c.refused {
 						t.Errorf("got %v, want %s", err, c.refused)
 					}
 					if after := l.Sh("git status --porcelain --ignored; cat .ledgersync/*"); after != before {
@@ -192,7 +192,7 @@ func TestFinishKeepsDiscussions(t *testing.T) {
 			l.Sh("git add -f " + file + "; git commit -q --allow-empty -m More; git update-ref refs/relay-tip/20260101-lab HEAD; git switch -q main")
 			l.Write(file, topic+"by: a user\n")
 			if _, err := l.plan("main", integration.Merge); c.refused != "" {
-				if refused, ok := errors.AsType[*text.RefusedError](err); !ok || refused.Reason != c.refused {
+				if refused, ok := errors.AsType[*attempts.RefusedError](err); !ok || refused.Reason != c.refused {
 					t.Errorf("got %v, want %s", err, c.refused)
 				}
 			} else {
@@ -295,7 +295,7 @@ func TestFinishRefuses(t *testing.T) {
 			l.Sh(c.before)
 			before := l.state()
 			_, err := l.plan(c.into, integration.Merge)
-			var refused *text.RefusedError
+			var refused *attempts.RefusedError
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v, want a refusal", err)
 			}
@@ -316,7 +316,7 @@ func TestFinishAfterWhatItSaidToType(t *testing.T) {
 	l := &lab{repotest.NewLanded(t)}
 	l.Sh("git switch -q -c other; git worktree add -q ../beside main")
 	_, err := l.plan("main", integration.Merge)
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	if !errors.As(err, &refused) {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestFinishOfABranchThatWasTakenBack(t *testing.T) {
 					back = "git reset --keep " + own
 				}
 				_, err := l.plan("main", integration.Merge)
-				var refused *text.RefusedError
+				var refused *attempts.RefusedError
 				if !errors.As(err, &refused) {
 					t.Fatalf("got %v", err)
 				}
@@ -463,8 +463,8 @@ func TestFinishDoesNotTakeBackWhatWasCommittedMeanwhile(t *testing.T) {
 		}
 		l.Sh(`git update-ref refs/heads/main $(git commit-tree -p main -m Later 'main^{tree}')`)
 		before := l.state()
-		var refused *text.RefusedError
-		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "main was moved by another process just now", Hint: "type relay finish again"}) {
+		var refused *attempts.RefusedError
+		if err := f.Land(t.Context(), free); !errors.As(err, &refused) || *refused != (attempts.RefusedError{Reason: "main was moved by another process just now", Hint: "type relay finish again"}) {
 			t.Errorf("got %v", err)
 		}
 		if l.state() != before {

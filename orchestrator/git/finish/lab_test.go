@@ -3,7 +3,7 @@ package finish
 import (
 	"testing"
 
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 // lab is a repository in which an epic's integration branch is put onto a branch of the user's.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/attempts"
+	"relay/epic/plaintext"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor/git"
 )
 
 // Land carries the step out. A branch that is checked out is moved together with its files, any other one by itself,
@@ -20,7 +20,7 @@ func (f *Step) Land(ctx context.Context, free func() error) error {
 	if f.How == NothingToLand {
 		return nil
 	}
-	release, err := gitcmd.LockRepository(ctx, f.branch.Repo)
+	release, err := git.LockRepository(ctx, f.branch.Repo)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,9 @@ func (f *Step) Land(ctx context.Context, free func() error) error {
 }
 
 func land(ctx context.Context, f *Step) error {
-	call := gitcmd.Writing("update-ref", "-m", reflog(f), "refs/heads/"+f.Into, f.New, f.Old)
+	call := git.Writing("update-ref", "-m", reflog(f), "refs/heads/"+f.Into, f.New, f.Old)
 	if f.Here {
-		call = gitcmd.Writing("merge", "--quiet", "--ff-only", "--no-squash", "--no-verify-signatures", "--no-autostash", "--no-stat", f.New)
+		call = git.Writing("merge", "--quiet", "--ff-only", "--no-squash", "--no-verify-signatures", "--no-autostash", "--no-stat", f.New)
 		call.Env = append(call.Env, "GIT_REFLOG_ACTION="+reflog(f),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=branch."+f.Into+".mergeOptions", "GIT_CONFIG_VALUE_0=") // a user's are for merges of theirs
 	}
@@ -48,17 +48,17 @@ func land(ctx context.Context, f *Step) error {
 		return verify(ctx, f)
 	}
 	if at, asking := f.branch.Repo.Ref(ctx, "refs/heads/"+f.Into); asking == nil && at != f.Old {
-		return &text.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
+		return &attempts.RefusedError{Reason: f.Into + " was moved by another process just now", Hint: "type relay finish again"}
 	}
 	return fmt.Errorf("put %s at %.12s: %w", f.Into, f.New, err)
 }
 
 // records keeps out of the checkout what the ledger of LedgerSync has beyond its commit, while git changes that ledger.
-func records(f *Step) *recordfiles.Apart {
+func records(f *Step) *worktree.RecordsApart {
 	if !f.ledger {
 		return nil
 	}
-	return &recordfiles.Apart{Repo: f.branch.Repo, All: true}
+	return &worktree.RecordsApart{Repo: f.branch.Repo, All: true}
 }
 
 // verify fails unless Into is where it was put, or has gone on from there since.
@@ -83,7 +83,7 @@ func (f *Step) Undo() string {
 	if f.Here {
 		return "git reset --keep " + f.Old
 	}
-	return "git branch -f " + text.ShellWord(f.Into) + " " + f.Old
+	return "git branch -f " + plaintext.ShellWord(f.Into) + " " + f.Old
 }
 
 // Remote is where a branch is pushed to.
@@ -117,7 +117,7 @@ func (f *Step) Remote(ctx context.Context) (Remote, error) {
 		r.Name = names[0]
 	}
 	if r.Name == "" {
-		return r, &text.RefusedError{Reason: "there is no remote that " + f.Into + " belongs to", Hint: remoteHint(f.Into, names)}
+		return r, &attempts.RefusedError{Reason: "there is no remote that " + f.Into + " belongs to", Hint: remoteHint(f.Into, names)}
 	}
 	if branch, ok := strings.CutPrefix(setting("branch."+f.Into+".merge"), "refs/heads/"); ok && upstream == r.Name {
 		r.Branch = branch
@@ -134,25 +134,25 @@ func remoteHint(into string, remotes []string) string {
 	if len(remotes) == 0 {
 		return "git remote add origin URL, then relay finish --pr"
 	}
-	return "git config branch." + text.ShellWord(into) + ".remote " + text.ShellWord(remotes[0]) +
-		", or another of " + text.Listed(remotes) + "; then relay finish --pr"
+	return "git config branch." + plaintext.ShellWord(into) + ".remote " + plaintext.ShellWord(remotes[0]) +
+		", or another of " + plaintext.Listed(remotes) + "; then relay finish --pr"
 }
 
 // Push puts the integration branch onto a remote, under its own name, and nothing else, whatever git is set to push
 // besides. The repository's hooks run: one of them uploads large files.
 func (f *Step) Push(ctx context.Context, remote string) error {
-	call := reanchor.Call{Hooks: true, Writes: true, Args: []string{
+	call := git.Call{Hooks: true, Writes: true, Args: []string{
 		"-c", "remote." + remote + ".mirror=false", "push", "--quiet", "--no-follow-tags",
 		"--recurse-submodules=no", "--end-of-options", remote, refspec(f),
 	}}
 	_, err := f.branch.Repo.Run(ctx, call)
-	var gitErr *reanchor.GitError
+	var gitErr *git.Error
 	if !errors.As(err, &gitErr) || ctx.Err() != nil {
 		return err
 	}
-	why := &text.RefusedError{Reason: "git push: " + refusal(gitErr), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
+	why := &attempts.RefusedError{Reason: "git push: " + refusal(gitErr), Hint: "what git asks for can be answered when you type it: " + f.PushCommand(remote)}
 	if strings.Contains(gitErr.Stderr, "(fetch first)") || strings.Contains(gitErr.Stderr, "(non-fast-forward)") {
-		at := text.ShellWord(remote)
+		at := plaintext.ShellWord(remote)
 		why.Reason = f.Name + " has other commits at " + remote + ": " + why.Reason
 		why.Hint = "git push --force " + at + " " + refspec(f) + " replaces them"
 		if f.offered == f.Tip {
@@ -163,10 +163,10 @@ func (f *Step) Push(ctx context.Context, remote string) error {
 }
 
 // refusal returns why a push was refused, in the words of hooks, of the host, and of git.
-func refusal(gitErr *reanchor.GitError) string {
+func refusal(gitErr *git.Error) string {
 	var why []string
 	for row := range strings.Lines(gitErr.Stderr) {
-		row = text.Line(row, 200)
+		row = plaintext.Fit(row, 200)
 		if row != "" && !strings.HasPrefix(row, "To ") && !strings.HasPrefix(row, "hint: ") && !strings.HasPrefix(row, "error: failed to push some refs to ") {
 			why = append(why, row)
 		}
@@ -181,5 +181,5 @@ func refspec(f *Step) string { return f.offered + ":refs/heads/" + f.Name }
 
 // PushCommand returns the command that does what Push does, as a person types it.
 func (f *Step) PushCommand(remote string) string {
-	return "git push " + text.ShellWord(remote) + " " + refspec(f)
+	return "git push " + plaintext.ShellWord(remote) + " " + refspec(f)
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/git/userfiles"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/attempts"
+	"relay/epic/plaintext"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor/git"
 )
 
 // checkOverwrites refuses to overwrite what the user has not committed: changes of files that the step changes too, and files that
@@ -19,7 +19,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 		return nil
 	}
 	added, folders, tops, changed := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	err := f.branch.Repo.EachName(ctx, f.Old, f.New, func(c reanchor.Change) error {
+	err := f.branch.Repo.EachName(ctx, f.Old, f.New, func(c git.Change) error {
 		changed[c.Path], changed[c.From] = true, true
 		if !slices.Contains([]string{"A", "R", "C"}, c.Code) {
 			return nil
@@ -32,7 +32,7 @@ func (f *Step) checkOverwrites(ctx context.Context) error {
 		tops[top] = true
 		return nil
 	})
-	f.ledger = changed[recordfiles.Ledger]
+	f.ledger = changed[worktree.LedgerFile]
 	if err == nil {
 		err = f.checkUncommitted(ctx, changed, added, folders)
 	}
@@ -63,13 +63,13 @@ func (f *Step) checkUntracked(ctx context.Context, added, folders, tops map[stri
 	if len(blocking) == 0 {
 		return nil
 	}
-	return &text.RefusedError{Reason: "untracked files of yours would be overwritten: " + text.Listed(blocking), Hint: "move them away, then relay finish"}
+	return &attempts.RefusedError{Reason: "untracked files of yours would be overwritten: " + plaintext.Listed(blocking), Hint: "move them away, then relay finish"}
 }
 
 // united reports whether a file is a ledger of LedgerSync that gets the lines of the branch, or what relay has put beside it.
 // Discussions are not put together.
 func (f *Step) united(ctx context.Context, p string) bool {
-	return !recordfiles.IsDiscussion(p) && recordfiles.Only(ctx, f.branch.Repo, f.Old, p)
+	return !worktree.IsDiscussion(p) && worktree.OnlyRecords(ctx, f.branch.Repo, f.Old, p)
 }
 
 // checkUncommitted refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
@@ -86,8 +86,8 @@ func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map
 	if len(blocking) == 0 {
 		return nil
 	}
-	hint := userfiles.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
-	return &text.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + text.Listed(blocking), Hint: hint}
+	hint := worktree.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
+	return &attempts.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + plaintext.Listed(blocking), Hint: hint}
 }
 
 // maxTops bounds the folders git is asked about by name.

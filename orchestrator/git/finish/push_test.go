@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"relay/attempts"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/text"
+	"relay/reanchor/git/repotest"
 )
 
 func TestRemoteOfABranch(t *testing.T) {
@@ -41,8 +41,8 @@ func TestRemoteOfABranch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *text.RefusedError
-		if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (text.RefusedError{Reason: "there is no remote that main belongs to", Hint: hint}) {
+		var refused *attempts.RefusedError
+		if _, err := f.Remote(t.Context()); !errors.As(err, &refused) || *refused != (attempts.RefusedError{Reason: "there is no remote that main belongs to", Hint: hint}) {
 			t.Errorf("%s: %v", set, err)
 		}
 	}
@@ -74,7 +74,7 @@ func TestPushTakesTheIntegrationBranchOnly(t *testing.T) {
 		t.Error("the hook did not run, which uploads large files")
 	}
 	l.Sh(`git push -q -f origin $(git commit-tree -p main -m Foreign 'main^{tree}'):refs/heads/` + repotest.Landed)
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	err = f.Push(t.Context(), "origin")
 	if !errors.As(err, &refused) {
 		t.Fatalf("over somebody else's commits: %v", err)
@@ -101,7 +101,7 @@ func TestPushSaysWhyItWasRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *text.RefusedError
+		var refused *attempts.RefusedError
 		if err := f.Push(t.Context(), "origin"); !errors.As(err, &refused) {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 // What a user has told git about merges and pushes of theirs changes neither what relay finish does nor what it says.

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
-	"relay/reanchor"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor/git"
 )
 
 // withAdditions returns the tree of a merge that failed with the lines of both sides, the tip's first, when all that is in conflict is that
@@ -17,13 +16,13 @@ import (
 // merged is what git merge-tree said of the merge.
 func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tree string, err error) {
 	_, files, words := mergeParts(merged)
-	ledger := len(files) == 1 && files[0] == recordfiles.Ledger
+	ledger := len(files) == 1 && files[0] == worktree.LedgerFile
 	other := func(message string) bool { return !strings.HasPrefix(message, "CONFLICT (content): ") }
 	if !ledger && (!b.Additions || len(files) == 0 || len(files) > conflictShown || slices.ContainsFunc(words, other)) {
 		return "", nil
 	}
 	merged, err = mergeTree(ctx, b, "diff3", tip, head) // which tells an addition from a change
-	if reanchor.ExitCode(err) != 1 {
+	if git.ExitCode(err) != 1 {
 		return "", err
 	}
 	tree, files, _ = mergeParts(merged)
@@ -33,7 +32,7 @@ func withAdditions(ctx context.Context, b *Branch, merged, tip, head string) (tr
 			return "", nil
 		}
 		if ledger {
-			text = string(recordfiles.Once([]byte(text)))
+			text = string(worktree.RecordsOnce([]byte(text)))
 		}
 		blob, err := b.Git(ctx, strings.NewReader(text), "hash-object", "-w", "-t", "blob", "--stdin")
 		if err != nil {
@@ -114,8 +113,8 @@ func withFile(ctx context.Context, b *Branch, tree, file, blob string) (string, 
 			return "", err
 		}
 	}
-	call := gitcmd.Writing("ls-tree", "-z", tree)
-	call.Limit = gitcmd.MaxPrinted
+	call := git.Writing("ls-tree", "-z", tree)
+	call.Limit = git.MaxPrinted
 	out, err := b.Repo.Run(ctx, call)
 	if err != nil {
 		return "", err

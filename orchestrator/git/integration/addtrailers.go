@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor/git"
 )
 
 // mostCommits bounds how many commits of one attempt relay rewrites.
@@ -90,7 +90,7 @@ func attemptCommits(ctx context.Context, b *Branch, base, head string, began tim
 func foreignTip(ctx context.Context, b *Branch, name string) (string, error) {
 	if name == "HEAD" {
 		branch, err := b.Repo.Branch(ctx)
-		if err != nil || branch == "" || strings.HasPrefix(branch, gitcmd.TaskBranches) {
+		if err != nil || branch == "" || strings.HasPrefix(branch, git.TaskBranches) {
 			return "", err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 func TestStampKeepsWhatItDoesNotAdd(t *testing.T) {

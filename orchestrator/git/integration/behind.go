@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Behind says which commits of the branch that the epic began from an integration branch lacks.
@@ -35,10 +35,10 @@ func FindBehind(ctx context.Context, b *Branch, tip, from string) (Behind, error
 
 // Text names the commits: "2 commits of main".
 func (l Behind) Text() string {
-	return fmt.Sprintf("%s of %s", text.Count(l.Commits, "commit"), l.From)
+	return fmt.Sprintf("%s of %s", plaintext.Count(l.Commits, "commit"), l.From)
 }
 
 // ByHand says what to type to merge the commits into the integration branch of that name.
 func (l Behind) ByHand(name string) string {
-	return fmt.Sprintf("to merge them, type: git switch %s && git merge %s", name, text.ShellWord(l.From))
+	return fmt.Sprintf("to merge them, type: git switch %s && git merge %s", name, plaintext.ShellWord(l.From))
 }

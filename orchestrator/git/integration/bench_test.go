@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"relay/orchestrator/git/slot"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // rig is a repository, slots and an integration branch in it, and a checkout in which bare git merges.
@@ -38,7 +38,7 @@ func (r *rig) git(dir string, args ...string) string {
 }
 
 func (r *rig) run(dir string, args ...string) (string, error) {
-	out, err := reanchor.Run(r.b.Context(), reanchor.Call{Dir: dir, Args: args, Writes: true})
+	out, err := git.Run(r.b.Context(), git.Call{Dir: dir, Args: args, Writes: true})
 	return string(out[:max(0, len(out)-1)]), err
 }
 
@@ -61,7 +61,7 @@ func newRig(b *testing.B, files int) *rig {
 	r.git(r.root, "add", "-A")
 	r.git(r.root, "commit", "-q", "-m", "Begin")
 	r.base = r.git(r.root, "rev-parse", "HEAD")
-	repo, err := reanchor.OpenGit(b.Context(), r.root)
+	repo, err := git.Open(b.Context(), r.root)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (r *rig) ours(name string) (site, land time.Duration) {
 }
 
 // land brings what a slot has made into the repository, and then onto the integration branch.
-func (r *rig) land(repo *reanchor.Git, branch string) error {
+func (r *rig) land(repo *git.Repo, branch string) error {
 	ctx := r.b.Context()
 	head, err := repo.Head(ctx)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *rig) together(do func(job int) error) time.Duration {
 func (r *rig) oursTogether(name string) (site, land time.Duration) {
 	first := r.n + 1
 	r.n += jobs
-	repos := make([]*reanchor.Git, jobs)
+	repos := make([]*git.Repo, jobs)
 	branch := func(job int) string { return fmt.Sprintf("relay-tasks/lab/T%d", first+job) }
 	site = r.together(func(job int) (err error) {
 		repos[job], err = r.pool.Acquire(r.b.Context(), fmt.Sprintf("%s-%d", name, job), r.base, branch(job))

@@ -25,9 +25,8 @@ import (
 	"io"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/attempts"
+	"relay/reanchor/git"
 )
 
 // errMoved means that somebody else moved the integration branch: ask for the tip again.
@@ -39,8 +38,8 @@ var errMoved = errors.New("the integration branch was moved")
 // Where it stands is kept in a ref of its own (refs/relay-tip/EPIC). The branch people look at (relay/EPIC) follows
 // whenever it is checked out nowhere.
 type Branch struct {
-	Repo      *reanchor.Git // of the user's repository
-	Additions bool          // lines that both sides of a merge have added at one place are kept: checks follow
+	Repo      *git.Repo // of the user's repository
+	Additions bool      // lines that both sides of a merge have added at one place are kept: checks follow
 	epic      string
 	mode      Mode
 	sign      signer
@@ -48,7 +47,7 @@ type Branch struct {
 
 // NewBranch returns the integration branch of an epic; mode says how work is put onto it; "" is
 // [Merge].
-func NewBranch(repo *reanchor.Git, epicID string, mode Mode) *Branch {
+func NewBranch(repo *git.Repo, epicID string, mode Mode) *Branch {
 	return &Branch{Repo: repo, epic: epicID, mode: cmp.Or(mode, Merge)}
 }
 
@@ -60,7 +59,7 @@ func (b *Branch) BranchRef() string { return "refs/heads/relay/" + b.epic }
 
 // Git runs a command in the user's repository and returns what it prints, without the newline at its end.
 func (b *Branch) Git(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
-	call := gitcmd.Writing(args...)
+	call := git.Writing(args...)
 	call.Stdin = stdin
 	out, err := b.Repo.Run(ctx, call)
 	return strings.TrimSuffix(string(out), "\n"), err
@@ -79,11 +78,11 @@ func create(ctx context.Context, b *Branch, head string) (tip string, err error)
 		return tip, nil
 	}
 	if taken, refErr := b.Repo.Ref(ctx, "refs/heads/relay"); refErr == nil && taken != "" {
-		return "", &text.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + b.epic, Hint: "git branch -m relay another-name, then relay work"}
+		return "", &attempts.RefusedError{Reason: "there is a branch named relay, so git cannot make one named relay/" + b.epic, Hint: "git branch -m relay another-name, then relay work"}
 	}
 	below, listErr := b.Git(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:short)", b.BranchRef()+"/")
 	if listErr == nil && below != "" {
-		return "", &text.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + b.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
+		return "", &attempts.RefusedError{Reason: "there is a branch named " + below + ", so git cannot make one named relay/" + b.epic, Hint: "git branch -m " + below + " another-name, then relay work"}
 	}
 	return "", err
 }
@@ -97,7 +96,7 @@ func (b *Branch) Position(ctx context.Context) (tip, branch string, err error) {
 }
 
 // Tip returns the commit the branch ends in, "" when it has not begun: what a user has committed on the branch is part
-// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*text.RefusedError] says that the two have
+// of it, and a branch that is behind, or gone, is not. Nothing is written. A [*attempts.RefusedError] says that the two have
 // diverged.
 func (b *Branch) Tip(ctx context.Context) (string, error) {
 	tip, branch, err := b.Position(ctx)
@@ -112,7 +111,7 @@ func (b *Branch) Tip(ctx context.Context) (string, error) {
 			return ends[0], err
 		}
 	}
-	return "", &text.RefusedError{
+	return "", &attempts.RefusedError{
 		Reason: "the branch relay/" + b.epic + " has commits of its own and lacks some that landed",
 		Hint:   "git branch -m relay/" + b.epic + " mine-" + b.epic + ", then relay work: the branch is made again with all that landed",
 	}
@@ -156,7 +155,7 @@ func advance(ctx context.Context, b *Branch, from, to string) error {
 
 // held reports whether a worktree has the branch checked out, the user's checkout among them, or git cannot say.
 func held(ctx context.Context, b *Branch) bool {
-	at, err := gitcmd.CheckedOut(ctx, b.Repo, b.BranchRef())
+	at, err := git.CheckedOut(ctx, b.Repo, b.BranchRef())
 	return err != nil || at != ""
 }
 
@@ -188,7 +187,7 @@ func moveRefs(ctx context.Context, b *Branch, moves ...move) error {
 		for i := range moves {
 			refs[i] = moves[i].ref
 		}
-		if unlocking := gitcmd.Unlatch(b.Repo, refs...); unlocking != nil {
+		if unlocking := git.Unlatch(b.Repo, refs...); unlocking != nil {
 			return errors.Join(err, unlocking)
 		}
 	}
@@ -231,7 +230,7 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 // Contains reports whether commit is part of head's history.
 func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
 	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
-	if reanchor.ExitCode(err) == 1 {
+	if git.ExitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/text"
+	"relay/attempts"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 // refs shows where the branch is: relay's ref and the branch, by the titles of their commits.
@@ -43,7 +43,7 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 			if after := l.refs(); after != before {
 				t.Errorf("a look at it moved %s to %s", before, after)
 			}
-			var refused *text.RefusedError
+			var refused *attempts.RefusedError
 			if errors.As(err, &refused) != (c.refused != "") || err != nil && refused == nil || refused != nil && !strings.HasPrefix(refused.Hint, c.refused) {
 				t.Fatalf("error %v, want %q", err, c.refused)
 			}
@@ -110,8 +110,8 @@ func TestTrunkBegins(t *testing.T) {
 			base := l.Git("rev-parse", "HEAD")
 			l.Sh(history + c.given)
 			_, err := create(t.Context(), NewBranch(l.Open(), "lab", Merge), base)
-			var refused *text.RefusedError
-			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (text.RefusedError{Reason: c.why, Hint: c.hint}) {
+			var refused *attempts.RefusedError
+			if errors.As(err, &refused) != (c.hint != "") || err != nil && refused == nil || refused != nil && *refused != (attempts.RefusedError{Reason: c.why, Hint: c.hint}) {
 				t.Errorf("error %v", err)
 			}
 			if got := l.refs(); got != c.refs {

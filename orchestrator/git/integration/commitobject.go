@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // commitObject is a commit as git stores it, byte for byte: what is not asked to change does not.
@@ -88,8 +87,8 @@ func (c commitObject) by(committer string) commitObject {
 }
 
 // hashCommit writes a commit into a repository and returns its name. No ref leads to it yet.
-func hashCommit(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
-	call := gitcmd.Writing("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+func hashCommit(ctx context.Context, repo *git.Repo, c commitObject) (string, error) {
+	call := git.Writing("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
 	call.Stdin = strings.NewReader(strings.Join(c.header, "\n") + "\n\n" + c.message)
 	name, err := repo.Run(ctx, call)
 	return strings.TrimSpace(string(name)), err
@@ -113,15 +112,15 @@ func (b *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, err
 		return nil, &UnfitError{fmt.Sprintf("the work has more than %d commits", mostCommits)}
 	}
 	found, err := readCommits(ctx, b.Repo, names...)
-	if errors.Is(err, reanchor.ErrTooMuch) {
+	if errors.Is(err, git.ErrTooMuch) {
 		return nil, &UnfitError{"the messages of the work's commits are too long to be read"}
 	}
 	return found, err
 }
 
 // readCommits reads commits in one process. It returns an [*UnfitError] for one that is damaged.
-func readCommits(ctx context.Context, repo *reanchor.Git, names ...string) ([]NamedCommit, error) {
-	call := gitcmd.Writing("cat-file", "--batch", "--buffer")
+func readCommits(ctx context.Context, repo *git.Repo, names ...string) ([]NamedCommit, error) {
+	call := git.Writing("cat-file", "--batch", "--buffer")
 	call.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
 	out, err := repo.Run(ctx, call)
 	if err != nil {
@@ -144,8 +143,8 @@ func readCommits(ctx context.Context, repo *reanchor.Git, names ...string) ([]Na
 }
 
 // committer returns who lands work, and when, as a commit has it.
-func committer(ctx context.Context, repo *reanchor.Git) (string, error) {
-	who, err := repo.Run(ctx, gitcmd.Writing(append(gitcmd.Identity(ctx, repo), "var", "GIT_COMMITTER_IDENT")...))
+func committer(ctx context.Context, repo *git.Repo) (string, error) {
+	who, err := repo.Run(ctx, git.Writing(append(git.Identity(ctx, repo), "var", "GIT_COMMITTER_IDENT")...))
 	return strings.TrimSpace(string(who)), err
 }
 

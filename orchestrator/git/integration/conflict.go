@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // ConflictError reports that two changes do not go together.
@@ -24,7 +23,7 @@ func (e *ConflictError) Error() string {
 	if len(e.Files) == 0 {
 		return e.Text
 	}
-	return "merge conflict in " + text.Listed(e.Files)
+	return "merge conflict in " + plaintext.Listed(e.Files)
 }
 
 const (
@@ -92,7 +91,7 @@ func messages(rest string) (found []string) {
 
 // fileIn returns a file of a tree, "" when it cannot be had or is too large.
 func fileIn(ctx context.Context, b *Branch, tree, path string) string {
-	call := gitcmd.Writing("cat-file", "blob", tree+":"+path)
+	call := git.Writing("cat-file", "blob", tree+":"+path)
 	call.Limit = conflictFile
 	out, err := b.Repo.Run(ctx, call)
 	if err != nil || bytes.IndexByte(out, 0) >= 0 {
@@ -137,7 +136,7 @@ func marked(line, sign string) bool {
 	return len(line)-len(label) >= 7 && strings.HasPrefix(label, " ")
 }
 
-func cleaned(text string) string { return attempts.Clean(text, conflictText) }
+func cleaned(text string) string { return plaintext.Capped(text, conflictText) }
 
 // show marks lines from first to last, as far as there are any.
 func show(shown []bool, first, last int) {

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
+	"relay/attempts"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // LedgerView is what a ledger knows of an epic's integration branch. The branch is named by the epic's id and outlives ledgers:
@@ -36,7 +37,7 @@ func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) e
 		return err // see RestoreRef
 	}
 	tip, err := b.Tip(ctx)
-	if errors.As(err, new(*text.RefusedError)) {
+	if errors.As(err, new(*attempts.RefusedError)) {
 		return nil // the run reports that when it begins
 	}
 	if err != nil {
@@ -54,7 +55,7 @@ func refuseForeign(ctx context.Context, b *Branch, tip, head string, c LedgerVie
 		return err
 	}
 	name := "relay/" + b.epic
-	return &text.RefusedError{
+	return &attempts.RefusedError{
 		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has created it again, or somebody has moved it",
 		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
 	}
@@ -63,7 +64,7 @@ func refuseForeign(ctx context.Context, b *Branch, tip, head string, c LedgerVie
 // RenameAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
 // the ledger is put away, and another epic of that id shall not begin from its work.
 func (b *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	if err := b.RefuseForeign(ctx, head, c); errors.As(err, &refused) {
 		return false, nil
 	} else if err != nil {
@@ -91,9 +92,9 @@ func foreignError(b *Branch, found foreignWork) error {
 	}
 	name, of := "relay/"+b.epic, ""
 	if len(found.tasks) > 0 {
-		of = " (" + text.Listed(found.tasks) + ")"
+		of = " (" + plaintext.Listed(found.tasks) + ")"
 	}
-	return &text.RefusedError{
+	return &attempts.RefusedError{
 		Reason: fmt.Sprintf("the branch %s has commits that this epic's ledger here knows nothing of: %d%s; another checkout made them, or a ledger that is gone", name, found.commits, of),
 		Hint:   "relay finish where they were made, or git merge " + name + " here, keeps them\nrelay init --adopt " + name + " PLAN counts their tasks as completed here\ngit branch -m " + name + " " + name + "-old sets them aside\ngit branch -D " + name + " drops them\nthen type relay work",
 	}
@@ -187,7 +188,7 @@ func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (str
 	for _, landed := range append([]string{newest}, h.ledger.Landed...) {
 		for _, at := range []string{tip, head} {
 			held, err := h.branch.Contains(ctx, at, landed)
-			if held || gitcmd.Unasked(err) != nil {
+			if held || git.Unasked(err) != nil {
 				return "", err
 			}
 		}

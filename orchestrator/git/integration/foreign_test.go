@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
-	"relay/orchestrator/text"
+	"relay/attempts"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 // What stands on an epic's integration branch is a ledger's own, a person's, or another ledger's, which is neither begun
@@ -89,7 +89,7 @@ Relay-Run: other"
 				}
 			}
 			err := branch.RefuseForeign(t.Context(), at(c.head), c.claim)
-			var refused *text.RefusedError
+			var refused *attempts.RefusedError
 			if errors.As(err, &refused) && c.refused == empty && refused.Hint != anew {
 				t.Errorf("the hint is %q, want %q", refused.Hint, anew)
 			}
@@ -119,7 +119,7 @@ Relay-Run: other"
 // reasonOf is why something is refused, "" when it is not.
 func reasonOf(t *testing.T, err error) string {
 	t.Helper()
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	if err != nil && !errors.As(err, &refused) {
 		t.Fatal(err)
 	}

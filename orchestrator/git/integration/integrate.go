@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // MergeInput is what a task brings to the branch.
@@ -70,7 +70,7 @@ func (b *Branch) CloseBatch(ctx context.Context, tip, chain, message string) (st
 // forkOf returns the commit at which two histories part; with several it is one of them.
 func forkOf(ctx context.Context, b *Branch, tip, head string) (string, error) {
 	fork, err := b.Git(ctx, nil, "merge-base", tip, head)
-	if reanchor.ExitCode(err) == 1 {
+	if git.ExitCode(err) == 1 {
 		return "", &ConflictError{Text: "the work has no commit in common with the integration branch"}
 	}
 	return fork, err
@@ -84,7 +84,7 @@ func forkOf(ctx context.Context, b *Branch, tip, head string) (string, error) {
 // here anyway. Nothing is checked out, so filters run only where merge.renormalize asks for them.
 func (b *Branch) MergeTrees(ctx context.Context, tip, head string) (tree string, err error) {
 	out, err := mergeTree(ctx, b, "merge", tip, head)
-	if reanchor.ExitCode(err) == 1 {
+	if git.ExitCode(err) == 1 {
 		if tree, err = withAdditions(ctx, b, out, tip, head); err == nil && tree == "" {
 			err = conflictError(ctx, b, out, tip, head)
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 // landed shows what is on top of a commit along first parents: title, number of parents, files changed.

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // signWall is how long git may take for a signature. A key that waits for a person takes longer.
@@ -30,7 +29,7 @@ func (b *Branch) Sign() *Branch {
 }
 
 // sign makes a commit with a signature. It returns "" for one that is to be made without.
-func (s *signer) sign(ctx context.Context, repo *reanchor.Git, c commitObject) (string, error) {
+func (s *signer) sign(ctx context.Context, repo *git.Repo, c commitObject) (string, error) {
 	if s.waits {
 		s.failure = (&waitError{}).Error()
 		return "", nil
@@ -48,20 +47,20 @@ func (s *signer) sign(ctx context.Context, repo *reanchor.Git, c commitObject) (
 }
 
 // TrySignature fails when git cannot sign a commit here by itself. Nothing of it stays in the repository.
-func TrySignature(ctx context.Context, repo *reanchor.Git) (err error) {
+func TrySignature(ctx context.Context, repo *git.Repo) (err error) {
 	dir, err := os.MkdirTemp("", "relay-sign-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	apart := "GIT_OBJECT_DIRECTORY=" + dir
-	call := gitcmd.Writing("mktree")
+	call := git.Writing("mktree")
 	call.Env = append(call.Env, apart)
 	tree, err := repo.Run(ctx, call)
 	if err != nil {
 		return err
 	}
-	args := append(gitcmd.Identity(ctx, repo), "commit-tree", "-S", strings.TrimSpace(string(tree)))
+	args := append(git.Identity(ctx, repo), "commit-tree", "-S", strings.TrimSpace(string(tree)))
 	_, err = runSigning(ctx, repo, signing(args, "Trial\n", apart))
 	return err
 }
@@ -74,8 +73,8 @@ func (b *Branch) Unsigned() string {
 }
 
 // signing returns a call of git that signs and cannot ask anything.
-func signing(args []string, message string, env ...string) reanchor.Call {
-	call := gitcmd.Writing(args...)
+func signing(args []string, message string, env ...string) git.Call {
+	call := git.Writing(args...)
 	call.Stdin = strings.NewReader(message)
 	call.Hooks = true // a session without a terminal; making a commit object runs no hook
 	call.Own = true   // the program that signs finds its keys by GNUPGHOME, SSH_AUTH_SOCK and the like; no filter runs
@@ -84,7 +83,7 @@ func signing(args []string, message string, env ...string) reanchor.Call {
 }
 
 // runSigning runs it, with a limit of time. Its error is in the words of the program that signs.
-func runSigning(ctx context.Context, repo *reanchor.Git, call reanchor.Call) (string, error) {
+func runSigning(ctx context.Context, repo *git.Repo, call git.Call) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, signWall, &waitError{})
 	defer cancel()
 	out, err := repo.Run(ctx, call)
@@ -112,13 +111,13 @@ func (*waitError) Error() string {
 
 // inWords returns the error of a signature with the words of the program that signs.
 func inWords(err error) error {
-	var gitErr *reanchor.GitError
+	var gitErr *git.Error
 	if !errors.As(err, &gitErr) {
 		return err
 	}
 	var said []string
 	for line := range strings.Lines(gitErr.Stderr) {
-		line = text.Line(line, 200)
+		line = plaintext.Fit(line, 200)
 		if line != "" && !strings.HasPrefix(line, "[GNUPG:]") && !strings.HasPrefix(line, "fatal: failed to write commit object") {
 			said = append(said, line)
 		}

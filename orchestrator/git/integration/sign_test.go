@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 // signs gives the repository a key that signs without a person, and who may have signed.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Restored is what a guard has found and put right.
@@ -166,7 +166,7 @@ func (g *TipGuard) describeTaken(ctx context.Context, from, to string) string {
 	if err != nil {
 		return ""
 	}
-	text := text.Count(len(strings.Fields(list)), "commit") + " that relay did not make was added to relay/" + g.Branch.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
+	text := plaintext.Count(len(strings.Fields(list)), "commit") + " that relay did not make was added to relay/" + g.Branch.epic + " (git log " + from[:7] + ".." + to[:7] + ")"
 	if g.Describe != nil {
 		text += g.Describe(ctx, from, to)
 	}

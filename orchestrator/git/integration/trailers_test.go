@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 var stamps = []string{"Relay-Epic: lab", "Relay-Task: T1", "Relay-Attempt: 2"}
@@ -43,7 +43,7 @@ func TestTrailersAreAddedAsGitAddsThem(t *testing.T) {
 			for _, s := range stamps {
 				args = append(args, "--trailer", s)
 			}
-			out, err := reanchor.Run(t.Context(), reanchor.Call{Dir: t.TempDir(), Args: args, Stdin: strings.NewReader(message)})
+			out, err := git.Run(t.Context(), git.Call{Dir: t.TempDir(), Args: args, Stdin: strings.NewReader(message)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func FuzzTrailers(f *testing.F) {
 			!strings.HasPrefix(strings.TrimSpace(got), kept) {
 			t.Errorf("%q becomes %q", message, got)
 		}
-		out, err := reanchor.Run(t.Context(), reanchor.Call{Args: []string{"interpret-trailers", "--parse", "--no-divider"}, Stdin: strings.NewReader(strings.TrimLeft(got, "\n"))})
+		out, err := git.Run(t.Context(), git.Call{Args: []string{"interpret-trailers", "--parse", "--no-divider"}, Stdin: strings.NewReader(strings.TrimLeft(got, "\n"))})
 		if err != nil {
 			t.Fatal(err)
 		}

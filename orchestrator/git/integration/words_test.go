@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
+	"relay/epic/slowtest"
+	"relay/reanchor/git/repotest"
 )
 
 func TestWordsForObjects(t *testing.T) {

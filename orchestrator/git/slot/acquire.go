@@ -8,8 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // acquisition is a slot on its way to a commit.
@@ -19,7 +18,7 @@ type acquisition struct {
 }
 
 // reuse brings a slot that relay left to the commit. The error is [ErrSpoiled] if it has to be rebuilt.
-func (a *acquisition) reuse(ctx context.Context, s *state) (*reanchor.Git, error) {
+func (a *acquisition) reuse(ctx context.Context, s *state) (*git.Repo, error) {
 	if !isDir(a.path) || !isDir(filepath.Join(a.path, ".git")) {
 		return nil, ErrSpoiled
 	}
@@ -34,7 +33,7 @@ func (a *acquisition) reuse(ctx context.Context, s *state) (*reanchor.Git, error
 		return nil, err
 	}
 	// First what is there too much: attributes among it would have a say in what is checked out.
-	inner, err := gitcmd.Sweep(a.path, s.mode)
+	inner, err := git.Sweep(a.path, s.mode)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +71,11 @@ func (a *acquisition) renew(ctx context.Context, head, kept string) error {
 		return err
 	}
 	if err := os.Rename(own, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		if err := gitcmd.RemoveTree(own); err != nil { // it cannot be moved
+		if err := git.RemoveTree(own); err != nil { // it cannot be moved
 			return err
 		}
 	}
-	if err := errors.Join(os.Rename(fresh, own), gitcmd.RemoveTree(old)); err != nil {
+	if err := errors.Join(os.Rename(fresh, own), git.RemoveTree(old)); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(fresh)) // unless another slot is being made
@@ -96,7 +95,7 @@ func (a *acquisition) attributesChange(ctx context.Context, from string) (bool, 
 }
 
 // build makes the slot in place of whatever is there.
-func (a *acquisition) build(ctx context.Context) (*reanchor.Git, error) {
+func (a *acquisition) build(ctx context.Context) (*git.Repo, error) {
 	if err := a.pool.clear(a.name, a.path); err != nil && !errors.Is(err, ErrRest) {
 		return nil, err
 	}
@@ -118,7 +117,7 @@ func (a *acquisition) build(ctx context.Context) (*reanchor.Git, error) {
 }
 
 // checkout writes the commit's files over whatever is there.
-func (a *acquisition) checkout(ctx context.Context, repo *reanchor.Git) error {
+func (a *acquisition) checkout(ctx context.Context, repo *git.Repo) error {
 	args := []string{"checkout", "--quiet", "--force", "--no-recurse-submodules"}
 	if a.branch == "" {
 		args = append(args, "--detach", a.commit, "--")
@@ -172,7 +171,7 @@ func empty(folders []string) error {
 		if !isDir(folder) {
 			continue
 		}
-		if err := errors.Join(gitcmd.RemoveTree(folder), os.Mkdir(folder, 0o755)); err != nil {
+		if err := errors.Join(git.RemoveTree(folder), os.Mkdir(folder, 0o755)); err != nil {
 			return err
 		}
 	}

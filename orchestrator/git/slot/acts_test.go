@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 )
 
 // acts are what agents do to a repository that they share with its user: with worktrees each of these changed the user's

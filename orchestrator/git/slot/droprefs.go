@@ -5,14 +5,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // DropRefs removes the refs of a slot and their logs, but for HEAD: what they lead to is kept elsewhere.
-func DropRefs(repo *reanchor.Git) (err error) {
-	for _, name := range []string{"refs", "logs", gitcmd.PackedRefs} {
-		err = errors.Join(err, gitcmd.RemoveTree(filepath.Join(repo.GitDir(), name)))
+func DropRefs(repo *git.Repo) (err error) {
+	for _, name := range []string{"refs", "logs", git.PackedRefs} {
+		err = errors.Join(err, git.RemoveTree(filepath.Join(repo.GitDir(), name)))
 	}
 	return errors.Join(err, os.MkdirAll(filepath.Join(repo.GitDir(), "refs", "heads"), 0o755)) // else git takes it for no repository
 }

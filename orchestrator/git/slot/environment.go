@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 // notCompose are the characters that docker compose takes in no name of a project.
-var notCompose = lazyregexp.New(`[^a-z0-9_-]+`)
+var notCompose = pattern.New(`[^a-z0-9_-]+`)
 
 // Checkout is the user's, as far as programs may be led there from a slot.
 type Checkout struct {

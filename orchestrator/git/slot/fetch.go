@@ -6,17 +6,16 @@ import (
 	"os"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Fetch brings a commit of a slot, with all that the user's repository lacks of it, into that repository, and points ref
 // there. Every object is checked. base is a commit that both have.
-func (p *Pool) Fetch(ctx context.Context, from *reanchor.Git, commit, base, ref string) error {
+func (p *Pool) Fetch(ctx context.Context, from *git.Repo, commit, base, ref string) error {
 	if p.partial() {
 		return p.fetchPack(ctx, from, commit, base, ref)
 	}
-	call := gitcmd.Writing(
+	call := git.Writing(
 		"-c", "fetch.fsckObjects=true", "-c", "protocol.version=2", "-c", "protocol.file.allow=always", "-c", "fetch.writeCommitGraph=false",
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates",
 		"--no-prune", "--update-head-ok", "--force", "--refmap=", "--negotiation-tip="+base, "--", from.GitDir(), commit+":"+ref,
@@ -35,7 +34,7 @@ func (p *Pool) partial() bool {
 }
 
 // fetchPack fetches into a partial clone: git checks each object, but not that the objects it names are there.
-func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, ref string) (err error) {
+func (p *Pool) fetchPack(ctx context.Context, from *git.Repo, commit, base, ref string) (err error) {
 	path, err := p.scratch("pack-" + commit)
 	if err != nil {
 		return err
@@ -45,7 +44,7 @@ func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, 
 		return err
 	}
 	defer func() { err = errors.Join(err, pack.Close(), os.Remove(path)) }()
-	call := gitcmd.Writing("pack-objects", "--quiet", "--revs", "--thin", "--missing=allow-promisor", "--stdout")
+	call := git.Writing("pack-objects", "--quiet", "--revs", "--thin", "--missing=allow-promisor", "--stdout")
 	call.Stdin, call.Stdout = strings.NewReader(commit+"\n^"+base+"\n"), pack
 	if _, err := from.Run(ctx, call); err != nil {
 		return err
@@ -53,11 +52,11 @@ func (p *Pool) fetchPack(ctx context.Context, from *reanchor.Git, commit, base, 
 	if _, err := pack.Seek(0, 0); err != nil {
 		return err
 	}
-	call = gitcmd.Writing("index-pack", "--stdin", "--fix-thin", "--fsck-objects")
+	call = git.Writing("index-pack", "--stdin", "--fix-thin", "--fsck-objects")
 	call.Stdin = pack
 	if _, err := p.Repo.Run(ctx, call); err != nil {
 		return err
 	}
-	_, err = p.Repo.Run(ctx, gitcmd.Writing("update-ref", "--no-deref", "--", ref, commit))
+	_, err = p.Repo.Run(ctx, git.Writing("update-ref", "--no-deref", "--", ref, commit))
 	return err
 }

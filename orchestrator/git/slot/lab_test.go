@@ -3,7 +3,7 @@ package slot
 import (
 	"testing"
 
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }

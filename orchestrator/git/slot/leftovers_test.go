@@ -7,26 +7,26 @@ import (
 	"strings"
 	"testing"
 
-	"relay/orchestrator/git/remains"
+	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/slot"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 type lab struct{ *repotest.Repo }
 
-func (l *lab) cleanup() remains.Finder {
+func (l *lab) cleanup() finish.Remains {
 	l.Helper()
-	repo, err := reanchor.OpenGit(l.Context(), l.Root)
+	repo, err := git.Open(l.Context(), l.Root)
 	if err != nil {
 		l.Fatal(err)
 	}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	return remains.Finder{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) remains.Slots { return &slot.Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	return finish.Remains{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
-func (l *lab) remains() (names []string, found []remains.Leftover) {
+func (l *lab) remains() (names []string, found []finish.Leftover) {
 	l.Helper()
 	found, err := l.cleanup().List(l.Context())
 	if err != nil {
@@ -149,15 +149,15 @@ func TestLeftoversOfPlansAndForks(t *testing.T) {
 	t.Parallel()
 	l := &lab{Repo: repotest.NewLanded(t)}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	plan, err := remains.HoldAside(t.Context(), worktrees, remains.Plans, "one")
+	plan, err := finish.HoldAside(t.Context(), worktrees, finish.AsidePlans, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fork, err := remains.HoldAside(t.Context(), worktrees, remains.Forks, "fork-1")
+	fork, err := finish.HoldAside(t.Context(), worktrees, finish.Forks, "fork-1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []*remains.Aside{plan, fork} {
+	for _, a := range []*finish.Aside{plan, fork} {
 		pool := &slot.Pool{Repo: l.Open(), Dir: a.Dir}
 		for _, name := range []string{"1", "2"} {
 			if _, err := pool.Acquire(t.Context(), name, l.Git("rev-parse", repotest.Landed), ""); err != nil {
@@ -170,7 +170,7 @@ func TestLeftoversOfPlansAndForks(t *testing.T) {
 	if want := []string{"branch relay-tasks/20260101-lab/fork-1: a fork is at work on it"}; !slices.Equal(names, want) {
 		t.Fatalf("while they are at work: %q, want %q", names, want)
 	}
-	for _, a := range []*remains.Aside{plan, fork} {
+	for _, a := range []*finish.Aside{plan, fork} {
 		if err := a.Release(); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestLeftoversOfPlansAndForks(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
 	}
-	again, err := remains.HoldAside(t.Context(), worktrees, remains.Plans, "one")
+	again, err := finish.HoldAside(t.Context(), worktrees, finish.AsidePlans, "one")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/nested"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/plaintext"
+	"relay/orchestrator/git/worktree"
+	"relay/reanchor/git"
 )
 
 // Unsaved returns text that says what would be lost with slot name: processes that work in it, changes in no commit (ignored
@@ -70,7 +69,7 @@ func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 	if half := repo.Operation(); half != "" {
 		return "a " + half + " in it is half done", nil
 	}
-	status, err := repo.Run(ctx, reanchor.Call{Args: []string{
+	status, err := repo.Run(ctx, git.Call{Args: []string{
 		"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=none",
 	}})
 	if err != nil {
@@ -82,13 +81,13 @@ func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 			changed = append(changed, line[3:])
 		}
 	}
-	if changed = gitcmd.Unconverted(ctx, repo, "HEAD", changed); len(changed) > 0 {
-		return "changes in no commit: " + text.Listed(changed), nil
+	if changed = worktree.Unconverted(ctx, repo, "HEAD", changed); len(changed) > 0 {
+		return "changes in no commit: " + plaintext.Listed(changed), nil
 	}
-	if inner, err := nested.Unique(ctx, repo); err != nil || len(inner) > 0 {
-		return "repositories of their own inside it: " + text.Listed(slices.Sorted(maps.Keys(inner))), err
+	if inner, err := worktree.UniqueNested(ctx, repo); err != nil || len(inner) > 0 {
+		return "repositories of their own inside it: " + plaintext.Listed(slices.Sorted(maps.Keys(inner))), err
 	}
-	out, err := repo.Run(ctx, reanchor.Call{Args: []string{"rev-list", "--count", "HEAD", "--all", "--not", "--alternate-refs", "--"}})
+	out, err := repo.Run(ctx, git.Call{Args: []string{"rev-list", "--count", "HEAD", "--all", "--not", "--alternate-refs", "--"}})
 	if err != nil {
 		return "git cannot read its commits", ctx.Err()
 	}

@@ -8,8 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // ErrGone means that a slot's folder is not there. That a file is missing in it is another error: the attempt's work may be there.
@@ -21,7 +20,7 @@ var ErrGone = errors.New("the slot is gone")
 //
 // A repository that is gone, or that git cannot read, is created again around the files, on branch at commit: remade reports
 // that. Commits in it that were not fetched are lost then; their files stay.
-func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *reanchor.Git, remade bool, err error) {
+func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *git.Repo, remade bool, err error) {
 	path, err := p.path(name)
 	if err != nil {
 		return nil, false, err
@@ -72,7 +71,7 @@ func (p *Pool) restore(ctx context.Context, dir string) error {
 	for _, name := range steering {
 		path, text := filepath.Join(dir, filepath.FromSlash(name)), model.files[name]
 		if text == "" {
-			err = errors.Join(err, gitcmd.RemoveTree(path))
+			err = errors.Join(err, git.RemoveTree(path))
 		} else if fileText(path) != text {
 			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
 		}
@@ -97,19 +96,19 @@ func (a *acquisition) rebuild(ctx context.Context) error {
 }
 
 // mendHead puts a slot whose HEAD or index cannot be read on its branch, at its commit when there is no such branch.
-func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
+func (a *acquisition) mendHead(ctx context.Context, repo *git.Repo) error {
 	if head, err := repo.Head(ctx); err != nil || head == "" {
 		if err := a.standOnBranch(ctx, repo); err != nil {
 			return err
 		}
 	}
 	if isThere(filepath.Join(repo.GitDir(), "index")) {
-		if _, err := repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard}); err == nil {
+		if _, err := repo.Run(ctx, git.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard}); err == nil {
 			return nil
 		}
 	}
 	for _, name := range []string{"index", "index.lock"} {
-		if err := gitcmd.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
+		if err := git.RemoveTree(filepath.Join(repo.GitDir(), name)); err != nil {
 			return err
 		}
 	}
@@ -118,16 +117,16 @@ func (a *acquisition) mendHead(ctx context.Context, repo *reanchor.Git) error {
 }
 
 // standOnBranch writes HEAD, and the branch when git cannot read it.
-func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) error {
+func (a *acquisition) standOnBranch(ctx context.Context, repo *git.Repo) error {
 	head := filepath.Join(repo.GitDir(), "HEAD")
 	if a.branch == "" {
 		return replace(head, a.commit+"\n")
 	}
 	ref := "refs/heads/" + a.branch
 	at, err := repo.Ref(ctx, ref)
-	if err != nil || at == "" || !gitcmd.Has(ctx, repo, at) {
+	if err != nil || at == "" || !git.Has(ctx, repo, at) {
 		path := filepath.Join(repo.GitDir(), filepath.FromSlash(ref))
-		if err := errors.Join(makeParents(repo.GitDir(), path), gitcmd.RemoveTree(path+".lock")); err != nil {
+		if err := errors.Join(makeParents(repo.GitDir(), path), git.RemoveTree(path+".lock")); err != nil {
 			return err
 		}
 		if err := os.WriteFile(path, []byte(a.commit+"\n"), 0o644); err != nil {
@@ -139,7 +138,7 @@ func (a *acquisition) standOnBranch(ctx context.Context, repo *reanchor.Git) err
 
 // makeParents makes room for a file below a git folder, with the folders that it is in.
 func makeParents(top, path string) error {
-	if err := gitcmd.ClearPath(top, path); err != nil {
+	if err := git.ClearPath(top, path); err != nil {
 		return err
 	}
 	return os.MkdirAll(filepath.Dir(path), 0o755)
@@ -147,5 +146,5 @@ func makeParents(top, path string) error {
 
 // replace writes a file, in place of whatever an agent has put there.
 func replace(path, text string) error {
-	return errors.Join(gitcmd.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
+	return errors.Join(git.RemoveTree(path), os.WriteFile(path, []byte(text), 0o644))
 }

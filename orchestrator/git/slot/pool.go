@@ -1,14 +1,18 @@
-// Package slot makes and reuses slots: repositories of relay's own in which agents, checks and reviewers work. A slot borrows the
-// objects of the user's repository (objects/info/alternates) and shares nothing else with it: refs, stash, configuration, index,
-// hooks and reflogs are its own, so that nothing done inside one changes the user's repository. An attempt's commits enter
-// the user's repository by a fetch that checks every object.
+// Package slot keeps relay's own repositories, in which attempts, checks and reviewers work.
 //
-// Pool makes slots in files, without a clone, so that a shallow, partial, sparse or SHA-256 repository gives slots of its kind.
-// Each use begins with a new .git; only the index is kept, under a name and checksum that agents do not change, so that git
-// writes just the files that differ. Before relay works where an agent has been, Open restores the files that steer git, and
-// creates a damaged repository again around the files. Pool.Fetch brings commits into the user's repository, with every object
-// checked, under relay's own refs: refs/heads/relay-tasks and refs/relay. Bases in use are below refs/relay-tip, and what is
-// about to land is refs/relay-pin/EPIC, so that git gc in the user's repository keeps them.
+// pool.go makes and reuses slots: repositories of relay's own in which agents, checks and reviewers work. A slot borrows the objects of
+// the user's repository (objects/info/alternates) and shares nothing else with it: refs, stash, configuration, index, hooks and reflogs
+// are its own, so that nothing done inside one changes the user's repository. An attempt's commits enter the user's repository by a fetch
+// that checks every object.
+//
+// Pool makes slots in files, without a clone, so that a shallow, partial, sparse or SHA-256 repository gives slots of its kind. Each use
+// begins with a new .git; only the index is kept, under a name and checksum that agents do not change, so that git writes just the files
+// that differ. Before relay works where an agent has been, Open restores the files that steer git, and creates a damaged repository again
+// around the files. Pool.Fetch brings commits into the user's repository, with every object checked, under relay's own refs:
+// refs/heads/relay-tasks and refs/relay. Bases in use are below refs/relay-tip, and what is about to land is refs/relay-pin/EPIC, so that
+// git gc in the user's repository keeps them.
+//
+// support.go says beforehand whether tasks can work in slots of a repository, and what a user can do when they cannot.
 package slot
 
 import (
@@ -24,17 +28,16 @@ import (
 	"sync"
 	"syscall"
 
-	"relay/internal/lazyregexp"
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // Pool makes, reuses and removes the slots below one folder. Its methods may be called side by side, for different slots.
 type Pool struct {
-	Repo    *reanchor.Git // the user's repository
-	Dir     string        // where slots are, absolute
-	workers int           // of one checkout; 0: one for each CPU
+	Repo    *git.Repo // the user's repository
+	Dir     string    // where slots are, absolute
+	workers int       // of one checkout; 0: one for each CPU
 
 	mu     sync.Mutex
 	real   string            // Dir without symbolic links, when it was first used
@@ -78,16 +81,16 @@ var (
 //
 // A slot that this pool has left is used again: git then writes only the files that differ. Its repository is always a
 // new one. After an error nothing is left of it.
-func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*reanchor.Git, error) {
+func (p *Pool) Acquire(ctx context.Context, name, commit, branch string) (*git.Repo, error) {
 	path, err := p.path(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := gitcmd.RemoveTree(tempName(path)); err != nil {
+	if err := git.RemoveTree(tempName(path)); err != nil {
 		return nil, err
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
-	var repo *reanchor.Git
+	var repo *git.Repo
 	if s := p.state(name); s != nil {
 		repo, err = a.reuse(ctx, s)
 	}
@@ -112,7 +115,7 @@ func (p *Pool) Remove(_ context.Context, name string) error {
 // clear removes a slot's folder. It is moved away first: what is cut short then leaves no slot with half its files.
 func (p *Pool) clear(name, path string) error {
 	p.forget(name)
-	if err := gitcmd.RemoveTree(tempName(path)); err != nil {
+	if err := git.RemoveTree(tempName(path)); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(tempName(path))) // unless other slots have theirs there
@@ -124,7 +127,7 @@ func (p *Pool) clear(name, path string) error {
 		if err := os.Rename(path, gone); err != nil {
 			gone = path // a folder that cannot be moved
 		}
-		if err := gitcmd.RemoveTree(gone); err != nil {
+		if err := git.RemoveTree(gone); err != nil {
 			return keepRest(gone, filepath.Dir(path), err)
 		}
 	}
@@ -142,7 +145,7 @@ func keepRest(gone, dir string, cause error) error {
 }
 
 func restError(path string) error {
-	return fmt.Errorf("%w: sudo rm -rf %s", ErrRest, text.ShellWord(path))
+	return fmt.Errorf("%w: sudo rm -rf %s", ErrRest, plaintext.ShellWord(path))
 }
 
 // Close removes the scratch folder, with what a pool that was killed had been making or removing. It stays until then: another slot may be
@@ -152,7 +155,7 @@ func (p *Pool) Close() error {
 	if err != nil {
 		return err
 	}
-	err = gitcmd.RemoveTree(filepath.Join(dir, scratch))
+	err = git.RemoveTree(filepath.Join(dir, scratch))
 	_ = os.Remove(dir) // unless a slot stays in it
 	return err
 }
@@ -173,7 +176,7 @@ func (p *Pool) scratch(name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, scratch, name)
-	return path, errors.Join(gitcmd.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
+	return path, errors.Join(git.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
 }
 
 // Names lists what stands in Dir.
@@ -196,17 +199,17 @@ func (p *Pool) Names(context.Context) ([]string, error) {
 }
 
 // git returns the repository of the slot at path.
-func (p *Pool) git(path string) *reanchor.Git {
+func (p *Pool) git(path string) *git.Repo {
 	return p.Repo.Borrower(path, filepath.Join(path, ".git"))
 }
 
 // writing returns a git command that may write into a slot.
-func (p *Pool) writing(args ...string) reanchor.Call {
+func (p *Pool) writing(args ...string) git.Call {
 	workers := p.workers
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
-	return gitcmd.Writing(append([]string{
+	return git.Writing(append([]string{
 		"-c", fmt.Sprintf("checkout.workers=%d", workers),
 		// So that the index knows of every change, and is all in one file.
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
@@ -235,7 +238,7 @@ func (p *Pool) forget(name string) {
 }
 
 // slotName is what a slot may be called: nothing that leads out of Dir, nor into a folder of it.
-var slotName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var slotName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func isSlotName(name string) bool { return len(name) <= 64 && slotName.MatchString(name) }
 

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"relay/internal/slowtest"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/epic/slowtest"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 // Many slots are made and removed at once, by two processes.
@@ -132,7 +132,7 @@ func TestSlotsBesideRepacks(t *testing.T) {
 	for n := range 10 {
 		path := l.site(p, "1", "one", branch)
 		l.Sh("cd '" + path + "'; echo work >> run; git commit -qam work")
-		repo := repotest.Want[*reanchor.Git](t)(first(p.Open(t.Context(), "1", base, branch)))
+		repo := repotest.Want[*git.Repo](t)(first(p.Open(t.Context(), "1", base, branch)))
 		head := repotest.Want[string](t)(repo.Head(t.Context()))
 		if err := p.Fetch(t.Context(), repo, head, base, fmt.Sprintf("refs/relay/lab/T1/%d", n)); err != nil {
 			t.Error(err)

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 // newPool is a yard in a repository of two commits, tagged one and two.

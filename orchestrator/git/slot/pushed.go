@@ -6,19 +6,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Pushed lists the branches of remotes that were moved by a push from a slot since this was last asked, as the slot's logs
 // say: only the slot's git writes there.
-func Pushed(repo *reanchor.Git) (branches []string) {
+func Pushed(repo *git.Repo) (branches []string) {
 	root := filepath.Join(repo.GitDir(), "logs", "refs", "remotes")
 	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // there may be none
 		if err != nil || !e.Type().IsRegular() {
 			return nil //nolint:nilerr // there may be none
 		}
-		if bytes.Contains([]byte(gitcmd.Plain(path, gitcmd.MaxPrinted)), []byte("\tupdate by push")) {
+		if bytes.Contains([]byte(git.Plain(path, git.MaxPrinted)), []byte("\tupdate by push")) {
 			branch, _ := filepath.Rel(root, path)
 			branches = append(branches, filepath.ToSlash(branch))
 		}

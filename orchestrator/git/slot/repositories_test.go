@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"relay/internal/slowtest"
+	"relay/epic/slowtest"
 	"relay/orchestrator/git/worktree"
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 // Work is done in slots of all kinds of repositories, and fetched from there.
@@ -39,7 +39,7 @@ func TestWorkInAllKindsOfRepositories(t *testing.T) {
 			for range 2 {
 				path := l.site(p, "1", base, "relay-tasks/lab/T1")
 				l.Sh("cd '" + path + "'; git log --oneline >/dev/null; mkdir -p d; echo new > d/new; git add --sparse -A; git commit -q -m work; git fetch -q origin")
-				repo := repotest.Want[*reanchor.Git](t)(first(p.Open(t.Context(), "1", base, "relay-tasks/lab/T1")))
+				repo := repotest.Want[*git.Repo](t)(first(p.Open(t.Context(), "1", base, "relay-tasks/lab/T1")))
 				head := repotest.Want[string](t)(repo.Head(t.Context()))
 				if err := p.Fetch(t.Context(), repo, head, base, "refs/relay/lab/T1/1"); err != nil {
 					t.Fatal(err)
@@ -62,7 +62,7 @@ func TestWorkInAllKindsOfRepositories(t *testing.T) {
 	}
 }
 
-func first(repo *reanchor.Git, _ bool, err error) (*reanchor.Git, error) { return repo, err }
+func first(repo *git.Repo, _ bool, err error) (*git.Repo, error) { return repo, err }
 
 func TestOddPaths(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestOddPaths(t *testing.T) {
 			}
 			l.Root = root
 			p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
-			repo := repotest.Want[*reanchor.Git](t)(p.Acquire(t.Context(), "1", l.Git("rev-parse", "HEAD"), "relay-tasks/lab/T1"))
+			repo := repotest.Want[*git.Repo](t)(p.Acquire(t.Context(), "1", l.Git("rev-parse", "HEAD"), "relay-tasks/lab/T1"))
 			w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
 			if err := os.WriteFile(filepath.Join(repo.Root(), "work"), []byte("work\n"), 0o600); err != nil {
 				t.Fatal(err)

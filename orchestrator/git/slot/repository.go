@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // model is what the repository of every slot has. It is read once for a run.
@@ -67,21 +66,21 @@ func initial(ctx context.Context, p *Pool) (text string, s settings, err error) 
 	if p.Repo.Wide() {
 		format = "--object-format=sha256"
 	}
-	call := gitcmd.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main",
+	call := git.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main",
 		"init", "--quiet", "--template=", format, "--", dir)
 	call.Dir, call.Env = filepath.Dir(dir), append(call.Env, "GIT_DEFAULT_REF_FORMAT=files")
-	if _, err := reanchor.Run(ctx, call); err != nil {
+	if _, err := git.Run(ctx, call); err != nil {
 		return "", s, err
 	}
 	if s, err = settingsOf(ctx, p, p.git(dir)); err != nil {
 		return "", s, err
 	}
 	text = fileText(filepath.Join(dir, ".git", "config"))
-	return text, s, gitcmd.RemoveTree(dir)
+	return text, s, git.RemoveTree(dir)
 }
 
 // fileText reads a file; "" when it cannot.
-func fileText(path string) string { return gitcmd.Plain(path, gitcmd.SmallFile) }
+func fileText(path string) string { return git.Plain(path, git.SmallFile) }
 
 // alternates returns the file that names the folder of objects a repository borrows from.
 func alternates(objects string) string {
@@ -92,7 +91,7 @@ func alternates(objects string) string {
 }
 
 // Borrows reports whether a repository is a slot of another one.
-func Borrows(repo, from *reanchor.Git) bool {
+func Borrows(repo, from *git.Repo) bool {
 	return fileText(filepath.Join(repo.CommonDir(), "objects", "info", "alternates")) == alternates(filepath.Join(from.CommonDir(), "objects"))
 }
 
@@ -129,7 +128,7 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 }
 
 // Probe has use ask git what it would do in a slot at HEAD: with the git folder of one, and its index, in the user's checkout.
-func Probe(ctx context.Context, home *reanchor.Git, use func(repo *reanchor.Git) error) error {
+func Probe(ctx context.Context, home *git.Repo, use func(repo *git.Repo) error) error {
 	dir, err := os.MkdirTemp("", "relay-probe-")
 	if err != nil {
 		return err
@@ -150,10 +149,10 @@ func Probe(ctx context.Context, home *reanchor.Git, use func(repo *reanchor.Git)
 }
 
 // copyKeys gives a slot's git folder what filters keep in the user's.
-func copyKeys(from *reanchor.Git, dir string, names []string) error {
+func copyKeys(from *git.Repo, dir string, names []string) error {
 	for _, name := range names {
 		to := filepath.Join(dir, name)
-		err := errors.Join(gitcmd.RemoveTree(to), os.Mkdir(to, 0o700))
+		err := errors.Join(git.RemoveTree(to), os.Mkdir(to, 0o700))
 		if err = errors.Join(err, os.CopyFS(to, os.DirFS(filepath.Join(from.CommonDir(), name)))); err != nil {
 			return err
 		}
@@ -166,19 +165,19 @@ func cut(p *Pool, dir string) error {
 	to := filepath.Join(dir, "shallow")
 	text, err := os.ReadFile(filepath.Join(p.Repo.CommonDir(), "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return gitcmd.RemoveTree(to)
+		return git.RemoveTree(to)
 	}
-	if err != nil || gitcmd.SameAs(text, to) {
+	if err != nil || git.SameAs(text, to) {
 		return err
 	}
-	return errors.Join(gitcmd.RemoveTree(to), os.WriteFile(to, text, 0o644))
+	return errors.Join(git.RemoveTree(to), os.WriteFile(to, text, 0o644))
 }
 
 // refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
 // they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
 // not: no task builds on work that has not landed.
 func refsFor(ctx context.Context, p *Pool) (string, error) {
-	out, err := p.Repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
+	out, err := p.Repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
 	if err != nil {
 		return "", err
 	}
@@ -189,7 +188,7 @@ func refsFor(ctx context.Context, p *Pool) (string, error) {
 	found := make(map[string]string)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if len(fields) != 2 || strings.HasPrefix(fields[1], "refs/heads/"+gitcmd.TaskBranches) { // one with three stands for another one
+		if len(fields) != 2 || strings.HasPrefix(fields[1], "refs/heads/"+git.TaskBranches) { // one with three stands for another one
 			continue
 		}
 		if branch, ok := strings.CutPrefix(fields[1], "refs/heads/"); ok {

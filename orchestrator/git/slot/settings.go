@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // settings are those in force in the user's checkout that a slot would not have by itself: who commits, how files are converted, where
@@ -22,7 +21,7 @@ type settings struct {
 }
 
 // settingsOf reads them. bare is a repository in the place of slots that has no settings of its own.
-func settingsOf(ctx context.Context, p *Pool, bare *reanchor.Git) (s settings, err error) {
+func settingsOf(ctx context.Context, p *Pool, bare *git.Repo) (s settings, err error) {
 	s.list = [][2]string{{"gc.auto", "0"}, {"maintenance.auto", "false"}}
 	all, err := inForce(ctx, p.Repo)
 	has, failed := inForce(ctx, bare)
@@ -62,7 +61,7 @@ func settingsOf(ctx context.Context, p *Pool, bare *reanchor.Git) (s settings, e
 }
 
 // keepFor notes the folder of the user's .git that is named after the program of a filter: git-crypt, for one, has its key there.
-func (s *settings) keepFor(repo *reanchor.Git, key, value string) {
+func (s *settings) keepFor(repo *git.Repo, key, value string) {
 	words := strings.Fields(value)
 	if !strings.HasPrefix(key, "filter.") || len(words) == 0 {
 		return
@@ -74,8 +73,8 @@ func (s *settings) keepFor(repo *reanchor.Git, key, value string) {
 }
 
 // inForce lists the settings of all files that git reads in a repository, with what these include.
-func inForce(ctx context.Context, repo *reanchor.Git) (list [][2]string, err error) {
-	out, err := repo.Run(ctx, reanchor.Call{Limit: gitcmd.MaxPrinted, Args: []string{"config", "--includes", "-z", "--list"}})
+func inForce(ctx context.Context, repo *git.Repo) (list [][2]string, err error) {
+	out, err := repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"config", "--includes", "-z", "--list"}})
 	for entry := range strings.SplitSeq(string(out), "\x00") {
 		key, value, given := strings.Cut(entry, "\n")
 		if !given {
@@ -132,7 +131,7 @@ func copied(key string) bool {
 }
 
 // Address returns a remote's address, seen from a slot: a path is relative to the checkout.
-func Address(repo *reanchor.Git, url string) string {
+func Address(repo *git.Repo, url string) string {
 	if first, _, _ := strings.Cut(url, "/"); url == "" || first == "" || strings.Contains(first, ":") || filepath.IsAbs(url) {
 		return url
 	}

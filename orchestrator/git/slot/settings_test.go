@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"relay/orchestrator/repotest"
-	"relay/reanchor"
+	"relay/reanchor/git"
+	"relay/reanchor/git/repotest"
 )
 
 // A slot has what is in force in the checkout, also by a condition on its place that no slot meets, and each value once.
@@ -59,7 +59,7 @@ func TestKeysOfFilters(t *testing.T) {
 	if got := l.Sh("cd '" + path + "'; cat a.key; git show HEAD:a.key; rm -r .git/crypt"); got != "hello\nuryyb" {
 		t.Errorf("the slot has %q", got)
 	}
-	repo := repotest.Want[*reanchor.Git](t)(first(p.Open(t.Context(), "1", commit, branch)))
+	repo := repotest.Want[*git.Repo](t)(first(p.Open(t.Context(), "1", commit, branch)))
 	if got := l.Sh("cd '" + repo.Root() + "'; cat .git/crypt/keys/default; ls -ld .git/crypt | cut -c1-10; echo world >a.key; git commit -qam x; git show HEAD:a.key"); got != "key\ndrwx------\njbeyq" {
 		t.Errorf("it has %q", got)
 	}

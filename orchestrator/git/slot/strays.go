@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Strays finds an attempt's work that its agent left elsewhere in the slot than on its branch, and puts it there.
@@ -27,7 +25,7 @@ func (s *Strays) Home(ctx context.Context) (from string, err error) {
 	w := s.Tree
 	branch, err := w.Repo.Branch(ctx)
 	if err != nil || w.Repo.Operation() != "" {
-		return "", gitcmd.Unasked(err)
+		return "", git.Unasked(err)
 	}
 	head, err := w.Head(ctx)
 	if err != nil {
@@ -54,7 +52,7 @@ func (s *Strays) Home(ctx context.Context) (from string, err error) {
 	if err := w.Follow(ctx, to); err != nil {
 		return "", err
 	}
-	_, err = w.Runner().Git(ctx, nil, "symbolic-ref", "-m", gitcmd.KeptMessage, "HEAD", w.Branch)
+	_, err = w.Runner().Git(ctx, nil, "symbolic-ref", "-m", git.KeptMessage, "HEAD", w.Branch)
 	return from, err
 }
 
@@ -69,7 +67,7 @@ func onBranch(name string) string {
 func (s *Strays) amended(ctx context.Context, head string) (bool, error) {
 	git := func(args ...string) (string, error) {
 		out, err := s.Tree.Runner().Git(ctx, nil, args...)
-		return strings.TrimSpace(string(out)), gitcmd.Unasked(err)
+		return strings.TrimSpace(string(out)), git.Unasked(err)
 	}
 	made, err := git("rev-list", "--count", head, "--not", s.Base, "--")
 	if err != nil || made == "" { // a commit of it is gone
@@ -96,7 +94,7 @@ func (s *Strays) amended(ctx context.Context, head string) (bool, error) {
 func (s *Strays) putAside(ctx context.Context, commit string) error {
 	own, err := s.Tree.Repo.Ref(ctx, s.Tree.Branch)
 	if err != nil || own == "" {
-		return gitcmd.Unasked(err)
+		return git.Unasked(err)
 	}
 	if kept, err := s.Tree.Contains(ctx, own, commit); err != nil || kept {
 		return err
@@ -131,9 +129,9 @@ func (s *Strays) Next(ctx context.Context) (from string, err error) {
 	if err := errors.Join(s.putAside(ctx, s.Base), w.Restore(ctx, s.Base)); err != nil {
 		return "", err
 	}
-	stash, err := userfiles.Stash(w.Repo)
-	if slices.ContainsFunc(stash, func(e userfiles.StashEntry) bool { return e.Commit == commit }) {
-		if _, err = w.Runner().Git(ctx, nil, "stash", "apply", "--quiet", commit); err == nil || gitcmd.Unasked(err) != nil {
+	stash, err := worktree.Stash(w.Repo)
+	if slices.ContainsFunc(stash, func(e worktree.StashEntry) bool { return e.Commit == commit }) {
+		if _, err = w.Runner().Git(ctx, nil, "stash", "apply", "--quiet", commit); err == nil || git.Unasked(err) != nil {
 			return "in the stash", err
 		}
 		if err := w.Restore(ctx, s.Base); err != nil { // it was made on other work
@@ -143,7 +141,7 @@ func (s *Strays) Next(ctx context.Context) (from string, err error) {
 	}
 	_, reading := w.Runner().Git(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit)
 	if err = errors.Join(err, reading); err != nil {
-		return "", gitcmd.Unasked(err)
+		return "", git.Unasked(err)
 	}
 	return s.named(ctx, commit), w.Follow(ctx, commit)
 }
@@ -151,7 +149,7 @@ func (s *Strays) Next(ctx context.Context) (from string, err error) {
 // named says where a commit is.
 func (s *Strays) named(ctx context.Context, commit string) string {
 	args := []string{"for-each-ref", "--points-at=" + commit, "--format=%(refname:lstrip=2)", "refs/heads"}
-	out, _ := s.Tree.Repo.Run(ctx, reanchor.Call{Args: args})
+	out, _ := s.Tree.Repo.Run(ctx, git.Call{Args: args})
 	name, _, _ := strings.Cut(string(out), "\n")
 	return onBranch(name)
 }

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/reanchor"
-	"relay/reanchor/gitindex"
+	"relay/reanchor/git"
 )
 
 // Undo restores the tracked files of slot name that protected covers to what its commit has, and returns those that
@@ -68,7 +67,7 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 	}
 	repo := p.git(path)
 	kept := filepath.Join(repo.GitDir(), keptIndex)
-	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !gitindex.Touched(repo.Root(), kept) {
+	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !git.IndexTouched(repo.Root(), kept) {
 		return nil, nil //nolint:nilerr // what is tracked is not known
 	}
 	if err := p.restore(ctx, repo.GitDir()); err != nil {
@@ -87,7 +86,7 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 }
 
 // differing lists the tracked files that a git command finds different.
-func differing(ctx context.Context, p *Pool, repo *reanchor.Git, env []string, args ...string) ([]string, error) {
+func differing(ctx context.Context, p *Pool, repo *git.Repo, env []string, args ...string) ([]string, error) {
 	call := p.writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
 	call.Env = append(call.Env, env...)
 	out, err := repo.Run(ctx, call)

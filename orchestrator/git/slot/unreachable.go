@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/userfiles"
 	"relay/orchestrator/git/worktree"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // UnreachableOptions say which commits [Unreachable] lists.
@@ -27,7 +25,7 @@ type UnreachableOptions struct {
 // those that were made and reset away, left on no branch, or put aside by an operation that is half done. For these it goes
 // by the slot's log of HEAD, which begins with the attempt. Only those are listed that neither Known nor another of them
 // contains, the last ones first, and at most Most of them.
-func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) ([]string, error) {
+func Unreachable(ctx context.Context, repo *git.Repo, o UnreachableOptions) ([]string, error) {
 	left := beside(repo, o.Branch)
 	if o.Rewritten || o.Detached {
 		left = append(left, leftBehind(repo, !o.Rewritten)...)
@@ -36,11 +34,11 @@ func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) 
 		return nil, nil
 	}
 	args := append([]string{"rev-list", "--ignore-missing", "--parents"}, left...)
-	out, err := repo.Run(ctx, reanchor.Call{
-		Args: append(args, "--not", "HEAD", cmp.Or(o.Kept, "HEAD"), "--alternate-refs", "--"), Limit: gitcmd.MaxPrinted,
+	out, err := repo.Run(ctx, git.Call{
+		Args: append(args, "--not", "HEAD", cmp.Or(o.Kept, "HEAD"), "--alternate-refs", "--"), Limit: git.MaxPrinted,
 	})
 	if err != nil {
-		return nil, gitcmd.Unasked(err)
+		return nil, git.Unasked(err)
 	}
 	var tips []string
 	parents := map[string]bool{}
@@ -59,20 +57,20 @@ func Unreachable(ctx context.Context, repo *reanchor.Git, o UnreachableOptions) 
 }
 
 // beside lists what branches beside its own and the stash of a slot lead to.
-func beside(repo *reanchor.Git, own string) (commits []string) {
+func beside(repo *git.Repo, own string) (commits []string) {
 	heads := filepath.Join(repo.GitDir(), "refs", "heads")
 	add := func(name, text string) {
-		if hash := strings.TrimSpace(text); name != own && reanchor.IsHash(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
+		if hash := strings.TrimSpace(text); name != own && git.IsHash(hash) && !slices.Contains(commits, hash) && len(commits) < leftMost {
 			commits = append(commits, hash)
 		}
 	}
 	_ = filepath.WalkDir(heads, func(path string, e fs.DirEntry, err error) error {
 		if rel, relErr := filepath.Rel(repo.GitDir(), path); err == nil && relErr == nil && e.Type().IsRegular() {
-			add(filepath.ToSlash(rel), gitcmd.Plain(path, gitcmd.SmallFile))
+			add(filepath.ToSlash(rel), git.Plain(path, git.SmallFile))
 		}
 		return nil
 	})
-	packed := gitcmd.Plain(filepath.Join(repo.GitDir(), gitcmd.PackedRefs), gitcmd.MaxPrinted)
+	packed := git.Plain(filepath.Join(repo.GitDir(), git.PackedRefs), git.MaxPrinted)
 	for line := range strings.Lines(packed) {
 		hash, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		branch, ok := strings.CutPrefix(name, "refs/heads/")
@@ -80,7 +78,7 @@ func beside(repo *reanchor.Git, own string) (commits []string) {
 			add(name, hash)
 		}
 	}
-	entries, _ := userfiles.Stash(repo) // as far as it can be read
+	entries, _ := worktree.Stash(repo) // as far as it can be read
 	for _, e := range entries {
 		add("", e.Commit)
 	}
@@ -89,14 +87,14 @@ func beside(repo *reanchor.Git, own string) (commits []string) {
 
 // leftBehind lists where HEAD stood when it went elsewhere than on to a new commit, and what git remembers of it. All of
 // it an agent can have written: only what looks like a commit counts. With switched, only commits that HEAD was switched away from.
-func leftBehind(repo *reanchor.Git, switched bool) []string {
-	texts := gitcmd.Contents(repo.GitDir(), []string{
+func leftBehind(repo *git.Repo, switched bool) []string {
+	texts := git.Contents(repo.GitDir(), []string{
 		"logs/HEAD", "ORIG_HEAD", "MERGE_AUTOSTASH", "rebase-merge/autostash",
 		"rebase-apply/autostash", "rebase-merge/orig-head", "rebase-apply/orig-head",
 	})
 	var left []string
 	add := func(name string) {
-		if reanchor.IsHash(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
+		if git.IsHash(name) && strings.Trim(name, "0") != "" && !slices.Contains(left, name) && len(left) < leftMost {
 			left = append(left, name)
 		}
 	}
@@ -113,7 +111,7 @@ func leftBehind(repo *reanchor.Git, switched bool) []string {
 		if switched && !strings.HasPrefix(did, "checkout: moving from ") {
 			continue
 		}
-		if i > 0 && did != gitcmd.KeptMessage && !commits { // the first is relay's own
+		if i > 0 && did != git.KeptMessage && !commits { // the first is relay's own
 			add(from)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor/git"
 )
 
 // CommitLeftovers commits what an attempt left uncommitted, and returns the head that has it: every change of a tracked
@@ -51,7 +51,7 @@ func commitLeftovers(ctx context.Context, w *Tree, message string, takes func(pa
 		return commitTree(ctx, w, strings.TrimSpace(string(tree)), head, message)
 	}
 	// Not by stdin: what it reads of a relay that is killed is an empty message.
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, git.Identity(ctx, w.Repo)...)
 	args = append(args, "commit", "--quiet", "--no-verify", "--allow-empty-message", "--message="+message)
 	if _, err := w.git(ctx, nil, args...); err != nil {
 		return "", err
@@ -73,13 +73,13 @@ func fresh(ctx context.Context, w *Tree, takes func(path string) bool) ([]string
 
 // commitTree commits a tree onto a parent and moves HEAD there.
 func commitTree(ctx context.Context, w *Tree, tree, parent, message string) (commit string, err error) {
-	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, gitcmd.Identity(ctx, w.Repo)...)
+	args := append([]string{"-c", "i18n.commitEncoding=UTF-8"}, git.Identity(ctx, w.Repo)...)
 	made, err := w.git(ctx, nil, append(args, "commit-tree", "-p", parent, "-m", message, tree)...)
 	if err != nil {
 		return "", err
 	}
 	commit = strings.TrimSpace(string(made))
-	_, err = w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "HEAD", commit)
+	_, err = w.git(ctx, nil, "update-ref", "-m", git.KeptMessage, "HEAD", commit)
 	return commit, err
 }
 

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Peel returns the commit below those that relay itself made for an attempt.
-func Peel(ctx context.Context, repo *reanchor.Git, head, message string) (string, error) {
+func Peel(ctx context.Context, repo *git.Repo, head, message string) (string, error) {
 	for {
-		out, err := repo.Run(ctx, gitcmd.Writing("log", "-1", "--format=%P%x00%B", head, "--"))
+		out, err := repo.Run(ctx, git.Writing("log", "-1", "--format=%P%x00%B", head, "--"))
 		if err != nil {
 			return "", err
 		}
@@ -49,8 +48,8 @@ func bringBack(ctx context.Context, w *Tree, head, kept string) string {
 const AttemptTrailer = "Relay-Attempt: "
 
 // CommitTimes returns the committer times of base..head in seconds since 1970, without commits that relay made itself.
-func CommitTimes(ctx context.Context, repo *reanchor.Git, base, head string) ([]int64, error) {
-	out, err := repo.Run(ctx, gitcmd.Writing("log", "--format=%ct", "--invert-grep", "--grep=^"+AttemptTrailer, base+".."+head, "--"))
+func CommitTimes(ctx context.Context, repo *git.Repo, base, head string) ([]int64, error) {
+	out, err := repo.Run(ctx, git.Writing("log", "--format=%ct", "--invert-grep", "--grep=^"+AttemptTrailer, base+".."+head, "--"))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func (w *Tree) ResumeWork(ctx context.Context, base, from string, join bool) (do
 
 func resumeWork(ctx context.Context, w *Tree, base, from string, join bool) (bool, error) {
 	if _, err := w.git(ctx, nil, "cat-file", "-e", from+"^{commit}"); err != nil {
-		return false, gitcmd.Unasked(err) // somebody has removed it
+		return false, git.Unasked(err) // somebody has removed it
 	}
 	follows, err := w.Contains(ctx, base, from)
 	if err == nil && !follows && !join {
@@ -89,16 +88,16 @@ func resumeWork(ctx context.Context, w *Tree, base, from string, join bool) (boo
 		from = strings.TrimSpace(string(merged))
 	}
 	if err != nil {
-		return false, gitcmd.Unasked(err) // what it had changed was changed since
+		return false, git.Unasked(err) // what it had changed was changed since
 	}
 	if head, err := w.Head(ctx); err != nil || head != base {
 		return false, err
 	}
 	if _, err := w.git(ctx, nil, "diff", "--quiet", "HEAD"); err != nil {
-		return false, gitcmd.Unasked(err) // somebody is at work here
+		return false, git.Unasked(err) // somebody is at work here
 	}
 	if _, err := w.git(ctx, nil, "read-tree", "-m", "-u", "HEAD", from); err != nil {
-		return false, gitcmd.Unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
+		return false, git.Unasked(err) // git looks first whether it would overwrite anything, and then changes nothing
 	}
 	return true, nil
 }

@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
@@ -30,8 +29,8 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 		if held, err := w.Contains(ctx, was, commit); err != nil || held {
 			return []string{was}, err
 		}
-		aside = gitcmd.MovedRefs + was
-		_, err = homeOf(w).Run(ctx, gitcmd.Writing("update-ref", "-m", gitcmd.KeptMessage, "--", aside, was))
+		aside = git.MovedRefs + was
+		_, err = homeOf(w).Run(ctx, git.Writing("update-ref", "-m", git.KeptMessage, "--", aside, was))
 		return []string{was}, err
 	})
 	return aside, err
@@ -39,7 +38,7 @@ func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, e
 
 // point writes a ref, which must be at the value that expect returns, if it returns one.
 func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]string, error)) error {
-	release, err := gitcmd.LockRepository(ctx, homeOf(w))
+	release, err := git.LockRepository(ctx, homeOf(w))
 	if err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]st
 		if err = writeRef(ctx, w, ref, commit, was); err == nil || ctx.Err() != nil {
 			break
 		}
-		if making := gitcmd.Unlatch(homeOf(w), ref); making != nil {
+		if making := git.Unlatch(homeOf(w), ref); making != nil {
 			err = errors.Join(err, making)
 			break
 		}
@@ -64,12 +63,12 @@ func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) er
 	if w.Bring != nil {
 		return w.Bring(ctx, commit, ref)
 	}
-	_, err := w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", gitcmd.KeptMessage, "--", ref, commit}, was...)...)
+	_, err := w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", git.KeptMessage, "--", ref, commit}, was...)...)
 	return err
 }
 
 // homeOf returns the repository in which work is kept.
-func homeOf(w *Tree) *reanchor.Git {
+func homeOf(w *Tree) *git.Repo {
 	if w.Home != nil {
 		return w.Home
 	}
@@ -78,7 +77,7 @@ func homeOf(w *Tree) *reanchor.Git {
 
 // Follow moves the branch of a slot to a commit that relay has made of what is on it.
 func (w *Tree) Follow(ctx context.Context, commit string) error {
-	_, err := w.git(ctx, nil, "update-ref", "-m", gitcmd.KeptMessage, "--", w.Branch, commit)
+	_, err := w.git(ctx, nil, "update-ref", "-m", git.KeptMessage, "--", w.Branch, commit)
 	return err
 }
 
@@ -88,7 +87,7 @@ const keepTries = 3
 // Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
 func (w *Tree) Detach(ctx context.Context, commit string) {
 	if commit != "" && w.Home != nil { // a slot has its refs in files
-		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), gitcmd.HeadFile), []byte(commit+"\n"), 0o644)
+		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), git.HeadFile), []byte(commit+"\n"), 0o644)
 	} else if commit != "" {
 		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
 	}

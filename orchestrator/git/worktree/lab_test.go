@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 func TestMain(m *testing.M) { repotest.Main(m) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"relay/attempts"
-	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor/git"
 )
 
 // Whoever changes shared refs, or takes away what git has left among them, waits until it is their turn.
@@ -26,7 +26,7 @@ func TestRepositoryLock(t *testing.T) {
 			t.Parallel()
 			l := newTreeLab(t)
 			l.Write(".git/refs/relay/e/T1/2.lock", "")
-			release, err := gitcmd.LockRepository(t.Context(), l.tree.Repo)
+			release, err := git.LockRepository(t.Context(), l.tree.Repo)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,7 @@ func TestRepositoryLock(t *testing.T) {
 			go func() { acted <- c.act(l) }()
 			// Having looked for the lock in vain it is waiting, or it never looked and is done.
 			for range 6 {
-				if _, err := attempts.Hold(filepath.Join(l.Root, ".git", gitcmd.RepositoryLock), attempts.Holder{}); err == nil {
+				if _, err := attempts.Hold(filepath.Join(l.Root, ".git", git.RepositoryLock), attempts.Holder{}); err == nil {
 					t.Fatal("the lock is not held")
 				}
 			}
@@ -50,7 +50,7 @@ func TestRepositoryLock(t *testing.T) {
 			if !c.done(l) {
 				t.Error("it was not done in its turn")
 			}
-			if l.There(".git/" + gitcmd.RepositoryLock) {
+			if l.There(".git/" + git.RepositoryLock) {
 				t.Error("the lock is left behind")
 			}
 		})

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"relay/attempts/artifact"
-	"relay/orchestrator/git/recordfiles"
 )
 
 const (
@@ -30,8 +29,8 @@ func recordsLab(t *testing.T, tracked bool) *lab {
 	}
 	l.Git("add", "-A")
 	l.Git("commit", "-q", "-m", "Notes")
-	l.tree.Records = &recordfiles.Apart{Repo: l.Open()}
-	l.tree.User.Also = func(p string) bool { return recordfiles.OwnFile(l.Root, p) }
+	l.tree.Records = &RecordsApart{Repo: l.Open()}
+	l.tree.User.Also = func(p string) bool { return OwnRecordFile(l.Root, p) }
 	l.begin()
 	return l
 }

@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // staging puts the files of a checkout into its index, and knows which of them git has not taken.
 type staging struct {
-	run     gitcmd.Runner
+	run     git.Runner
 	untaken []string         // tracked paths at which git does not take what is there
 	refused map[string]error // files that git does not take as their filters or encodings want them, and why
 }
@@ -45,7 +44,7 @@ func (s *staging) all(ctx context.Context, fresh []string) (left []string, err e
 	for i, p := range slices.Concat(changed, fresh) {
 		s.open(p)
 		err := s.add(ctx, []string{p}, "--all", "--ignore-errors")
-		switch code := reanchor.ExitCode(err); {
+		switch code := git.ExitCode(err); {
 		case code == 0:
 			continue
 		case code == 1 && i < len(changed):
@@ -138,7 +137,7 @@ func (s *staging) unstageConverted(ctx context.Context) error {
 		return err
 	}
 	same := paths(out)
-	changed := gitcmd.Unconverted(ctx, s.run.Repo, "HEAD", slices.Clone(same))
+	changed := Unconverted(ctx, s.run.Repo, "HEAD", slices.Clone(same))
 	if same = slices.DeleteFunc(same, func(p string) bool { return slices.Contains(changed, p) }); len(same) == 0 {
 		return nil
 	}

@@ -1,5 +1,19 @@
-// Package worktree is the checkout that one attempt works in: its changes are committed, kept under refs, taken back, and
-// brought into the checkout again. Package userfiles knows which files are the user's.
+// Package worktree works in one checkout: it commits, keeps and reverts work, and tells the user's files, relay's records and the
+// repositories inside it apart.
+//
+// tree.go is the checkout that one attempt works in: its changes are committed, kept under refs, taken back, and brought into the
+// checkout again. Package worktree knows which files are the user's.
+//
+// nested.go is about repositories within a checkout: submodules, and folders in which somebody has made one.
+//
+// recordfiles.go knows which files and lines of a checkout are records of relay, and keeps git's work and these records apart.
+//
+// The ledger of LedgerSync and the artifacts of sessions lie in the user's checkout and may be tracked there. The user commits what is
+// added to them: it does not belong to an attempt, it holds up no command, and no git command of relay loses it. Packages records and
+// recordkeeper decide what records say, and when they are written.
+//
+// userfiles.go knows what in a checkout is the user's and in no commit: untracked, ignored and hidden files, the stash, and how all of it
+// was when a run began.
 package worktree
 
 import (
@@ -13,23 +27,20 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/git/userfiles"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Tree is a checkout that an attempt works in.
 type Tree struct {
-	Repo   *reanchor.Git
+	Repo   *git.Repo
 	Branch string // full ref name the run works on
 
-	Home  *reanchor.Git                                       // the user's repository, where work is kept when Repo is a slot; nil: Repo
+	Home  *git.Repo                                           // the user's repository, where work is kept when Repo is a slot; nil: Repo
 	Bring func(ctx context.Context, commit, ref string) error // brings a commit of Repo into Home, under ref; nil: it is there
 
-	User userfiles.Set // what in it is the user's own
+	User UserFiles // what in it is the user's own
 
-	Records *recordfiles.Apart // keeps records of relay out of what an attempt has done; nil: none are written here
+	Records *RecordsApart // keeps records of relay out of what an attempt has done; nil: none are written here
 
 	left       map[string]bool // files of attempts that git does not take, repositories, and what cannot be removed
 	unreported []string        // of left, paths that Noted has not returned yet
@@ -41,7 +52,7 @@ func (w *Tree) git(ctx context.Context, stdin io.ReadSeeker, args ...string) ([]
 }
 
 // Runner runs git in the checkout.
-func (w *Tree) Runner() gitcmd.Runner { return gitcmd.Runner{Repo: w.Repo, Branch: w.Branch} }
+func (w *Tree) Runner() git.Runner { return git.Runner{Repo: w.Repo, Branch: w.Branch} }
 
 // untracked lists untracked, not ignored files that are not the user's own.
 func untracked(ctx context.Context, w *Tree) ([]string, error) {
@@ -86,22 +97,22 @@ func (w *Tree) Head(ctx context.Context) (string, error) {
 // Contains reports whether commit base is part of head's history.
 func (w *Tree) Contains(ctx context.Context, base, head string) (bool, error) {
 	_, err := w.git(ctx, nil, "merge-base", "--is-ancestor", base, head)
-	return err == nil, gitcmd.Unasked(err)
+	return err == nil, git.Unasked(err)
 }
 
 // Readable reports whether git can read the index and knows the commit the attempt began from.
 func (w *Tree) Readable(ctx context.Context, base string) bool {
 	_, err := w.git(ctx, nil, "cat-file", "-e", base+"^{commit}")
 	if err == nil {
-		_, err = w.Repo.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
+		_, err = w.Repo.Run(ctx, git.Call{Args: []string{"ls-files", "--stage"}, Stdout: io.Discard})
 	}
-	return err == nil || gitcmd.Unasked(err) != nil // git could not answer, so no damage is known
+	return err == nil || git.Unasked(err) != nil // git could not answer, so no damage is known
 }
 
 // OnBranch reports whether HEAD is still the branch the run works on.
 func (w *Tree) OnBranch(ctx context.Context) (bool, error) {
 	branch, err := w.Repo.Branch(ctx)
-	return err == nil && "refs/heads/"+branch == w.Branch, gitcmd.Unasked(err)
+	return err == nil && "refs/heads/"+branch == w.Branch, git.Unasked(err)
 }
 
 // Restore puts branch, index and files back to commit. Files the user had untracked before the run stay.
@@ -110,7 +121,7 @@ func (w *Tree) Restore(ctx context.Context, commit string) error {
 }
 
 func restore(ctx context.Context, w *Tree, commit string) error {
-	if err := errors.Join(w.Runner().Unlock(), gitcmd.Forget(w.Repo)); err != nil {
+	if err := errors.Join(w.Runner().Unlock(), git.Forget(w.Repo)); err != nil {
 		return err
 	}
 	seen, err := untracked(ctx, w) // while what the attempt ignores is ignored

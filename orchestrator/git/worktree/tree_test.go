@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"relay/orchestrator/repotest"
+	"relay/reanchor/git/repotest"
 )
 
 // Whatever an attempt leaves, it is all in the commit, and none of it is left after the checkout is put back.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/orchestrator/git/gitcmd"
+	"relay/reanchor/git"
 )
 
 // PutBack restores the files that protected covers to what a commit has, and returns those that differed.
@@ -37,12 +37,12 @@ func differing(ctx context.Context, w *Tree, commit, filter string, protected fu
 			return nil, err
 		}
 	}
-	call := gitcmd.Writing("diff", "--no-ext-diff", "--no-textconv",
+	call := git.Writing("diff", "--no-ext-diff", "--no-textconv",
 		"--name-only", "--no-renames", "--diff-filter="+filter, "-z", commit, "--")
-	call.Limit = gitcmd.MaxPrinted
+	call.Limit = git.MaxPrinted
 	out, err := w.Repo.Run(ctx, call)
 	paths := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !protected(path) })
-	return gitcmd.Unconverted(ctx, w.Repo, commit, paths), err
+	return Unconverted(ctx, w.Repo, commit, paths), err
 }
 
 func checkoutFiles(ctx context.Context, w *Tree, commit string, paths []string) error {

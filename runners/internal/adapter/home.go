@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
-	"relay/runners/internal/monitor"
+	"relay/epic/pattern"
 )
 
 // Variable returns the value of the last entry of an environment with this name; "" when there is none.
@@ -36,7 +35,7 @@ func ReadSettings(folder, name string) []byte {
 	if folder == "" {
 		return nil
 	}
-	data, err := monitor.LastBytes(filepath.Join(folder, name), maxSettings)
+	data, err := LastBytes(filepath.Join(folder, name), maxSettings)
 	if err != nil || len(data) == maxSettings { // it may have begun earlier
 		return nil
 	}
@@ -52,6 +51,6 @@ func UnmarshalJSONC(text []byte, into any) {
 }
 
 var (
-	jsoncComment = lazyregexp.New(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
-	jsoncComma   = lazyregexp.New(`,(\s*[}\]])`)
+	jsoncComment = pattern.New(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
+	jsoncComma   = pattern.New(`,(\s*[}\]])`)
 )

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/plaintext"
-	"relay/internal/telling"
+	"relay/epic/plaintext"
 	"relay/runners"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/monitor"
 	"relay/runners/process"
 )
 
@@ -33,9 +30,9 @@ func ClaimOutcome(req runners.Request, r *runners.Report, badResult error) (runn
 	case r.Result == nil && badResult == nil:
 		return runners.NoResult, "it ended without a result"
 	case r.Result == nil:
-		return runners.BadResult, cleantext.OneLine(badResult.Error(), cleantext.MaxDetail)
+		return runners.BadResult, runners.OneLine(badResult.Error(), runners.MaxDetail)
 	case r.Result.Status == runners.StatusFailure:
-		return runners.Failed, cleantext.OneLine(cmp.Or(r.Result.ErrorSummary, r.Result.Summary), cleantext.MaxDetail)
+		return runners.Failed, runners.OneLine(cmp.Or(r.Result.ErrorSummary, r.Result.Summary), runners.MaxDetail)
 	}
 	return runners.Claimed, ""
 }
@@ -52,10 +49,10 @@ func LeftBehind(exit process.Exit) string {
 	return fmt.Sprintf("it left %d processes running", exit.Strays)
 }
 
-// JoinDetail joins the parts of a detail that are not empty, to at most cleantext.MaxDetail bytes.
+// JoinDetail joins the parts of a detail that are not empty, to at most runners.MaxDetail bytes.
 func JoinDetail(parts ...string) string {
 	joined := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-	return cleantext.Shorten(joined, cleantext.MaxDetail)
+	return runners.Shorten(joined, runners.MaxDetail)
 }
 
 // ExitDetail returns text that says how a process ended that was not well, with the lines it wrote to stderr that say why.
@@ -68,7 +65,7 @@ const MaxStderr = 64 << 10
 
 // End returns the end of a file, at most limit bytes of it; "" when it cannot be read.
 func End(path string, limit int64) string {
-	data, err := monitor.LastBytes(path, limit)
+	data, err := LastBytes(path, limit)
 	if err != nil {
 		return ""
 	}
@@ -78,9 +75,9 @@ func End(path string, limit int64) string {
 // ExitWords is ExitDetail for what a process said. It keeps few words unchanged.
 func ExitWords(exit process.Exit, said string) string {
 	how := runners.DescribeExit(exit)
-	words := plaintext.Line(telling.Text(strings.ToValidUTF8(said, "?")))
+	words := plaintext.Line(plaintext.TellingText(strings.ToValidUTF8(said, "?")))
 	if len(words) > fewWords {
-		words = cleantext.OneLine(strings.Join(telling.Lines(said), "; "), cleantext.MaxDetail-len(how)-2)
+		words = runners.OneLine(strings.Join(plaintext.TellingLines(said), "; "), runners.MaxDetail-len(how)-2)
 	}
 	if words == "" {
 		return how

@@ -1,5 +1,13 @@
-// Package adapter holds what the runners of all CLIs do with a request and with what came of it: commands, results,
-// outcomes, faults of providers, and the settings in the user's home.
+// Package adapter is what the adapters of all CLIs share: settings, streams of JSON lines, limits of a process, and results.
+//
+// request.go holds what the runners of all CLIs do with a request and with what came of it: commands, results, outcomes, faults of
+// providers, and the settings in the user's home.
+//
+// stream.go runs CLIs that print a stream of events, tells watchers of it, and counts what was used of the model.
+//
+// line.go reads the JSON lines that agent CLIs print.
+//
+// process.go runs one supervised process, reads its output as it comes and holds it to its limits.
 package adapter
 
 import (
@@ -10,9 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"relay/internal/lazyregexp"
+	"relay/epic/pattern"
 	"relay/runners"
-	"relay/runners/internal/cleantext"
 	"relay/runners/process"
 )
 
@@ -110,17 +117,17 @@ func MergeEnv(lists ...[]string) []string {
 // Observe passes an event with this text to the request's observer, if there is one.
 func Observe(req runners.Request, kind runners.EventKind, text string) {
 	if req.Observe != nil {
-		req.Observe(runners.Event{Kind: kind, Text: cleantext.OneLine(text, cleantext.MaxEvent)})
+		req.Observe(runners.Event{Kind: kind, Text: runners.OneLine(text, runners.MaxEvent)})
 	}
 }
 
 // StartFault returns the report of an agent that could not be started.
 func StartFault(err error) runners.Report {
-	return runners.Report{Outcome: runners.CannotStart, Detail: cleantext.OneLine(err.Error(), cleantext.MaxDetail)}
+	return runners.Report{Outcome: runners.CannotStart, Detail: runners.OneLine(err.Error(), runners.MaxDetail)}
 }
 
 // sessionPattern, with maxSession, keeps what comes back as an argument of --resume from being a flag or anything else.
-var sessionPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var sessionPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 const maxSession = 128
 

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 	"relay/runners"
 )
 

@@ -11,15 +11,13 @@ import (
 	"unicode/utf8"
 
 	"relay/runners"
-	"relay/runners/internal/cleantext"
-	"relay/runners/internal/eventstream"
-	"relay/runners/internal/monitor"
+	"relay/runners/internal/adapter"
 )
 
 // CLI is how the stream of one CLI is read.
 type CLI struct {
-	Captured string                                   // folder with captured runs, NAME.jsonl
-	Reader   func(runners.Request) eventstream.Reader // reads a stream
+	Captured string                                     // folder with captured runs, NAME.jsonl
+	Reader   func(runners.Request) adapter.StreamReader // reads a stream
 }
 
 // TellsProgress fails when a flood of events is told in full, when the last thing an agent did is not told, or told in other
@@ -29,22 +27,22 @@ func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 	var reported []string
 	s := c.Reader(runners.Request{Observe: func(e runners.Event) { reported = append(reported, string(e.Kind)+" "+e.Text) }})
 	var want []string
-	for poll, most := range []int{eventstream.MaxReported + 200, eventstream.MaxReported + 201, 3} {
+	for poll, most := range []int{adapter.MaxReported + 200, adapter.MaxReported + 201, 3} {
 		for i := range most {
 			line := fmt.Appendf(nil, lines[i%2], i)
 			s.Line(line)
 			clear(line) // no stream may keep it
-			if i < eventstream.MaxReported || i == most-1 {
+			if i < adapter.MaxReported || i == most-1 {
 				want = append(want, fmt.Sprintf([]string{"text né %d", "tool Bash ls %d"}[i%2], i))
 			}
 		}
-		eventstream.State(s)
+		adapter.StreamState(s)
 		if !slices.Equal(reported, want) {
 			t.Errorf("poll %d: told %q, want %q", poll, reported, want)
 		}
 		reported, want = nil, nil
 	}
-	if eventstream.State(s); len(reported) > 0 {
+	if adapter.StreamState(s); len(reported) > 0 {
 		t.Errorf("told again: %q", reported)
 	}
 }
@@ -61,17 +59,17 @@ func (c CLI) FuzzReports(f *testing.F, names []string, odd string, check func(ru
 	f.Add([]byte(odd))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := c.Reader(runners.Request{Observe: func(e runners.Event) {
-			if len(e.Text) > cleantext.MaxEvent || !utf8.ValidString(e.Text) {
+			if len(e.Text) > runners.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}})
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			eventstream.State(s)
+			adapter.StreamState(s)
 		}
-		r := eventstream.Report(s, monitor.End{})
-		if r.Outcome == "" || len(r.Detail) > cleantext.MaxDetail ||
-			len(r.FinalText) > cleantext.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
+		r := adapter.StreamReport(s, adapter.ProcessEnd{})
+		if r.Outcome == "" || len(r.Detail) > runners.MaxDetail ||
+			len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}
 		if r.Outcome == runners.Claimed && r.Result == nil {

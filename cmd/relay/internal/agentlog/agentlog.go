@@ -1,5 +1,11 @@
-// Package agentlog shows what agents do, as a person reads it: what they say, the commands they run, the files they edit, what comes of
-// it, and what that costs. It reads the transcripts of attempts, also as they grow.
+// Package agentlog shows what agents did: transcripts as readable text, the agents ledger, and a task with the files of its attempts.
+//
+// agentlog.go shows what agents do, as a person reads it: what they say, the commands they run, the files they edit, what comes of it,
+// and what that costs. It reads the transcripts of attempts, also as they grow.
+//
+// sessionview.go shows the agents ledger: what agents have said and done, session by session.
+//
+// task.go shows one task with its attempts, and what an attempt left behind: brief, transcript, checks, diff and review.
 package agentlog
 
 import (
@@ -16,11 +22,10 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/transcripts"
+	"relay/cmd/relay/internal/terminal"
+	"relay/orchestrator/relayfiles"
 	"relay/runners"
-	"relay/runners/conversation"
 )
 
 // Attempt is an attempt of a task whose log is shown.
@@ -45,8 +50,8 @@ type Viewer struct {
 	source  string // whose entries were printed last
 }
 
-// New returns a viewer that prints to the answers of a command.
-func New(a *cli.App, p *project.Project, o Options) *Viewer {
+// NewViewer returns a viewer that prints to the answers of a command.
+func NewViewer(a *cli.App, p *project.Project, o Options) *Viewer {
 	return &Viewer{app: a, project: p, clean: p.Redactor().Text, options: o}
 }
 
@@ -62,7 +67,7 @@ func (v *Viewer) Show(list []Attempt) error {
 	for _, at := range list {
 		streams := v.streams(at)
 		if len(streams) == 0 {
-			return &exit.Hinted{
+			return &terminal.Hinted{
 				Err:  fmt.Errorf("attempt %d of %s has no log", at.ID, at.Task),
 				Hint: "no agent was started (relay show " + at.Task + " says why), or the files were removed",
 			}
@@ -123,11 +128,11 @@ func (v *Viewer) paths(at Attempt) (list []string) {
 	folder := v.folder(at)
 	began := map[string]int64{}
 	for _, place := range places {
-		found, _ := fs.Glob(os.DirFS(folder), path.Join(place, transcripts.Name+"*")) // the patterns are right
+		found, _ := fs.Glob(os.DirFS(folder), path.Join(place, relayfiles.Transcript+"*")) // the patterns are right
 		for _, name := range found {
-			name = strings.TrimSuffix(name, transcripts.Compressed)
+			name = strings.TrimSuffix(name, relayfiles.Compressed)
 			at := filepath.Join(folder, filepath.FromSlash(name))
-			if path.Base(name) == transcripts.Name && began[at] == 0 {
+			if path.Base(name) == relayfiles.Transcript && began[at] == 0 {
 				began[at] = beginOf(at)
 				list = append(list, at)
 			}
@@ -139,17 +144,17 @@ func (v *Viewer) paths(at Attempt) (list []string) {
 
 // beginOf returns when a transcript had its first bytes, or else when it was last written, in milliseconds.
 func beginOf(path string) int64 {
-	if f, err := runners.OpenRegular(filepath.Join(filepath.Dir(path), conversation.TimesFile)); err == nil {
+	if f, err := runners.OpenRegular(filepath.Join(filepath.Dir(path), runners.TimesFile)); err == nil {
 		const timesHead = 256 // has the first line
 		head := make([]byte, timesHead)
 		n, _ := io.ReadFull(f, head)
 		_ = f.Close() // it was read only
-		times := conversation.ParseTimes(head[:n])
+		times := runners.ParseTimes(head[:n])
 		if first := times.First(); first > 0 {
 			return first
 		}
 	}
-	for _, name := range []string{path, path + transcripts.Compressed} {
+	for _, name := range []string{path, path + relayfiles.Compressed} {
 		if info, err := os.Lstat(name); err == nil {
 			return max(info.ModTime().UnixMilli(), 1)
 		}
@@ -168,7 +173,7 @@ func (v *Viewer) streams(at Attempt) (list []*stream) {
 }
 
 func (v *Viewer) open(at Attempt, name string) *stream {
-	f, err := transcripts.Open(name)
+	f, err := relayfiles.OpenTranscript(name)
 	if err != nil {
 		return nil // an agent has removed it, or put something in its place
 	}

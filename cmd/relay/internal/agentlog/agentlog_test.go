@@ -14,14 +14,14 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
-	"relay/orchestrator/transcripts"
+	"relay/orchestrator/relayfiles"
 )
 
 // log writes the transcript of an attempt, and returns a viewer of it with what it prints.
 func log(t *testing.T, text string, o Options) (v *Viewer, at Attempt, path string, out, said *bytes.Buffer) {
 	t.Helper()
 	dir := t.TempDir()
-	path = filepath.Join(dir, "runs", "r1", "T1", "1", transcripts.Name)
+	path = filepath.Join(dir, "runs", "r1", "T1", "1", relayfiles.Transcript)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func log(t *testing.T, text string, o Options) (v *Viewer, at Attempt, path stri
 	}
 	out, said = new(bytes.Buffer), new(bytes.Buffer)
 	p := &project.Project{Dir: dir, Config: &configs.Config{}}
-	v = New(&cli.App{Out: terminal.NewWriter(out), Err: terminal.NewWriter(said)}, p, o)
+	v = NewViewer(&cli.App{Out: terminal.NewWriter(out), Err: terminal.NewWriter(said)}, p, o)
 	return v, Attempt{"T1", &attempts.Attempt{ID: 1, Run: "r1", Runner: "codex", EndedAt: time.Unix(1, 0)}}, path, out, said
 }
 
@@ -44,7 +44,7 @@ func says(text string) string {
 // What one event takes is no more than the largest part that is read.
 func TestLongLinesAreNotRead(t *testing.T) {
 	t.Parallel()
-	v, at, _, out, said := log(t, begins+says("first")+says(strings.Repeat("x", transcripts.MaxLine))+says("last"), Options{Tail: 2})
+	v, at, _, out, said := log(t, begins+says("first")+says(strings.Repeat("x", relayfiles.MaxLine))+says("last"), Options{Tail: 2})
 	if err := v.Show([]Attempt{at}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCompressedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := out.String()
-	if n := transcripts.Compress(t.Context(), filepath.Dir(path), func(string) bool { return false }); n == 0 {
+	if n := relayfiles.CompressTranscripts(t.Context(), filepath.Dir(path), func(string) bool { return false }); n == 0 {
 		t.Fatal("it was not compressed")
 	}
 	for _, tail := range []int{0, 200} {
@@ -93,7 +93,7 @@ func TestSourceOfResult(t *testing.T) {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, transcripts.Name), []byte(begins+says("last")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, relayfiles.Transcript), []byte(begins+says("last")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := v.Show([]Attempt{at}); err != nil || out.String() != "T1 attempt 1, asked for its result, codex:\n         says     last\n" {

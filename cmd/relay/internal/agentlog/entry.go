@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/sessionview"
-	"relay/internal/lazyregexp"
-	"relay/internal/plaintext"
-	"relay/internal/telling"
-	"relay/orchestrator/text"
-	"relay/runners/conversation"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+	"relay/orchestrator/report"
+	"relay/runners"
 	"relay/runners/kinds"
 )
 
@@ -74,16 +72,16 @@ const (
 	lineLength = 200       // columns
 )
 
-func (s *stream) event(e Entry, told *conversation.Event, take printer) {
+func (s *stream) event(e Entry, told *runners.Message, take printer) {
 	if told.At > 0 {
 		e.At = instant(told.At)
 	}
 	e.Sub = told.Subtask != ""
 	switch told.Kind {
-	case conversation.Said:
+	case runners.Said:
 		s.said(e, told, take)
 		return
-	case conversation.Called:
+	case runners.Called:
 		if told.ID != "" && s.open[told.ID] {
 			return // an earlier event has it
 		}
@@ -94,14 +92,14 @@ func (s *stream) event(e Entry, told *conversation.Event, take printer) {
 		var what string
 		e.Kind, what = doing(told.Tool, told.Params)
 		e.Text = s.safe(what, mostSaid)
-	case conversation.Returned:
+	case runners.Returned:
 		delete(s.open, told.ID)
-		e.Kind = map[conversation.Status]Kind{conversation.Failed: Failed, conversation.Rejected: Rejected}[told.Status]
+		e.Kind = map[runners.ActionStatus]Kind{runners.ActionFailed: Failed, runners.Rejected: Rejected}[told.Status]
 		s.result(&e, told.Result)
 		if e.Kind == Done && e.Text == "" {
 			return
 		}
-	case conversation.Used:
+	case runners.Used:
 		if told.ID != "" && told.Usage.CostUSD == 0 {
 			return // the run's own sum has it
 		}
@@ -118,7 +116,7 @@ func (s *stream) emit(e Entry, take printer) {
 	take(e)
 }
 
-func (s *stream) said(e Entry, told *conversation.Event, take printer) {
+func (s *stream) said(e Entry, told *runners.Message, take printer) {
 	if told.Text == "" || told.Echo {
 		return
 	}
@@ -127,7 +125,7 @@ func (s *stream) said(e Entry, told *conversation.Event, take printer) {
 		return
 	}
 	s.flush(take)
-	e.Kind = map[conversation.Role]Kind{conversation.User: Told, conversation.System: Note}[told.Role]
+	e.Kind = map[runners.Role]Kind{runners.User: Told, runners.System: Note}[told.Role]
 	if e.Text = s.safe(told.Text, mostSaid); e.Kind == "" {
 		e.Kind = Says
 	}
@@ -142,7 +140,7 @@ func (s *stream) print(e Entry, line string, take printer) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	e.Kind, e.Text = Prints, text.Line(s.safe(line, mostSaid), lineLength)
+	e.Kind, e.Text = Prints, plaintext.Fit(s.safe(line, mostSaid), lineLength)
 	s.emit(e, take)
 }
 
@@ -156,7 +154,7 @@ func dropped(n int64) string { return fmt.Sprintf("%d bytes of the log were drop
 // safe is a text without secrets and what drives a terminal, at most so many bytes of it. It is cut last: half a secret is not known for
 // one.
 func (s *stream) safe(words string, most int) string {
-	return text.Clip(strings.TrimSpace(s.clean(plaintext.Clean(plaintext.Head(words, mostRead)))), most)
+	return plaintext.Clip(strings.TrimSpace(s.clean(plaintext.Clean(plaintext.Head(words, mostRead)))), most)
 }
 
 // result puts the first lines of a result into an entry, or of what failed those that say why.
@@ -172,7 +170,7 @@ func (s *stream) result(e *Entry, raw json.RawMessage) {
 			break
 		}
 	}
-	words := sessionview.Readable(string(raw))
+	words := Readable(string(raw))
 	if code := fields["exit_code"]; code != nil && len(words) > 0 && words[0] == '{' {
 		words = "" // it has printed nothing
 		if e.Kind == Failed {
@@ -187,7 +185,7 @@ func (s *stream) result(e *Entry, raw json.RawMessage) {
 	switch all := len(lines); {
 	case all <= mostLines:
 	case e.Kind == Failed || e.Kind == Rejected:
-		if lines = shownLines(strings.Join(telling.Lines(words), "\n")); len(lines) == 0 {
+		if lines = shownLines(strings.Join(plaintext.TellingLines(words), "\n")); len(lines) == 0 {
 			lines = shownLines(words)[all-mostLines:]
 		}
 		e.Omitted = all - len(lines)
@@ -201,7 +199,7 @@ func (s *stream) result(e *Entry, raw json.RawMessage) {
 // shownLines returns the lines of a text that are not blank, as they are shown.
 func shownLines(words string) (lines []string) {
 	for line := range strings.Lines(words) {
-		if line = strings.TrimRight(text.Line(strings.ReplaceAll(line, "\t", "    "), lineLength), " \n"); line != "" {
+		if line = strings.TrimRight(plaintext.Fit(strings.ReplaceAll(line, "\t", "    "), lineLength), " \n"); line != "" {
 			lines = append(lines, line)
 		}
 	}
@@ -214,7 +212,7 @@ var arguments = []string{
 	"query", "description", "prompt",
 }
 
-var edits = lazyregexp.New("write|edit|replace|patch|change")
+var edits = pattern.New("write|edit|replace|patch|change")
 
 // doing says what a tool call does, and to what.
 func doing(tool string, params json.RawMessage) (Kind, string) {
@@ -241,7 +239,7 @@ func doing(tool string, params json.RawMessage) (Kind, string) {
 	if len(fields) == 0 {
 		return Calls, ""
 	}
-	return Calls, sessionview.Readable(string(params))
+	return Calls, Readable(string(params))
 }
 
 func argument(raw json.RawMessage) string {
@@ -290,7 +288,7 @@ func (v *Viewer) print(e Entry) {
 	}
 	lines := strings.Split(e.words(), "\n")
 	if e.Omitted > 0 {
-		left := "… " + text.Count(e.Omitted, "line") + " left out"
+		left := "… " + plaintext.Count(e.Omitted, "line") + " left out"
 		if e.Kind == Failed {
 			lines = append([]string{left}, lines...)
 		} else {
@@ -327,13 +325,13 @@ func (e *Entry) source() string {
 	case Review:
 		about += fmt.Sprintf(", review in round %d", e.Round)
 	}
-	return text.Line(about+", "+e.Agent, lineLength)
+	return plaintext.Fit(about+", "+e.Agent, lineLength)
 }
 
 func (e *Entry) words() string {
 	switch e.Kind {
 	case Used:
-		return text.Usage(attempts.Usage{InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, CostUSD: e.CostUSD})
+		return report.UsageText(attempts.Usage{InputTokens: e.InputTokens, OutputTokens: e.OutputTokens, CostUSD: e.CostUSD})
 	case Calls:
 		return strings.TrimSpace(e.Tool + " " + e.Text)
 	default:

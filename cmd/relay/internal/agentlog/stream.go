@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"relay/orchestrator/transcripts"
+	"relay/orchestrator/relayfiles"
 	"relay/runners"
-	"relay/runners/conversation"
 	"relay/runners/kinds"
 )
 
@@ -29,10 +28,10 @@ type stream struct {
 	at     io.ReaderAt   // the same; nil: it is compressed
 	clean  func(string) string
 	now    func() time.Time // nil: nothing writes to it any more
-	reader conversation.Reader
+	reader runners.MessageReader
 	open   map[string]bool // tool calls that have not ended
 
-	times  conversation.Times
+	times  runners.MessageTimes
 	offset int64 // read up to here
 	shift  int64 // how much further that is in the stream as it came
 	size   int64 // of the file when it was last read on
@@ -45,7 +44,7 @@ type printer func(Entry)
 
 // seeTimes reads the end of the file that says when the transcript grew.
 func (s *stream) seeTimes() {
-	f, err := runners.OpenRegular(filepath.Join(filepath.Dir(s.path), conversation.TimesFile))
+	f, err := runners.OpenRegular(filepath.Join(filepath.Dir(s.path), runners.TimesFile))
 	if err != nil {
 		return
 	}
@@ -59,7 +58,7 @@ func (s *stream) seeTimes() {
 	if from > 0 {
 		text = text[bytes.IndexByte(text, '\n')+1:]
 	}
-	s.times = conversation.ParseTimes(text)
+	s.times = runners.ParseTimes(text)
 }
 
 func (s *stream) fileSize() int64 {
@@ -99,7 +98,7 @@ func (s *stream) readOn(ended bool, take printer) error {
 	lines := bufio.NewReaderSize(from, buffer)
 	var room []byte
 	for {
-		line, size, whole, err := transcripts.NextLine(lines, room[:0])
+		line, size, whole, err := relayfiles.NextLine(lines, room[:0])
 		if err != nil {
 			return err
 		}
@@ -120,7 +119,7 @@ func (s *stream) line(line []byte, size int64, whole bool, take printer) {
 	if zeros -= len(line); zeros > 0 {
 		s.note(e, dropped(int64(zeros)), take)
 	}
-	if n := transcripts.Dropped(line); n > 0 {
+	if n := relayfiles.Dropped(line); n > 0 {
 		s.shift = n - size
 		s.note(e, dropped(n), take)
 		return
@@ -139,11 +138,11 @@ func (s *stream) line(line []byte, size int64, whole bool, take printer) {
 		s.reader = kinds.Conversation(s.kind)
 	}
 	switch {
-	case len(line) > transcripts.MaxLine:
+	case len(line) > relayfiles.MaxLine:
 		s.note(e, "a line is too long to be read", take)
 	case !whole && !json.Valid(line):
 		s.note(e, "the log ends in the middle of a line", take)
-	case !s.reader.Line(line, func(told conversation.Event) { s.event(e, &told, take) }):
+	case !s.reader.Line(line, func(told runners.Message) { s.event(e, &told, take) }):
 		s.print(e, string(line), take)
 	}
 }

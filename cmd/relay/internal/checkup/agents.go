@@ -14,18 +14,17 @@ import (
 	"sync"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
-	"relay/internal/plaintext"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 	"relay/orchestrator/verdict"
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/kinds"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // find finds the program of a runner, and makes the runner, without what decorates it, and without starting anything.
@@ -43,12 +42,12 @@ func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner
 func checkRunner(ctx context.Context, c *checkup, label, name string) bool {
 	program, runner, err := c.find(ctx, name)
 	if err != nil {
-		d := exit.Diagnose(err)
-		c.points = append(c.points, Point{Name: label, State: Fail, Message: d.Messages[0], Fix: d.Hint, Code: exit.NoRunner})
+		d := terminal.Diagnose(err)
+		c.points = append(c.points, Point{Name: label, State: Fail, Message: d.Messages[0], Fix: d.Hint, Code: terminal.NoRunner})
 		return false
 	}
 	state, what, fix := OK, program, ""
-	if adapter, ok := runner.(interface{ Tested() version.Range }); ok {
+	if adapter, ok := runner.(interface{ Tested() command.VersionRange }); ok {
 		state, what, fix = versioned(ctx, c, program, name, adapter.Tested())
 	}
 	if mode := modeOf(runner, strings.HasPrefix(label, reviewLabel)); mode != "" {
@@ -73,7 +72,7 @@ func modeOf(runner runners.Runner, asked bool) string {
 }
 
 // versioned reports whether a program is one that its adapter was tested on.
-func versioned(ctx context.Context, c *checkup, program, name string, tested version.Range) (state, what, fix string) {
+func versioned(ctx context.Context, c *checkup, program, name string, tested command.VersionRange) (state, what, fix string) {
 	agent, _ := c.project.Agent(name) // its program was found
 	env := append(project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env), agent.Env...)
 	argv := []string{program}
@@ -100,7 +99,7 @@ func checkRunners(ctx context.Context, c *checkup) {
 	if len(names) == 0 {
 		c.points = append(c.points, Point{
 			Name: "runner", State: Fail, Message: "no runner is configured",
-			Fix: "set relay.runners in " + configs.SharedFile, Code: exit.NoRunner,
+			Fix: "set relay.runners in " + configs.SharedFile, Code: terminal.NoRunner,
 		})
 	}
 	usable := slices.ContainsFunc(names, func(name string) bool {
@@ -306,23 +305,23 @@ func (a asked) answers() bool {
 
 // answered returns the point about an agent that was asked.
 func answered(c *checkup, a asked) Point {
-	p := Point{Name: a.label(), State: Fail, Code: exit.NoRunner}
+	p := Point{Name: a.label(), State: Fail, Code: terminal.NoRunner}
 	who := ""
 	if a.model != "" {
 		who = " with model " + a.model
 	}
 	r := a.report
-	why := text.Line(plaintext.Escape(r.Detail), 200)
+	why := plaintext.Fit(plaintext.Escape(r.Detail), 200)
 	switch {
 	case a.err != nil:
-		d := exit.Diagnose(a.err)
+		d := terminal.Diagnose(a.err)
 		p.Message, p.Fix = "cannot be asked: "+d.Messages[0], d.Hint
 		return p
 	case a.answers():
 		p.State, p.Code = OK, 0
 		p.Message = "answers"
 		if model := cmp.Or(r.Model, a.model); model != "" {
-			p.Message += " (" + plaintext.Escape(text.Line(model, 60)) + ")"
+			p.Message += " (" + plaintext.Escape(plaintext.Fit(model, 60)) + ")"
 		}
 		if p.Message += fmt.Sprintf(" in %.1fs", a.took.Seconds()); r.Usage.Priced {
 			p.Message += fmt.Sprintf(", %.4f USD", r.Usage.CostUSD)
@@ -399,7 +398,7 @@ func (p *programs) ask(ctx context.Context, argv, env []string) (string, error) 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	return version.Of(ctx, p.guardian, version.Request{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
+	return command.VersionOf(ctx, p.guardian, command.VersionRequest{Argv: argv, Dir: dir, Env: env, Wall: versionPatience})
 }
 
 // start starts the guardian, unless it is there.

@@ -9,8 +9,8 @@ import (
 
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
-	"relay/orchestrator/text"
 )
 
 // Check is what one acceptance check came to on the commit that a run would begin from.
@@ -29,13 +29,13 @@ func writeChecks(w *terminal.Writer, checks []Check) {
 	width := terminal.Columns(w.Dest)
 	for i, c := range checks {
 		if i == 0 || checks[i-1].head != c.head {
-			fmt.Fprintf(w, "\n%s\n", text.Line(c.head, width))
+			fmt.Fprintf(w, "\n%s\n", plaintext.Fit(c.head, width))
 		}
 		name := c.Name
 		if c.Said != "" {
-			name = text.Line(name, width/2-10) + ": " + c.Said
+			name = plaintext.Fit(name, width/2-10) + ": " + c.Said
 		}
-		fmt.Fprintf(w, "  %-10s %6.1f s  %s\n", strings.ReplaceAll(c.Result, "_", " "), c.Seconds, text.Line(name, width-23))
+		fmt.Fprintf(w, "  %-10s %6.1f s  %s\n", strings.ReplaceAll(c.Result, "_", " "), c.Seconds, plaintext.Fit(name, width-23))
 	}
 	fmt.Fprintln(w)
 }
@@ -56,9 +56,9 @@ func reportChecks(c *checkup, tried []bench.TriedCheck) {
 		}
 		whose, at := "the epic", lines.Checks
 		if len(t.Tasks) > 0 {
-			whose, at = text.Some(t.Tasks, 3), lines.Tasks[t.Tasks[0]].Checks
+			whose, at = plaintext.Some(t.Tasks, 3), lines.Tasks[t.Tasks[0]].Checks
 		}
-		one.head = whose + ": " + text.FirstOf(t.Title, c.plan.Epic.Title)
+		one.head = whose + ": " + plaintext.FirstOf(t.Title, c.plan.Epic.Title)
 		if t.Index < len(at) {
 			one.Place = fmt.Sprintf("%s:%d", c.project.Rel(c.project.File("epic.yml")), at[t.Index].Line)
 		}
@@ -89,7 +89,7 @@ func worth(t bench.TriedCheck) (state, said, fix string) {
 	case t.Passed && t.NoTest:
 		return Warn, name + " ran no test: it proves nothing", "correct the path or pattern in it, unless a task adds the tests"
 	case t.Passed && len(t.Blind) > 0:
-		return Warn, name + " passes with " + text.Some(t.Blind, 3) + " emptied: it does not test that, or tests another copy",
+		return Warn, name + " passes with " + plaintext.Some(t.Blind, 3) + " emptied: it does not test that, or tests another copy",
 			"have it fail without that file; a copy that leads elsewhere can be made by relay.worktree.setup"
 	case !t.Passed && len(t.Tasks) == 0:
 		return Warn, t.How + " before any work: it proves nothing until it passes", "fix it, or remove it"

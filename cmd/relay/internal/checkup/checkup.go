@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 	"relay/orchestrator"
-	"relay/orchestrator/text"
 	"relay/runners/process"
 )
 
@@ -63,14 +61,14 @@ func Run(ctx context.Context, h Host) ([]Point, []Check) {
 func (c *checkup) add(state, name, message, fix string) {
 	p := Point{Name: name, State: state, Message: message, Fix: fix}
 	if state == Fail {
-		p.Code = exit.Failure
+		p.Code = terminal.Failure
 	}
 	c.points = append(c.points, p)
 }
 
 // fail turns an error into points, in the words every other command uses for it.
 func (c *checkup) fail(name string, err error) {
-	d := exit.Diagnose(err)
+	d := terminal.Diagnose(err)
 	for _, m := range d.Messages {
 		c.points = append(c.points, Point{Name: name, State: Fail, Message: m, Code: d.Code})
 	}
@@ -131,7 +129,7 @@ func checkAll(ctx context.Context, c *checkup) {
 
 // Write prints the points and checks for people, and whether relay work can begin.
 func Write(w *terminal.Writer, points []Point, checks []Check) {
-	counts, widest := map[string]int{}, text.Widest(points, func(p Point) string { return p.Name })
+	counts, widest := map[string]int{}, plaintext.WidestOf(points, func(p Point) string { return p.Name })
 	paint := map[string]func(string) string{OK: w.Palette.Good, Warn: w.Palette.Wait, Fail: w.Palette.Bad}
 	for i, p := range points {
 		counts[p.State]++
@@ -149,9 +147,9 @@ func Write(w *terminal.Writer, points []Point, checks []Check) {
 	}
 	switch {
 	case counts[Fail] > 0:
-		fmt.Fprintf(w, "\n%s\n", paint[Fail](text.Count(counts[Fail], "problem")+" to fix before relay work"))
+		fmt.Fprintf(w, "\n%s\n", paint[Fail](plaintext.Count(counts[Fail], "problem")+" to fix before relay work"))
 	case counts[Warn] > 0:
-		fmt.Fprintf(w, "\n%s: relay work\n", paint[Warn]("ready, with "+text.Count(counts[Warn], "warning")))
+		fmt.Fprintf(w, "\n%s: relay work\n", paint[Warn]("ready, with "+plaintext.Count(counts[Warn], "warning")))
 	default:
 		fmt.Fprintf(w, "\n%s: relay work\n", paint[OK]("ready"))
 	}

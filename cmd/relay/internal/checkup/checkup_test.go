@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 func TestRoomForANight(t *testing.T) {
@@ -16,7 +16,7 @@ func TestRoomForANight(t *testing.T) {
 		free uint64
 		want Point
 	}{
-		{50 << 20, Point{Name: "disk", State: Fail, Message: "0.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits", Code: exit.Failure}},
+		{50 << 20, Point{Name: "disk", State: Fail, Message: "0.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits", Code: terminal.Failure}},
 		{1 << 30, Point{Name: "disk", State: Warn, Message: "1.0 GiB free", Fix: "make room: a night writes transcripts, logs and commits"}},
 		{9 << 30, Point{Name: "disk", State: OK, Message: "9.0 GiB free"}},
 	} {

@@ -7,7 +7,7 @@ import (
 
 	"relay/cmd/relay/internal/project"
 	"relay/configs"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // localFile reports the person's own configuration when git has it or may come to have it.
@@ -15,13 +15,13 @@ func checkLocalFile(ctx context.Context, c *checkup) {
 	if !project.Exists(filepath.Join(c.project.Root, configs.LocalFile)) {
 		return
 	}
-	_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--error-unmatch", "--", ":(top)" + configs.LocalFile}})
+	_, err := c.project.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--error-unmatch", "--", ":(top)" + configs.LocalFile}})
 	if err == nil {
 		c.add(Warn, "configuration", configs.LocalFile+" is tracked by git: your own settings become those of everybody, and agents can change them for all",
 			"git rm --cached "+configs.LocalFile+" and a line /"+configs.LocalFile+" in .gitignore; then git commit")
 		return
 	}
-	_, err = c.project.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--no-index", "--", configs.LocalFile}})
+	_, err = c.project.Git.Run(ctx, git.Call{Args: []string{"check-ignore", "--quiet", "--no-index", "--", configs.LocalFile}})
 	if err != nil {
 		c.add(Warn, "configuration", configs.LocalFile+" is not ignored by git: the next git add -A takes your own settings into a commit",
 			"add a line /"+configs.LocalFile+" to .gitignore")

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // roomFor reports whether a disk has room for something besides what every run needs.
@@ -39,7 +39,7 @@ func checkBackup(c *checkup) {
 	}
 	free, err := project.FreeSpace(at)
 	size, counting := folderSize(git)
-	what := fmt.Sprintf("the copy of .git, %s, in %s", text.Bytes(size), at)
+	what := fmt.Sprintf("the copy of .git, %s, in %s", plaintext.Bytes(size), at)
 	state, words, fix := roomFor(what, size, free, errors.Join(err, counting))
 	if fix != "" {
 		fix += ", or choose another disk with XDG_STATE_HOME"

@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/epic/globs"
-	"relay/internal/lazyregexp"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/text"
-	"relay/reanchor"
-	"relay/runners/shell"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+	"relay/orchestrator/bench"
+	"relay/orchestrator/limits"
+	"relay/reanchor/git"
+	"relay/runners/command"
 )
 
 // epic reads the plan and says what in it nothing would prove.
@@ -26,10 +25,10 @@ func checkEpic(c *checkup) bool {
 		return false
 	}
 	c.plan = plan
-	c.add(OK, "epic", fmt.Sprintf("%s, %s", plan.Epic.ID, text.Count(len(plan.Epic.Tasks), "task")), "")
+	c.add(OK, "epic", fmt.Sprintf("%s, %s", plan.Epic.ID, plaintext.Count(len(plan.Epic.Tasks), "task")), "")
 	for i, w := range project.Unproved(plan.Epic) {
 		if i == project.MaxWarnings {
-			c.add(Warn, "epic", fmt.Sprintf("and %s more like this", text.Count(len(project.Unproved(plan.Epic))-i, "task")), "")
+			c.add(Warn, "epic", fmt.Sprintf("and %s more like this", plaintext.Count(len(project.Unproved(plan.Epic))-i, "task")), "")
 			break
 		}
 		fix := "write the commands that prove it under checks: in "
@@ -49,8 +48,8 @@ func checkBudget(c *checkup) {
 		return
 	}
 	if view, err := p.View(c.plan); err == nil {
-		if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil {
-			c.fail("budget", &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped})
+		if over := limits.EpicExhausted(p.Budget(), view.Ledger); over != nil {
+			c.fail("budget", &terminal.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: terminal.Stopped})
 			return
 		}
 	}
@@ -64,7 +63,7 @@ func checkBudget(c *checkup) {
 }
 
 // bash is what bash reads and sh need not.
-var bash = lazyregexp.New(`\[\[ |<\(|\bpipefail\b|<<<|^\s*source `)
+var bash = pattern.New(`\[\[ |<\(|\bpipefail\b|<<<|^\s*source `)
 
 // runChecks runs every check once on the commit that a run would begin from, as a run does before each agent.
 func runChecks(ctx context.Context, c *checkup) {
@@ -87,7 +86,7 @@ func runChecks(ctx context.Context, c *checkup) {
 		c.fail("checks", err)
 		return
 	}
-	tried, err := precheck.TryChecks(ctx, open, &o.LocalOptions, view.Ledger)
+	tried, err := bench.TryChecks(ctx, open, &o.LocalOptions, view.Ledger)
 	switch {
 	case err != nil:
 		c.fail("checks", err)
@@ -98,14 +97,14 @@ func runChecks(ctx context.Context, c *checkup) {
 	}
 	for _, t := range tried.Checks {
 		if t.Hook && !t.Passed {
-			c.add(Fail, "hooks", "where nothing has changed, "+text.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
+			c.add(Fail, "hooks", "where nothing has changed, "+plaintext.FirstOf(t.CannotRun, t.How), "no task can land like this: correct the hook, or set relay.hooks: false")
 		}
-		if !t.Passed && bash.MatchString(t.Check.Run) && shell.Name(o.Env) == "sh" {
+		if !t.Passed && bash.MatchString(t.Check.Run) && command.ShellName(o.Env) == "sh" {
 			c.add(Warn, "checks", t.Check.Name+" is written for bash, and sh runs it: bash is not on the PATH", "install bash, or write it for sh")
 		}
 	}
 	if len(tried.Changed) > 0 {
-		c.add(Warn, "checks", "the checks have changed "+text.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
+		c.add(Warn, "checks", "the checks have changed "+plaintext.Some(tried.Changed, 3)+" in your checkout", "look at git status; git restore puts a file back")
 	}
 }
 
@@ -119,14 +118,14 @@ func checkProtected(ctx context.Context, c *checkup) {
 	if patterns = slices.Compact(patterns); len(patterns) == 0 {
 		return
 	}
-	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
+	out, err := c.project.Git.Run(ctx, git.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
 	if err != nil {
 		c.fail("protected", err)
 		return
 	}
 	files := strings.Split(string(out), "\x00")
 	covered := func(glob string) bool {
-		return slices.ContainsFunc(files, func(p string) bool { return globs.Covers(glob, p) })
+		return slices.ContainsFunc(files, func(p string) bool { return pattern.Covers(glob, p) })
 	}
 	for _, glob := range patterns {
 		if covered(glob) {

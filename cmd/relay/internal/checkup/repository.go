@@ -8,17 +8,15 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/git/userfiles"
+	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/merge"
-	"relay/orchestrator/runlock"
-	"relay/orchestrator/text"
+	"relay/orchestrator/relayfiles"
 )
 
 // addBehind says that the branch lacks commits of the one it follows.
@@ -56,13 +54,13 @@ func checkRepository(ctx context.Context, c *checkup) {
 		c.add(OK, "repository", fmt.Sprintf("branch %s at %.12s", facts.Branch, facts.Head), "")
 		addBehind(ctx, c)
 	}
-	changed := recordfiles.Tracked(ctx, c.project.Git, facts.Changes)
+	changed := worktree.TrackedRecords(ctx, c.project.Git, facts.Changes)
 	switch {
 	case len(changed) == 0 || !listed: // it may be the configuration itself
 	case isolation == "none":
-		c.add(Fail, "repository", "uncommitted changes: "+text.Listed(changed), userfiles.CommitHint(ctx, c.project.Git, changed, ""))
+		c.add(Fail, "repository", "uncommitted changes: "+plaintext.Listed(changed), worktree.CommitHint(ctx, c.project.Git, changed, ""))
 	case apart:
-		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+text.Listed(changed), "git commit them if the tasks need them")
+		c.add(Warn, "repository", "uncommitted changes are not part of the run, and stay as they are: "+plaintext.Listed(changed), "git commit them if the tasks need them")
 	}
 }
 
@@ -92,7 +90,7 @@ func checkLedger(ctx context.Context, c *checkup) {
 		c.add(Fail, "ledger", "attempt-ledger.yml was edited by someone else", "relay ledger accept, or relay ledger repair")
 		return
 	case view.Running:
-		c.add(Warn, "ledger", "a run is active: "+exit.HolderText(view.Holder), "relay status --watch")
+		c.add(Warn, "ledger", "a run is active: "+terminal.HolderText(view.Holder), "relay status --watch")
 		return
 	}
 	checkOthers(ctx, c, view.Ledger)
@@ -108,9 +106,9 @@ func checkLedger(ctx context.Context, c *checkup) {
 
 // otherCheckouts reports a run of this epic in another checkout of the repository, and for what one has made.
 func checkOthers(ctx context.Context, c *checkup, l *attempts.Ledger) {
-	err := runlock.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
+	err := relayfiles.EpicFree(c.project.Git, c.plan.Epic.ID, c.project.Dir)
 	if err == nil && c.project.Config.Relay.Isolation == string(engine.IsolationWorktree) {
-		err = epicbranch.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, epicbranch.ViewOf(l, c.project.Dir))
+		err = relayfiles.RefuseForeign(ctx, c.project.Git, c.plan.Epic.ID, relayfiles.LedgerViewOf(l, c.project.Dir))
 	}
 	if err != nil {
 		c.fail("epic", err)
@@ -178,7 +176,7 @@ func checkRules(ctx context.Context, c *checkup) {
 		}
 	}
 	if len(found) > 0 {
-		c.add(Warn, "hooks", "no hook runs for what relay commits: "+text.Some(found, 5), fix)
+		c.add(Warn, "hooks", "no hook runs for what relay commits: "+plaintext.Some(found, 5), fix)
 	}
 	checkSigning(ctx, c)
 }
@@ -195,7 +193,7 @@ func hookless(ctx context.Context, c *checkup, hooks []string) {
 	}
 	why, fix := "there is no "+c.project.Rel(file), "install the hooks, as pre-commit install, husky or lefthook install do it"
 	if project.Exists(file) {
-		why, fix = c.project.Rel(file)+" is not executable", "chmod +x "+text.ShellWord(c.project.Rel(file))
+		why, fix = c.project.Rel(file)+" is not executable", "chmod +x "+plaintext.ShellWord(c.project.Rel(file))
 	}
 	c.add(Warn, "hooks", "relay.hooks is set, and no pre-commit hook runs: "+why, fix)
 }
@@ -208,7 +206,7 @@ func checkSigning(ctx context.Context, c *checkup) {
 	switch {
 	case worktree && relay.Sign:
 		if err := integration.TrySignature(ctx, c.project.Git); err != nil && ctx.Err() == nil {
-			c.add(Warn, "signing", "git cannot sign here by itself, and what lands will have no signature: "+text.Line(err.Error(), 500),
+			c.add(Warn, "signing", "git cannot sign here by itself, and what lands will have no signature: "+plaintext.Fit(err.Error(), 500),
 				"give git a key that asks for nothing (user.signingkey), or set relay.sign: false")
 		}
 	case worktree && byGit == "true":

@@ -12,12 +12,13 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/git/support"
+	"relay/orchestrator/git/slot"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/runners"
 )
 
@@ -31,11 +32,11 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 	if head, err := c.project.Git.Head(ctx); err == nil && head == "" {
 		return // another point says so: there is nothing to go back to
 	}
-	err := support.CheckRepository(ctx, c.project.Git)
+	err := slot.CheckRepository(ctx, c.project.Git)
 	if err == nil {
-		err = support.CheckFolder(c.project.Worktrees().Dir)
+		err = slot.CheckFolder(c.project.Worktrees().Dir)
 	}
-	var refused *text.RefusedError
+	var refused *attempts.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		c.add(Fail, "worktrees", refused.Reason, refused.Hint)
@@ -55,7 +56,7 @@ func checkWorktrees(ctx context.Context, c *checkup) {
 // addShared says which dependencies worktrees get a copy of, and returns how many bytes that is for each.
 func addShared(ctx context.Context, c *checkup) uint64 {
 	if links := c.project.Config.Relay.Worktree.Link; len(links) > 0 {
-		c.add(Warn, "worktrees", "relay.worktree.link: "+text.Listed(links)+" is copied: through a link an install in a worktree would empty yours", "name it in relay.worktree.share instead")
+		c.add(Warn, "worktrees", "relay.worktree.link: "+plaintext.Listed(links)+" is copied: through a link an install in a worktree would empty yours", "name it in relay.worktree.share instead")
 	}
 	shared, err := project.FindShared(ctx, c.project)
 	switch {
@@ -67,7 +68,7 @@ func addShared(ctx context.Context, c *checkup) uint64 {
 		c.add(OK, "worktrees", "every worktree gets a copy of "+shared.String(), "")
 	}
 	if folders := project.PythonFolders(ctx, c.project); len(folders) > 0 {
-		c.add(OK, "worktrees", "your python finds packages in this checkout ("+text.Listed(folders)+"): in worktrees PYTHONPATH leads to their own", "")
+		c.add(OK, "worktrees", "your python finds packages in this checkout ("+plaintext.Listed(folders)+"): in worktrees PYTHONPATH leads to their own", "")
 	}
 	return uint64(shared.Bytes)
 }
@@ -97,7 +98,7 @@ func checkCommits(ctx context.Context, c *checkup) {
 	})
 	if _, forAll := c.setting(ctx, "--type=path", "core.hooksPath"); len(hooks) > 0 && !off && (forAll || !c.usesWorktrees()) {
 		settings := runners.GitSettings(c.project.Config.Relay.Env, "core.hooksPath=/dev/null")
-		c.add(Warn, "commits", "your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+text.Some(hooks, 9),
+		c.add(Warn, "commits", "your hooks run when an agent commits, and stop it when they fail in a worktree or without a terminal: "+plaintext.Some(hooks, 9),
 			"to turn that off for agents: relay.env: ["+strings.Join(settings, ", ")+"]")
 	}
 	if state.NoIdentity != "" {
@@ -114,7 +115,7 @@ func checkCommits(ctx context.Context, c *checkup) {
 // setting returns a setting of git's, and whether it holds in the user's other repositories as well: tasks have
 // repositories of their own, without the settings of this one.
 func (c *checkup) setting(ctx context.Context, kind, key string) (value string, forAll bool) {
-	out, err := c.project.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"config", kind, "--show-scope", "--get", key}})
+	out, err := c.project.Git.Run(ctx, git.Call{Hooks: true, Args: []string{"config", kind, "--show-scope", "--get", key}})
 	if err != nil {
 		return "", false
 	}
@@ -148,7 +149,7 @@ func checkCopied(ctx context.Context, c *checkup) {
 
 // tracked reports whether git knows a file.
 func isTracked(ctx context.Context, c *checkup, name string) bool {
-	_, err := c.project.Git.Run(ctx, reanchor.Call{
+	_, err := c.project.Git.Run(ctx, git.Call{
 		Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: []string{"ls-files", "--error-unmatch", "--", name},
 	})
 	info, statErr := os.Lstat(filepath.Join(c.project.Root, filepath.FromSlash(name)))
@@ -161,7 +162,7 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	dir := c.project.Worktrees().Dir
 	if named := project.WorktreeDir(c.project); named != "" { // relay's own folder ignores itself
 		inside := project.Rel(c.project.Root, named)
-		_, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
+		_, err := c.project.Git.Run(ctx, git.Call{Args: []string{"check-ignore", "--quiet", "--", inside + "/1"}})
 		if err != nil && !filepath.IsAbs(inside) {
 			c.add(Warn, "worktrees", inside+" is not ignored: git status will list the worktrees", "add /"+inside+"/ to .gitignore")
 		}
@@ -175,7 +176,7 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	size += besides
 	free, err := project.FreeSpace(project.Nearest(dir))
 	n := project.Checkouts(jobs, len(c.project.Reviewers()))
-	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, text.Bytes(size)), uint64(n)*size, free, err)
+	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, plaintext.Bytes(size)), uint64(n)*size, free, err)
 	if fix != "" {
 		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"
 	}
@@ -185,7 +186,7 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 // checkoutSize returns how many bytes the tracked files of this checkout take on disk. git would have to fetch what it lacks to tell
 // their sizes.
 func checkoutSize(ctx context.Context, c *checkup) (sum uint64, err error) {
-	out, err := c.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
+	out, err := c.project.Git.Run(ctx, git.Call{Args: []string{"ls-files", "-z"}, Limit: maxNames})
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		if info, err := os.Lstat(filepath.Join(c.project.Root, filepath.FromSlash(name))); err == nil && !info.IsDir() {
 			sum += (uint64(info.Size()) + block - 1) / block * block

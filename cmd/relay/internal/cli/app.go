@@ -1,4 +1,3 @@
-// Package cli is what every command needs: its streams, environment and clock, the project around the user, and questions to the user.
 package cli
 
 import (
@@ -17,12 +16,11 @@ import (
 	"time"
 
 	"relay/attempts/artifact"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
-	"relay/orchestrator/text"
 )
 
 // App is one invocation of relay: streams, environment, clock, and the folder the user is in.
@@ -45,7 +43,7 @@ type App struct {
 func (a *App) Colour() error {
 	for _, w := range []*terminal.Writer{a.Out, a.Err} {
 		if err := w.Colour(a.When, a.Lookup); err != nil {
-			return &exit.UsageError{Message: err.Error(), Hint: "relay --color=never COMMAND prints no colours"}
+			return &terminal.UsageError{Message: err.Error(), Hint: "relay --color=never COMMAND prints no colours"}
 		}
 	}
 	return nil
@@ -65,11 +63,11 @@ func (a *App) Folder() (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &exit.Hinted{Err: fmt.Errorf("there is no folder %s", dir), Hint: "-C names the folder to work in: relay -C DIR status"}
+		return "", &terminal.Hinted{Err: fmt.Errorf("there is no folder %s", dir), Hint: "-C names the folder to work in: relay -C DIR status"}
 	case err != nil:
 		return "", err
 	case !info.IsDir():
-		return "", &exit.Hinted{Err: fmt.Errorf("%s is not a folder", a.Dir), Hint: "-C names the folder to work in: relay -C DIR status"}
+		return "", &terminal.Hinted{Err: fmt.Errorf("%s is not a folder", a.Dir), Hint: "-C names the folder to work in: relay -C DIR status"}
 	}
 	return dir, nil
 }
@@ -148,7 +146,7 @@ func (a *App) Confirm(question string) bool {
 // Sure asks whether to do something, such as "remove 3 items", unless --yes was given. Where that cannot be asked it fails, with the hint.
 func (a *App) Sure(yes, json bool, what, hint string) (bool, error) {
 	if !yes && (json || !a.CanAsk()) {
-		return false, &exit.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to " + what, Hint: hint}
+		return false, &terminal.UsageError{Message: "stdin is not a terminal: relay cannot ask whether to " + what, Hint: hint}
 	}
 	return yes || a.Confirm(what+"?"), nil
 }
@@ -163,7 +161,7 @@ func (a *App) Raw() io.Writer {
 
 // ParseAge reads the age of --older-than, such as 12h, 30d or 8w. The error is a usage error.
 func ParseAge(words string) (time.Duration, error) {
-	wrong := &exit.UsageError{Message: "--older-than " + text.Line(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
+	wrong := &terminal.UsageError{Message: "--older-than " + plaintext.Fit(words, 40) + " is no age", Hint: "such as 12h, 30d or 8w"}
 	day := 24 * time.Hour
 	for unit, each := range map[string]time.Duration{"d": day, "w": 7 * day} {
 		number, ok := strings.CutSuffix(words, unit)
@@ -185,14 +183,14 @@ func ParseAge(words string) (time.Duration, error) {
 
 // ReportError tells the user of an error and returns the exit code that belongs to it.
 func (a *App) ReportError(err error) int {
-	var code exit.Code
+	var code terminal.ExitCode
 	switch {
 	case err == nil:
-		return exit.OK
+		return terminal.OK
 	case errors.As(err, &code):
 		return int(code)
 	}
-	d := exit.Diagnose(err)
+	d := terminal.Diagnose(err)
 	for _, m := range d.Messages {
 		for row := range strings.SplitSeq(m, "\n") {
 			fmt.Fprintf(a.Err, "relay: %s %s\n", a.Err.Palette.Bad("error:"), a.Secrets.Text(row))

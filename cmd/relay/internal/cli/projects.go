@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 )
 
 // Session returns the user's session for the project that a command works in. It fails when -C names no folder.
@@ -76,7 +76,7 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	if err == nil || p == nil || p.Config == nil {
 		return p, err
 	}
-	messages := exit.Diagnose(err).Messages
+	messages := terminal.Diagnose(err).Messages
 	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+messages[0]+project.AndMore(len(messages)-1))
 	return p, nil
 }
@@ -113,7 +113,7 @@ func (a *App) WarnKilled(v *attempts.View) {
 // Mistakes in the configuration, and what the list has that relay does not use, are warnings.
 func (a *App) Playlist(ctx context.Context, file string) (*project.Project, *project.List, error) {
 	if a.Epic != "" {
-		return nil, nil, &exit.UsageError{Message: "--playlist and --epic do not go together", Hint: "--epic ID alone is about one epic of the list"}
+		return nil, nil, &terminal.UsageError{Message: "--playlist and --epic do not go together", Hint: "--epic ID alone is about one epic of the list"}
 	}
 	p, err := a.LocateAnyhow(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *App) ReadList(p *project.Project, file string) (*project.List, error) {
 		return nil, err
 	}
 	for _, w := range list.Warnings {
-		a.Warn(fmt.Sprintf("%s (%s)", exit.Message(w), w.Hint))
+		a.Warn(fmt.Sprintf("%s (%s)", terminal.Message(w), w.Hint))
 	}
 	return list, nil
 }

@@ -1,5 +1,9 @@
-// Package landing looks at the work of an epic before relay finish lands or pushes it: for secrets in its commits, and for checks that
-// fail on the result.
+// Package landing lands finished epics, and opens their pull requests.
+//
+// landing.go looks at the work of an epic before relay finish lands or pushes it: for secrets in its commits, and for checks that fail on
+// the result.
+//
+// pullrequest.go pushes the branch of an epic and opens a pull request for it with the program of its host.
 package landing
 
 import (
@@ -11,18 +15,16 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/collect"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Candidate is the work of an epic that is to land.
@@ -59,7 +61,7 @@ func (c Candidate) Check(ctx context.Context, noChecks, dryRun bool) (untested b
 // refuseSecrets fails if a commit that would land adds a secret, unless a person has approved that of its task.
 func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 	found, err := collect.Search{Repo: c.Project.Git, Rules: c.Project.Redactor()}.Commits(ctx, c.Step.Old, c.Step.Tip)
-	if errors.Is(err, reanchor.ErrTooMuch) {
+	if errors.Is(err, git.ErrTooMuch) {
 		fmt.Fprintf(c.App.Err, "relay: warning: the commits of %s are too large to be searched for secrets\n", c.Step.Name)
 		return nil
 	}
@@ -88,15 +90,15 @@ func (c Candidate) refuseSecrets(ctx context.Context, noChecks bool) error {
 	if len(open) == 0 {
 		return nil
 	}
-	return &exit.Hinted{
-		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.Step.Name, text.Some(open, 3)),
-		Hint: text.FirstOf(hint, "relay finish --no-checks, if it may be pushed"), Code: exit.Gated,
+	return &terminal.Hinted{
+		Err:  fmt.Errorf("nothing was landed: commits of %s add what looks like a secret: %s", c.Step.Name, plaintext.Some(open, 3)),
+		Hint: plaintext.FirstOf(hint, "relay finish --no-checks, if it may be pushed"), Code: terminal.Gated,
 	}
 }
 
 // taskOf returns the task that a commit belongs to, as its message says.
 func (c Candidate) taskOf(ctx context.Context, commit string) (string, error) {
-	out, err := c.Project.Git.Run(ctx, reanchor.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
+	out, err := c.Project.Git.Run(ctx, git.Call{Args: []string{"log", "-1", "--format=%(trailers:key=Relay-Task,valueonly)", commit, "--"}})
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -133,7 +135,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if c.Pushed || c.Step.How == finish.FastForward {
 		commit = c.Step.Tip
 	}
-	g, err := guardian.Start(c.App, func() error { return nil })
+	g, err := cli.StartGuardian(c.App, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := precheck.TryEpic(ctx, open, &o.LocalOptions, commit)
+	after, err := bench.TryEpic(ctx, open, &o.LocalOptions, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +155,7 @@ func (c Candidate) test(ctx context.Context) (before []string, err error) {
 	if len(red) == 0 && after.Unready == "" {
 		return nil, nil
 	}
-	was, err := precheck.TryEpic(ctx, open, &o.LocalOptions, c.Step.Old)
+	was, err := bench.TryEpic(ctx, open, &o.LocalOptions, c.Step.Old)
 	if err != nil {
 		return nil, err
 	}
@@ -179,9 +181,9 @@ func (c Candidate) compare(red []bench.TriedCheck, was bench.Tried, unready stri
 }
 
 func (c Candidate) refusal(why string) error {
-	return &exit.Hinted{
+	return &terminal.Hinted{
 		Err: fmt.Errorf("nothing was landed: on the result %s; it does not on %s", why, c.Step.Into),
-		Hint: "git switch " + text.ShellWord(c.Step.Name) + " && git merge " + text.ShellWord(c.Step.Into) +
-			", mend it, git commit; or relay finish --no-checks", Code: exit.Gated,
+		Hint: "git switch " + plaintext.ShellWord(c.Step.Name) + " && git merge " + plaintext.ShellWord(c.Step.Into) +
+			", mend it, git commit; or relay finish --no-checks", Code: terminal.Gated,
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"relay/attempts/discussion"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Questions that tools which read can be asked.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"relay/cmd/relay/internal/exit"
-	"relay/internal/plaintext"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 )
 
 // Options say what a server offers, and to whom.
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, o Options) error {
 	if gone || err == nil {
 		return nil
 	}
-	return &exit.Hinted{
+	return &terminal.Hinted{
 		Err:  fmt.Errorf("the client has sent something else than a message of MCP: %w", err),
 		Hint: "relay mcp is started by a client of MCP, such as an agent CLI, not by hand",
 	}

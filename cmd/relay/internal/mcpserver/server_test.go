@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"relay/attempts/discussion"
-	"relay/orchestrator/attemptfiles"
+	"relay/orchestrator/relayfiles"
 )
 
 // options are those of a server whose discussions are in a folder.
@@ -90,7 +90,7 @@ func call(t *testing.T, c *mcp.ClientSession, tool, arguments string) string {
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	result, err := attemptfiles.Out(filepath.Join(dir, "result.json"), "run/T1/1", false)
+	result, err := relayfiles.Out(filepath.Join(dir, "result.json"), "run/T1/1", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func FuzzServe(f *testing.F) {
 		f.Add([]byte(hello + "\n" + seed + "\n"))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		result, err := attemptfiles.Out(filepath.Join(t.TempDir(), "result.json"), "run/T1/1", false)
+		result, err := relayfiles.Out(filepath.Join(t.TempDir(), "result.json"), "run/T1/1", false)
 		if err != nil {
 			t.Fatal(err)
 		}

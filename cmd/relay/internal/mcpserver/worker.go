@@ -12,8 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"relay/internal/plaintext"
-	"relay/orchestrator/attemptfiles"
+	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
 	"relay/runners"
 )
 
@@ -31,7 +31,7 @@ func (s *server) worker() (w *worker, ok bool) {
 	return w, w.mark != "" && w.result != "" && w.check() == nil
 }
 
-func (w *worker) check() error { return attemptfiles.CheckResult(w.result, w.mark) }
+func (w *worker) check() error { return relayfiles.CheckResult(w.result, w.mark) }
 
 func (w *worker) add(m *mcp.Server) {
 	closed, adds := false, false
@@ -114,7 +114,7 @@ func (w *worker) say(p progress) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	message := plaintext.Head(plaintext.Line(w.Redact(p.Message)), attemptfiles.MaxProgress)
+	message := plaintext.Head(plaintext.Line(w.Redact(p.Message)), relayfiles.MaxProgress)
 	switch {
 	case message == "":
 		return errors.New("there is no message")
@@ -122,5 +122,5 @@ func (w *worker) say(p progress) error {
 		return fmt.Errorf("%d percent is not between 0 and 100", p.Percent)
 	}
 	at := w.Now().UTC().Truncate(time.Second)
-	return attemptfiles.AddProgress(w.result, attemptfiles.Progress{At: at, Message: message, Percent: p.Percent})
+	return relayfiles.AddProgress(w.result, relayfiles.Progress{At: at, Message: message, Percent: p.Percent})
 }

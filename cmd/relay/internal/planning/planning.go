@@ -1,5 +1,15 @@
-// Package planning has an agent make a plan for a person: it reads what is wanted, shows what came of it, and writes the epic once the
-// person says yes.
+// Package planning reads plans of every form, shows, writes, updates and archives them, and makes that of the demo.
+//
+// planning.go has an agent make a plan for a person: it reads what is wanted, shows what came of it, and writes the epic once the person
+// says yes.
+//
+// archive.go puts an old epic away to make room for a new one.
+//
+// demo.go makes the scratch repository of relay demo, and knows what its scripted run must come to.
+//
+// planfile.go reads the plan that a person names: a blueprint, or a plan in the form of another tool.
+//
+// replan.go reads the plan of an epic again, after it was edited, and says what that changes in epic.yml.
 package planning
 
 import (
@@ -12,19 +22,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"relay/cmd/relay/internal/archive"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/guardian"
-	"relay/cmd/relay/internal/planfile"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
+	"relay/orchestrator/report"
 	"relay/orchestrator/sessionkeeper"
-	"relay/orchestrator/text"
 )
 
 // MaxText bounds what is wanted, in bytes.
@@ -55,13 +62,13 @@ type Wanted struct {
 }
 
 // Read reads what a person names: a file, a folder or issues in which relay init finds a plan, - for stdin, or an idea in words.
-func Read(ctx context.Context, a *cli.App, p *project.Project, named string, github *planfile.GitHub) (w Wanted, err error) {
+func Read(ctx context.Context, a *cli.App, p *project.Project, named string, github *GitHub) (w Wanted, err error) {
 	path := a.Path(named)
 	info, missing := os.Stat(path)
 	switch {
 	case github != nil:
 		w.From = "issues on GitHub"
-		w.Text, err = asYAML(ctx, p, planfile.Request{GitHub: github, Now: a.Now()})
+		w.Text, err = asYAML(ctx, p, PlanRequest{GitHub: github, Now: a.Now()})
 	case named == "-":
 		w.From = "stdin"
 		var data []byte
@@ -71,14 +78,14 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		w.Text = string(data)
 	case missing == nil && info.IsDir():
 		w.From = p.Rel(path)
-		w.Text, err = asYAML(ctx, p, planfile.Request{Written: named, Path: path, Now: a.Now()})
+		w.Text, err = asYAML(ctx, p, PlanRequest{Written: named, Path: path, Now: a.Now()})
 	case missing == nil:
 		w.From = named
 		var data []byte
 		data, err = project.ReadFile(path, MaxText)
 		w.Text = string(data)
 	case !strings.ContainsAny(named, " \t\n") && (strings.ContainsAny(named, `/\`) || filepath.Ext(named) != ""): // meant as a path
-		return w, &exit.Hinted{Err: fmt.Errorf("there is no %s", text.Line(named, 200)), Hint: "describe an idea in words: relay plan 'Users can sign up by mail'"}
+		return w, &terminal.Hinted{Err: fmt.Errorf("there is no %s", plaintext.Fit(named, 200)), Hint: "describe an idea in words: relay plan 'Users can sign up by mail'"}
 	default:
 		w.From, w.Text = "the command line", named
 	}
@@ -86,13 +93,13 @@ func Read(ctx context.Context, a *cli.App, p *project.Project, named string, git
 		return w, fmt.Errorf("read what is wanted: %w", err)
 	}
 	if strings.TrimSpace(w.Text) == "" {
-		return w, &exit.Hinted{Err: errors.New("what is wanted is empty"), Code: exit.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
+		return w, &terminal.Hinted{Err: errors.New("what is wanted is empty"), Code: terminal.Invalid, Hint: "tell it in words: relay plan 'Users can sign up by mail'"}
 	}
 	return w, nil
 }
 
-func asYAML(ctx context.Context, p *project.Project, r planfile.Request) (string, error) {
-	plan, err := planfile.Read(ctx, p, r)
+func asYAML(ctx context.Context, p *project.Project, r PlanRequest) (string, error) {
+	plan, err := ReadPlan(ctx, p, r)
 	if err != nil {
 		return "", err
 	}
@@ -114,12 +121,12 @@ type Made struct {
 func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again string) (Made, error) {
 	var m Made
 	if o.Rounds < 1 {
-		return m, &exit.UsageError{Message: "--rounds needs a number from 1", Hint: "leave it out for " + fmt.Sprint(DefaultRounds)}
+		return m, &terminal.UsageError{Message: "--rounds needs a number from 1", Hint: "leave it out for " + fmt.Sprint(DefaultRounds)}
 	}
 	if o.USD < 0 {
-		return m, &exit.UsageError{Message: "--budget needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
+		return m, &terminal.UsageError{Message: "--budget needs an amount above 0", Hint: "leave it out for what an attempt may cost"}
 	}
-	if err := archive.Refusal(p, archive.Options{Again: again, Force: o.Force}); err != nil {
+	if err := ArchiveRefusal(p, ArchiveOptions{Again: again, Force: o.Force}); err != nil {
 		return m, err
 	}
 	names, err := agents(p, o.Runner)
@@ -130,7 +137,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 		return m, err
 	}
 	session.CatchPipe()
-	g, err := guardian.Start(o.App, func() error { return errors.Join(os.MkdirAll(p.Dir, 0o755), p.EnsureIgnored()) })
+	g, err := cli.StartGuardian(o.App, func() error { return errors.Join(os.MkdirAll(p.Dir, 0o755), p.EnsureIgnored()) })
 	if err != nil {
 		return m, err
 	}
@@ -139,10 +146,10 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 		Run: planner.NewRun(o.App.Now()), From: w.From, Text: w.Text, Fill: w.Fill, Runners: names, Model: o.Model, Base: m.Base,
 		Rounds: o.Rounds, Now: o.App.Now,
 	}
-	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", text.Line(names[0], 40))
+	fmt.Fprintf(o.App.Err, "relay: %s is asked for a plan, in a checkout of its own; your files stay as they are\n", plaintext.Fit(names[0], 40))
 	m.Result, err = session.RunPlanner(ctx, o.App, session.Target{Guardian: g, Project: p, Plan: stub}, request, o.USD)
 	for _, note := range m.Notes {
-		o.App.Warn(text.Line(note.Text, 300))
+		o.App.Warn(plaintext.Fit(note.Text, 300))
 	}
 	o.App.Warn(m.Stay...)
 	if err == nil && p.Config.Relay.Records.Sessions {
@@ -179,8 +186,8 @@ func agents(p *project.Project, named string) (names []string, err error) {
 	case len(missing) > 0:
 		return nil, project.NoRunner("", errors.Join(missing...))
 	}
-	return nil, &exit.Hinted{
-		Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+	return nil, &terminal.Hinted{
+		Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
 		Hint: "set relay.runners in " + configs.SharedFile + ", or name one: --runner claude",
 	}
 }
@@ -192,21 +199,21 @@ func (m *Made) failure(p *project.Project, o Options) error {
 	}
 	var hint []string
 	if m.Kept != "" {
-		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+text.ShellWord(p.Rel(m.Kept)))
+		hint = append(hint, "its last answer is "+p.Rel(m.Kept)+": mend it, then relay init "+plaintext.ShellWord(p.Rel(m.Kept)))
 	}
 	if m.Over != nil {
 		hint = append(hint, "allow it more: --budget N")
-		return &exit.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: exit.Stopped, Hint: strings.Join(hint, "\n")}
+		return &terminal.Hinted{Err: fmt.Errorf("there is no plan: %w", m.Over), Code: terminal.Stopped, Hint: strings.Join(hint, "\n")}
 	}
 	for _, w := range m.Wrong[:min(len(m.Wrong), 10)] {
-		fmt.Fprintf(o.App.Err, "relay: %s\n", text.Line(w, 300))
+		fmt.Fprintf(o.App.Err, "relay: %s\n", plaintext.Fit(w, 300))
 	}
 	if n := len(m.Wrong) - 10; n > 0 {
 		fmt.Fprintf(o.App.Err, "relay: and %d more\n", n)
 	}
-	return &exit.Hinted{
-		Err:  fmt.Errorf("%s has made no plan that can be used, in %s", m.Runner, text.Count(m.Asked, "answer")),
-		Code: exit.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
+	return &terminal.Hinted{
+		Err:  fmt.Errorf("%s has made no plan that can be used, in %s", m.Runner, plaintext.Count(m.Asked, "answer")),
+		Code: terminal.Invalid, Hint: strings.Join(append(hint, "have it try more often: --rounds "+fmt.Sprint(2*o.Rounds)), "\n"),
 	}
 }
 
@@ -260,7 +267,7 @@ func (m *Made) Show(w io.Writer, p *project.Project) error {
 	fmt.Fprintf(w, "\n%s\n", drawn.String())
 	m.showChecks(w)
 	for _, t := range m.Told {
-		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(m.Kept), t.Line, text.Line(t.Why, 300))
+		fmt.Fprintf(w, "%s:%d: %s\n", p.Rel(m.Kept), t.Line, plaintext.Fit(t.Why, 300))
 	}
 	project.WriteWarnings(w, project.Unproved(m.Epic))
 	fmt.Fprintf(w, "the plan in full: %s\n", p.Rel(m.Kept))
@@ -268,8 +275,8 @@ func (m *Made) Show(w io.Writer, p *project.Project) error {
 }
 
 func (m *Made) head(w io.Writer) {
-	fmt.Fprintf(w, "%s has made this in %s", text.Line(m.Runner, 40), text.Count(m.Asked, "answer"))
-	if used := text.Usage(m.Usage); used != "" {
+	fmt.Fprintf(w, "%s has made this in %s", plaintext.Fit(m.Runner, 40), plaintext.Count(m.Asked, "answer"))
+	if used := report.UsageText(m.Usage); used != "" {
 		fmt.Fprintf(w, ", %s", used)
 	}
 	fmt.Fprintln(w)
@@ -290,12 +297,12 @@ func (m *Made) showChecks(w io.Writer) {
 		}
 		how, whose := "fails before any work, and proves nothing until it passes", "all tasks"
 		if len(t.Tasks) > 0 {
-			how, whose = "fails, as it may before the work", text.Some(t.Tasks, 3)
+			how, whose = "fails, as it may before the work", plaintext.Some(t.Tasks, 3)
 		}
 		if t.Passed {
 			how = "passes already"
 		}
-		fmt.Fprintf(w, "  %s: %s: %s\n", whose, text.Line(t.Check.Run, 120), how)
+		fmt.Fprintf(w, "  %s: %s: %s\n", whose, plaintext.Fit(t.Check.Run, 120), how)
 	}
 }
 
@@ -305,10 +312,10 @@ func (m *Made) ShowFilled(w io.Writer) {
 	for _, a := range m.Added {
 		fmt.Fprintln(w, a.Task)
 		for _, c := range a.Criteria {
-			fmt.Fprintf(w, "  + criterion: %s\n", text.Line(c.Text, 200))
+			fmt.Fprintf(w, "  + criterion: %s\n", plaintext.Fit(c.Text, 200))
 		}
 		for _, c := range a.Checks {
-			fmt.Fprintf(w, "  + check: %s\n", text.Line(c.Run, 200))
+			fmt.Fprintf(w, "  + check: %s\n", plaintext.Fit(c.Run, 200))
 		}
 	}
 	m.showChecks(w)
@@ -321,7 +328,7 @@ func (m *Made) Write(ctx context.Context, o Options, p *project.Project, again s
 	if err != nil {
 		return "", "", err
 	}
-	if archived, branch, err = archive.Old(ctx, p, archive.Options{Again: again, Force: o.Force}, o.App.Now()); err != nil {
+	if archived, branch, err = ArchiveOld(ctx, p, ArchiveOptions{Again: again, Force: o.Force}, o.App.Now()); err != nil {
 		return "", "", err
 	}
 	return archived, branch, project.CreateEpic(p, m.Epic, encoded)
@@ -333,5 +340,5 @@ func (m *Made) Type(o Options, p *project.Project) string {
 	if o.Force {
 		words = append(words, "--force")
 	}
-	return strings.Join(append(words, text.ShellWord(p.Rel(m.Kept))), " ")
+	return strings.Join(append(words, plaintext.ShellWord(p.Rel(m.Kept))), " ")
 }

@@ -12,15 +12,14 @@ import (
 	"slices"
 	"strings"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/orchestrator/engine"
-	"relay/reanchor"
+	"relay/reanchor/git"
 	"relay/runners"
+	"relay/runners/command"
 	"relay/runners/kinds"
 	"relay/runners/process"
-	"relay/runners/version"
 )
 
 // RunnerFactory makes runners for as long as a run goes on.
@@ -59,7 +58,7 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 	}
 	r, err := kinds.New(sup, described)
 	if err != nil && agent.Type == kinds.Opencode {
-		return nil, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
+		return nil, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
 	}
 	return r, err
 }
@@ -88,8 +87,8 @@ func (p *Project) BriefFacts(name string) (kind, forbids string) {
 func (p *Project) Agent(name string) (configs.Agent, error) {
 	agent, ok := p.Config.Relay.Agents[name]
 	if !ok {
-		return agent, &exit.Hinted{
-			Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: exit.NoRunner,
+		return agent, &terminal.Hinted{
+			Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: terminal.NoRunner,
 			Hint: "describe it under relay.agents." + name + " in " + configs.SharedFile,
 		}
 	}
@@ -110,7 +109,7 @@ func (p *Project) Program(name string) (string, error) {
 	if agent.Type == "scripted" {
 		path := p.fromRoot(agent.Script)
 		if _, err := ReadFile(path, MaxScript); err != nil {
-			return "", &exit.Hinted{Err: fmt.Errorf("script of %s: %w", name, err), Hint: "correct relay.agents." + name + ".script"}
+			return "", &terminal.Hinted{Err: fmt.Errorf("script of %s: %w", name, err), Hint: "correct relay.agents." + name + ".script"}
 		}
 		return "plays " + p.Rel(path), nil
 	}
@@ -123,8 +122,8 @@ func (p *Project) Program(name string) (string, error) {
 	}
 	found, err := exec.LookPath(wanted)
 	if err != nil {
-		return "", &exit.Hinted{
-			Err: fmt.Errorf("%s is not found", wanted), Code: exit.NoRunner,
+		return "", &terminal.Hinted{
+			Err: fmt.Errorf("%s is not found", wanted), Code: terminal.NoRunner,
 			Hint: "install it, put it on the PATH, or set relay.agents." + name + ".argv",
 		}
 	}
@@ -136,7 +135,7 @@ func (p *Project) Program(name string) (string, error) {
 func globalIdentity(ctx context.Context, p *Project) []string {
 	var settings []string
 	for _, key := range []string{"user.name", "user.email"} {
-		out, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
+		out, err := p.Git.Run(ctx, git.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
 		scope, value, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		if err == nil && (scope == "global" || scope == "system") { // without any, relay check has said what comes of it
 			settings = append(settings, key+"="+value)
@@ -176,10 +175,10 @@ func CheckAgents(p *Project, pl *Plan) error {
 	return p.Caps(pl).Check()
 }
 
-// NoRunner returns an error with exit code exit.NoRunner and the hint of err; where goes before its text.
+// NoRunner returns an error with exit code terminal.NoRunner and the hint of err; where goes before its text.
 func NoRunner(where string, err error) error {
-	e := &exit.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: exit.NoRunner}
-	if named, ok := errors.AsType[*exit.Hinted](err); ok {
+	e := &terminal.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: terminal.NoRunner}
+	if named, ok := errors.AsType[*terminal.Hinted](err); ok {
 		e.Hint = named.Hint
 	}
 	return e
@@ -241,8 +240,8 @@ func Reviewer(p *Project, name string) (engine.Reviewer, error) {
 	}
 	text, err := ReadFile(p.fromRoot(agent.Instructions), maxInstructions)
 	if err != nil {
-		return r, &exit.Hinted{
-			Err: fmt.Errorf("instructions of %s: %w", name, err), Code: exit.Invalid,
+		return r, &terminal.Hinted{
+			Err: fmt.Errorf("instructions of %s: %w", name, err), Code: terminal.Invalid,
 			Hint: "correct relay.agents." + name + ".instructions",
 		}
 	}
@@ -288,7 +287,7 @@ func (p *Project) CLIOf(name string) (kind, installed string) {
 		if err != nil {
 			return kind, ""
 		}
-		known, _ = p.versions.LoadOrStore(name, version.Installed(program))
+		known, _ = p.versions.LoadOrStore(name, command.InstalledVersion(program))
 	}
 	installed, _ = known.(string)
 	return kind, installed

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/limits"
 	"relay/runners"
 	"relay/runners/kinds"
 	"relay/runners/process"
@@ -22,13 +21,13 @@ import (
 const budgetKey = "relay.budget_usd"
 
 // Budget returns the caps of the configuration.
-func (p *Project) Budget() budget.Caps {
+func (p *Project) Budget() limits.Caps {
 	b := p.Config.Relay.Budget
-	return budget.Caps{
-		Run:     budget.Cap{USD: b.USD, Tokens: b.Tokens},
-		Epic:    budget.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
-		Task:    budget.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
-		Attempt: budget.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
+	return limits.Caps{
+		Run:     limits.Cap{USD: b.USD, Tokens: b.Tokens},
+		Epic:    limits.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
+		Task:    limits.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
+		Attempt: limits.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
 		Default: !p.budgetChosen(),
 	}
 }
@@ -157,18 +156,18 @@ func (c *Caps) check(h agentModel, l budgetCap) error {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		return &exit.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: exit.Invalid,
+		return &terminal.Hinted{
+			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: terminal.Invalid,
 			Hint: "remove the cap, or use an agent that reports its usage",
 		}
 	case h.model == "":
-		return &exit.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: exit.Invalid,
+		return &terminal.Hinted{
+			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: terminal.Invalid,
 			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name),
 		}
 	}
-	return &exit.Hinted{
-		Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, text.Line(h.model, 60), h.name), Code: exit.Invalid,
+	return &terminal.Hinted{
+		Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, plaintext.Fit(h.model, 60), h.name), Code: terminal.Invalid,
 		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model)),
 	}
 }
@@ -189,7 +188,7 @@ func (c *Caps) UncountedWarning() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the run's budget of %.2f USD does not count %s: what %s is not known",
-		run, text.Some(names, 5), text.Verb(len(names), "it costs", "they cost"))}
+		run, plaintext.Some(names, 5), plaintext.Verb(len(names), "it costs", "they cost"))}
 }
 
 // RaiseEpicBudget is the hint for an epic whose budget is used up.
@@ -201,13 +200,13 @@ func (c *Caps) Text() string {
 	var all []string
 	for _, c := range []struct {
 		of  string
-		cap budget.Cap
+		cap limits.Cap
 	}{{"a run", b.Run}, {"the epic", b.Epic}, {"a task", b.Task}, {"an attempt", b.Attempt}} {
 		if c.cap.USD > 0 {
 			all = append(all, fmt.Sprintf("%s %.2f USD", c.of, c.cap.USD))
 		}
 		if c.cap.Tokens > 0 {
-			all = append(all, fmt.Sprintf("%s %s tokens", c.of, text.Amount(c.cap.Tokens)))
+			all = append(all, fmt.Sprintf("%s %s tokens", c.of, plaintext.Amount(c.cap.Tokens)))
 		}
 	}
 	if len(all) == 0 {
@@ -335,7 +334,7 @@ func (c *Caps) Reports() []string {
 		if len(parts) == 0 {
 			continue
 		}
-		text := strings.TrimSpace(h.name+" "+text.Line(h.model, 60)) + ": " + strings.Join(parts, "; ")
+		text := strings.TrimSpace(h.name+" "+plaintext.Fit(h.model, 60)) + ": " + strings.Join(parts, "; ")
 		if by := c.priceSource(h); by != "" && slices.ContainsFunc(caps, func(l budgetCap) bool { return l.money }) {
 			text += " (money by " + by + ")"
 		}

@@ -9,7 +9,7 @@ import (
 	"relay/configs"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/secrets"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
@@ -122,7 +122,7 @@ func CommitHook(ctx context.Context, p *Project) string {
 
 // HookFile returns the file that git would run as the pre-commit hook, if it is there; "" when git does not say.
 func HookFile(ctx context.Context, p *Project) string {
-	out, err := p.Git.Run(ctx, reanchor.Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks/pre-commit"}})
+	out, err := p.Git.Run(ctx, git.Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks/pre-commit"}})
 	if err != nil {
 		return ""
 	}

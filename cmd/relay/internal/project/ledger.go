@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/recordkeeper"
 	"relay/orchestrator/records"
 	"relay/orchestrator/sessionkeeper"
 )
@@ -97,7 +96,7 @@ func lookAtFinish(ctx context.Context, p *Project, view *attempts.View) error {
 			at.Finished = ""
 		}
 	}
-	if at.Finished == "" && at.From != "" && !view.Running && ending.Reason(l.Status.LastExitReason).Completes() {
+	if at.Finished == "" && at.From != "" && !view.Running && decide.EndReason(l.Status.LastExitReason).Completes() {
 		if lacks, err := finish.Lacking(ctx, branch, "refs/heads/"+at.From); err == nil && lacks == "" {
 			at.Finished = at.From
 		}
@@ -166,24 +165,24 @@ func IsActive(v *attempts.View) bool {
 
 // ErrNoRun returns the error of commands that need a run when none is active.
 func ErrNoRun() error {
-	return &exit.Hinted{Err: errors.New("no run is active"), Hint: "relay work starts one, with epic.yml as it is then"}
+	return &terminal.Hinted{Err: errors.New("no run is active"), Hint: "relay work starts one, with epic.yml as it is then"}
 }
 
 // Reloading is the reason of a run that goes on as another one.
-const Reloading = string(ending.Reload)
+const Reloading = string(decide.Reload)
 
 // Records returns what is written for other programs, as the configuration has it.
-func (p *Project) Records() recordkeeper.Settings {
+func (p *Project) Records() records.Settings {
 	c := &p.Config.Relay.Records
-	return recordkeeper.Settings{
+	return records.Settings{
 		LedgerSync: c.LedgerSync, Artifacts: c.Artifacts, Discussions: c.Discussions,
 		Checkpoints: records.Checkpoints(c.Checkpoints), Listed: p.EpicFlag() != "",
 	}
 }
 
 // RecordOptions returns what the records of an epic are made from.
-func RecordOptions(p *Project, pl *Plan) recordkeeper.Options {
-	return recordkeeper.Options{
+func RecordOptions(p *Project, pl *Plan) records.KeeperOptions {
+	return records.KeeperOptions{
 		Top: p.Root, Dir: p.Dir, EpicID: pl.Epic.ID, Epic: pl.Epic, Plan: pl.Source, Settings: p.Records(),
 		Warn: p.Session.Warn, Fault: FaultPoints(Lookup(p.Session.Environ, FaultVariable)),
 	}
@@ -200,7 +199,7 @@ func SessionOptions(p *Project, pl *Plan) sessionkeeper.Options {
 
 // Close brings the records for other programs up to date with a ledger that a person's command has changed, and closes it.
 func (p *Project) Close(store *attempts.Store, pl *Plan) error {
-	if _, err := recordkeeper.CatchUp(RecordOptions(p, pl)); err != nil {
+	if _, err := records.CatchUp(RecordOptions(p, pl)); err != nil {
 		p.Session.Warn("the records for other programs are not up to date: " + err.Error())
 	}
 	return store.Close()

@@ -12,15 +12,14 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/epic/playlist"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/text"
 )
 
 // sourceFile has the plan of an epic of a playlist at the time of the last copy, in the epic's folder.
@@ -48,7 +47,7 @@ func ReadList(p *Project, path string) (*List, error) {
 	read, err := playlist.Read(p.Root, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &exit.Hinted{
+		return nil, &terminal.Hinted{
 			Err: fmt.Errorf("there is no playlist %s", p.Rel(path)), Hint: "write one, with paths from its folder to epics as relay init makes them:\n  version: 1\n  epics:\n    - file: plans/first.yml",
 		}
 	case err != nil:
@@ -81,13 +80,13 @@ func ReadList(p *Project, path string) (*List, error) {
 
 // listProblems returns what is wrong with an epic, as mistakes of the playlist's line.
 func listProblems(at epic.Problem, file string, err error) epic.Problems {
-	hinted, _ := errors.AsType[*exit.Hinted](err)
+	hinted, _ := errors.AsType[*terminal.Hinted](err)
 	inPlan, mistakes := errors.AsType[epic.Problems](err)
 	switch {
 	case mistakes:
 		at.Message = "the plan " + file + " has mistakes"
 	default:
-		at.Message = exit.Message(err)
+		at.Message = terminal.Message(err)
 		if hinted != nil {
 			at.Hint = hinted.Hint
 		}
@@ -117,7 +116,7 @@ func readListed(p *Project, entry *playlist.Entry) (*ListedEpic, error) {
 		return e, err
 	case copied != nil && !bytes.Equal(copied, source) && !bytes.Equal(copied, last):
 		edited, twin := p.Rel(e.Source), p.Rel(e.Project.File("epic.yml"))
-		return nil, &exit.Hinted{
+		return nil, &terminal.Hinted{
 			Err:  fmt.Errorf("%s was edited, and so was its copy %s", edited, twin),
 			Hint: "put into " + edited + " what shall be, and remove the copy",
 		}
@@ -147,7 +146,7 @@ func (e *ListedEpic) Copy() error {
 // a person has to look at some.
 func (e *ListedEpic) Completed() (done, looks bool, err error) {
 	view, err := e.Project.View(e.Plan)
-	if err != nil || !ending.Reason(view.Ledger.Status.LastExitReason).Completes() {
+	if err != nil || !decide.EndReason(view.Ledger.Status.LastExitReason).Completes() {
 		return false, false, err
 	}
 	for i := range e.Plan.Epic.Tasks {
@@ -155,12 +154,12 @@ func (e *ListedEpic) Completed() (done, looks bool, err error) {
 			return false, false, nil
 		}
 	}
-	return true, len(ending.Looks(e.Plan.Graph, view.Ledger, nil)) > 0, nil
+	return true, len(decide.TasksToLookAt(e.Plan.Graph, view.Ledger, nil)) > 0, nil
 }
 
 // Base returns the commit that the i-th epic of the list begins from: the tip of the nearest one before it that has an integration
 // branch; "" for the commit of the user's checkout, when that has all of this. Remarks are what a person should know of it. It fails with a
-// *text.RefusedError when an epic that is to run in the checkout would lack earlier work.
+// *attempts.RefusedError when an epic that is to run in the checkout would lack earlier work.
 func (l *List) Base(ctx context.Context, i int) (base string, remarks []string, err error) {
 	p := l.Listed[i].Project
 	head, err := p.Git.Head(ctx)
@@ -193,7 +192,7 @@ func (l *List) Base(ctx context.Context, i int) (base string, remarks []string, 
 	case base == "":
 		return "", nil, nil
 	case engine.Isolation(p.Config.Relay.Isolation) != engine.IsolationWorktree:
-		return "", nil, &text.RefusedError{
+		return "", nil, &attempts.RefusedError{
 			Reason: "the work of epic " + from + " is on relay/" + from + ", and this checkout lacks it",
 			Hint:   "relay work --isolation worktree goes on from there\nor type relay finish --epic " + from + ", then relay work",
 		}
@@ -263,7 +262,7 @@ func listedDir(p *Project, id string) (string, error) {
 	if slices.Contains(ids, id) {
 		return p.OfEpic(id).Dir, nil
 	}
-	return "", &exit.UsageError{Message: "there is no epic " + terminal.Quote(id) + " of a playlist here", Hint: nearestEpic(id, ids)}
+	return "", &terminal.UsageError{Message: "there is no epic " + terminal.Quote(id) + " of a playlist here", Hint: nearestEpic(id, ids)}
 }
 
 // nearestEpic returns the hint for an epic of a playlist that is not there.
@@ -280,5 +279,5 @@ func nearestEpic(id string, ids []string) string {
 	if found {
 		return "did you mean " + near + "?"
 	}
-	return "there are: " + text.Some(ids, 10)
+	return "there are: " + plaintext.Some(ids, 10)
 }

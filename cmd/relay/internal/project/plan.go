@@ -12,10 +12,9 @@ import (
 	"strings"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // MaxPlan bounds epic.yml and blueprints, in bytes.
@@ -37,13 +36,13 @@ func (p *Project) Plan() (*Plan, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		hint := "make one from a blueprint: relay init BLUEPRINT.md"
 		if ids := Listed(p); len(ids) > 0 {
-			hint = "epics of a playlist are here, and --epic names one: " + text.Some(ids, 10) +
+			hint = "epics of a playlist are here, and --epic names one: " + plaintext.Some(ids, 10) +
 				"\nrelay status --playlist FILE shows how the list stands"
 		}
-		return nil, &exit.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
+		return nil, &terminal.Hinted{Err: fmt.Errorf("there is no epic here (%s)", p.Rel(path)), Hint: hint}
 	case errors.As(err, &odd):
-		return nil, &exit.Hinted{
-			Err: &irregularError{p.Rel(path), odd.kind}, Code: exit.Invalid,
+		return nil, &terminal.Hinted{
+			Err: &irregularError{p.Rel(path), odd.kind}, Code: terminal.Invalid,
 			Hint: "remove it, and restore the plan\nthe plan of each run is in " + p.Rel(p.File(attempts.RunsDir)),
 		}
 	case err != nil:
@@ -72,10 +71,10 @@ func (p *Plan) Task(id string) (*epic.Task, error) {
 	}
 	for i := range p.Epic.Tasks {
 		if strings.EqualFold(p.Epic.Tasks[i].ID, id) {
-			return nil, &exit.UsageError{Message: fmt.Sprintf("there is no task %s in this epic", terminal.Quote(id)), Hint: "did you mean " + p.Epic.Tasks[i].ID + "?"}
+			return nil, &terminal.UsageError{Message: fmt.Sprintf("there is no task %s in this epic", terminal.Quote(id)), Hint: "did you mean " + p.Epic.Tasks[i].ID + "?"}
 		}
 	}
-	return nil, &exit.UsageError{Message: fmt.Sprintf("there is no task %s in this epic", terminal.Quote(id)), Hint: "relay status --verbose lists the tasks"}
+	return nil, &terminal.UsageError{Message: fmt.Sprintf("there is no task %s in this epic", terminal.Quote(id)), Hint: "relay status --verbose lists the tasks"}
 }
 
 // Has reports whether the plan has a task of this id.
@@ -121,7 +120,7 @@ func LastRunPlan(p *Project, view *attempts.View, mistakes error) (*Plan, string
 		if err != nil || view.Ledger.EpicID != "" && pl.Epic.ID != view.Ledger.EpicID {
 			continue
 		}
-		messages := exit.Diagnose(mistakes).Messages
+		messages := terminal.Diagnose(mistakes).Messages
 		return pl, messages[0] + AndMore(len(messages)-1) + "; using the plan of the last run, " + p.Rel(RunPlanFile(p, run.Name())), nil
 	}
 	return nil, "", mistakes
@@ -174,7 +173,7 @@ func (c PlanChanges) String() string {
 		one, many string
 	}{{c.Added, "is new", "are new"}, {c.Changed, "has changed", "have changed"}, {c.Removed, "is gone", "are gone"}} {
 		if len(part.ids) > 0 {
-			parts = append(parts, text.Some(part.ids, 5)+" "+text.Verb(len(part.ids), part.one, part.many))
+			parts = append(parts, plaintext.Some(part.ids, 5)+" "+plaintext.Verb(len(part.ids), part.one, part.many))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -280,7 +279,7 @@ const MaxWarnings = 10
 func WriteWarnings(w io.Writer, warnings []TaskWarning) {
 	for i, warning := range warnings {
 		if i == MaxWarnings {
-			fmt.Fprintf(w, "relay: warning: and %s more\n", text.Count(len(warnings)-i, "task"))
+			fmt.Fprintf(w, "relay: warning: and %s more\n", plaintext.Count(len(warnings)-i, "task"))
 			break
 		}
 		fmt.Fprintf(w, "relay: warning: %s %s\n", warning.Task, warning.Message)
@@ -336,8 +335,8 @@ func Imported(p *Project, e *epic.Epic) (*epic.Epic, error) {
 		}
 	}
 	if made == nil || made.ID != e.ID {
-		return nil, &exit.Hinted{
-			Err: fmt.Errorf("what relay made of the plan of epic %s is not known: there is no %s", e.ID, p.Rel(path)), Code: exit.Invalid,
+		return nil, &terminal.Hinted{
+			Err: fmt.Errorf("what relay made of the plan of epic %s is not known: there is no %s", e.ID, p.Rel(path)), Code: terminal.Invalid,
 			Hint: "edit " + p.Rel(p.File("epic.yml")) + " itself; relay reload applies that to a run",
 		}
 	}
@@ -349,7 +348,7 @@ func Imported(p *Project, e *epic.Epic) (*epic.Epic, error) {
 func UpdateEpic(p *Project, pl *Plan, text, made []byte) error {
 	path := p.File("epic.yml")
 	if now, err := ReadFile(path, MaxPlan); err != nil || !bytes.Equal(now, pl.Source) {
-		return errors.Join(err, &exit.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing is written"), Hint: "relay init --update"})
+		return errors.Join(err, &terminal.Hinted{Err: errors.New(p.Rel(path) + " was changed meanwhile: nothing is written"), Hint: "relay init --update"})
 	}
 	if bytes.Equal(text, pl.Source) {
 		return ReplacePrivate(p.File(importedFile), made)

@@ -18,13 +18,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // Folders below the root of a repository that hold an epic. The second one is of older programs.
@@ -38,7 +38,7 @@ type Project struct {
 	Root   string // absolute
 	Home   string // relay's folder, absolute
 	Dir    string // the folder of the epic: Home, or that of an epic of a playlist below it
-	Git    *reanchor.Git
+	Git    *git.Repo
 	Config *configs.Config
 
 	Damage   []string // mistakes in the configuration, for commands that use the rest of it
@@ -107,19 +107,19 @@ func relativeProblems(root string, err error) error {
 // left a copy of .git, the error says how to put it back.
 func Repository(ctx context.Context, s Session) (*Project, error) {
 	dir := s.Dir
-	git, err := reanchor.OpenGit(ctx, dir)
-	if errors.Is(err, reanchor.ErrNoRepository) {
+	repo, err := git.Open(ctx, dir)
+	if errors.Is(err, git.ErrNoRepository) {
 		if copied := newestBackup(s.Environ, dir); copied != "" {
-			return nil, &exit.Hinted{
+			return nil, &terminal.Hinted{
 				Err:  errors.New("this folder is in no git repository any more; a run that was killed kept a copy of its .git"),
-				Hint: "mv " + text.ShellWord(copied) + " " + text.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work",
+				Hint: "mv " + plaintext.ShellWord(copied) + " " + plaintext.ShellWord(filepath.Join(dir, ".git")) + " puts it back; then relay work",
 			}
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Project{Root: git.Root(), Git: git, Session: s}, nil
+	return &Project{Root: repo.Root(), Git: repo, Session: s}, nil
 }
 
 // UserFile returns the path of the user's own configuration for all repositories, or "" without a home.
@@ -155,7 +155,7 @@ func relayDir(root, dir string, byDefault bool) (string, error) {
 			return "", err
 		}
 		if real != base && !strings.HasPrefix(real, base+string(filepath.Separator)) {
-			return "", &exit.Hinted{
+			return "", &terminal.Hinted{
 				Err:  fmt.Errorf("%s leads out of the repository, to %s", Rel(root, at), real),
 				Hint: "remove the link, or set relay.dir to a folder inside the repository",
 			}

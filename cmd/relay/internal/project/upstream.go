@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // Behind says that a branch lacks commits of the one it follows that have been fetched, and what to type; "" : it lacks none.
-func Behind(ctx context.Context, git *reanchor.Git) (words, fix string) {
+func Behind(ctx context.Context, repo *git.Repo) (words, fix string) {
 	ask := func(args ...string) string {
-		out, err := git.Run(ctx, reanchor.Call{Args: args})
+		out, err := repo.Run(ctx, git.Call{Args: args})
 		if err != nil { // it follows none
 			return ""
 		}
@@ -25,6 +25,6 @@ func Behind(ctx context.Context, git *reanchor.Git) (words, fix string) {
 	if count == "1" {
 		commits = "1 commit"
 	}
-	upstream := text.Line(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200)
+	upstream := plaintext.Fit(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200)
 	return "this branch lacks " + commits + " of " + upstream + ": the work begins without", "git pull --ff-only, if the tasks need them"
 }

@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/orchestrator/text"
-	"relay/runners/process/peer"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 )
 
 // Request is what a person asks of the run that is on. It goes through the socket of the run's process, which replies there.
@@ -49,9 +48,9 @@ const (
 // that refuses, cannot be reached or does not answer.
 func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request) (message string, err error) {
 	if !h.Reachable() {
-		return "", &exit.Hinted{
-			Err:  fmt.Errorf("the run is %s, which cannot be reached from here", exit.HolderText(h)),
-			Hint: "type that on " + text.Line(h.Host, 80) + ", or stop the run there",
+		return "", &terminal.Hinted{
+			Err:  fmt.Errorf("the run is %s, which cannot be reached from here", terminal.HolderText(h)),
+			Hint: "type that on " + plaintext.Fit(h.Host, 80) + ", or stop the run there",
 		}
 	}
 	conn, err := dial(ctx, p, h)
@@ -71,9 +70,9 @@ func Ask(ctx context.Context, p *project.Project, h *attempts.Holder, q Request)
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
-		return "", &exit.Hinted{Err: fmt.Errorf("process %d did not answer", h.PID), Hint: "relay status says whether it still runs, and what it does"}
+		return "", &terminal.Hinted{Err: fmt.Errorf("process %d did not answer", h.PID), Hint: "relay status says whether it still runs, and what it does"}
 	case r.Error != "":
-		return "", &exit.Hinted{Err: errors.New(r.Error), Hint: r.Hint}
+		return "", &terminal.Hinted{Err: errors.New(r.Error), Hint: r.Hint}
 	}
 	return r.Message, nil
 }
@@ -91,7 +90,7 @@ func dial(ctx context.Context, p *project.Project, h *attempts.Holder) (*net.Uni
 			return nil, context.Cause(ctx)
 		}
 		if conn, ok := conn.(*net.UnixConn); ok && err == nil {
-			pid, err := peer.Of(conn)
+			pid, err := Of(conn)
 			if err == nil && pid == h.PID {
 				return conn, nil
 			}
@@ -99,7 +98,7 @@ func dial(ctx context.Context, p *project.Project, h *attempts.Holder) (*net.Uni
 			what = fmt.Sprintf("is not the one that takes requests at %s", p.Rel(link))
 		}
 	}
-	return nil, &exit.Hinted{
+	return nil, &terminal.Hinted{
 		Err:  fmt.Errorf("process %d %s", h.PID, what),
 		Hint: "stop it with Ctrl-C where it was started, type that again, then relay work goes on; nothing is lost",
 	}

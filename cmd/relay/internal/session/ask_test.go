@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
@@ -46,7 +46,7 @@ func TestUnanswered(t *testing.T) {
 		if err == nil {
 			t.Fatal("it was answered")
 		}
-		d := exit.Diagnose(err)
+		d := terminal.Diagnose(err)
 		from, to, _ := strings.Cut(c.message, "…")
 		if !strings.HasPrefix(d.Messages[0], from) || !strings.HasSuffix(d.Messages[0], to) || d.Hint != c.hint {
 			t.Errorf("%+v, want %s; %s", d, c.message, c.hint)

@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"relay/cmd/relay/internal/awake"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/progress"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/decide"
 	"relay/runners/process"
 )
 
@@ -25,7 +24,7 @@ type command struct {
 	until    time.Time
 
 	mu      sync.Mutex
-	watcher *progress.Watcher // nil: nothing runs
+	watcher *runview.Watcher // nil: nothing runs
 }
 
 // RecordNotBegun records the error of a relay work that was typed at a time, for relay status and relay report.
@@ -44,7 +43,7 @@ func begin(ctx context.Context, a *cli.App, t Target, what string) (context.Cont
 	}
 	c := &command{app: a, guardian: t.Guardian, until: until, sleep: func() {}}
 	if t.Project.Config.Relay.InhibitSleep {
-		c.sleep = awake.Hold(ctx, a.Environ, "relay work: "+what)
+		c.sleep = cli.HoldAwake(ctx, a.Environ, "relay work: "+what)
 	}
 	c.watch()
 	ctx, c.stop = listen(ctx, t.Guardian.Kill, c.say)
@@ -78,7 +77,7 @@ func (c *command) remarks() []string {
 func (c *command) watch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.watcher = progress.New(c.app)
+	c.watcher = runview.NewWatcher(c.app)
 }
 
 func (c *command) unwatch() {
@@ -120,7 +119,7 @@ func (c *command) expect(ctx context.Context, p *project.Project) {
 }
 
 // update shows a change of state.
-func (c *command) update(u updates.Update) {
+func (c *command) update(u decide.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.watcher != nil {

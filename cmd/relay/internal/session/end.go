@@ -5,20 +5,17 @@ import (
 	"io"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
-	"relay/cmd/relay/internal/runreport"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/ending"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 )
 
 // end is how a session ended.
 type end struct {
-	sum  ending.Summary
+	sum  decide.Summary
 	err  error
 	code int // exit code
 
@@ -31,8 +28,8 @@ type end struct {
 func (e *end) began() bool { return e.err == nil || e.sum.Reason != "" }
 
 // ended reads how the epic stands now, and keeps the report of the newest run.
-func (s *session) ended(sum ending.Summary, err error) *end {
-	e := &end{sum: sum, err: err, code: exit.OfRun(sum, err, s.command.stop.signal())}
+func (s *session) ended(sum decide.Summary, err error) *end {
+	e := &end{sum: sum, err: err, code: terminal.CodeOfRun(sum, err, s.command.stop.signal())}
 	if !e.began() {
 		return e
 	}
@@ -41,7 +38,7 @@ func (s *session) ended(sum ending.Summary, err error) *end {
 		return e
 	}
 	// Before anything is printed: who reads that may take their time.
-	runreport.Keep(s.command.app, s.project, s.plan, runreport.Ended{Run: sum.Run, View: e.view})
+	runview.KeepReport(s.command.app, s.project, s.plan, runview.Ended{Run: sum.Run, View: e.view})
 	e.now = status.AfterRun(s.project, s.plan, e.view)
 	return e
 }
@@ -50,7 +47,7 @@ func (s *session) ended(sum ending.Summary, err error) *end {
 func (s *session) summary(e *end) status.Summary {
 	answer := status.NewSummary(e.sum, e.code, s.reloads)
 	if e.err != nil {
-		answer.Error = exit.Message(e.err)
+		answer.Error = terminal.Message(e.err)
 	}
 	if e.now != nil {
 		answer.Tasks = status.TasksLeft(e.now)
@@ -78,7 +75,7 @@ func (s *session) print(e *end) {
 
 // printText prints it for a person.
 func (s *session) printText(w io.Writer, e *end) {
-	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*text.RefusedError)) { // the error says what to do first
+	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*attempts.RefusedError)) { // the error says what to do first
 		return
 	}
 	l := status.Printer{Now: s.command.app.Now(), Width: terminal.Columns(s.command.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
@@ -98,8 +95,8 @@ func (s *session) failure(e *end) error {
 		return e.err
 	case e.reading != nil:
 		return e.reading
-	case e.code != exit.OK:
-		return exit.Code(e.code)
+	case e.code != terminal.OK:
+		return terminal.ExitCode(e.code)
 	}
 	return nil
 }
@@ -110,5 +107,5 @@ func (s *session) withFix(none *decide.NoRunnerError) error {
 		return none
 	}
 	fix := status.Fix(s.project, s.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
-	return &exit.Hinted{Err: none, Code: exit.NoRunner, Hint: fix + "; then relay work continues"}
+	return &terminal.Hinted{Err: none, Code: terminal.NoRunner, Hint: fix + "; then relay work continues"}
 }

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/epic/playlist"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/reanchor/git"
 )
 
 // ListTarget is the playlist that a relay work carries through.
@@ -69,8 +69,8 @@ func RunList(ctx context.Context, o *Options, t ListTarget) error {
 	switch {
 	case l.failure != nil:
 		return l.failure
-	case l.code != exit.OK:
-		return exit.Code(l.code)
+	case l.code != terminal.OK:
+		return terminal.ExitCode(l.code)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (l *listRun) work(ctx context.Context) {
 			}
 			continue
 		case ctx.Err() != nil: // between two epics
-			l.code, over, l.epics[i].State = exit.OfSignal(l.command.stop.signal()), true, epicStopped
+			l.code, over, l.epics[i].State = terminal.CodeOfSignal(l.command.stop.signal()), true, epicStopped
 			continue
 		}
 		l.command.say(l.title(i))
@@ -119,7 +119,7 @@ func (l *listRun) work(ctx context.Context) {
 // no run begins there with uncommitted changes.
 func (l *listRun) markBegun(ctx context.Context) {
 	if engine.Isolation(l.project.Config.Relay.Isolation) == engine.IsolationNone {
-		out, err := l.project.Git.Run(ctx, reanchor.Call{Args: []string{"ls-files", "--", ":(literal)" + l.project.Rel(l.list.Path)}})
+		out, err := l.project.Git.Run(ctx, git.Call{Args: []string{"ls-files", "--", ":(literal)" + l.project.Rel(l.list.Path)}})
 		if err == nil && len(out) > 0 {
 			l.marked = errors.New("git tracks it, and the epics run in this checkout")
 			l.command.say(fmt.Sprintf("the states of the epics are not written into %s: %s", l.project.Rel(l.list.Path), l.marked))
@@ -146,7 +146,7 @@ func (l *listRun) mark(list playlist.Status, i int, state playlist.Status) {
 		}
 	}
 	if l.marked = err; err != nil {
-		l.command.say("warning: the playlist does not say how far it is: " + exit.Message(err))
+		l.command.say("warning: the playlist does not say how far it is: " + terminal.Message(err))
 	}
 }
 
@@ -192,28 +192,28 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 		summary := s.summary(end)
 		l.epics[i].Run = &summary
 		if !l.o.JSON {
-			fmt.Fprintf(&l.said, "\n%s\n", text.Line(l.title(i), 200))
+			fmt.Fprintf(&l.said, "\n%s\n", plaintext.Fit(l.title(i), 200))
 			s.printText(&l.said, end)
 		}
 		s.learn(&l.said, end)
 	}
-	if err == nil && sum.Reason == ending.EpicLooks { // what follows begins all the same
+	if err == nil && sum.Reason == decide.EpicLooks { // what follows begins all the same
 		l.needsLook(i)
 		return nil
 	}
 	if err := s.failure(end); err != nil {
 		return err
 	}
-	if sum.Reason != ending.EpicComplete {
-		return exit.Code(exit.Gated)
+	if sum.Reason != decide.EpicComplete {
+		return terminal.ExitCode(terminal.Gated)
 	}
 	return nil
 }
 
 // needsLook notes that a person has to look at a completed epic.
 func (l *listRun) needsLook(i int) {
-	l.epics[i].ExitCode = exit.Gated
-	l.code = cmp.Or(l.code, exit.Gated)
+	l.epics[i].ExitCode = terminal.Gated
+	l.code = cmp.Or(l.code, terminal.Gated)
 }
 
 // ended notes how an epic ended, and reports whether the list ends with it.
@@ -225,13 +225,13 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 	code := codeOf(err)
 	l.epics[i].State, l.epics[i].ExitCode = epicFailed, code
 	switch code {
-	case exit.Stopped, exit.Interrupted, exit.Terminated:
+	case terminal.Stopped, terminal.Interrupted, terminal.Terminated:
 		l.epics[i].State, over = epicStopped, true
-	case exit.NoRunner: // the next epic may name other agents, and asks its own once
+	case terminal.NoRunner: // the next epic may name other agents, and asks its own once
 		l.epics[i].State = epicStopped
 	}
 	over = over || ctx.Err() != nil || !l.list.ContinueOnFailure
-	told := errors.As(err, new(exit.Code))
+	told := errors.As(err, new(terminal.ExitCode))
 	switch {
 	case over:
 		l.code = code
@@ -241,7 +241,7 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 	default:
 		l.code = cmp.Or(l.code, code)
 		if !told {
-			d := exit.Diagnose(err)
+			d := terminal.Diagnose(err)
 			for _, m := range d.Messages {
 				l.command.say("error: " + m)
 			}
@@ -251,17 +251,17 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		}
 	}
 	if !told {
-		l.epics[i].Error = exit.Diagnose(err).Messages[0]
+		l.epics[i].Error = terminal.Diagnose(err).Messages[0]
 	}
 	return over
 }
 
 // codeOf returns the exit code of an error.
 func codeOf(err error) int {
-	if code, ok := errors.AsType[exit.Code](err); ok {
+	if code, ok := errors.AsType[terminal.ExitCode](err); ok {
 		return int(code)
 	}
-	return exit.Diagnose(err).Code
+	return terminal.Diagnose(err).Code
 }
 
 // listLock is in the git folder that all worktrees of a repository share.
@@ -279,10 +279,10 @@ func holdList(p *project.Project, list *project.List, now time.Time) (*attempts.
 	}
 	hint := "wait until it ends, or stop it cleanly: kill " + strconv.Itoa(by.Holder.PID)
 	if by.Foreign {
-		hint = "it is on another machine; if it is over: rm " + text.ShellWord(path)
+		hint = "it is on another machine; if it is over: rm " + plaintext.ShellWord(path)
 	}
-	return nil, &exit.Hinted{
-		Err:  fmt.Errorf("relay is already at work on the playlist %s of this repository: %s", text.Line(by.Holder.Dir, 200), exit.HolderText(&by.Holder)),
-		Hint: hint, Code: exit.Running,
+	return nil, &terminal.Hinted{
+		Err:  fmt.Errorf("relay is already at work on the playlist %s of this repository: %s", plaintext.Fit(by.Holder.Dir, 200), terminal.HolderText(&by.Holder)),
+		Hint: hint, Code: terminal.Running,
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/report"
 )
 
 // States of an epic in the summary of a list.
@@ -64,13 +64,13 @@ func (l *listRun) print() {
 			ended += run.Attempts
 		}
 	}
-	fmt.Fprintf(w, "\nlist   %s: %d of %s completed\n", text.Line(l.list.Name, 60), done, text.Count(len(l.epics), "epic"))
+	fmt.Fprintf(w, "\nlist   %s: %d of %s completed\n", plaintext.Fit(l.list.Name, 60), done, plaintext.Count(len(l.epics), "epic"))
 	writeListed(l, w)
-	fmt.Fprintf(w, "time   %s, %s\n", text.Span(took), text.Count(ended, "attempt"))
+	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(took), plaintext.Count(ended, "attempt"))
 	if l.spent != (attempts.Usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", text.Usage(l.spent))
+		fmt.Fprintf(w, "cost   %s\n", report.UsageText(l.spent))
 	}
-	file := text.ShellWord(l.project.Rel(l.list.Path))
+	file := plaintext.ShellWord(l.project.Rel(l.list.Path))
 	if done < len(l.epics) {
 		fmt.Fprintf(w, "next:  relay work --playlist %s\n", file)
 	}
@@ -78,11 +78,11 @@ func (l *listRun) print() {
 
 // writeListed writes a line for each epic.
 func writeListed(l *listRun, w *terminal.Writer) {
-	widest := text.Widest(l.epics, func(e ListedSummary) string { return e.ID })
+	widest := plaintext.WidestOf(l.epics, func(e ListedSummary) string { return e.ID })
 	for i := range l.epics {
 		e := &l.epics[i]
 		head := fmt.Sprintf("  %s  %s  ", terminal.Pad(e.ID, widest), terminal.Pad(e.stateText(), len("completed before")))
-		fmt.Fprintln(w, head+text.Line(e.Title, max(terminal.Columns(w.Dest)-len(head), 20)))
+		fmt.Fprintln(w, head+plaintext.Fit(e.Title, max(terminal.Columns(w.Dest)-len(head), 20)))
 	}
 }
 
@@ -93,7 +93,7 @@ func (e *ListedSummary) stateText() string {
 		return "completed before"
 	case e.State == epicPending:
 		return "not begun"
-	case e.ExitCode == exit.Gated:
+	case e.ExitCode == terminal.Gated:
 		return "needs you"
 	case e.State == epicFailed:
 		return fmt.Sprintf("exit code %d", e.ExitCode)

@@ -6,12 +6,11 @@ import (
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/briefing"
-	"relay/orchestrator/budget"
-	"relay/orchestrator/git/recordfiles"
-	"relay/orchestrator/readback"
-	"relay/orchestrator/text"
+	"relay/orchestrator/git/worktree"
+	"relay/orchestrator/limits"
 	"relay/reanchor"
 )
 
@@ -22,12 +21,12 @@ func NextBrief(ctx context.Context, o orchestrator.Options, view *attempts.View,
 	if err != nil {
 		return nil, err
 	}
-	facts.Changes = recordfiles.Others(ctx, o.Repo, facts.Changes)
+	facts.Changes = worktree.WithoutRecords(ctx, o.Repo, facts.Changes)
 	in := briefing.Input(&o.LocalOptions, readOnly{view}, task)
-	readback.New(o.Root, o.Epic.ID, time.Now).Fill(&in)
-	left := budget.New(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
+	reanchor.NewRecordReader(o.Root, o.Epic.ID, time.Now).Fill(&in)
+	left := limits.NewTracker(o.Budget, o.Spent, view.Ledger).Remaining(task, readOnly{view}.Task(task.ID).UsedSince())
 	if len(o.Runners) > 0 {
-		in.Agent = o.Agent(text.FirstOf(task.Runner, o.Runners[0]))
+		in.Agent = o.Agent(plaintext.FirstOf(task.Runner, o.Runners[0]))
 	}
 	in.Facts, in.Base, in.BudgetUSD, in.Tokens = facts, facts.Head, left.USD, left.Tokens
 	return briefing.Prompt(&o.LocalOptions, in), nil

@@ -11,20 +11,20 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
+	"relay/epic/plaintext"
 	"relay/orchestrator"
-	"relay/orchestrator/budget"
+	"relay/orchestrator/bench"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/epicbranch"
 	"relay/orchestrator/git/integration"
-	"relay/orchestrator/git/support"
-	"relay/orchestrator/precheck"
-	"relay/orchestrator/text"
-	"relay/reanchor"
+	"relay/orchestrator/git/slot"
+	"relay/orchestrator/limits"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 	"relay/review"
 )
 
@@ -104,8 +104,8 @@ func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings 
 	}
 	switch n := len(p.Config.Relay.Runners); {
 	case n == 0:
-		return nil, &exit.Hinted{
-			Err: errors.New("no runner is configured"), Code: exit.NoRunner,
+		return nil, &terminal.Hinted{
+			Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
 			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude",
 		}
 	case len(missing) == n:
@@ -139,7 +139,7 @@ func worktrees(ctx context.Context, p *project.Project) engine.Worktree {
 		w.Share = nil
 	}
 	w.Python = project.PythonFolders(ctx, p)
-	if command := support.SetUpSubmodules(ctx, p.Git); command != "" {
+	if command := slot.SetUpSubmodules(ctx, p.Git); command != "" {
 		w.Setup = slices.Concat([]string{command}, w.Setup)
 	}
 	return w
@@ -165,7 +165,7 @@ func (o *Options) WarnUnsigned(ctx context.Context, p *project.Project) {
 		return
 	}
 	if err := integration.TrySignature(ctx, p.Git); err != nil && ctx.Err() == nil {
-		fmt.Fprintf(o.App.Err, "relay: warning: relay.sign: git cannot sign here by itself, and what lands will have no signature: %s\n", text.Line(err.Error(), 500))
+		fmt.Fprintf(o.App.Err, "relay: warning: relay.sign: git cannot sign here by itself, and what lands will have no signature: %s\n", plaintext.Fit(err.Error(), 500))
 	}
 }
 
@@ -204,15 +204,15 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}
 	c := status.CountTasks(view.Ledger, pl.Graph)
-	if over := budget.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
-		return &exit.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: exit.Stopped}
+	if over := limits.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
+		return &terminal.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: terminal.Stopped}
 	}
 	run := o.RunOptions(ctx, p, pl)
 	open, err := run.EngineFactory()
 	if err != nil {
 		return err
 	}
-	return precheck.Refuses(ctx, open, &run.LocalOptions, view.Ledger)
+	return bench.RefusesEpic(ctx, open, &run.LocalOptions, view.Ledger)
 }
 
 // recordedBase returns the commit that an epic of a playlist has begun from while nothing has landed: its integration branch is made
@@ -225,11 +225,11 @@ func recordedBase(ctx context.Context, p *project.Project) string {
 	if err != nil {
 		return "" // who begins says so
 	}
-	at, known := view.Ledger.Integration, epicbranch.ViewOf(view.Ledger, p.Dir)
+	at, known := view.Ledger.Integration, relayfiles.LedgerViewOf(view.Ledger, p.Dir)
 	if known.Over || len(known.Landed)+len(known.Landing) > 0 || at.Base == "" {
 		return ""
 	}
-	if _, err := p.Git.Run(ctx, reanchor.Call{Args: []string{"cat-file", "-e", at.Base + "^{commit}"}}); err != nil {
+	if _, err := p.Git.Run(ctx, git.Call{Args: []string{"cat-file", "-e", at.Base + "^{commit}"}}); err != nil {
 		return "" // it is gone
 	}
 	return at.Base

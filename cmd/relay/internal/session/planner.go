@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"relay/cmd/relay/internal/cli"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/planner"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 )
@@ -42,20 +42,21 @@ func RunPlanner(ctx context.Context, a *cli.App, t Target, r planner.Request, us
 		default:
 			return
 		}
-		c.say(text.Line(options.Secrets.Text(what), 200))
+		c.say(plaintext.Fit(options.Secrets.Text(what), 200))
 	})
 	c.end()
 	unable, ok := errors.AsType[*planner.UnableError](err)
 	switch {
 	case c.stop.signal() != nil:
 		fmt.Fprintln(a.Err, "relay: stopped: there is no plan, and nothing has changed")
-		return done, exit.Code(exit.OfSignal(c.stop.signal()))
+		return done, terminal.ExitCode(terminal.CodeOfSignal(c.stop.signal()))
 	case ok && verdict.ClassOf(unable.Outcome).Refused:
-		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: status.Fix(t.Project, nil, unable.Runner, unable.Outcome, unable.Detail)}
+		return done, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: status.Fix(t.Project, nil, unable.Runner, unable.Outcome,
+			unable.Detail)}
 	case ok && verdict.ClassOf(unable.Outcome).Runner == verdict.RunnerFailed:
-		return done, &exit.Hinted{Err: err, Code: exit.NoRunner, Hint: "try again later, or name another agent: --runner NAME"}
+		return done, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: "try again later, or name another agent: --runner NAME"}
 	case ok:
-		return done, &exit.Hinted{Err: err, Code: exit.Failure, Hint: "what it did is in " + t.Project.Rel(done.Folder)}
+		return done, &terminal.Hinted{Err: err, Code: terminal.Failure, Hint: "what it did is in " + t.Project.Rel(done.Folder)}
 	}
 	return done, err
 }

@@ -15,11 +15,10 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/epic/plaintext"
 	"relay/orchestrator"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/text"
 	"relay/runners/process"
-	"relay/runners/process/peer"
 )
 
 // receiver takes what a person asks of the runs of a session.
@@ -117,7 +116,7 @@ func (r *receiver) serve(l *net.UnixListener) {
 // answer has the run that is on do what was asked, and replies.
 func (r *receiver) answer(conn *net.UnixConn) {
 	defer func() { _ = conn.Close() }()
-	who := r.insider(peer.Of(conn))
+	who := r.insider(Of(conn))
 	var q Request
 	err := conn.SetDeadline(time.Now().Add(arriveWait))
 	if err == nil {
@@ -133,7 +132,7 @@ func (r *receiver) answer(conn *net.UnixConn) {
 	if err != nil {
 		answer.Error = err.Error()
 	}
-	if refused, ok := errors.AsType[*text.RefusedError](err); ok {
+	if refused, ok := errors.AsType[*attempts.RefusedError](err); ok {
 		answer.Hint = refused.Hint
 	}
 	_ = conn.SetDeadline(time.Now().Add(arriveWait))
@@ -148,7 +147,7 @@ func (r *receiver) insider(pid int, err error) string {
 	}
 	run, task, attempt := engine.CutMark(mark)
 	if _, err := os.Stat(filepath.Join(r.project.File(attempts.RunsDir), filepath.Base(run))); run != "" && err == nil {
-		return "a process of " + text.Line(task+"/"+attempt, 80)
+		return "a process of " + plaintext.Fit(task+"/"+attempt, 80)
 	}
 	if started {
 		return "a process of the run"
@@ -183,9 +182,9 @@ func (r *receiver) carryOut(q Request, who string) (message string, err error) {
 	case r.asks <- ask:
 		<-answered
 	case <-over:
-		err = cmp.Or(err, error(&text.RefusedError{Reason: "the run has just ended", Hint: "type that again: it changes the ledger then"}))
+		err = cmp.Or(err, error(&attempts.RefusedError{Reason: "the run has just ended", Hint: "type that again: it changes the ledger then"}))
 	case <-late.C:
-		err = cmp.Or(err, error(&text.RefusedError{Reason: "the run is busy: nothing was changed", Hint: "type that again"}))
+		err = cmp.Or(err, error(&attempts.RefusedError{Reason: "the run is busy: nothing was changed", Hint: "type that again"}))
 	}
 	if whole {
 		return r.stop.end(q.Now), nil

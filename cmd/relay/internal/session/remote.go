@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"relay/attempts"
-	"relay/reanchor"
+	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // maxRemote bounds the address of a remote.
@@ -25,8 +25,8 @@ func (s *session) remote(ctx context.Context, branch string) (name, address stri
 }
 
 // remoteOf returns the address of the remote of one branch.
-func remoteOf(ctx context.Context, git *reanchor.Git, branch string) string {
-	out, err := git.Run(ctx, reanchor.Call{Args: []string{
+func remoteOf(ctx context.Context, repo *git.Repo, branch string) string {
+	out, err := repo.Run(ctx, git.Call{Args: []string{
 		"for-each-ref", "--format=%(upstream:remotename) %(refname)", "refs/heads/" + branch, "refs/remotes/*/" + branch,
 	}})
 	if err != nil {
@@ -40,7 +40,7 @@ func remoteOf(ctx context.Context, git *reanchor.Git, branch string) string {
 		if name == "" || name == "." {
 			continue
 		}
-		address, err := git.Run(ctx, reanchor.Call{Args: []string{"config", "--get", "remote." + name + ".url"}})
+		address, err := repo.Run(ctx, git.Call{Args: []string{"config", "--get", "remote." + name + ".url"}})
 		if shown := withoutCredentials(strings.TrimSpace(string(address))); err == nil && shown != "" {
 			return shown
 		}
@@ -50,7 +50,7 @@ func remoteOf(ctx context.Context, git *reanchor.Git, branch string) string {
 
 // withoutCredentials returns the address of a remote without what gives access to it; "" for one that cannot be read.
 func withoutCredentials(address string) string {
-	address = attempts.Clean(address, maxRemote)
+	address = plaintext.Capped(address, maxRemote)
 	if !strings.Contains(address, "://") {
 		user, rest, found := strings.Cut(address, "@")
 		if found && strings.Contains(user, ":") && !strings.ContainsAny(user, `/\`) {

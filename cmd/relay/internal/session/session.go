@@ -1,14 +1,16 @@
-// Package session is one relay work: runs of the orchestrator, one after the other as the plan changes, with signals, progress,
-// the summary and the exit code.
+// Package session is one relay work: runs of the orchestrator, one after the other as the plan changes, with signals, progress, the
+// summary and the exit code.
 //
-// A run keeps the plan it began with (runs/RUN/epic.yml). relay reload checks an edited epic.yml and asks the run, if the
-// lock's holder is that process by pid, start and boot. The run then starts nothing new, ends when what runs has landed, with
-// reason reload, and the session begins another one with the plan as it is then, or with the old one when the new has mistakes.
-// Nothing is handed over in memory: the next run folds the ledger as any other.
+// A run keeps the plan it began with (runs/RUN/epic.yml). relay reload checks an edited epic.yml and asks the run, if the lock's holder
+// is that process by pid, start and boot. The run then starts nothing new, ends when what runs has landed, with reason reload, and the
+// session begins another one with the plan as it is then, or with the old one when the new has mistakes. Nothing is handed over in
+// memory: the next run folds the ledger as any other.
 //
 // A person asks a run for a reload, a gate, a pause or the end of an attempt through a socket, to which requests in the epic's folder
-// links. The system says which process asks: one that the run has started is refused, and a note in the log says so. The run that
-// is on carries out what others ask, records it as an event and replies.
+// links. The system says which process asks: one that the run has started is refused, and a note in the log says so. The run that is on
+// carries out what others ask, records it as an event and replies.
+//
+// peer.go names the process at the other end of a unix socket.
 package session
 
 import (
@@ -20,13 +22,12 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/proposal"
+	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/updates"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/verdict"
 	"relay/runners/process"
 )
@@ -71,8 +72,8 @@ func Run(ctx context.Context, o *Options, t Target) error {
 }
 
 // work carries the epic through, one run after the other, and sums them up.
-func (s *session) work(ctx context.Context) (ending.Summary, error) {
-	var whole ending.Summary
+func (s *session) work(ctx context.Context) (decide.Summary, error) {
+	var whole decide.Summary
 	asks, over := s.receive()
 	defer over()
 	s.asks = asks
@@ -82,7 +83,7 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 		sum, err := s.run(ctx, drain)
 		if err != nil && sum.Reason == "" && s.reloads > 0 { // it did not begin, but others before it have
 			sum = whole
-			sum.Reason = ending.Failed
+			sum.Reason = decide.Failed
 		} else {
 			whole = status.AddRun(whole, sum)
 			sum = whole
@@ -94,10 +95,10 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 			continue
 		}
 		switch asked := closed(drain); {
-		case ctx.Err() != nil && sum.Reason == ending.Reload, ctx.Err() != nil && s.reloads > 0 && errors.Is(err, context.Cause(ctx)):
-			sum.Reason = ending.Interrupted // between two runs
+		case ctx.Err() != nil && sum.Reason == decide.Reload, ctx.Err() != nil && s.reloads > 0 && errors.Is(err, context.Cause(ctx)):
+			sum.Reason = decide.Interrupted // between two runs
 			return sum, nil
-		case err != nil || !asked || ctx.Err() != nil || sum.Reason == ending.Deadline:
+		case err != nil || !asked || ctx.Err() != nil || sum.Reason == decide.Deadline:
 			return sum, err
 		}
 		s.reloads++
@@ -107,13 +108,13 @@ func (s *session) work(ctx context.Context) (ending.Summary, error) {
 }
 
 // run returns one run.
-func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summary, error) {
+func (s *session) run(ctx context.Context, drain <-chan struct{}) (decide.Summary, error) {
 	options := s.o.RunOptions(ctx, s.project, s.plan)
 	options.Supervisor = s.command.guardian
 	options.Remote = s.remote
 	options.Relay, options.Effective = project.RelayVersion(), project.EffectiveYAML(s.project)
 	options.Notify = s.notify
-	options.ExitCode = func(sum ending.Summary, err error) int { return exit.OfRun(sum, err, s.command.stop.signal()) }
+	options.ExitCode = func(sum decide.Summary, err error) int { return terminal.CodeOfRun(sum, err, s.command.stop.signal()) }
 	options.Drain, options.Asks = drain, s.asks
 	options.Remarks = s.remarks
 	options.Until = s.command.until
@@ -136,7 +137,7 @@ func (s *session) run(ctx context.Context, drain <-chan struct{}) (ending.Summar
 }
 
 // notify passes a change of state to the watcher, with what to type for a runner that has refused.
-func (s *session) notify(u updates.Update) {
+func (s *session) notify(u decide.Update) {
 	if verdict.ClassOf(u.Outcome).Refused {
 		u.Fix = status.Fix(s.project, s.plan.Epic.Tasks, u.Runner, u.Outcome, u.Text)
 	}
@@ -150,7 +151,7 @@ func (s *session) reread() {
 		err = s.follows(pl)
 	}
 	if err != nil {
-		messages := exit.Diagnose(err).Messages
+		messages := terminal.Diagnose(err).Messages
 		if len(messages) > 1 {
 			messages = []string{messages[0], fmt.Sprintf("and %d more", len(messages)-1)}
 		}
@@ -166,8 +167,8 @@ func (s *session) reread() {
 }
 
 // extend adds what the review of the whole epic has found as tasks, for another run to do, if the user wants that unasked.
-func (s *session) extend(ctx context.Context, why ending.Reason) bool {
-	if !s.o.Auto || why != ending.EpicRefused || ctx.Err() != nil {
+func (s *session) extend(ctx context.Context, why decide.EndReason) bool {
+	if !s.o.Auto || why != decide.EpicRefused || ctx.Err() != nil {
 		return false
 	}
 	pl, err := s.project.Plan() // a person may have edited it meanwhile
@@ -176,10 +177,10 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 	}
 	var ids []string
 	if err == nil {
-		ids, err = proposal.AddUnasked(s.project, pl)
+		ids, err = runview.AddUnasked(s.project, pl)
 	}
 	if err != nil {
-		s.command.say("what the review found is not added: " + exit.Message(err))
+		s.command.say("what the review found is not added: " + terminal.Message(err))
 	}
 	if len(ids) == 0 {
 		return false
@@ -189,7 +190,7 @@ func (s *session) extend(ctx context.Context, why ending.Reason) bool {
 		s.remarks = append(s.remarks, "this run uses epic.yml as it is now; "+changes)
 	}
 	if pl, err = s.project.Plan(); err != nil {
-		s.command.say(exit.Message(err))
+		s.command.say(terminal.Message(err))
 		return false
 	}
 	s.plan = pl

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"relay/cmd/relay/internal/exit"
+	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator"
 )
 
@@ -58,7 +58,7 @@ func (s *stopper) serve() {
 			s.notify("killing running attempts; a third time ends relay at once")
 			s.kill()
 		default:
-			os.Exit(exit.OfSignal(s.signal()))
+			os.Exit(terminal.CodeOfSignal(s.signal()))
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (s *stopper) release() {
 
 func stopCause(sig os.Signal) error {
 	if sig == syscall.SIGTERM {
-		return exit.ErrTerminated
+		return terminal.ErrTerminated
 	}
 	return orchestrator.ErrInterrupted
 }

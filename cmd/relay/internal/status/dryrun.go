@@ -10,8 +10,8 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 )
 
 // DryRun is what relay work --dry-run --json prints. Times are in minutes from the start, if tasks of this epic are
@@ -108,7 +108,7 @@ func NewDryRun(p *project.Project, pl *project.Plan, view *attempts.View, o DryR
 	if r.done = "every task is completed"; len(o.Tasks) == 1 {
 		r.done = o.Tasks[0] + " is completed"
 	} else if len(o.Tasks) > 1 {
-		r.done = text.Some(o.Tasks, 5) + " are completed"
+		r.done = plaintext.Some(o.Tasks, 5) + " are completed"
 	}
 	return r, nil
 }
@@ -153,7 +153,7 @@ func leftOut(l *attempts.Ledger, pl *project.Plan, wanted []bool) []SkippedTask 
 		case status == attempts.Gated:
 			why = "gated: " + l.Tasks[t.ID].Gate.Reason.Words()
 		case len(causes[i]) > 0:
-			why = "blocked by " + text.Some(causes[i], attempts.MaxCauses)
+			why = "blocked by " + plaintext.Some(causes[i], attempts.MaxCauses)
 		}
 		if why != "" {
 			left = append(left, SkippedTask{t.ID, t.Title, why})
@@ -169,7 +169,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {
-		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + text.After(wait.Why))
+		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + plaintext.Because(wait.Why))
 	}
 	r.rows(w, width)
 	for _, item := range r.Left {
@@ -184,7 +184,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, "nothing would run")
 	}
 	if len(r.Reviewers) > 0 {
-		say("would ask   " + text.Some(r.Reviewers, 5) + " about the whole epic, when every task is completed")
+		say("would ask   " + plaintext.Some(r.Reviewers, 5) + " about the whole epic, when every task is completed")
 	}
 }
 
@@ -205,13 +205,13 @@ func (r *DryRun) rows(w io.Writer, width int) {
 			job = fmt.Sprintf("  job %-*d", longest, item.Job)
 		}
 		head := fmt.Sprintf("would run   %-*s%s  %s (%s): ", widest, times[k], job, item.Task, item.Runner)
-		fmt.Fprintln(w, head+text.Line(item.Title, max(width-len(head), 20)))
+		fmt.Fprintln(w, head+plaintext.Fit(item.Title, max(width-len(head), 20)))
 	}
 }
 
 // sum returns text that says how long it would take.
 func (r *DryRun) sum() string {
-	jobs, least := text.Count(r.Jobs, "job"), ""
+	jobs, least := plaintext.Count(r.Jobs, "job"), ""
 	if r.BasedOn == 0 {
 		if r.Jobs > 1 {
 			least = ", at least " + r.at(r.Chain) + " with more jobs"
@@ -225,7 +225,7 @@ func (r *DryRun) sum() string {
 	if r.Jobs > 1 {
 		least = "; with more jobs at least " + r.at(min(r.Chain, r.P50))
 	}
-	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, text.Count(r.BasedOn, "task"))
+	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, plaintext.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
 		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
 	}

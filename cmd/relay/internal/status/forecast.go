@@ -12,9 +12,9 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
+	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 )
 
 // Forecast estimates when a run will end, or would if it began now.
@@ -102,7 +102,7 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 	var shown string
 	switch {
 	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), text.Count(f.Jobs, "job"), formatEstimate(f.long))
+		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), plaintext.Count(f.Jobs, "job"), formatEstimate(f.long))
 	case !until.IsZero() && f.P50.After(until):
 		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(until), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
 	default:
@@ -111,12 +111,12 @@ func (l Printer) forecast(w io.Writer, s *Report) {
 			shown += ", but the run ends at " + l.nearTime(until)
 		}
 	}
-	shown += fmt.Sprintf(" (estimated from %s done)", text.Count(f.BasedOn, "task"))
+	shown += fmt.Sprintf(" (estimated from %s done)", plaintext.Count(f.BasedOn, "task"))
 	if len(f.Of) > 0 {
-		shown += "; only " + text.Some(f.Of, 5) + " and what that needs"
+		shown += "; only " + plaintext.Some(f.Of, 5) + " and what that needs"
 	}
 	if f.LeftOut > 0 {
-		shown += "; without " + text.Count(f.LeftOut, "task") + " held up by gates"
+		shown += "; without " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
 	}
 	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(shown, l.Width, "       "), " "))
 }
@@ -138,7 +138,7 @@ func (f *Forecast) Remaining(now time.Time) string {
 	}
 	said := "about " + formatEstimate(left) + " left, done ~" + Printer{Now: now}.nearTime(f.P50)
 	if f.LeftOut > 0 {
-		said += " but for " + text.Count(f.LeftOut, "task") + " held up by gates"
+		said += " but for " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
 	}
 	return said
 }
@@ -217,11 +217,11 @@ func (l Printer) cooldowns(w io.Writer, s *Report) {
 		l.line(w, "wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
 	if wait := s.Waiting; wait != nil {
-		l.line(w, "wait", text.Line("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+text.After(wait.Why), maxWhy))
+		l.line(w, "wait", plaintext.Fit("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+plaintext.Because(wait.Why), maxWhy))
 	}
 	for _, c := range s.Cooldowns {
 		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			l.line(w, "limit", text.Line(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+text.After(c.Why), maxWhy))
+			l.line(w, "limit", plaintext.Fit(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+plaintext.Because(c.Why), maxWhy))
 		}
 	}
 	if len(s.Cooldowns) > 0 {

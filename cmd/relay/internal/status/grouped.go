@@ -11,7 +11,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Bounds of what is listed of a long epic, so that it fits on one screen.
@@ -57,7 +57,7 @@ func (l Printer) grouped(w io.Writer, s *Report, completed bool) {
 		for _, g := range rest {
 			n += len(g.tasks)
 		}
-		fmt.Fprintf(w, "  and %s in %s more\n", text.Count(n, "task"), text.Count(len(rest), "group"))
+		fmt.Fprintf(w, "  and %s in %s more\n", plaintext.Count(n, "task"), plaintext.Count(len(rest), "group"))
 	}
 	if len(s.Tasks) > len(own) {
 		fmt.Fprintln(w, "  relay status --all lists every task")
@@ -161,7 +161,7 @@ func (s *Report) waiting() []group {
 		groups[at].tasks = append(groups[at].tasks, s.Tasks[i].ID)
 	}
 	for key, at := range index {
-		groups[at].after = " " + text.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
+		groups[at].after = " " + plaintext.Verb(len(groups[at].tasks), "waits", "wait") + " for " + key
 	}
 	slices.SortStableFunc(groups, func(a, b group) int {
 		switch {

@@ -12,8 +12,9 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/ending"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/report"
 )
 
 // List is the state of a playlist, as the ledgers of its epics have it: relay status --playlist --json prints it.
@@ -116,12 +117,12 @@ func readListed(ctx context.Context, e *project.ListedEpic, now time.Time) (*Lis
 
 // WriteList writes the state of a playlist as text.
 func WriteList(w io.Writer, s *List, l Printer) {
-	file := text.ShellWord(s.Playlist)
-	fmt.Fprintf(w, "list   %s\n", text.Line(s.Name, max(l.Width-7, 20)))
-	bar := Bar(ending.Counts{Total: s.Counts.Total, Completed: s.Counts.Completed}, 20)
+	file := plaintext.ShellWord(s.Playlist)
+	fmt.Fprintf(w, "list   %s\n", plaintext.Fit(s.Name, max(l.Width-7, 20)))
+	bar := Bar(decide.Counts{Total: s.Counts.Total, Completed: s.Counts.Completed}, 20)
 	fmt.Fprintf(w, "epics  %s %d of %d completed\n", l.Paint.Good(bar), s.Counts.Completed, s.Counts.Total)
 	if s.Usage != (attempts.Usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
+		fmt.Fprintf(w, "cost   %s\n", report.UsageText(s.Usage))
 	}
 	at := slices.IndexFunc(s.Epics, func(e Listed) bool { return e.ID == s.Current })
 	if at >= 0 && s.Epics[at].State == ListRunning {
@@ -144,7 +145,7 @@ func WriteList(w io.Writer, s *List, l Printer) {
 		}
 	}
 	if landable > 0 {
-		fmt.Fprintf(w, "\nrelay finish --playlist %s lands the work of %s\n", file, text.Count(landable, "epic"))
+		fmt.Fprintf(w, "\nrelay finish --playlist %s lands the work of %s\n", file, plaintext.Count(landable, "epic"))
 	}
 	switch {
 	case at < 0:
@@ -156,7 +157,7 @@ func WriteList(w io.Writer, s *List, l Printer) {
 
 // rows writes a line for each epic.
 func (s *List) rows(w io.Writer, l Printer) {
-	widest := text.Widest(s.Epics, func(e Listed) string { return e.ID })
+	widest := plaintext.WidestOf(s.Epics, func(e Listed) string { return e.ID })
 	for i := range s.Epics {
 		e := &s.Epics[i]
 		c := e.Status.Counts
@@ -165,11 +166,11 @@ func (s *List) rows(w io.Writer, l Printer) {
 			cost = fmt.Sprintf(", %.2f USD", usd)
 		}
 		if e.Finished {
-			cost += ", landed on " + text.Line(e.Status.Finished, 40)
+			cost += ", landed on " + plaintext.Fit(e.Status.Finished, 40)
 		}
-		done := fmt.Sprintf("%d of %s done%s", c.Completed, text.Count(c.Total, "task"), cost)
+		done := fmt.Sprintf("%d of %s done%s", c.Completed, plaintext.Count(c.Total, "task"), cost)
 		head := fmt.Sprintf("  %s  %s  %s  ", terminal.Pad(e.ID, widest), terminal.Pad(e.State.Text(), 9), done)
-		fmt.Fprintln(w, head+text.Line(e.Title, max(l.Width-len(head), 20)))
+		fmt.Fprintln(w, head+plaintext.Fit(e.Title, max(l.Width-len(head), 20)))
 	}
 }
 
@@ -207,7 +208,7 @@ func (s *List) needsYou(w io.Writer, l Printer) {
 		}
 		l.gated(&said, e.Status)
 		if said.Len() > 0 {
-			fmt.Fprintf(w, "\nepic %d of %d: %s\n%s", i+1, s.Counts.Total, text.Line(e.Title, 100), strings.TrimLeft(said.String(), "\n"))
+			fmt.Fprintf(w, "\nepic %d of %d: %s\n%s", i+1, s.Counts.Total, plaintext.Fit(e.Title, 100), strings.TrimLeft(said.String(), "\n"))
 		}
 	}
 }

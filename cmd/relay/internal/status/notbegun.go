@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/project"
-	"relay/internal/plaintext"
-	"relay/orchestrator/text"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 )
 
 // notBegunFile holds, in the folder of an epic, why the last relay work could not begin. A run that began later makes it void.
@@ -26,9 +25,10 @@ type notBegun struct {
 // RecordNotBegun records the error of a relay work that was typed at a time. Mistakes on the command line, Ctrl-C and the end of a run that
 // could begin are no such errors.
 func RecordNotBegun(p *project.Project, at time.Time, err error) {
-	_, over := errors.AsType[exit.Code](err)
-	d := exit.Diagnose(err)
-	if over || d.Code == exit.Usage || errors.Is(err, context.Canceled) || !project.Exists(p.File("epic.yml")) || p.EnsureIgnored() != nil {
+	_, over := errors.AsType[terminal.ExitCode](err)
+	d := terminal.Diagnose(err)
+	if over || d.Code == terminal.Usage || errors.Is(err, context.Canceled) || !project.Exists(p.File("epic.yml")) ||
+		p.EnsureIgnored() != nil {
 		return
 	}
 	say := func(s string) string { return p.Redactor().Text(strings.ReplaceAll(s, "\n", "; ")) }
@@ -45,9 +45,9 @@ func NeverBegan(p *project.Project, newest time.Time) []string {
 	if err != nil || json.Unmarshal(content, &last) != nil || !last.At.After(newest) {
 		return nil
 	}
-	said := "relay work could not begin at " + text.On(last.At, p.Session.Now(), "15:04") + text.After(last.Why)
+	said := "relay work could not begin at " + plaintext.LocalTimeOn(last.At, p.Session.Now(), "15:04") + plaintext.Because(last.Why)
 	if last.Fix != "" {
 		said += " (" + last.Fix + ")"
 	}
-	return []string{plaintext.Escape(text.Line(said, 500))}
+	return []string{plaintext.Escape(plaintext.Fit(said, 500))}
 }

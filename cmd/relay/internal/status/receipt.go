@@ -8,9 +8,8 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/terminal"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 	"relay/orchestrator/report"
-	"relay/orchestrator/text"
 )
 
 // WriteAttempt writes one attempt with its receipt for a person.
@@ -20,15 +19,15 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	result := strings.ReplaceAll(string(at.Result), "_", " ")
 	switch {
 	case !at.EndedAt.IsZero() && begun:
-		head += "  " + text.Span(at.EndedAt.Sub(at.StartedAt))
+		head += "  " + plaintext.Span(at.EndedAt.Sub(at.StartedAt))
 	case over: // a foreign ledger does not say how long it took
 	case l.Dead:
 		result = InterruptedText
 	case begun:
-		head += "  running for " + text.Span(l.Now.Sub(at.StartedAt))
+		head += "  running for " + plaintext.Span(l.Now.Sub(at.StartedAt))
 	}
 	if at.Runner != "" {
-		head += "  " + text.Line(strings.TrimSpace(at.Runner+" "+at.Model), 40)
+		head += "  " + plaintext.Fit(strings.TrimSpace(at.Runner+" "+at.Model), 40)
 	}
 	head += "  " + result
 	if at.Result != attempts.ResultSuccess && at.Outcome != "" {
@@ -37,11 +36,11 @@ func WriteAttempt(w io.Writer, at *attempts.Attempt, l Printer, indent string) {
 	fmt.Fprintln(w, indent+head)
 	WriteReceipt(w, &at.Receipt, l, indent+"  ")
 	if u := at.Undone; u != nil {
-		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, text.Some(u.Since, 8))
+		text := fmt.Sprintf("undone since: %s fails by now (landed since: %s)", u.Check.Name, plaintext.Some(u.Since, 8))
 		fmt.Fprintln(w, terminal.Wrap(text, l.Width, indent+"  "))
 	}
 	if at.Usage != nil {
-		fmt.Fprintf(w, "%s  %s\n", indent, text.Usage(*at.Usage))
+		fmt.Fprintf(w, "%s  %s\n", indent, report.UsageText(*at.Usage))
 	}
 }
 
@@ -71,7 +70,7 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 	if r.AlreadyDone {
 		say("", "already done: nothing had to change, and its checks pass on the commit that the attempt began from")
 	}
-	say("changed: ", text.Some(r.FilesChanged, 8))
+	say("changed: ", plaintext.Some(r.FilesChanged, 8))
 	for _, shown := range r.WeakerTests {
 		say("tests: ", shown)
 	}
@@ -83,12 +82,12 @@ func WriteReceipt(w io.Writer, r *attempts.Receipt, l Printer, indent string) {
 		if c.Attribution != "" {
 			of += ", " + report.AttributionWords[c.Attribution]
 		}
-		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, text.Exit(c.ExitCode), c.Seconds, of))
+		say("check: ", fmt.Sprintf("%s: %s, %.1f s (%s)", c.Name, plaintext.ExitText(c.ExitCode), c.Seconds, of))
 	}
 	say("verdict: ", string(r.Verdict))
 	if r.Findings != "" {
 		for shown := range strings.SplitSeq(plaintext.Escape(strings.TrimSpace(r.Findings)), "\n") {
-			fmt.Fprintln(w, indent+"| "+text.Line(shown, max(l.Width-len(indent)-2, 20)))
+			fmt.Fprintln(w, indent+"| "+plaintext.Fit(shown, max(l.Width-len(indent)-2, 20)))
 		}
 	}
 	for _, said := range report.StatementOf(&r.Statement) {
@@ -125,28 +124,28 @@ func EventText(e attempts.Event) string {
 	case e.RunStopped != nil:
 		return fmt.Sprintf("%s: %s, exit code %d", who, e.RunStopped.Reason, e.RunStopped.ExitCode)
 	case e.Started != nil:
-		return text.Line(fmt.Sprintf("%s: %s %s at %.12s", who, e.Started.Runner, e.Started.Model, e.Started.Base), maxLine)
+		return plaintext.Fit(fmt.Sprintf("%s: %s %s at %.12s", who, e.Started.Runner, e.Started.Model, e.Started.Base), maxLine)
 	case e.Landing != nil:
-		return text.Line(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
+		return plaintext.Fit(fmt.Sprintf("%s: %.12s", who, e.Landing.Landed), maxLine)
 	case e.Ended != nil:
 		msg := fmt.Sprintf("%s: %s (%s, %s)", who, e.Ended.Result, e.Ended.Outcome, report.ChargeText(e.Ended.Charged))
 		if e.Ended.Gate != nil {
 			msg += ", gated: " + e.Ended.Gate.Reason.Words()
 		}
-		return text.Line(msg+text.After(e.Ended.Receipt.ErrorSummary), maxLine)
+		return plaintext.Fit(msg+plaintext.Because(e.Ended.Receipt.ErrorSummary), maxLine)
 	case e.Gate != nil:
-		return text.Line(who+": "+e.Gate.Text(), maxLine)
+		return plaintext.Fit(who+": "+e.Gate.Text(), maxLine)
 	case e.Type == attempts.TypeWritten:
 		return "attempt-ledger.yml written"
 	case e.Finished != nil:
 		f := e.Finished
-		return text.Line(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
+		return plaintext.Fit(fmt.Sprintf("%s landed on %s by %s: %.12s..%.12s", f.Branch, f.Into, f.How, f.From, f.To), maxLine)
 	case e.Cooldown != nil, e.Waiting != nil:
-		return text.Line(cooldownText(who, e), maxLine)
+		return plaintext.Fit(cooldownText(who, e), maxLine)
 	case e.Note != nil:
-		return text.Line(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
+		return plaintext.Fit(fmt.Sprintf("%s %s: %s", who, e.Note.Kind, e.Note.Text), maxLine)
 	}
-	return text.Line(who, maxLine)
+	return plaintext.Fit(who, maxLine)
 }
 
 // cooldownText describes an event that keeps tasks from starting.
@@ -155,9 +154,9 @@ func cooldownText(who string, e attempts.Event) string {
 	c := e.Cooldown
 	switch {
 	case c == nil:
-		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, text.After(e.Waiting.Why))
+		return fmt.Sprintf("%s until %s for %s%s", who, at(e.Waiting.Until), e.Waiting.For, plaintext.Because(e.Waiting.Why))
 	case c.Until.IsZero():
-		return fmt.Sprintf("%s: %s may be asked again%s", who, c.Runner, text.After(c.Why))
+		return fmt.Sprintf("%s: %s may be asked again%s", who, c.Runner, plaintext.Because(c.Why))
 	}
-	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, at(c.Until), text.After(c.Why))
+	return fmt.Sprintf("%s: %s is not asked before %s%s", who, c.Runner, at(c.Until), plaintext.Because(c.Why))
 }

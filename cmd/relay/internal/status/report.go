@@ -18,10 +18,10 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
-	"relay/orchestrator/text"
 	"relay/orchestrator/verdict"
 	"relay/review"
 )
@@ -44,7 +44,7 @@ type Report struct {
 	Paused      time.Time         `json:"paused,omitzero"`    // since when a person has the run start nothing new
 	Cooldowns   []Cooldown        `json:"cooling,omitempty"`  // runners that are not to be asked yet
 	Refused     []Refusal         `json:"refused,omitempty"`  // runners that would not work when they were last asked
-	Counts      ending.Counts     `json:"counts"`
+	Counts      decide.Counts     `json:"counts"`
 	Usage       attempts.Usage    `json:"usage"`
 	Spenders    attempts.Spenders `json:"spenders,omitempty"`
 	Tasks       []Task            `json:"tasks"`
@@ -226,8 +226,8 @@ func (r *Run) GoesOn(now time.Time) bool {
 }
 
 // CountTasks counts the tasks of an epic by state.
-func CountTasks(l *attempts.Ledger, g *epic.Graph) ending.Counts {
-	var c ending.Counts
+func CountTasks(l *attempts.Ledger, g *epic.Graph) decide.Counts {
+	var c decide.Counts
 	for i := range g.Len() {
 		c.Add(l.StatusOf(g, g.ID(i)))
 	}
@@ -287,7 +287,7 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	}
 	s.Judged = &EpicReview{
 		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
-		Findings: r.Findings, Added: r.Added, text: ending.EpicVerdict(r),
+		Findings: r.Findings, Added: r.Added, text: decide.EpicVerdict(r),
 	}
 }
 
@@ -299,7 +299,7 @@ func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
 	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
 	switch {
 	case j.Decision == "" || len(j.Added) > 0:
-		fmt.Fprintln(w, "       "+report.Next(ending.EpicUnjudged))
+		fmt.Fprintln(w, "       "+report.Next(decide.EpicUnjudged))
 	case len(j.Findings) > 0:
 		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
 	}
@@ -392,7 +392,7 @@ func ForReport(list []Refusal) []report.Refused {
 	var all []report.Refused
 	for _, r := range list {
 		fix, before, _ := strings.Cut(r.Fix, afterYou)
-		all = append(all, report.Refused{Runner: r.Runner, What: r.what + text.After(before), Why: r.Why, Since: r.Since, Type: fix})
+		all = append(all, report.Refused{Runner: r.Runner, What: r.what + plaintext.Because(before), Why: r.Why, Since: r.Since, Type: fix})
 	}
 	return all
 }

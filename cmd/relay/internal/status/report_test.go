@@ -13,7 +13,7 @@ import (
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
 	"relay/epic"
-	"relay/orchestrator/ending"
+	"relay/orchestrator/decide"
 )
 
 // mixed is a plan with a task in every state.
@@ -61,7 +61,7 @@ func mixed(t *testing.T) (*project.Plan, *attempts.View) {
 func TestStandingTellsEveryState(t *testing.T) {
 	t.Parallel()
 	s := standMixed(t, false)
-	if got, want := s.Counts, (ending.Counts{Total: 8, Completed: 2, InProgress: 1, Pending: 1, Blocked: 3, Gated: 1}); got != want {
+	if got, want := s.Counts, (decide.Counts{Total: 8, Completed: 2, InProgress: 1, Pending: 1, Blocked: 3, Gated: 1}); got != want {
 		t.Errorf("counts %+v, want %+v", got, want)
 	}
 	if got, want := s.Usage, (attempts.Usage{InputTokens: 5000, OutputTokens: 50, CostUSD: 2.5}); got != want {

@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/internal/plaintext"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
+	"relay/orchestrator/limits"
 	"relay/orchestrator/report"
-	"relay/orchestrator/suspend"
-	"relay/orchestrator/text"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -27,7 +26,7 @@ type Summary struct {
 	Attempts    int            `json:"attempts"`                // that ended, as all that follows of every run since the first
 	Reloads     int            `json:"reloads,omitempty"`       // each began another run
 	Left        int            `json:"left"`                    // tasks of the last run that are not completed
-	Counts      ending.Counts  `json:"counts"`
+	Counts      decide.Counts  `json:"counts"`
 	Usage       attempts.Usage `json:"usage"`
 	Regressions []string       `json:"relapsed,omitempty"` // checks of completed tasks, and of the epic, that fail on the integration branch at the end
 	Tasks       []Task         `json:"tasks,omitempty"`    // those that are not completed, at most 100
@@ -40,7 +39,7 @@ const maxRegressions = 10
 const MaxTasks = 100
 
 // NewSummary returns the summary of a run that ended with an exit code.
-func NewSummary(s ending.Summary, code, reloads int) Summary {
+func NewSummary(s decide.Summary, code, reloads int) Summary {
 	return Summary{
 		Version: 1, Run: s.Run, Reason: string(s.Reason), Why: s.Why, ExitCode: code, Seconds: float64(s.Elapsed.Milliseconds()) / 1000,
 		Slept: suspendedSeconds(s.Suspends), Attempts: s.Ended, Left: s.Left,
@@ -49,18 +48,18 @@ func NewSummary(s ending.Summary, code, reloads int) Summary {
 }
 
 // suspendText returns text that says how long the machine was suspended during the run.
-func suspendText(suspends []suspend.Period) string {
+func suspendText(suspends []limits.Sleep) string {
 	shown, sum := suspends[0].String(), time.Duration(0)
 	for _, period := range suspends {
 		sum += period.To.Sub(period.From)
 	}
 	if more := len(suspends) - 1; more > 0 {
-		shown += fmt.Sprintf(" and %s after that, %s in all", text.Count(more, "time"), text.Span(sum))
+		shown += fmt.Sprintf(" and %s after that, %s in all", plaintext.Count(more, "time"), plaintext.Span(sum))
 	}
 	return shown + ": nothing was done then"
 }
 
-func suspendedSeconds(suspends []suspend.Period) (seconds float64) {
+func suspendedSeconds(suspends []limits.Sleep) (seconds float64) {
 	for _, period := range suspends {
 		seconds += period.To.Sub(period.From).Seconds()
 	}
@@ -77,11 +76,11 @@ func TasksLeft(s *Report) []Task {
 }
 
 // RunSummary prints what happened in a run, what needs a person, and what to type.
-func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
+func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
 	c := s.Counts
 	l.Dead = true // the run is over
 	headline := l.Paint.Wait
-	if c.Completed == c.Total && s.Reason == ending.EpicComplete {
+	if c.Completed == c.Total && s.Reason == decide.EpicComplete {
 		headline = l.Paint.Good
 	}
 	fmt.Fprintf(w, "\n%s\n", headline(report.Headline(s.Reason, s.Left)))
@@ -90,7 +89,7 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 		l.note(w, next)
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), l.CountsText(now.Counts))
-	fmt.Fprintf(w, "time   %s, %s\n", text.Span(s.Elapsed), text.Count(s.Ended, "attempt"))
+	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(s.Elapsed), plaintext.Count(s.Ended, "attempt"))
 	if len(s.Suspends) > 0 {
 		l.note(w, suspendText(s.Suspends))
 	}
@@ -98,7 +97,7 @@ func (l Printer) RunSummary(w io.Writer, s ending.Summary, now *Report) {
 		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
 	}
 	if u := s.Usage; u != (attempts.Usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", text.Usage(u))
+		fmt.Fprintf(w, "cost   %s\n", report.UsageText(u))
 	}
 	l.left(w, now)
 	if now.hasWork() {
@@ -150,7 +149,7 @@ func (l Printer) workLocation() string {
 }
 
 // AddRun adds a run to those before it.
-func AddRun(before, s ending.Summary) ending.Summary {
+func AddRun(before, s decide.Summary) decide.Summary {
 	s.Elapsed += before.Elapsed
 	s.Ended += before.Ended
 	s.Suspends = append(slices.Clip(before.Suspends), s.Suspends...)

@@ -9,11 +9,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"relay/attempts"
-	"relay/cmd/relay/internal/exit"
 	"relay/cmd/relay/internal/terminal"
-	"relay/orchestrator/ending"
+	"relay/epic/plaintext"
+	"relay/orchestrator/decide"
 	"relay/orchestrator/report"
-	"relay/orchestrator/text"
 )
 
 // Printer writes reports as text.
@@ -39,17 +38,17 @@ const InterruptedText = "interrupted"
 // Write writes a report as text.
 func Write(w io.Writer, s *Report, l Printer) {
 	l.Dead = s.Run.State != Running
-	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, text.Line(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
+	fmt.Fprintf(w, "epic   %s  %s\n", s.Epic.ID, plaintext.Fit(s.Epic.Title, max(l.Width-len(s.Epic.ID)-9, 20)))
 	fmt.Fprintf(w, "run    %s\n", runText(s.Run, l.Now))
 	if s.Run.Why != "" && s.Judged == nil { // else it is said there
 		l.note(w, s.Run.Why)
-		l.note(w, report.Next(ending.Reason(s.Run.Reason)))
+		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
 	}
 	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), l.CountsText(s.Counts))
 	l.usage(w, s)
 	switch {
 	case s.Finished != "":
-		fmt.Fprintf(w, "work   on %s, which has all of %s\n", text.Line(s.Finished, 60), s.Branch)
+		fmt.Fprintf(w, "work   on %s, which has all of %s\n", plaintext.Fit(s.Finished, 60), s.Branch)
 	case s.Branch != "" && s.Counts.Completed > 0:
 		fmt.Fprintf(w, "work   on %s; %s lands it\n", s.Branch, report.Finish(s.From).Type+l.Flag)
 	}
@@ -62,7 +61,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, warning)
 	}
 	if n := len(s.pick(func(t *Task) bool { return t.Unverified })); n > 0 {
-		fmt.Fprintf(w, l.Paint.Wait("note")+"   %s completed unverified: neither a check nor a reviewer proved it\n", text.Count(n, "task"))
+		fmt.Fprintf(w, l.Paint.Wait("note")+"   %s completed unverified: neither a check nor a reviewer proved it\n", plaintext.Count(n, "task"))
 	}
 	if s.Edited {
 		fmt.Fprint(w, l.Paint.Wait("note")+"   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
@@ -97,7 +96,7 @@ func (l Printer) tasks(w io.Writer, s *Report) {
 
 // rows writes the tasks one by one, their states below each other.
 func (l Printer) rows(w io.Writer, tasks []*Task) {
-	widest := text.Widest(tasks, func(t *Task) string { return t.ID })
+	widest := plaintext.WidestOf(tasks, func(t *Task) string { return t.ID })
 	for _, t := range tasks {
 		l.task(w, t, widest)
 	}
@@ -109,17 +108,17 @@ func (l Printer) usage(w io.Writer, s *Report) {
 	if s.Usage == (attempts.Usage{}) {
 		return
 	}
-	fmt.Fprintf(w, "cost   %s\n", text.Usage(s.Usage))
+	fmt.Fprintf(w, "cost   %s\n", report.UsageText(s.Usage))
 	unpriced := 0
 	for _, one := range s.Spenders {
 		unpriced += one.Unpriced
 		if len(s.Spenders) > 1 || l.Verbose {
-			who := strings.TrimSpace(text.Line(one.Runner, 20) + " " + text.Line(one.Model, 40))
-			fmt.Fprintf(w, "       %s: %s, %s\n", who, text.Usage(one.Usage), text.Count(one.Attempts, "attempt"))
+			who := strings.TrimSpace(plaintext.Fit(one.Runner, 20) + " " + plaintext.Fit(one.Model, 40))
+			fmt.Fprintf(w, "       %s: %s, %s\n", who, report.UsageText(one.Usage), plaintext.Count(one.Attempts, "attempt"))
 		}
 	}
 	if unpriced > 0 && s.Usage.CostUSD > 0 {
-		fmt.Fprintf(w, "       excludes %s of unknown cost\n", text.Count(unpriced, "attempt"))
+		fmt.Fprintf(w, "       excludes %s of unknown cost\n", plaintext.Count(unpriced, "attempt"))
 	}
 }
 
@@ -137,9 +136,9 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	switch {
 	case cut:
 	case !t.StartedAt.IsZero():
-		tail = fmt.Sprintf("  (%s, %s)", text.Line(t.Runner, 20), text.Span(l.Now.Sub(t.StartedAt)))
+		tail = fmt.Sprintf("  (%s, %s)", plaintext.Fit(t.Runner, 20), plaintext.Span(l.Now.Sub(t.StartedAt)))
 	case t.holds > 0:
-		tail = fmt.Sprintf("  (%s %s)", text.Count(t.holds, "task"), text.Verb(t.holds, "waits", "wait"))
+		tail = fmt.Sprintf("  (%s %s)", plaintext.Count(t.holds, "task"), plaintext.Verb(t.holds, "waits", "wait"))
 	case t.Already:
 		tail = "  (already done)"
 	case t.Unverified:
@@ -151,13 +150,13 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 		dim = l.Paint.Dim
 	}
 	state := l.stateColour(t.Status, cut)(status) + strings.Repeat(" ", max(11-len(status), 0))
-	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(text.Line(t.Title, room)), l.Paint.Dim(tail))
+	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(plaintext.Fit(t.Title, room)), l.Paint.Dim(tail))
 	indent := strings.Repeat(" ", widest+4)
 	most := maxWhy
 	if l.brief {
 		most = 2 * max(l.Width-len(indent), 20)
 	}
-	if why := text.Line(l.why(t), most); why != "" {
+	if why := plaintext.Fit(l.why(t), most); why != "" {
 		fmt.Fprintln(w, dim(terminal.Wrap(why, l.Width, indent)))
 	}
 	if l.Verbose {
@@ -195,13 +194,13 @@ func (l Printer) why(t *Task) string {
 	case !t.Stopped.IsZero() && t.Status == attempts.Pending:
 		return "stopped by you at " + FormatTime(t.Stopped, l.Now) + ": relay retry " + t.ID + l.Flag + " tries it again in this run"
 	case t.Status == attempts.Gated:
-		return text.Line((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
+		return plaintext.Fit((&attempts.Gate{Reason: t.Reason, Detail: t.Detail}).Text(), maxWhy)
 	case t.Status == attempts.BlockedOn && len(t.RootCauses) > 0:
 		return "blocked by " + strings.Join(t.RootCauses, ", ") + " (gated)"
 	case t.Status == attempts.BlockedOn:
-		return "waits for " + text.Some(t.WaitsFor, 5)
+		return "waits for " + plaintext.Some(t.WaitsFor, 5)
 	case t.Status == attempts.Pending && t.LastError != "":
-		return text.Line("last time: "+t.LastError, maxWhy)
+		return plaintext.Fit("last time: "+t.LastError, maxWhy)
 	}
 	return ""
 }
@@ -213,7 +212,7 @@ func runText(r Run, now time.Time) string {
 	case Running:
 		shown := "running"
 		if !r.StartedAt.IsZero() {
-			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), text.Span(now.Sub(r.StartedAt)))
+			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), plaintext.Span(now.Sub(r.StartedAt)))
 		}
 		if !r.Until.IsZero() {
 			shown += ", until " + FormatTime(r.Until, now)
@@ -229,8 +228,8 @@ func runText(r Run, now time.Time) string {
 		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
 	}
 	why := strings.ReplaceAll(r.Reason, "_", " ")
-	if r.Reason == string(ending.NoRunnableTasks) {
-		if why = "nothing is left that can run"; *r.ExitCode == exit.OK {
+	if r.Reason == string(decide.NoRunnableTasks) {
+		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
 			why = "the tasks you named are completed"
 		}
 	}
@@ -238,7 +237,7 @@ func runText(r Run, now time.Time) string {
 	if !r.StoppedAt.IsZero() {
 		shown += " " + FormatTime(r.StoppedAt, now)
 	}
-	shown += text.After(why)
+	shown += plaintext.Because(why)
 	if *r.ExitCode != 0 {
 		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
 	}
@@ -250,11 +249,11 @@ func FormatTime(t, now time.Time) string {
 	if t.IsZero() {
 		return "at an unknown time"
 	}
-	return text.On(t, now, "15:04")
+	return plaintext.LocalTimeOn(t, now, "15:04")
 }
 
 // Bar draws how many of the tasks are completed, in width columns and two brackets.
-func Bar(c ending.Counts, width int) string {
+func Bar(c decide.Counts, width int) string {
 	done := 0
 	if c.Total > 0 {
 		done = c.Completed * width / c.Total
@@ -263,7 +262,7 @@ func Bar(c ending.Counts, width int) string {
 }
 
 // CountsText returns text that says how many tasks are in which state.
-func (l Printer) CountsText(c ending.Counts) string {
+func (l Printer) CountsText(c decide.Counts) string {
 	said := report.CountsText(c, l.Dead)
 	if c.Gated > 0 {
 		gated := fmt.Sprintf("%d gated", c.Gated)
@@ -280,7 +279,7 @@ func (l Printer) OpenTasks(w *terminal.Writer, head string, tasks []*Task) {
 	fmt.Fprintln(w, head)
 	l.rows(w, tasks[:min(len(tasks), MaxTasks)])
 	if more := len(tasks) - MaxTasks; more > 0 {
-		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", text.Count(more, "task"))
+		fmt.Fprintf(w, "  and %s more: relay status --verbose\n", plaintext.Count(more, "task"))
 	}
 }
 
@@ -305,7 +304,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		most = mostGated
 	}
 	shown := tasks[:min(len(tasks), most)]
-	widest := text.Widest(shown, func(t *Task) string { return l.show(t).Type })
+	widest := plaintext.WidestOf(shown, func(t *Task) string { return l.show(t).Type })
 	looks := s.pick((*Task).needsLook)
 	if len(shown)+len(s.Refused)+len(looks) > 0 {
 		fmt.Fprintf(w, "\n%s\n", l.Paint.Bad("needs you:"))
@@ -319,7 +318,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 		fmt.Fprintf(w, "  and %d more gated tasks\n", more)
 	}
 	for _, r := range s.Refused {
-		shown := r.what + " (" + text.Line(strings.TrimPrefix(text.After(r.Why), ": "), maxWhy) + "): " + r.Fix
+		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(shown, l.Width, "    "), " "))
 		first += r.Fix + "; then "
 	}
@@ -342,7 +341,7 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 	for _, t := range tasks[:min(len(tasks), most)] {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
-			t.ID, text.Line(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
+			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
 		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
@@ -362,8 +361,8 @@ func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(que
 	if confirm("land them all the same?") {
 		return nil
 	}
-	return &exit.Hinted{
-		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", text.Count(len(tasks), "task"), text.Verb(len(tasks), "needs", "need")),
-		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: exit.Gated,
+	return &terminal.Hinted{
+		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", plaintext.Count(len(tasks), "task"), plaintext.Verb(len(tasks), "needs", "need")),
+		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: terminal.Gated,
 	}
 }

@@ -6,8 +6,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"relay/internal/plaintext"
-	"relay/orchestrator/text"
+	"relay/epic/plaintext"
 )
 
 // Pad fills text up to width columns.
@@ -53,4 +52,4 @@ func WrapLines(s string, width int, indent string) string {
 }
 
 // Quote returns text in double quotes, cut to one line of 60 columns.
-func Quote(s string) string { return fmt.Sprintf("%q", text.Line(s, 60)) }
+func Quote(s string) string { return fmt.Sprintf("%q", plaintext.Fit(s, 60)) }

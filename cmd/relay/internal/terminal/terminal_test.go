@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // What comes out drives no terminal, whatever goes in and wherever it is cut; JSON stays the JSON it was.

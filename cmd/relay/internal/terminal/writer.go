@@ -1,4 +1,9 @@
-// Package terminal writes text to people: harmless for a terminal, free of secrets, broken to the width of the screen.
+// Package terminal is how relay speaks to a person: text, colours and the width of screens, and what an error means, with its hint and
+// exit code.
+//
+// writer.go writes text to people: harmless for a terminal, free of secrets, broken to the width of the screen.
+//
+// exit.go maps errors to an exit code, messages and a hint.
 package terminal
 
 import (
@@ -11,7 +16,7 @@ import (
 
 	"golang.org/x/term"
 
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Writer writes text with every character that could drive a terminal turned into a visible escape. The escapes are

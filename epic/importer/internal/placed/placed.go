@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/epic"
-	"relay/internal/plaintext"
+	"relay/epic/plaintext"
 )
 
 // Node is a value with the line it begins in.

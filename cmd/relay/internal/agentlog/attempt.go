@@ -1,0 +1,163 @@
+package agentlog
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/relayfiles"
+	"relay/runners"
+)
+
+// AttemptPart is something that an attempt left behind.
+type AttemptPart string
+
+// The parts of an attempt.
+const (
+	PartBrief  AttemptPart = "brief"
+	PartLog    AttemptPart = "log"
+	PartDiff   AttemptPart = "diff"
+	PartChecks AttemptPart = "checks"
+	PartReview AttemptPart = "review"
+)
+
+// TaskAttempt is one attempt of a task, as far as it is needed to show what it left behind.
+type TaskAttempt struct {
+	App     *cli.App
+	Project *project.Project
+	Task    string
+	*attempts.Attempt
+}
+
+// Write prints a part of the attempt. It fails when the attempt has no such part.
+func (a *TaskAttempt) Write(ctx context.Context, part AttemptPart) error {
+	switch part {
+	case PartReview:
+		return a.review()
+	case PartDiff: // for git apply, too
+		return a.diff(ctx, a.App.Raw())
+	default: // the others are text
+	}
+	out := a.Project.Redactor().Stream(a.App.Raw())
+	return errors.Join(a.text(out, part), out.Flush())
+}
+
+// text prints what an agent or a command wrote, without secrets.
+func (a *TaskAttempt) text(out io.Writer, part AttemptPart) error {
+	folder := a.Project.File("runs", a.Run, a.Task, fmt.Sprint(a.ID))
+	switch part {
+	case PartBrief:
+		return copyFile(out, filepath.Join(folder, "brief.md"))
+	case PartLog:
+		path := filepath.Join(folder, relayfiles.Transcript)
+		f, err := relayfiles.OpenTranscript(path)
+		if err == nil {
+			_, err = io.Copy(out, f)
+			_ = f.Close() // it was read only
+		} else {
+			err = noFile(path, err)
+		}
+		if none, ok := errors.AsType[*terminal.Hinted](err); ok && len(a.Receipt.Checks) > 0 {
+			none.Hint = "no agent was started (relay show " + a.Task + " --checks says why), or the file was removed"
+		}
+		return err
+	default: // checks
+	}
+	for _, c := range a.Receipt.Checks {
+		fmt.Fprintf(out, "== %s: %s, %.1f s (%s)\n", c.Name, plaintext.ExitText(c.ExitCode), c.Seconds, c.PhaseText())
+		if !filepath.IsLocal(filepath.FromSlash(c.Log)) {
+			continue
+		}
+		sum, err := copySummed(out, a.Project.File(filepath.FromSlash(c.Log)))
+		if err != nil {
+			return err
+		}
+		if c.SHA256 != "" && sum != c.SHA256 {
+			fmt.Fprintf(out, "\n== this is not what %s printed: %s was changed since\n", c.Name, c.Log)
+		}
+	}
+	if len(a.Receipt.Checks) == 0 {
+		return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s ran no checks", a.ID, a.Task), Hint: "relay show " + a.Task}
+	}
+	return nil
+}
+
+// noFile explains why a file cannot be opened.
+func noFile(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &terminal.Hinted{Err: fmt.Errorf("there is no %s", path), Hint: "the attempt ended before it was written, or it was removed"}
+	}
+	return err
+}
+
+func copyFile(w io.Writer, path string) error {
+	_, err := copySummed(w, path)
+	return err
+}
+
+// copySummed writes a file out and returns its SHA-256, in hex. An agent can have put anything in its place.
+func copySummed(w io.Writer, path string) (sum string, err error) {
+	f, err := runners.OpenRegular(path)
+	if err != nil {
+		return "", noFile(path, err)
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(w, hash), f)
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// diff prints what the attempt changed, from the best of what is left of it: its own commits, the ref that keeps the work
+// of one that did not land, the step of the branch that holds it, or the patch that was kept beside its log.
+func (a *TaskAttempt) diff(ctx context.Context, out io.Writer) error {
+	p, task, at := a.Project, a.Task, a.Attempt
+	if at.Base != "" && at.Base == at.Head {
+		return nothingChanged(task, at)
+	}
+	if hasCommit(ctx, p, at.Base) {
+		kept := ""
+		if at.Receipt.Salvage != "" {
+			kept, _ = p.Git.Ref(ctx, at.Receipt.Salvage) // a name that git does not take keeps nothing
+		}
+		for _, head := range []string{at.Head, kept} {
+			if hasCommit(ctx, p, head) {
+				return p.Git.Patch(ctx, at.Base, head, out, math.MaxInt)
+			}
+		}
+	}
+	if hasCommit(ctx, p, at.Landed) {
+		fmt.Fprintf(a.App.Err, "relay: warning: the commits of attempt %d are gone; this is the change that it landed with\n", at.ID)
+		return p.Git.Patch(ctx, at.Landed+"^1", at.Landed, out, math.MaxInt)
+	}
+	if patch := p.File("runs", at.Run, task, fmt.Sprint(at.ID), "changes.patch"); project.Exists(patch) {
+		return copyFile(out, patch)
+	}
+	if at.Head != "" {
+		return &terminal.Hinted{Err: fmt.Errorf("the commits of attempt %d of %s are gone, and there is no patch of them", at.ID, task), Hint: "relay show " + task}
+	}
+	return nothingChanged(task, at)
+}
+
+func nothingChanged(task string, at *attempts.Attempt) error {
+	return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s changed nothing that git knows of", at.ID, task), Hint: "relay show " + task}
+}
+
+// hasCommit reports whether the repository has a commit.
+func hasCommit(ctx context.Context, p *project.Project, commit string) bool {
+	if commit == "" {
+		return false
+	}
+	_, err := p.Git.Tree(ctx, commit)
+	return err == nil
+}

@@ -1,0 +1,142 @@
+package agentlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+)
+
+// SessionView is the agents ledger of a project, and where it is shown.
+type SessionView struct {
+	app    *cli.App
+	ledger *sessions.Reader
+	json   bool
+}
+
+// WithSessions opens the agents ledger of a project for as long as f shows it. Errors have a hint.
+func WithSessions(ctx context.Context, a *cli.App, p *project.Project, f func(*SessionView) error) error {
+	ledger, err := sessions.OpenReadOnly(ctx, p.File())
+	if err != nil {
+		return hinted(err)
+	}
+	ledger.Clean = a.Secrets.Text
+	return hinted(errors.Join(f(&SessionView{app: a, ledger: ledger}), ledger.Close()))
+}
+
+// JSON makes what is shown JSON.
+func (v *SessionView) JSON(yes bool) *SessionView {
+	v.json = yes
+	return v
+}
+
+// hinted adds to an error of the ledger what to do about it.
+func hinted(err error) error {
+	if err == nil {
+		return nil
+	}
+	for kind, hint := range map[error]string{
+		sessions.ErrMissing: "relay work writes it; relay sessions import reads in what earlier runs have left",
+		sessions.ErrForeign: "move that file elsewhere: relay leaves it as it is; relay sessions import makes a new one",
+		sessions.ErrNewer:   "use the newer relay",
+		sessions.ErrDamaged: "relay sessions import puts it aside and reads everything in again",
+		sessions.ErrLocked:  "type the command again when that process is done",
+		sessions.ErrNotRead: "the tables are agent_sessions, agent_messages, agent_turns and agent_tool_calls: docs/sessions.md has examples",
+		sessions.ErrTooLong: "ask for less, or give it more time with --time",
+	} {
+		if errors.Is(err, kind) {
+			return &terminal.Hinted{Err: err, Hint: hint}
+		}
+	}
+	if unknown, ok := errors.AsType[*sessions.UnknownError](err); ok && unknown.Turn {
+		return &terminal.Hinted{Err: err, Hint: "relay sessions turns SESSION prints those of a session"}
+	} else if ok {
+		return &terminal.Hinted{Err: err, Hint: "relay sessions list prints those that are there"}
+	}
+	if _, ok := errors.AsType[*sessions.AmbiguousError](err); ok {
+		return &terminal.Hinted{Err: err, Hint: "write more of the id"}
+	}
+	if _, ok := errors.AsType[*sessions.TurnError](err); ok {
+		return &terminal.Hinted{Err: err, Hint: "relay sessions turns SESSION prints the turns, the first is 1"}
+	}
+	return err
+}
+
+// List prints sessions, the oldest first.
+func (v *SessionView) List(ctx context.Context, f sessions.Filter) error {
+	list, err := v.ledger.List(ctx, f)
+	for i := range list { // the first event of a stream is long, and relay sessions show has it
+		list[i].RawJSON, list[i].ContextJSON = "", ""
+	}
+	if done, err := shown(v, list, err, "no session matches"); done {
+		return err
+	}
+	for i := range list {
+		fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(list[i].ID), v.line(about(&list[i].Session, list[i].Origin)))
+	}
+	return nil
+}
+
+func about(s *sessions.Session, o sessions.Origin) string {
+	line := when(s.CreatedAt) + "  " + s.Source
+	if s.Model != "" {
+		line += " " + s.Model
+	}
+	if from := origin(o); from != "" {
+		line += "  " + from
+	}
+	line += "  " + plaintext.Count(int(s.MessageCount), "message")
+	if s.IsSubagent {
+		line += "  subagent: " + plaintext.FirstOf(s.TaskDescription, "of "+s.ParentSession)
+		if s.TaskStatus != "" {
+			line += " (" + s.TaskStatus + ")"
+		}
+	}
+	return line
+}
+
+func origin(o sessions.Origin) string {
+	if o.Run == "" {
+		return ""
+	}
+	line := "run " + o.Run
+	if o.Task != "" {
+		line = o.Task
+		if o.Attempt > 0 {
+			line += fmt.Sprintf(" attempt %d", o.Attempt)
+		}
+		line += " of run " + o.Run
+	}
+	if o.Reviewer != "" {
+		line += ", reviewer " + o.Reviewer
+	}
+	return line
+}
+
+// when is a time of the ledger, in UTC; "-" where there is none.
+func when(ms int64) string {
+	if ms <= 0 {
+		return "-"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+}
+
+// most bounds what is looked through for secrets in one text.
+const most = 256 << 10
+
+// clean takes the secrets out of a text before it is cut: half a secret is not known for one.
+func (v *SessionView) clean(s string) string {
+	return v.app.Secrets.Text(plaintext.Clean(plaintext.Head(s, most)))
+}
+
+func (v *SessionView) line(s string) string {
+	return plaintext.Clip(plaintext.Line(v.clean(s)), lineWidth)
+}
+
+const lineWidth = 300

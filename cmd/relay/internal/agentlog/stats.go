@@ -1,0 +1,113 @@
+package agentlog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"relay/attempts/sessions"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+)
+
+// Tools prints how often each tool was called, and with what success: in one session, or in all when session is empty.
+func (v *SessionView) Tools(ctx context.Context, session string) error {
+	if session != "" {
+		s, err := v.ledger.Find(ctx, session)
+		if err != nil {
+			return err
+		}
+		session = s.ID
+	}
+	list, err := v.ledger.Tools(ctx, session)
+	if done, err := shown(v, list, err, "no tool was called"); done {
+		return err
+	}
+	rows := [][]string{{"tool", "calls", "success", "failed", "rejected", "cancelled"}}
+	for _, u := range list {
+		rows = append(rows, []string{
+			plaintext.FirstOf(v.line(u.Tool), "-"), fmt.Sprint(u.Uses), fmt.Sprintf("%.0f %%", 100*u.Success), fmt.Sprint(u.Failed),
+			fmt.Sprint(u.Rejected), fmt.Sprint(u.Cancelled),
+		})
+	}
+	v.table(rows)
+	return nil
+}
+
+func (v *SessionView) table(rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], len([]rune(cell)))
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprint(v.app.Out, terminal.Pad(row[0], width[0]))
+		for i, cell := range row[1:] {
+			fmt.Fprintf(v.app.Out, "  %*s", width[i+1], cell)
+		}
+		fmt.Fprintln(v.app.Out)
+	}
+}
+
+// Search prints the messages and tool results that hold all words, the newest first.
+func (v *SessionView) Search(ctx context.Context, words []string, most int) error {
+	hits, err := v.ledger.Search(ctx, words, most)
+	if done, err := shown(v, hits, err, "nothing was found"); done {
+		return err
+	}
+	for _, h := range hits {
+		who := h.Role
+		if h.Role == "" {
+			who = "result of " + plaintext.FirstOf(h.Tool, "a tool")
+		}
+		fmt.Fprintln(v.app.Out, v.line(fmt.Sprintf("%s [%d] %s %s  %s", h.Session, h.Sequence, who, when(h.Time), origin(h.Origin))))
+		fmt.Fprintf(v.app.Out, "    %s\n", v.line(h.Snippet))
+	}
+	return nil
+}
+
+// SQL runs a query of the user's and prints its rows, the values of each separated by tabs.
+func (v *SessionView) SQL(ctx context.Context, query string, limits sessions.Limits) error {
+	if limits.Rows < 1 || limits.Time <= 0 {
+		return &terminal.UsageError{Message: "--rows and --time are more than nothing", Hint: "relay sessions sql --rows 1000 --time 10s QUERY"}
+	}
+	t, err := v.ledger.SQL(ctx, query, sessions.Limits{Rows: min(limits.Rows, maxRows), Time: min(limits.Time, maxTime)})
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.printJSON(&t)
+	}
+	fmt.Fprintln(v.app.Out, strings.Join(t.Columns, "\t"))
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for i, value := range row {
+			cells[i] = v.cell(value)
+		}
+		fmt.Fprintln(v.app.Out, strings.Join(cells, "\t"))
+	}
+	if t.More {
+		fmt.Fprintf(v.app.Err, "relay: note: only the first %d rows; --rows asks for more\n", len(t.Rows))
+	}
+	return nil
+}
+
+// What --rows and --time may ask for at most.
+const (
+	maxRows = 1_000_000
+	maxTime = 10 * time.Minute
+)
+
+func (v *SessionView) cell(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case []byte:
+		return fmt.Sprintf("x'%x'", value)
+	case string:
+		return strings.NewReplacer("\\", `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(v.app.Secrets.Text(value))
+	}
+	return fmt.Sprint(value)
+}

@@ -1,2 +1,0 @@
-// Package awake keeps the machine from sleeping while relay works.
-package awake

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/epic/plaintext"
+)
+
+// AddCompletion lets a command and those below it complete their arguments and flags.
+func AddCompletion(cmd *cobra.Command, a *App) {
+	c := completer{a}
+	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+		cmd.ValidArgsFunction = c.arguments(cmd)
+	}
+	flag := func(f *pflag.Flag) {
+		if complete := c.flag(f); complete != nil && f.NoOptDefVal == "" {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // one that has a completion of its own keeps it
+		}
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(flag)
+	cmd.PersistentFlags().VisitAll(flag)
+	for _, below := range cmd.Commands() {
+		AddCompletion(below, a)
+	}
+}
+
+type completer struct{ app *App }
+
+// offers returns what there is to choose from, some with a tab and what it is behind.
+type offers func(cmd *cobra.Command, args []string) []string
+
+// arguments completes the arguments of a command, by the words of its usage line; nil leaves it to the shell, which knows files.
+func (c completer) arguments(cmd *cobra.Command) cobra.CompletionFunc {
+	_, words, _ := strings.Cut(cmd.Use, " ")
+	many := strings.ContainsAny(words, "…") || strings.Contains(words, "...")
+	var find offers
+	switch {
+	case names(words, "FILE", "PATH", "PLAN"):
+		return nil
+	case names(words, "TASK"):
+		find = c.tasks
+	}
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if find == nil || len(args) > 0 && !many {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return begin(find(cmd, args), "", typed, args), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// names reports whether a usage line has one of some words.
+func names(usage string, wanted ...string) bool {
+	words := strings.FieldsFunc(usage, func(r rune) bool { return strings.ContainsRune("[]|.… ", r) })
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(wanted, w) })
+}
+
+// flag completes the value of a flag, by its name and what the help calls the value; nil leaves it to the shell.
+func (c completer) flag(f *pflag.Flag) cobra.CompletionFunc {
+	value, _ := pflag.UnquoteUsage(f)
+	var find offers
+	switch {
+	case value == "FILE" || value == "DIR" || strings.HasPrefix(value, "PATH"):
+		return nil
+	case f.Name == "runner":
+		find = c.agents
+	case f.Name == "epic":
+		find = c.epics
+	case f.Name == "task":
+		find = c.tasks
+	}
+	several := f.Value.Type() == "stringSlice"
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if find == nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		before := ""
+		if at := strings.LastIndexByte(typed, ','); several && at >= 0 {
+			before, typed = typed[:at+1], typed[at+1:]
+		}
+		return begin(find(cmd, args), before, typed, strings.Split(before, ",")), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// begin returns the offers that begin with the typed text, without those that are there.
+func begin(all []string, before, typed string, there []string) (list []string) {
+	for _, offer := range all {
+		name, what, described := strings.Cut(offer, "\t")
+		if !strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) || slices.Contains(there, name) {
+			continue
+		}
+		if described {
+			name += "\t" + plaintext.Fit(plaintext.Escape(what), 60)
+		}
+		list = append(list, before+name)
+	}
+	return list
+}
+
+// tasks offers the tasks of the plan with their titles; to ungate, those that are gated; to approve, those that need it.
+func (c completer) tasks(cmd *cobra.Command, _ []string) (ids []string) {
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	plan, err := p.Plan()
+	if err != nil {
+		return nil
+	}
+	fits := func(string) bool { return true }
+	if ungate := cmd.Name() == "ungate"; ungate || cmd.Name() == "approve" {
+		view, err := attempts.Read(p.Dir, nil, nil)
+		if err != nil || view.Ledger == nil {
+			return nil
+		}
+		fits = func(id string) bool {
+			rec := view.Ledger.Tasks[id]
+			return rec != nil && (ungate && rec.Gate != nil || !ungate && len(rec.Looks()) > 0)
+		}
+	}
+	for i := range plan.Epic.Tasks {
+		if t := &plan.Epic.Tasks[i]; fits(t.ID) {
+			ids = append(ids, t.ID+"\t"+t.Title)
+		}
+	}
+	return ids
+}
+
+// agents offers the agents that the configuration describes, those of relay.runners first.
+func (c completer) agents(cmd *cobra.Command, _ []string) (list []string) {
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	r := p.Config.Relay
+	for _, name := range append(slices.Clone(r.Runners), slices.Sorted(maps.Keys(r.Agents))...) {
+		agent := r.Agents[name]
+		what := agent.Type
+		if agent.Model != "" {
+			what += ", " + agent.Model
+		}
+		if offer := name + "\t" + what; !slices.Contains(list, offer) {
+			list = append(list, offer)
+		}
+	}
+	return list
+}
+
+// epics offers the epics of playlists.
+func (c completer) epics(cmd *cobra.Command, _ []string) []string {
+	epic := c.app.Epic
+	c.app.Epic = "" // half of an id is that of no epic
+	defer func() { c.app.Epic = epic }()
+	p, err := c.app.LocateAnyhow(cmd.Context())
+	if err != nil {
+		return nil
+	}
+	ids := project.Listed(p)
+	for i, id := range ids {
+		if plan, err := p.OfEpic(id).Plan(); err == nil {
+			ids[i] += "\t" + plan.Epic.Title
+		}
+	}
+	return ids
+}

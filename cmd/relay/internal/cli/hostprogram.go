@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"time"
+
+	"relay/epic/plaintext"
+)
+
+// limit bounds one call.
+const limit = 2 * time.Minute
+
+var errLimit = errors.New("took too long")
+
+// HostError is what a program said when it failed.
+type HostError struct {
+	Err  error
+	Said string
+}
+
+// Error returns how the program ended, and what it printed.
+func (e *HostError) Error() string { return e.Err.Error() + ": " + plaintext.Fit(e.Said, 500) }
+
+// Unwrap returns how it ended.
+func (e *HostError) Unwrap() error { return e.Err }
+
+// RunHost starts a program in a folder, with an environment in which it asks no questions, and returns what it printed. The error wraps
+// exec.ErrNotFound where there is no such program, and an Error where it failed with a word about it.
+func RunHost(ctx context.Context, folder string, environ []string, name string, args ...string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = folder
+	cmd.Env = append(append([]string{}, environ...), "GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1")
+	cmd.WaitDelay = time.Second
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if output := strings.TrimSpace(complaint.String()); err != nil && output != "" {
+		err = &HostError{err, output}
+	}
+	return out.String(), err
+}

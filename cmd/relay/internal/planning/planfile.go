@@ -1,0 +1,204 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/epic/blueprint"
+	"relay/epic/importer"
+	"relay/epic/plaintext"
+)
+
+// PlanRequest says what is to be read.
+type PlanRequest struct {
+	Written string    // the path as the user wrote it
+	Path    string    // the same, from the working directory
+	From    string    // name of the form; "" : found out
+	Checks  []string  // commands that become checks of the epic
+	GitHub  *GitHub   // whose issues are read in the place of a file
+	Now     time.Time // of the epic's id
+}
+
+// FormatNames returns what Request.From may be.
+func FormatNames() (names []string) {
+	for _, f := range importer.Formats() {
+		names = append(names, f.Name)
+	}
+	return append(names, blueprintName)
+}
+
+const blueprintName = "blueprint"
+
+// ReadPlan reads it. The epic remembers it by its path from the repository's root. The error is epic.Problems where the plan is at fault.
+func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer.Plan, error) {
+	plan, err := readFrom(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	AddChecks(plan, r.Checks)
+	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
+}
+
+func readFrom(ctx context.Context, p *project.Project, r PlanRequest) (*importer.Plan, error) {
+	if r.GitHub != nil {
+		return r.GitHub.Read(ctx, r.Now)
+	}
+	absolute, err := filepath.Abs(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(absolute); err == nil {
+		absolute = real
+	}
+	return read(p, r, absolute)
+}
+
+// AddChecks makes commands checks of the epic, each once. They are no longer offered.
+func AddChecks(plan *importer.Plan, commands []string) {
+	for _, run := range commands {
+		if !isCheck(plan.Epic, run) {
+			plan.Epic.Checks = append(plan.Epic.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
+		}
+	}
+	plan.Offered = slices.DeleteFunc(plan.Offered, func(o importer.Offered) bool { return isCheck(plan.Epic, o.Run) })
+}
+
+func isCheck(e *epic.Epic, run string) bool {
+	return slices.ContainsFunc(e.Checks, func(c epic.Check) bool { return c.Run == run })
+}
+
+func read(p *project.Project, r PlanRequest, absolute string) (*importer.Plan, error) {
+	if r.From != blueprintName {
+		plan, err := readOther(p, r, absolute)
+		if plan != nil || err != nil {
+			return plan, err
+		}
+	}
+	src, err := project.ReadFile(r.Path, project.MaxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no %s", r.Path)
+	}
+	if err != nil {
+		return nil, &terminal.Hinted{Err: fmt.Errorf("read the blueprint: %w", err), Hint: "name a markdown document with a title and tasks: relay init --help"}
+	}
+	plan, err := blueprint.Parse(r.Written, src, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	plan.Epic.Source = p.Rel(absolute)
+	return plan, nil
+}
+
+// readOther reads a plan in the form of another tool; nil for a file that is in none, a blueprint.
+func readOther(p *project.Project, r PlanRequest, absolute string) (*importer.Plan, error) {
+	folder, name, shown := p.Root, p.Rel(absolute), ""
+	if filepath.IsAbs(filepath.FromSlash(name)) { // elsewhere
+		folder, name = filepath.Dir(absolute), filepath.Base(absolute)
+		shown = filepath.ToSlash(folder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files := root.FS()
+	info, err := fs.Stat(files, name)
+	if err != nil {
+		return nil, nil // a blueprint says so in its own words
+	}
+	found := importer.Find(files, name)
+	if r.From != "" {
+		format, known := importer.Named(r.From)
+		if !known {
+			return nil, &terminal.UsageError{
+				Message: "there is no form of plans " + plaintext.Fit(r.From, 40), Hint: "one of " + strings.Join(FormatNames(), ", "),
+			}
+		}
+		found = slices.DeleteFunc(found, func(f importer.Found) bool { return f.Format.Name != r.From })
+		if !info.IsDir() {
+			found = []importer.Found{{Format: format, File: name}} // whatever it looks like
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return importer.Read(found[0].Format, files, found[0].File, shown, r.Now)
+	case len(found) > 1:
+		return nil, ambiguous(r, found, shown)
+	case info.IsDir():
+		return nil, &terminal.Hinted{
+			Err: fmt.Errorf("%s is a folder in which no plan was found", r.Written), Code: terminal.Invalid,
+			Hint: "name the file of the plan; relay init --help lists the forms",
+		}
+	}
+	// Of a file of data that no form claims, the form that it may be says what is wrong with it, and where.
+	form := map[string]string{".json": "taskmaster", ".jsonl": "beads"}[path.Ext(name)]
+	if format, ok := importer.Named(form); ok {
+		return importer.Read(format, files, name, shown, r.Now)
+	}
+	return nil, nil
+}
+
+// ambiguous says which plans there are.
+func ambiguous(r PlanRequest, found []importer.Found, shown string) error {
+	var hints []string
+	for _, f := range found[:min(len(found), 10)] {
+		hints = append(hints, "relay init "+plaintext.ShellWord(path.Join(shown, f.File)))
+	}
+	return &terminal.Hinted{
+		Err: fmt.Errorf("%s holds %d plans: name one of them", r.Written, len(found)), Code: terminal.Invalid, Hint: strings.Join(hints, "\n"),
+	}
+}
+
+// mostTold is how many lines of a plan are named of which nothing was made.
+const mostTold = 20
+
+// WriteTold says what came of a plan in the form of another tool.
+func WriteTold(w io.Writer, plan *importer.Plan) {
+	if plan.Format == "github" {
+		fmt.Fprintf(w, "read from GitHub; %s closed there, and left out\n", plaintext.Count(plan.Done, "issue"))
+	}
+	if format, other := importer.Named(plan.Format); other {
+		if format.Tool == "" {
+			fmt.Fprintf(w, "read as a %s", format.Name)
+		} else {
+			fmt.Fprintf(w, "read as a plan of %s", format.Tool)
+		}
+		if plan.Done > 0 {
+			fmt.Fprintf(w, "; %s done there, and left out", plaintext.Count(plan.Done, "task"))
+		}
+		fmt.Fprintln(w)
+	}
+	for i, t := range plan.Told {
+		if i == mostTold {
+			fmt.Fprintf(w, "and %d more lines; --json names all of them\n", len(plan.Told)-i)
+			break
+		}
+		fmt.Fprintln(w, plaintext.Fit(t.String(), 300))
+	}
+}
+
+// WriteOffered says which commands of a plan are no checks of the epic, and how they become ones.
+func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
+	if len(plan.Offered) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s:%d: %s may be meant as checks of the epic, and are not taken for any:\n", plan.Offered[0].File, plan.Offered[0].Line, plaintext.Count(len(plan.Offered), "command"))
+	command := []string{"relay init", plaintext.ShellWord(written)}
+	for _, o := range plan.Offered {
+		fmt.Fprintf(w, "  %s\n", plaintext.Fit(o.Run, 200))
+		command = append(command, "--checks", plaintext.ShellWord(o.Run))
+	}
+	fmt.Fprintf(w, "take them: %s\n", plaintext.Fit(strings.Join(command, " "), 2000))
+}

@@ -1,0 +1,184 @@
+package planning
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
+	"relay/epic/importer"
+	"relay/epic/plaintext"
+	"relay/epic/update"
+)
+
+// Update is what a plan changes in an epic. Its exported fields are what relay init --update --json prints.
+type Update struct {
+	Version int           `json:"version"`
+	Source  string        `json:"source"`
+	Added   []update.Task `json:"added"`
+	Changed []update.Task `json:"changed"`
+	Removed []update.Task `json:"removed"`
+	Kept    []update.Task `json:"kept"` // the plan has them no more
+	Epic    []string      `json:"epic"` // fields beside the tasks
+	Left    []update.Task `json:"left"` // fields that the plan gives no more, and that stay; those of the epic have no id
+	Written bool          `json:"written"`
+
+	epicText, madeText []byte
+	plan               *importer.Plan
+	has                *project.Plan
+	ledger             *attempts.Ledger
+	running            bool
+}
+
+// ReadUpdate reads the plan again; with r.Written "" the one that the epic names. The error is epic.Problems when the plan, or what would
+// become of epic.yml, has mistakes.
+func ReadUpdate(ctx context.Context, p *project.Project, pl *project.Plan, r PlanRequest) (*Update, error) {
+	made, err := project.Imported(p, pl.Epic)
+	if err != nil {
+		return nil, err
+	}
+	view, err := p.View(pl)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := again(ctx, p, pl.Epic, r)
+	if err != nil {
+		return nil, err
+	}
+	tried := func(id string) bool {
+		rec := view.Ledger.Tasks[id]
+		return rec != nil && (rec.Completed || rec.Gate != nil || len(rec.Attempts) > 0)
+	}
+	known := func(id string) bool { return view.Ledger.Tasks[id] != nil }
+	m := update.Merge(update.Input{Made: made, Have: pl.Epic, Plan: plan.Epic, Taken: known, Tried: tried})
+	u := &Update{Version: 1, Source: plan.Epic.Source, plan: plan, has: pl, ledger: view.Ledger, running: view.Running}
+	u.Added, u.Changed, u.Removed, u.Kept = list(m.Added), list(m.Changed), list(m.Removed), list(m.Kept)
+	u.Epic, u.Left = append([]string{}, m.Whole...), list(m.Left)
+	if len(m.LeftWhole) > 0 {
+		u.Left = append(u.Left, update.Task{Title: "the epic", Fields: m.LeftWhole})
+	}
+	if u.epicText, err = m.Epic.Encode(); err != nil {
+		return nil, err
+	}
+	if _, err := epic.Read("epic.yml as it would be", u.epicText); err != nil {
+		return nil, err
+	}
+	m.Made.ID = pl.Epic.ID
+	u.madeText, err = m.Made.Encode()
+	return u, err
+}
+
+func list(tasks []update.Task) []update.Task { return append([]update.Task{}, tasks...) }
+
+// again reads the plan.
+func again(ctx context.Context, p *project.Project, e *epic.Epic, r PlanRequest) (*importer.Plan, error) {
+	if r.Written == "" && r.GitHub == nil {
+		if e.Source == "" {
+			return nil, &terminal.UsageError{Message: "epic.yml does not say which plan it was made of", Hint: "name it: relay init --update FILE"}
+		}
+		r.Written, r.Path = e.Source, filepath.FromSlash(e.Source)
+		if !filepath.IsAbs(r.Path) {
+			r.Path = filepath.Join(p.Root, r.Path)
+		}
+		if _, err := os.Stat(r.Path); errors.Is(err, fs.ErrNotExist) {
+			return nil, &terminal.Hinted{
+				Err: fmt.Errorf("the plan that this epic was made of is gone: there is no %s", plaintext.Fit(e.Source, 200)), Code: terminal.Invalid,
+				Hint: "name it where it is now: relay init --update FILE\nof issues on GitHub: relay init --update --milestone NAME, or --issues N",
+			}
+		}
+	}
+	return ReadPlan(ctx, p, r)
+}
+
+// Tasks counts what is to be changed.
+func (u *Update) Tasks() int {
+	n := len(u.Added) + len(u.Changed) + len(u.Removed)
+	if n == 0 {
+		n = len(u.Epic)
+	}
+	return n
+}
+
+// Write brings epic.yml up to date. Where nothing changes, it stays as it is to the byte.
+func (u *Update) Write(p *project.Project) error {
+	text := u.epicText
+	u.Written = u.Tasks() > 0
+	if !u.Written {
+		text = u.has.Source
+	}
+	return project.UpdateEpic(p, u.has, text, u.madeText)
+}
+
+// Print says what is to be changed.
+func (u *Update) Print(w io.Writer) {
+	WriteTold(w, u.plan)
+	for _, t := range u.Added {
+		fmt.Fprintf(w, "new      %s%s  %s\n", t.ID, inPlan(t), plaintext.Fit(t.Title, 60))
+	}
+	for _, t := range u.Changed {
+		u.printChanged(w, t)
+	}
+	for _, t := range u.Removed {
+		fmt.Fprintf(w, "gone     %s  %s\n", t.ID, plaintext.Fit(t.Title, 60))
+	}
+	for _, t := range u.Kept {
+		why := "the plan has it no more, and it was tried or edited in epic.yml"
+		if u.completed(t.ID) {
+			why = "it is completed, and nothing to do in the plan any more"
+		}
+		fmt.Fprintf(w, "kept     %s  %s: %s\n", t.ID, plaintext.Fit(t.Title, 60), why)
+	}
+	for _, t := range u.Left {
+		name := t.Title
+		if t.ID != "" {
+			name = t.ID + inPlan(t) + "  " + plaintext.Fit(t.Title, 60)
+		}
+		fmt.Fprintf(w, "stays    %s (%s): unchanged, though the plan no longer has it; edit epic.yml to remove it\n", name, strings.Join(t.Fields, ", "))
+	}
+	if len(u.Epic) > 0 {
+		fmt.Fprintf(w, "the epic: %s changed\n", strings.Join(u.Epic, ", "))
+	}
+	if u.Tasks() > 0 && bytes.Contains(u.has.Source, []byte("#")) {
+		fmt.Fprintln(w, "comments of epic.yml, where it has any, are not carried over; the old file is kept as epic.yml.old")
+	}
+}
+
+// printChanged says what of a task changes, and what does not follow from that.
+func (u *Update) printChanged(w io.Writer, t update.Task) {
+	fmt.Fprintf(w, "changed  %s%s  %s (%s)\n", t.ID, inPlan(t), plaintext.Fit(t.Title, 60), strings.Join(t.Fields, ", "))
+	if t.Now != "" {
+		fmt.Fprintf(w, "         its title is now %q\n", plaintext.Fit(t.Now, 60))
+	}
+	if len(t.Over) > 0 {
+		fmt.Fprintf(w, "         %s had been edited in epic.yml too, and is taken from the plan\n", strings.Join(t.Over, ", "))
+	}
+	switch rec := u.ledger.Tasks[t.ID]; {
+	case u.completed(t.ID):
+		fmt.Fprintf(w, "         %s is completed, and stays so: what is new in it is for a task of its own\n", t.ID)
+	case u.running && rec != nil && len(rec.Attempts) > 0 && rec.Attempts[len(rec.Attempts)-1].EndedAt.IsZero():
+		fmt.Fprintf(w, "         %s is at work on the old text: relay stop %s ends that attempt\n", t.ID, t.ID)
+	case rec != nil && rec.Gate != nil:
+		fmt.Fprintf(w, "         %s is gated, and stays so: relay ungate %s to try it again\n", t.ID, t.ID)
+	}
+}
+
+func (u *Update) completed(id string) bool {
+	rec := u.ledger.Tasks[id]
+	return rec != nil && rec.Completed
+}
+
+func inPlan(t update.Task) string {
+	if t.InPlan == "" {
+		return ""
+	}
+	return " (" + plaintext.Fit(t.InPlan, 40) + " in the plan)"
+}

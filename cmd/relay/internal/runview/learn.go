@@ -1,0 +1,269 @@
+// Package runview shows a run: its progress, and afterwards the report, the proposals and the learnings.
+//
+// learn.go shows what the agents of an epic have learned, and proposes a patch of AGENTS.md.
+//
+// watcher.go shows what happens during a run: a line for each change of state, and on a terminal a few lines that say how the run stands.
+// A slow terminal never holds up the run.
+//
+// proposal.go makes tasks of what the reviewers of the whole epic found, and of the work that agents have found and left, and adds them
+// to the epic.
+//
+// runreport.go makes the report of a session from its log and the ledger, and writes it into files.
+package runview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
+	"relay/orchestrator/briefing"
+)
+
+// Finding is what an epic's agents have learned so far, and the files that would be changed for it.
+type Finding struct {
+	Completed, Tasks int
+	Groups           []briefing.LearningGroup
+	Files            []File
+	Problem          error // of a file that cannot be changed; nil: none
+}
+
+// File is an AGENTS.md with what is to be added to it.
+type File struct {
+	Name  string                   // relative to the repository, with slashes
+	Added []briefing.LearningGroup // in the order of their bullets
+	New   bool                     // there is none yet
+
+	before, after string
+}
+
+// FindLearnings gathers the learnings of an epic, and what they would change in the checkout. It writes nothing.
+func FindLearnings(p *project.Project, pl *project.Plan, l *attempts.Ledger) Finding {
+	source := briefing.LearningsOf(pl.Epic, l)
+	source.Redact = p.Redactor().Text
+	found := Finding{Tasks: len(pl.Epic.Tasks)}
+	for i := range pl.Epic.Tasks {
+		if source.Record(pl.Epic.Tasks[i].ID).Completed {
+			found.Completed++
+		}
+	}
+	found.Groups = briefing.GatherLearnings(source)
+	byFile := map[string][]briefing.LearningGroup{}
+	for _, g := range found.Groups {
+		if g.Worth() {
+			name := nearest(p.Root, g.Folder())
+			byFile[name] = append(byFile[name], g)
+		}
+	}
+	for name, groups := range byFile {
+		f, err := open(p.Root, name)
+		if err != nil {
+			found.Problem = err
+			continue
+		}
+		if f.after, f.Added = briefing.AmendLearnings(f.before, groups); len(f.Added) > 0 {
+			found.Files = append(found.Files, f)
+		}
+	}
+	slices.SortFunc(found.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// Complete reports whether every task of the epic is completed.
+func (f *Finding) Complete() bool { return f.Completed == f.Tasks }
+
+// Added counts the learnings that are to be added.
+func (f *Finding) Added() (n int) {
+	for i := range f.Files {
+		n += len(f.Files[i].Added)
+	}
+	return n
+}
+
+// nearest returns the AGENTS.md of the deepest folder on the way to one that has it, or that of the repository's top.
+// Folders that are links lead elsewhere, and are not followed.
+func nearest(root, folder string) string {
+	name, at := briefing.LearningsFile, "."
+	if folder == "." {
+		return name
+	}
+	for segment := range strings.SplitSeq(folder, "/") {
+		at = path.Join(at, segment)
+		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(at)))
+		if err != nil || !info.IsDir() {
+			break
+		}
+		if file := path.Join(at, briefing.LearningsFile); project.Exists(filepath.Join(root, filepath.FromSlash(file))) {
+			name = file
+		}
+	}
+	return name
+}
+
+// open reads an AGENTS.md. It fails when that is not a file.
+func open(root, name string) (File, error) {
+	content, err := project.ReadFile(filepath.Join(root, filepath.FromSlash(name)), project.MaxScript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Name: name, New: true}, nil
+	}
+	if err != nil {
+		err = &terminal.Hinted{Err: fmt.Errorf("%s cannot be read: %w", name, err), Hint: "move it away, then relay learn proposes a new file"}
+	}
+	return File{Name: name, before: string(content)}, err
+}
+
+// Patch returns what would be added to the file as a unified diff.
+func (f *File) Patch() string {
+	old := "a/" + f.Name
+	if f.New {
+		old = "/dev/null"
+	}
+	return udiff.Unified(old, "b/"+f.Name, f.before, f.after)
+}
+
+// Learn prints what the agents of an epic have learned, and proposes a patch of AGENTS.md.
+func Learn(ctx context.Context, a *cli.App, asJSON bool) error {
+	p, err := a.LocateAnyhow(ctx)
+	if err != nil {
+		return err
+	}
+	pl, view, _, err := p.Read(ctx)
+	if err != nil {
+		return err
+	}
+	found := FindLearnings(p, pl, view.Ledger)
+	if asJSON {
+		return errors.Join(a.PrintJSON(found.answer()), found.Problem)
+	}
+	found.print(a)
+	if found.Problem != nil {
+		return found.Problem
+	}
+	return found.propose(a)
+}
+
+// print shows how far the epic is, and the learnings.
+func (f *Finding) print(a *cli.App) {
+	if f.Complete() {
+		fmt.Fprintln(a.Out, "the epic is complete")
+	} else {
+		fmt.Fprintf(a.Out, "%d of %d tasks are completed: this is what there is so far\n", f.Completed, f.Tasks)
+	}
+	if len(f.Groups) == 0 {
+		fmt.Fprint(a.Out, "\nno agent has left a learning\n")
+		return
+	}
+	fmt.Fprintln(a.Out)
+	width := max(terminal.Columns(a.Out.Dest), 40)
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		fmt.Fprintf(a.Out, "%-9s  %-8s  %s\n", g.Strength(), plaintext.Count(len(g.Tasks), "task"), plaintext.Some(g.Tasks, 8))
+		fmt.Fprintln(a.Out, terminal.Wrap(g.Text, width, "           "))
+	}
+	fmt.Fprintln(a.Out)
+}
+
+// propose prints the patch.
+func (f *Finding) propose(a *cli.App) error {
+	if len(f.Files) == 0 {
+		f.told(a.Out)
+		return nil
+	}
+	fmt.Fprintf(a.Out, "relay learn | git apply adds %s:\n\n", f.where())
+	for i := range f.Files {
+		if _, err := io.WriteString(a.Raw(), f.Files[i].Patch()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told says why nothing is to be added.
+func (f *Finding) told(w io.Writer) {
+	worth := false
+	for i := range f.Groups {
+		worth = worth || f.Groups[i].Worth()
+	}
+	switch {
+	case len(f.Groups) == 0: // that has been said
+	case worth:
+		fmt.Fprintln(w, "AGENTS.md has what is to be recommended already")
+	default:
+		fmt.Fprintln(w, "nothing to recommend: that takes three tasks that say the same")
+	}
+}
+
+// where says how many learnings go into which files.
+func (f *Finding) where() string {
+	var parts []string
+	for i := range f.Files {
+		parts = append(parts, plaintext.Count(len(f.Files[i].Added), "learning")+" to "+f.Files[i].Name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LearnAtEnd tells at the end of a run that completed the epic how much was learned, unless relay.learn is off.
+func LearnAtEnd(p *project.Project, pl *project.Plan, l *attempts.Ledger, w io.Writer) {
+	if p.Config.Relay.Learn == "off" {
+		return
+	}
+	if found := FindLearnings(p, pl, l); found.Complete() && found.Added() > 0 {
+		fmt.Fprintf(w, "%s: relay learn%s\n", plaintext.Count(found.Added(), "learning"), p.EpicFlag())
+	}
+}
+
+// answer is what relay learn --json prints.
+type answer struct {
+	Version   int          `json:"version"`
+	Complete  bool         `json:"complete"`
+	Completed int          `json:"completed"`
+	Tasks     int          `json:"tasks"`
+	Learnings []learning   `json:"learnings"`
+	Files     []fileAnswer `json:"files"`
+}
+
+type learning struct {
+	Text     string            `json:"text"`
+	Strength briefing.Strength `json:"strength"`
+	Count    int               `json:"count"`
+	Tasks    []string          `json:"tasks"`
+	Tags     []string          `json:"tags,omitempty"`
+}
+
+type fileAnswer struct {
+	File  string   `json:"file"`
+	New   bool     `json:"new,omitempty"`
+	Added []string `json:"added"`
+	Patch string   `json:"patch"`
+}
+
+func (f *Finding) answer() answer {
+	out := answer{
+		Version: 1, Complete: f.Complete(), Completed: f.Completed, Tasks: f.Tasks, Learnings: []learning{}, Files: []fileAnswer{},
+	}
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		out.Learnings = append(out.Learnings, learning{g.Text, g.Strength(), len(g.Tasks), g.Tasks, g.Tags})
+	}
+	for i := range f.Files {
+		one := fileAnswer{File: f.Files[i].Name, New: f.Files[i].New, Patch: f.Files[i].Patch()}
+		for j := range f.Files[i].Added {
+			one.Added = append(one.Added, f.Files[i].Added[j].Text)
+		}
+		out.Files = append(out.Files, one)
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package checks
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/epic/plaintext"
+	"relay/orchestrator/engine"
+)
+
+// landedTask is a completed task with the commit that has its work. Tasks with the same commit landed together.
+type landedTask struct {
+	a      engine.Attempt
+	at     int // in the plan
+	landed string
+	when   time.Time
+}
+
+// landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
+// checks that have just run on tip: those of the epic, and of what landed last.
+func (f *RegressionFinder) landedBefore(tip string) (list []landedTask) {
+	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
+	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
+	f.View(func(l *attempts.Ledger) {
+		for i, t := range f.Epic.Tasks {
+			rec := l.Tasks[t.ID]
+			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
+				continue
+			}
+			last := &rec.Attempts[len(rec.Attempts)-1]
+			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
+			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*last), when: last.EndedAt}
+			switch one.landed {
+			case "":
+			case tip:
+				asked[whole(t.Checks)] = true
+			default:
+				list = append(list, one)
+			}
+		}
+	})
+	return slices.DeleteFunc(list, func(landed landedTask) bool {
+		checks := landed.a.Task.Checks
+		redundant := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
+		asked[whole(checks)] = true
+		return redundant
+	})
+}
+
+func commands(checks []epic.Check) (runs []string) {
+	for _, check := range checks {
+		runs = append(runs, check.Run)
+	}
+	return runs
+}
+
+// fails returns, in words, that a check of the task fails, and what has landed since the task did.
+func (r landedTask) fails(why string, since []string) string {
+	landed := plaintext.FirstOf(plaintext.Listed(since), "a person's commits")
+	return "a check of " + r.a.Task.ID + " fails by now: " + why + " (landed since: " + landed + ")"
+}
+
+// landedSince names the tasks whose work is in commits after that of r, the last one first.
+func (f *RegressionFinder) landedSince(task landedTask) (ids []string) {
+	ended := make(map[string]time.Time)
+	f.View(func(l *attempts.Ledger) {
+		for id, rec := range l.Tasks {
+			for i := range rec.Attempts {
+				a := &rec.Attempts[i]
+				commit := f.Checker.Commit(*a)
+				other := a.Result == attempts.ResultSuccess && commit != "" && commit != task.landed
+				if other && a.EndedAt.After(task.when) {
+					ended[id] = a.EndedAt
+				}
+			}
+		}
+	})
+	return slices.SortedFunc(maps.Keys(ended), func(a, b string) int {
+		return cmp.Or(ended[b].Compare(ended[a]), cmp.Compare(a, b))
+	})
+}

@@ -1,0 +1,68 @@
+package checks
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"relay/attempts"
+	"relay/epic"
+	"relay/orchestrator/engine"
+)
+
+const manyLanded = `version: 2
+id: 20260101-many
+title: Many
+tasks:
+  T1: {title: t, checks: [go test ./one]}
+  T2: {title: t, files: ["two/**"], checks: [go test ./two]}
+  T3: {title: t, checks: [sh three.sh]}
+  T4: {title: t, checks: [go test ./four]}
+  T5: {title: t, checks: [go test ./four]}
+  T6: {title: t, checks: [make all]}
+  T7: {title: t}
+`
+
+// ledgerOnly is a rechecker of which nothing is wanted but what the ledger says.
+type ledgerOnly struct{ engine.Rechecker }
+
+func (ledgerOnly) Commit(a attempts.Attempt) string { return a.Landed }
+
+// Checks of tasks that landed before the tip are run again, each list once.
+func TestLandedBefore(t *testing.T) {
+	t.Parallel()
+	e, err := epic.Read("epic.yml", []byte(manyLanded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &attempts.Ledger{Tasks: make(map[string]*attempts.TaskRecord)}
+	for i, files := range [][]string{{"one/a.go"}, {"README.md"}, {"x/three"}, {"four/a.go"}, {"five/b.go"}, {"one/b.go", "two/deep/c.go", "three.sh"}, {"doc.md"}} {
+		ended := attempts.Attempt{
+			ID: 1, Run: "run", Result: attempts.ResultSuccess, Landed: "c" + e.Tasks[i].ID, EndedAt: time.Unix(int64(i), 0),
+			Receipt: attempts.Receipt{FilesChanged: files},
+		}
+		l.Tasks[e.Tasks[i].ID] = &attempts.TaskRecord{Completed: true, Attempts: []attempts.Attempt{ended}}
+	}
+	f := RegressionFinder{Epic: e, View: func(read func(*attempts.Ledger)) { read(l) }, Checker: ledgerOnly{}}
+	var got []string
+	for _, task := range f.landedBefore("cT6") {
+		got = append(got, task.a.Task.ID)
+	}
+	if want := []string{"T1", "T2", "T3", "T4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What fails is told with what has landed since.
+func TestRegressionText(t *testing.T) {
+	t.Parallel()
+	task := landedTask{a: engine.Attempt{Task: epic.Task{ID: "T1"}}}
+	for want, since := range map[string][]string{
+		"a check of T1 fails by now: make: exit status 1 (landed since: T3, T2)":             {"T3", "T2"},
+		"a check of T1 fails by now: make: exit status 1 (landed since: a person's commits)": nil,
+	} {
+		if got := task.fails("make: exit status 1", since); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

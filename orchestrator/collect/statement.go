@@ -1,0 +1,40 @@
+package collect
+
+import (
+	"maps"
+	"slices"
+
+	"relay/attempts"
+	"relay/runners"
+)
+
+// StatementOf returns what an agent says of its work besides its summary, as it goes into a receipt.
+func StatementOf(r *runners.Result) attempts.Statement {
+	s := r.Statement
+	s.Decisions = maps.Clone(s.Decisions)
+	return s
+}
+
+// LaterStatement returns what an agent says after another turn: what it decided and found in both turns, and the last word on all
+// else.
+func LaterStatement(before, now attempts.Statement) attempts.Statement {
+	if decisions := maps.Clone(before.Decisions); decisions != nil {
+		maps.Copy(decisions, now.Decisions)
+		now.Decisions = decisions
+	}
+	for _, d := range slices.Backward(before.Discovered) {
+		if !slices.ContainsFunc(now.Discovered, func(other attempts.Discovery) bool { return other.Title == d.Title }) {
+			now.Discovered = slices.Insert(now.Discovered, 0, d)
+		}
+	}
+	if now.Questions == nil {
+		now.Questions = before.Questions
+	}
+	if now.Confident == nil {
+		now.Confident = before.Confident
+	}
+	if now.Implementation == nil && now.Bugfix == nil && now.Inspection == nil {
+		now.Implementation, now.Bugfix, now.Inspection = before.Implementation, before.Bugfix, before.Inspection
+	}
+	return now
+}

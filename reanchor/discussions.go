@@ -1,0 +1,109 @@
+package reanchor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"relay/attempts/discussion"
+	"relay/epic/pattern"
+	"relay/epic/plaintext"
+)
+
+const (
+	mostDiscussions = 200 // entries looked at, the newest by their names
+	mostThreads     = 8   // of them told
+)
+
+// discussed returns the open discussions that name one of some files, or that relay has opened about a task of an epic, the newest first.
+func discussed(top string, files []string, origin string, now time.Time) (threads []Thread) {
+	l, err := discussion.Open(top, discussion.Options{})
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	list, _ := l.Newest(mostDiscussions)
+	for _, there := range slices.Backward(list) {
+		e := there.Entry
+		if len(threads) == mostThreads {
+			break
+		}
+		if e != nil && e.Open() && (origin != "" && strings.HasPrefix(e.Origin, origin) || touches(top, files, e)) {
+			threads = append(threads, threadOf(e, now))
+		}
+	}
+	return threads
+}
+
+func touches(top string, files []string, e *discussion.Entry) bool {
+	if len(files) == 0 {
+		return false
+	}
+	texts := []string{e.Topic, e.Summary}
+	for _, p := range e.Positions {
+		texts = append(texts, p.Stance, p.Rationale)
+	}
+	for _, c := range e.History {
+		texts = append(texts, c.Note)
+	}
+	seen := map[string]bool{}
+	for _, word := range words(strings.Join(texts, "\n")) {
+		if !seen[word] && names(top, files, word) {
+			return true
+		}
+		seen[word] = true
+	}
+	return false
+}
+
+// words returns what of a text can be a path: its words, and what of ASCII is in them, for in some scripts no spaces stand around it.
+func words(text string) []string {
+	const path = "/._-+@~*"
+	letter := func(r rune) bool { return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number) }
+	list := strings.FieldsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune(path, r) })
+	return append(list, strings.FieldsFunc(text, func(r rune) bool {
+		return r >= unicode.MaxASCII || !letter(r) && !strings.ContainsRune(path, r)
+	})...)
+}
+
+// names reports whether a word is the path of one of some files, or a folder with one in it, when it ends with a slash.
+func names(top string, files []string, word string) bool {
+	word = strings.TrimRight(word, ".")
+	if !strings.ContainsAny(word, "/.") && !slices.Contains(files, word) {
+		return false
+	}
+	folder := strings.HasSuffix(word, "/")
+	word = relative(top, word)
+	if folder && slices.ContainsFunc(files, func(f string) bool { return inFolder(pattern.CleanPath(f), word+"/") }) {
+		return true
+	}
+	return word != "" && (covered(files, word) || slices.Contains(files, word))
+}
+
+// inFolder reports whether a file lies in a folder, or some of those that a pattern stands for may.
+func inFolder(file, folder string) bool {
+	fixed, pattern := fixedPart(file)
+	return strings.HasPrefix(file, folder) || pattern && fixed != "" && strings.HasPrefix(folder, fixed)
+}
+
+// threadOf returns what a brief quotes of an open discussion: how it stands, what it is about, and who holds what.
+func threadOf(e *discussion.Entry, now time.Time) Thread {
+	by := ""
+	if len(e.History) > 0 {
+		by = e.History[0].By
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (discussion %s, %s)", plaintext.Head(e.Name(), 150), e.ID, e.Status)
+	for _, p := range e.Positions[:min(len(e.Positions), mostItems)] {
+		fmt.Fprintf(&b, "; %s: %s", p.By, plaintext.Head(p.Stance, 150))
+	}
+	if n := len(e.History); n > 1 && e.History[n-1].Note != "" {
+		fmt.Fprintf(&b, "; last: %s", plaintext.Head(e.History[n-1].Note, 150))
+	}
+	if e.Summary != "" {
+		fmt.Fprintf(&b, "; %s", plaintext.Head(e.Summary, 300))
+	}
+	return Thread{By: by, Age: age(now, e), Question: b.String()}
+}

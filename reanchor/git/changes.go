@@ -1,0 +1,216 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"relay/epic/plaintext"
+)
+
+// Caps on how many paths are held at once.
+const (
+	factsChanges = 1000
+	maxChanges   = 100_000
+)
+
+// TooManyError means that more paths changed than are held. The ones returned beside it are the first.
+type TooManyError struct{ Kept, Rest int }
+
+// Error counts them.
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%d changed paths, of which relay holds %d", e.Kept+e.Rest, e.Kept)
+}
+
+// keeper holds the first changes and counts the rest.
+type keeper struct {
+	max, rest int
+	changes   []Change
+}
+
+func (k *keeper) visit(c Change) error {
+	if len(k.changes) >= k.max {
+		k.rest++
+		return nil
+	}
+	k.changes = append(k.changes, c)
+	return nil
+}
+
+// all returns what was kept, with an error when that is not everything: a caller that looks for forbidden paths must
+// not take a part for the whole.
+func (k *keeper) all() ([]Change, error) {
+	if k.rest > 0 {
+		return k.changes, &TooManyError{Kept: len(k.changes), Rest: k.rest}
+	}
+	return k.changes, nil
+}
+
+// Facts asks git for the state of the checkout and its last recent commits. It costs one git status and, in ordinary
+// repositories, nothing more; at most 1,000 changes are listed, More counts the others.
+func (g *Repo) Facts(ctx context.Context, recent int) (Facts, error) {
+	kept := keeper{max: factsChanges}
+	scan := statusScan{visit: kept.visit}
+	if err := status(ctx, g, &scan, "--branch", "--untracked-files=normal"); err != nil {
+		return Facts{}, err
+	}
+	f := Facts{
+		Branch: scan.branch, Head: scan.head, Changes: kept.changes, More: kept.rest,
+		Unmerged: scan.unmerged || g.merging() != "",
+	}
+	if f.Branch == "(detached)" { // which is a possible name of a branch, too
+		branch, err := g.Branch(ctx)
+		if err != nil {
+			return Facts{}, err
+		}
+		f.Branch = branch
+	}
+	if f.Head == "" {
+		return f, nil
+	}
+	log, err := g.log(ctx, f.Head, max(recent, 1))
+	if err != nil {
+		return Facts{}, err
+	}
+	if len(log) > 0 {
+		f.Subject = log[0].Subject
+	}
+	f.Recent = log[:min(len(log), max(recent, 0))]
+	return f, nil
+}
+
+// Changes lists every uncommitted path: staged, unstaged and untracked, file by file, ignored ones not, and inside
+// submodules too. Beyond 100,000 paths the error is a [*TooManyError].
+func (g *Repo) Changes(ctx context.Context) ([]Change, error) {
+	kept := keeper{max: maxChanges}
+	scan := statusScan{visit: kept.visit}
+	if err := status(ctx, g, &scan, "--untracked-files=all", "--ignore-submodules=none"); err != nil {
+		return nil, err
+	}
+	return kept.all()
+}
+
+func status(ctx context.Context, g *Repo, scan *statusScan, options ...string) error {
+	args := append([]string{"status", "--porcelain=v2", "-z", "--no-ahead-behind", "--find-renames"}, options...)
+	return readRecords(ctx, g, args, scan.take, scan.end)
+}
+
+// readRecords runs a git command and hands over what it prints between NUL bytes.
+func readRecords(ctx context.Context, g *Repo, args []string, take func([]byte) error, end func() error) error {
+	cut := records{take: take}
+	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
+		return err
+	}
+	if err := cut.end(); err != nil {
+		return err
+	}
+	return end()
+}
+
+// Names lists the paths that differ between two commits, submodules included, renames found. An empty base stands for
+// nothing at all, as before the first commit. Beyond 100,000 paths the error is a [*TooManyError].
+func (g *Repo) Names(ctx context.Context, base, head string) ([]Change, error) {
+	kept := keeper{max: maxChanges}
+	if err := g.EachName(ctx, base, head, kept.visit); err != nil {
+		return nil, err
+	}
+	return kept.all()
+}
+
+// EachName calls visit for every path that differs between two commits, however many there are. An error of visit ends it.
+func (g *Repo) EachName(ctx context.Context, base, head string, visit func(Change) error) error {
+	args, err := between(g, base, head, "-r", "-z", "--raw", "--find-renames")
+	if err != nil {
+		return err
+	}
+	scan := nameScan{visit: visit}
+	return readRecords(ctx, g, args, scan.take, scan.end)
+}
+
+// Stat returns git's summary of what differs between two commits, at most 50 files and the totals.
+func (g *Repo) Stat(ctx context.Context, base, head string) (string, error) {
+	stat, _, err := g.StatLines(ctx, base, head, 0)
+	return stat, err
+}
+
+// StatLines returns the same, and by their paths how many lines of the first files differ, at most so many files.
+func (g *Repo) StatLines(ctx context.Context, base, head string, most int) (string, map[string]Lines, error) {
+	args, err := between(g, base, head, "-r", "-z", "--numstat", "--stat=100,70,50", "--find-renames")
+	if err != nil {
+		return "", nil, err
+	}
+	scan := linesScan{most: most, lines: map[string]Lines{}}
+	cut := records{take: scan.take}
+	// Without an index git reads the commits' files, and not those of the checkout in their place: an object that is damaged
+	// must not be found by whoever checks the commit out.
+	call := Call{Args: args, Env: []string{"GIT_INDEX_FILE=" + filepath.Join(g.gitDir, "no-index")}, Stdout: &cut}
+	if _, err := g.Run(ctx, call); err != nil {
+		return string(cut.part), nil, err
+	}
+	return string(cut.part), scan.lines, nil // the summary stands behind the last record
+}
+
+// Patch writes the difference of two commits in a form git apply takes, binary files included. It fails beyond so many bytes.
+func (g *Repo) Patch(ctx context.Context, base, head string, w io.Writer, most int) error {
+	args, err := between(g, base, head, "-r", "--patch", "--binary", "--full-index", "--find-renames")
+	if err != nil {
+		return err
+	}
+	_, err = g.Run(ctx, Call{Args: args, Stdout: &limited{to: w, left: most}})
+	return err
+}
+
+// limited takes no more than so many bytes.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+// Write refuses what does not fit, so that git stops.
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, ErrTooMuch
+	}
+	return l.to.Write(p)
+}
+
+// between builds a diff-tree command: unlike git diff it does not read the user's taste from the configuration.
+func between(g *Repo, base, head string, options ...string) ([]string, error) {
+	if base == "" {
+		base = g.emptyTree
+	}
+	for _, rev := range []string{base, head} {
+		if rev == "" || strings.HasPrefix(rev, "-") || strings.Contains(rev, "..") ||
+			strings.ContainsFunc(rev, func(r rune) bool { return r <= ' ' }) {
+			return nil, fmt.Errorf("commit %q: want a hash or the name of a reference", plaintext.Head(rev, 200))
+		}
+	}
+	args := append([]string{"diff-tree", "--no-color", "--ignore-submodules=none"}, options...)
+	return append(args, "--end-of-options", base, head, "--"), nil
+}
+
+// HalfDone are the files and folders in which git remembers an operation that has not come to its end, by path and operation.
+var HalfDone = [][2]string{
+	{"rebase-merge", "rebase"},
+	{"rebase-apply", "rebase"},
+	{"MERGE_HEAD", "merge"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"},
+	{"sequencer", "cherry-pick"},
+	{"BISECT_LOG", "bisect"},
+}
+
+// Operation names the operation that is half done in the checkout; "": none.
+func (g *Repo) Operation() string {
+	for _, h := range HalfDone {
+		if exists(filepath.Join(g.gitDir, h[0])) {
+			return h[1]
+		}
+	}
+	return ""
+}
+
+// merging names the operation that is half done, unless it is a bisection, which leaves files and branches as they are.
+func (g *Repo) merging() string { return strings.TrimSuffix(g.Operation(), "bisect") }

@@ -1,0 +1,144 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// feed gives text to a scanner in pieces of the given size, as a pipe might.
+func feed(text string, size int, take func([]byte) error, end func() error) error {
+	cut := records{take: take}
+	for piece := range slices.Chunk([]byte(text), size) {
+		if _, err := cut.Write(piece); err != nil {
+			return err
+		}
+	}
+	if err := cut.end(); err != nil {
+		return err
+	}
+	return end()
+}
+
+func readStatus(text string, size int) (all []Change, scan statusScan, err error) {
+	scan.visit = func(c Change) error { all = append(all, c); return nil }
+	err = feed(text, size, scan.take, scan.end)
+	return all, scan, err
+}
+
+func readNames(text string, size int) (all []Change, err error) {
+	scan := nameScan{visit: func(c Change) error { all = append(all, c); return nil }}
+	err = feed(text, size, scan.take, scan.end)
+	return all, err
+}
+
+const (
+	zeros   = "0000000000000000000000000000000000000000"
+	aChange = ":100644 100644 " + zeros + " " + zeros + " "
+	anEntry = "N... 100644 100644 100644 " + zeros + " " + zeros + " "
+)
+
+func TestStatusRecords(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		want     []Change
+		wrong    bool
+	}{
+		{"nothing", "", nil, false},
+		{"headers", "# branch.oid (initial)\x00# branch.head main\x00# unknown header\x00", nil, false},
+		{"ordinary", "1 .M " + anEntry + "a b\nc\x00", []Change{{Code: " M", Path: "a b\nc"}}, false},
+		{"rename", "2 R. " + anEntry + "R100 new\x001 old\x00? x\x00", []Change{{Code: "R ", Path: "new", From: "1 old"}, {Code: "??", Path: "x"}}, false},
+		{"unmerged", "u UU N... 100644 100644 100644 100644 " + zeros + " " + zeros + " " + zeros + " a\x00", []Change{{Code: "UU", Path: "a"}}, false},
+		{"submodule", "1 .M S.MU 160000 160000 160000 " + zeros + " " + zeros + " mod\x00", []Change{{Code: " M", Path: "mod"}}, false},
+		{"bytes", "? \xff\xfe\"\x00", []Change{{Code: "??", Path: "\xff\xfe\""}}, false},
+		{"cut off", "? abc", nil, true},
+		{"no path", "1 .M " + anEntry + "\x00", nil, true},
+		{"few fields", "1 .M N... a\x00", nil, true},
+		{"rename without old path", "2 R. " + anEntry + "R100 new\x00", nil, true},
+		{"unknown letter", "9 what\x00", nil, true},
+		{"an empty record", "\x00", nil, true},
+		{"too long", "? " + strings.Repeat("x", recordBytes) + "\x00", nil, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, size := range []int{1, 7, 1 << 20} {
+				got, _, err := readStatus(tt.in, size)
+				if !slices.Equal(got, tt.want) && !tt.wrong || (err != nil) != tt.wrong {
+					t.Errorf("in pieces of %d: %q, %v, want %q, error: %v", size, got, err, tt.want, tt.wrong)
+				}
+			}
+		})
+	}
+}
+
+func TestNameRecords(t *testing.T) {
+	t.Parallel()
+	got, err := readNames(aChange+"M\x00a\nb\x00"+aChange+"R087\x00old\x00new\x00"+aChange+"C100\x00M\x00A\x00:100644 160000 1 2 T\x00mod\x00", 3)
+	want := []Change{{Code: "M", Path: "a\nb"}, {Code: "R", Path: "new", From: "old"}, {Code: "C", Path: "A", From: "M"}, {Code: "T", Path: "mod", Link: "2"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("names = %q, %v, want %q", got, err, want)
+	}
+	for _, bad := range []string{aChange + "M\x00", aChange + "R100\x00old\x00", "x\x00a\x00", aChange + "\x00a\x00", aChange + "x\x00a\x00", "\x00", aChange + "M\x00\x00"} {
+		if got, err := readNames(bad, 100); !errors.Is(err, errRecord) {
+			t.Errorf("names of %q = %q, %v, want an error", bad, got, err)
+		}
+	}
+}
+
+// The size of the pieces must not matter, and nothing may crash or be invented.
+func FuzzStatus(f *testing.F) {
+	f.Add("# branch.oid (initial)\x001 .M "+anEntry+"a\x002 R. "+anEntry+"R100 new\x00old\x00? x\x00", 5)
+	f.Add("u UU N... 1 2 3 4 5 6 7 a\x00! i\x00", 1)
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		size = max(1, min(size, 1<<16))
+		whole, one, err1 := readStatus(text, 1<<20)
+		pieces, two, err2 := readStatus(text, size)
+		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) || one.head != two.head || one.branch != two.branch {
+			t.Errorf("whole: %q, %v; in pieces of %d: %q, %v", whole, err1, size, pieces, err2)
+		}
+		for _, c := range whole {
+			if len(c.Code) != 2 || c.Path == "" || !strings.Contains(text, c.Path) || !strings.Contains(text, c.From) {
+				t.Errorf("change %q was not in %q", c, text)
+			}
+		}
+	})
+}
+
+func FuzzNames(f *testing.F) {
+	f.Add(aChange+"M\x00a\x00"+aChange+"R100\x00old\x00new\x00", 2)
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		size = max(1, min(size, 1<<16))
+		whole, err1 := readNames(text, 1<<20)
+		pieces, err2 := readNames(text, size)
+		if !slices.Equal(whole, pieces) || (err1 == nil) != (err2 == nil) {
+			t.Errorf("whole: %q, %v; in pieces of %d: %q, %v", whole, err1, size, pieces, err2)
+		}
+		for _, c := range whole {
+			if len(c.Code) != 1 || c.Path == "" {
+				t.Errorf("change %q from %q", c, text)
+			}
+		}
+	})
+}
+
+func TestLinesScan(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"1\t2\ta\x00-\t-\tb\x00":            "map[a:{1 2} b:{0 0}] <nil>",
+		"1\t2\t\x00old\x00new\tx\x00":       "map[new\tx:{1 2}] <nil>",
+		"1\t0\ta\x000\t1\tb\x003\t0\tc\x00": "map[a:{1 0} b:{0 1}] <nil>",
+		"99999999999999999999\t1\ta\x00":    "map[a:{0 1}] <nil>",
+		"1 2 a\x00":                         `map[] git printed something relay does not understand: numbers of lines "1 2 a"`,
+	} {
+		scan := linesScan{most: 2, lines: map[string]Lines{}}
+		cut := records{take: scan.take}
+		_, err := cut.Write([]byte(text))
+		if got := fmt.Sprint(scan.lines, " ", err); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"relay/epic/plaintext"
+)
+
+// State holds what there is to know about a checkout before agents work in it.
+type State struct {
+	Unborn     bool   // no commit yet
+	Detached   bool   // HEAD is not a branch
+	Operation  string // merge, rebase, cherry-pick or revert that is half done; "" : none
+	Locked     bool   // an index.lock lies there: git is at work, or died
+	Shallow    bool   // the history is cut off
+	Partial    bool   // objects are fetched when they are needed
+	Sparse     bool   // not every file is checked out
+	Linked     bool   // a linked worktree
+	Submodules bool
+	NoIdentity string   // git's words when it does not know whom to name as author or committer
+	Hooks      []string // names of the hooks git would run, sorted
+}
+
+// State asks git for everything in [State]. It costs a handful of short processes.
+func (g *Repo) State(ctx context.Context) (State, error) {
+	head, err := g.Head(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	branch, err := g.Branch(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Unborn: head == "", Detached: branch == "", Operation: g.merging(), Linked: g.gitDir != g.commonDir}
+	s.Locked = exists(filepath.Join(g.gitDir, "index.lock"))
+	s.Submodules = exists(filepath.Join(g.root, ".gitmodules"))
+	if err := configured(ctx, g, &s); err != nil {
+		return State{}, err
+	}
+	// Asked with the hooks in place: with them out of the way git names the folder of that instead.
+	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{"rev-parse", "--is-shallow-repository", "--git-path", "hooks"}})
+	if err != nil {
+		return State{}, err
+	}
+	shallow, hooks, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	s.Shallow = shallow == "true"
+	s.Hooks = hookNames(g.root, hooks)
+	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		_, err := g.Run(ctx, Call{Args: []string{"var", who}})
+		var refused *Error
+		switch {
+		case errors.As(err, &refused) && refused.Code > 0:
+			s.NoIdentity = firstCause(refused.Stderr)
+		case err != nil:
+			return State{}, err
+		}
+	}
+	return s, nil
+}
+
+// configured reads what the configuration says, the last value of a key in force.
+func configured(ctx context.Context, g *Repo, s *State) error {
+	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{
+		"config", "-z", "--get-regexp",
+		`^(core\.sparsecheckout|extensions\.partialclone|remote\..*\.promisor)$`,
+	}})
+	if err != nil && ExitCode(err) <= 0 {
+		return err
+	}
+	for kv := range strings.SplitSeq(string(out), "\x00") {
+		key, value, has := strings.Cut(kv, "\n")
+		on := !has || truth(value)
+		switch {
+		case key == "core.sparsecheckout":
+			s.Sparse = on
+		case key == "extensions.partialclone", strings.HasSuffix(key, ".promisor") && on:
+			s.Partial = true
+		}
+	}
+	return nil
+}
+
+// truth reads a boolean as git does.
+func truth(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "false", "no", "off", "0":
+		return false
+	}
+	return true
+}
+
+// hookNames lists what would run from a hooks folder, which may be relative to the root. A folder that cannot be read has no hooks.
+func hookNames(root, dir string) []string {
+	dir = filepath.FromSlash(dir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = folder.Close() }()
+	entries, _ := folder.ReadDir(200) // there are some thirty hooks; a part of an odd folder is as good as all of it
+	var names []string
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err != nil || !info.Mode().IsRegular() || strings.HasSuffix(e.Name(), ".sample") || info.Mode().Perm()&0o111 == 0 {
+			continue
+		}
+		names = append(names, plaintext.Head(plaintext.Line(e.Name()), 100))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

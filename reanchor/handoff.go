@@ -1,0 +1,149 @@
+package reanchor
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
+	"relay/epic/plaintext"
+)
+
+// RecordSource is a handoff: an entry of the ledger or an artifact.
+type RecordSource struct {
+	Entry    *ledgersync.Entry
+	Artifact *artifact.Artifact
+}
+
+const (
+	mostItems     = 20       // of a list of a handoff
+	mostText      = 64 << 10 // of a handoff, before secrets are taken out
+	mostArtifacts = 50       // files looked at for a handoff
+)
+
+func (s *RecordSource) handoff(now time.Time) Handoff {
+	var b, context strings.Builder
+	if a := s.Artifact; a != nil {
+		writeArtifact(&b, a)
+		for _, f := range a.Findings {
+			recordField(&context, f.Key, f.Text)
+		}
+		return Handoff{By: a.AgentID, Age: age(now, a), Text: bounded(b.String()), Context: bounded(context.String())}
+	}
+	e, left := s.Entry, s.Entry.SessionSummary
+	recordField(&b, "Summary", e.Action.Summary)
+	recordField(&b, "Why", e.Reasoning.Intent)
+	list(&b, "Completed", left.Completed)
+	table(&b, "State", left.CurrentState)
+	list(&b, "Deferred", left.Deferred)
+	list(&b, "Blockers", left.Blockers)
+	recordField(&b, "Notes", left.HandoffNotes)
+	for _, name := range slices.Sorted(maps.Keys(left.ImportantContext)) {
+		recordField(&context, name, left.ImportantContext[name])
+	}
+	return Handoff{ID: e.ID, By: e.Agent.Name, Age: age(now, e), Text: bounded(b.String()), Context: bounded(context.String())}
+}
+
+func writeArtifact(b *strings.Builder, a *artifact.Artifact) {
+	recordField(b, "Goal", a.Goal)
+	recordField(b, "Now", a.Now)
+	recordField(b, "Outcome", string(a.Outcome))
+	var done, decided []string
+	for _, t := range a.Done {
+		done = append(done, t.Task)
+	}
+	for _, d := range a.Decisions {
+		decided = append(decided, strings.TrimSuffix(d.Decision+": "+d.Rationale, ": "))
+	}
+	list(b, "Done", done)
+	list(b, "Next", a.Next)
+	list(b, "Blockers", a.Blockers)
+	list(b, "Decided", decided)
+	list(b, "Did not work", a.Failed)
+	for _, f := range a.FilesToReview[:min(len(a.FilesToReview), mostItems)] {
+		recordField(b, "To review", strings.TrimSuffix(f.Path+": "+f.Note, ": "))
+	}
+	recordField(b, "To go on", a.ContinuationPrompt)
+}
+
+func (s *RecordSource) questions(now time.Time) []Thread {
+	if a := s.Artifact; a != nil {
+		return threads(a.Questions, a.AgentID, age(now, a))
+	}
+	return threads(s.Entry.Reasoning.Uncertainties, s.Entry.Agent.Name, age(now, s.Entry))
+}
+
+func threads(questions []string, by, age string) (all []Thread) {
+	for _, q := range questions[:min(len(questions), mostItems)] {
+		all = append(all, Thread{By: by, Age: age, Question: bounded(q)})
+	}
+	return all
+}
+
+// entryOf returns what a brief quotes of an entry that names files of a task.
+func entryOf(e *ledgersync.Entry, now time.Time) Entry {
+	out := Entry{ID: e.ID, By: e.Agent.Name, Age: age(now, e)}
+	for _, a := range e.Artifacts[:min(len(e.Artifacts), mostItems)] {
+		out.Files = append(out.Files, strings.TrimSpace(a.Action+" "+a.Path))
+	}
+	said := e.Action.Summary
+	if why := e.Reasoning.Intent; why != "" && why != said {
+		said += "\nWhy: " + why
+	}
+	out.Text = bounded(said)
+	return out
+}
+
+func recordField(b *strings.Builder, name, text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		fmt.Fprintf(b, "%s: %s\n", plaintext.Line(name), text)
+	}
+}
+
+func list(b *strings.Builder, name string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", name)
+	for _, item := range items[:min(len(items), mostItems)] {
+		fmt.Fprintf(b, "- %s\n", item)
+	}
+	if more := len(items) - mostItems; more > 0 {
+		fmt.Fprintf(b, "- and %d more\n", more)
+	}
+}
+
+func table(b *strings.Builder, name string, of map[string]string) {
+	var items []string
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		items = append(items, key+": "+of[key])
+	}
+	list(b, name, items)
+}
+
+func bounded(s string) string { return plaintext.Head(s, mostText) }
+
+// newestHandoff returns the newest handoff of a session; "*": of any. Names of files begin with their time.
+func newestHandoff(top, session string) *RecordSource {
+	dir := filepath.Join(top, filepath.FromSlash(artifact.Folder))
+	var files []string
+	for _, ext := range []string{".yaml", ".yml"} {
+		found, _ := fs.Glob(os.DirFS(dir), session+"/*"+ext) // the pattern is right
+		files = append(files, found...)
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(path.Base(b), path.Base(a)) })
+	for _, name := range files[:min(len(files), mostArtifacts)] {
+		if a, _, err := artifact.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil && a.IsHandoff() {
+			return &RecordSource{Artifact: a}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package reanchor
+
+import (
+	"slices"
+	"time"
+
+	"relay/attempts/artifact"
+	"relay/epic/plaintext"
+)
+
+// RecordReader reads what was left in one checkout for the work on one epic.
+type RecordReader struct {
+	top  string
+	epic string
+	now  func() time.Time
+}
+
+// NewRecordReader returns a reader for a checkout, whose top folder is given, and the id of an epic; "": no epic.
+func NewRecordReader(top, epicID string, now func() time.Time) *RecordReader {
+	return &RecordReader{top: top, epic: epicID, now: now}
+}
+
+// Fill adds to a brief what was left for its task. A file that cannot be read adds nothing: without it the work can be done, too.
+func (r *RecordReader) Fill(in *Input) {
+	found := r.Find(in.Task.Files)
+	in.Handoff, in.Required, in.Entries = found.Handoff, found.Documents, found.Entries
+	origin := "" // of the discussions that relay has opened about the task
+	if r.epic != "" && in.Task.ID != "" {
+		origin = r.epic + "/" + in.Task.ID + "/"
+	}
+	in.Threads = slices.Concat(in.Threads, discussed(r.top, in.Task.Files, origin, r.now()), found.Questions)
+}
+
+// FoundRecords is what was left.
+type FoundRecords struct {
+	Handoff   Handoff
+	Source    *RecordSource // what the handoff was read from; nil: there is none
+	Questions []Thread
+	Documents []string
+	Entries   []Entry
+}
+
+// Find returns what was left, and what others did to files, given as an epic declares them.
+func (r *RecordReader) Find(files []string) (found FoundRecords) {
+	found.Documents = documents(r.top)
+	past := ledgerOf(r.top, r.epic)
+	left := &RecordSource{Entry: past.left}
+	if past.left == nil {
+		if left = newestHandoff(r.top, artifact.Slug(r.epic)); left == nil || r.epic == "" {
+			left = newestHandoff(r.top, "*")
+		}
+	}
+	if left != nil {
+		found.Source, found.Handoff, found.Questions = left, left.handoff(r.now()), left.questions(r.now())
+	}
+	if past.left != nil { // what the last agent that took it over wants to know
+		if e := past.answers[past.left.ID]; e != nil {
+			found.Questions = append(found.Questions, threads(e.Transition.Readiness.ClarificationsNeeded, e.Agent.Name, age(r.now(), e))...)
+		}
+	}
+	for _, e := range past.about(r.top, files) {
+		found.Entries = append(found.Entries, entryOf(e, r.now()))
+	}
+	return found
+}
+
+// age says how long ago something was written; "" when that is not known.
+func age(now time.Time, written interface{ At() (time.Time, bool) }) string {
+	at, known := written.At()
+	if !known {
+		return ""
+	}
+	return plaintext.Ago(now.Sub(at))
+}

@@ -1,5 +1,0 @@
-package peer
-
-import "golang.org/x/sys/unix"
-
-const level, option = unix.SOL_LOCAL, unix.LOCAL_PEERPID
