@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	mostRead = 10_000 // entries at the end of a ledger that are looked at
+	mostRead = 10_000 // entries of a ledger that are looked at, the newest
 	mostTold = 10     // entries told of a task's files
 )
 
@@ -19,28 +19,24 @@ type ledger struct {
 	left    *ledgersync.Entry            // the last handoff of the epic, else the newest of all; nil: there is none
 	answers map[string]*ledgersync.Entry // what agents answered handoffs, by their ids
 	others  []*ledgersync.Entry          // what is not of relay about this epic: receipts tell that
+	ofEpic  bool                         // left is of the epic
 }
 
-// ledgerOf reads the end of the ledger of a checkout. It skips lines and files that it cannot read.
-func ledgerOf(top, epic string) (l ledger) {
-	l.answers = map[string]*ledgersync.Entry{}
-	list, _ := ledgersync.Last(ledgersync.Path(top), mostRead, ledgersync.Filter{})
-	ofEpic := false
-	for _, e := range list {
-		own, named := byRelay(e), epic != "" && slices.Contains(e.Tags, epic)
-		switch {
-		case e.Type == ledgersync.Handoff && e.SessionSummary != nil && (e.Agent.Name == "relay" || !own):
-			if named || !ofEpic {
-				l.left, ofEpic = e, named
-			}
-		case e.Type == ledgersync.Transition && e.Transition != nil && !own:
-			l.answers[e.Transition.FromEntryID] = e
+// add takes in an entry that is newer than all before.
+func (l *ledger) add(e *ledgersync.Entry, epic string) {
+	own, named := byRelay(e), epic != "" && slices.Contains(e.Tags, epic)
+	switch {
+	case e.Type == ledgersync.Handoff && e.SessionSummary != nil && (e.Agent.Name == "relay" || !own):
+		if named || !l.ofEpic {
+			l.left, l.ofEpic = e, named
 		}
-		if !own || !named {
-			l.others = append(l.others, e)
-		}
+	case e.Type == ledgersync.Transition && e.Transition != nil && !own:
+		l.answers[e.Transition.FromEntryID] = e
 	}
-	return l
+	if !own || !named {
+		l.others = append(l.others, e)
+		l.others = l.others[max(len(l.others)-mostRead, 0):]
+	}
 }
 
 // byRelay reports whether relay has recorded an entry, of a run or of an attempt.
@@ -72,11 +68,12 @@ func (l *ledger) about(top string, files []string) (entries []*ledgersync.Entry)
 			continue
 		}
 		seen[e.ID] = true
-		e.Artifacts = slices.DeleteFunc(e.Artifacts, func(a ledgersync.Artifact) bool { return !names(a) })
-		for i := range e.Artifacts {
-			e.Artifacts[i].Path = relative(top, e.Artifacts[i].Path)
+		told := *e
+		told.Artifacts = slices.DeleteFunc(slices.Clone(e.Artifacts), func(a ledgersync.Artifact) bool { return !names(a) })
+		for i := range told.Artifacts {
+			told.Artifacts[i].Path = relative(top, told.Artifacts[i].Path)
 		}
-		entries = append(entries, e)
+		entries = append(entries, &told)
 	}
 	return entries
 }

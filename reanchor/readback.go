@@ -1,10 +1,13 @@
 package reanchor
 
 import (
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"relay/attempts/artifact"
+	"relay/attempts/ledgersync"
 	"relay/epic/plaintext"
 )
 
@@ -13,11 +16,31 @@ type RecordReader struct {
 	top  string
 	epic string
 	now  func() time.Time
+
+	mu   sync.Mutex
+	tail ledgersync.Tail
+	past ledger
 }
 
 // NewRecordReader returns a reader for a checkout, whose top folder is given, and the id of an epic; "": no epic.
 func NewRecordReader(top, epicID string, now func() time.Time) *RecordReader {
-	return &RecordReader{top: top, epic: epicID, now: now}
+	return &RecordReader{top: top, epic: epicID, now: now, tail: ledgersync.Tail{Path: ledgersync.Path(top)}}
+}
+
+// ledger returns what of the checkout's ledger matters now. It skips lines and files that it cannot read.
+func (r *RecordReader) ledger() ledger {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var added []*ledgersync.Entry
+	if r.tail.Next(func(e *ledgersync.Entry) { added = append(added, e) }) {
+		r.past = ledger{answers: map[string]*ledgersync.Entry{}}
+	}
+	for _, e := range added {
+		r.past.add(e, r.epic)
+	}
+	past := r.past
+	past.answers, past.others = maps.Clone(past.answers), slices.Clone(past.others)
+	return past
 }
 
 // Fill adds to a brief what was left for its task. A file that cannot be read adds nothing: without it the work can be done, too.
@@ -43,7 +66,7 @@ type FoundRecords struct {
 // Find returns what was left, and what others did to files, given as an epic declares them.
 func (r *RecordReader) Find(files []string) (found FoundRecords) {
 	found.Documents = documents(r.top)
-	past := ledgerOf(r.top, r.epic)
+	past := r.ledger()
 	left := &RecordSource{Entry: past.left}
 	if past.left == nil {
 		if left = newestHandoff(r.top, artifact.Slug(r.epic)); left == nil || r.epic == "" {

@@ -1,6 +1,8 @@
 package ledgersync
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -103,6 +105,57 @@ func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, 
 			return entries, err
 		}
 		entries = nil
+	}
+}
+
+// Tail reads the end of a ledger, and after that only what is added. Path is that of the ledger.
+type Tail struct {
+	Path string
+
+	info fs.FileInfo // of the file that was read
+	at   int64       // where the first line begins that was not read
+	end  []byte      // the end of what was read, by which a file is known that was written anew
+}
+
+// tailBytes is how much of a ledger a tail reads at first.
+const tailBytes = 16 << 20
+
+const endBytes = 256
+
+// Next calls f with the entries that were added since the call before. fresh reports whether it has begun at the end of another file: what
+// was read before is not valid any more. A ledger that cannot be read has no entries.
+func (t *Tail) Next(f func(e *Entry)) (fresh bool) {
+	file, err := OpenFile(t.Path)
+	if err != nil {
+		t.info = nil
+		return true
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	end := make([]byte, len(t.end))
+	_, err = file.ReadAt(end, t.at-int64(len(end)))
+	if fresh = t.info == nil || !os.SameFile(info, t.info) || err != nil || !bytes.Equal(end, t.end); fresh {
+		t.at, t.end = max(info.Size()-tailBytes, 0), nil
+	}
+	t.info = info
+	in := bufio.NewReaderSize(io.NewSectionReader(file, t.at, info.Size()-t.at), 64<<10)
+	for part := fresh && t.at > 0; ; part = false { // the end of a line
+		text, length, readErr := readLine(in)
+		e, _, err := Decode(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+		if readErr != nil && err != nil { // a line that may be written to its end
+			return fresh
+		}
+		t.at += length
+		t.end = append(t.end[:0], text[max(len(text)-endBytes, 0):]...)
+		if err == nil && !part {
+			f(e)
+		}
+		if readErr != nil {
+			return fresh
+		}
 	}
 }
 
