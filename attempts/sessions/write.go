@@ -95,7 +95,10 @@ func (w *writing) session(ctx context.Context, s *Session) error {
 		return fmt.Errorf("session %q: %w", s.ID, err)
 	}
 	const mostMoved = 1000 // also where sessions begin each other in a circle
-	parents := []string{s.ParentSession, s.ID}
+	parents := []string{s.ID}
+	if s.ParentSession != "" {
+		parents = append(parents, s.ParentSession)
+	}
 	for n := 0; n < mostMoved && len(parents) > 0; n++ {
 		rows, err := w.statement(ctx, olderChildren).QueryContext(ctx, parents[0])
 		moved, err := scanned(rows, err, one)

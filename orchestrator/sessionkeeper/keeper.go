@@ -141,7 +141,10 @@ func (k *Keeper) settle(over bool) error {
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})
 	}
-	return nil
+	if len(k.w.marks) == 0 {
+		return nil
+	}
+	return k.w.put(sessions.Batch{})
 }
 
 // left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.

@@ -119,9 +119,9 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 		}
 	}
 	if marked {
-		err = w.put(sessions.Batch{Marks: []sessions.Mark{mark}})
+		w.marks = append(w.marks, mark)
 	}
-	return done, err
+	return done, w.put(sessions.Batch{})
 }
 
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {

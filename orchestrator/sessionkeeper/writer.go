@@ -8,9 +8,10 @@ import (
 )
 
 type writer struct {
-	ctx  context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
-	db   *sessions.DB
-	wait func() bool // waits while another program has the ledger locked, and reports whether to try again; nil: never
+	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
+	db    *sessions.DB
+	marks []sessions.Mark // of attempts whose rows are written; they go into the next batch
+	wait  func() bool     // waits while another program has the ledger locked, and reports whether to try again; nil: never
 }
 
 // retry does something with the ledger, again while another program has it locked.
@@ -22,9 +23,14 @@ func (w *writer) retry(do func() error) error {
 	return err
 }
 
-// put writes a batch.
+// put writes a batch, and with it the marks of the attempts before.
 func (w *writer) put(b sessions.Batch) error {
-	return w.retry(func() error { return w.db.Write(w.ctx, b) })
+	b.Marks = append(w.marks, b.Marks...)
+	err := w.retry(func() error { return w.db.Write(w.ctx, b) })
+	if err == nil {
+		w.marks = nil
+	}
+	return err
 }
 
 // add writes what is new of a conversation. One that has used an id of another one begins again, with ids that are its own: the error is
@@ -82,13 +88,18 @@ func (w *writer) keepsGone(a *attempt) (bool, error) {
 
 // settle writes an attempt of which nothing more comes. One that has ended gets a mark, which it has not while its rows are replaced.
 func (w *writer) settle(a *attempt) error {
-	if err := w.retry(func() error { return w.db.Unmark(w.ctx, a.facts.name()) }); err != nil {
+	if _, marked, err := w.db.Mark(w.ctx, a.facts.name()); err != nil {
 		return err
+	} else if marked {
+		if err := w.retry(func() error { return w.db.Unmark(w.ctx, a.facts.name()) }); err != nil {
+			return err
+		}
 	}
 	if err := a.read(w); err != nil || !a.facts.ended { // the next run goes on with it
 		return err
 	}
-	return w.put(sessions.Batch{Marks: []sessions.Mark{a.mark()}})
+	w.marks = append(w.marks, a.mark())
+	return nil
 }
 
 var errAgain = errors.New("a conversation has the ids of another one")
