@@ -114,7 +114,7 @@ type Tail struct {
 
 	info fs.FileInfo // of the file that was read
 	at   int64       // where the first line begins that was not read
-	end  []byte      // the end of what was read, by which a file is known that was written anew
+	end  []byte      // the end of what was read, by which a file is known that was written again
 }
 
 // tailBytes is how much of a ledger a tail reads at first.
