@@ -143,9 +143,9 @@ func TestFaultOddRepositories(t *testing.T) {
 // Odd paths are paths.
 func TestFaultOddPaths(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"with space", "überall 日本", "-rf", "quote'\"$(touch x)`", "new\nline", "*"} {
+	for _, name := range []string{"with space", "überall 日本", "-rf", "quote'\"$(touch x)`", "*"} {
 		t.Run(name, func(t *testing.T) {
-			onlyFirst(t, name, "quote'\"$(touch x)`", "new\nline", "-rf", "with space", "überall 日本", "*")
+			onlyFirst(t, name, "quote'\"$(touch x)`", "-rf", "with space", "überall 日本", "*")
 			t.Parallel()
 			l := newLabAt(t, filepath.Join(t.TempDir(), name), crashPlan, committing)
 			l.work(terminal.OK)

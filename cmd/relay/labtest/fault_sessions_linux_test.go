@@ -41,7 +41,7 @@ func (l *lab) conversations() (all []string) {
 	}
 	defer r.Close()
 	for _, query := range []string{
-		"PRAGMA integrity_check", "PRAGMA foreign_key_check", "SELECT * FROM agent_sessions ORDER BY id", "SELECT * FROM agent_messages ORDER BY id",
+		"SELECT * FROM pragma_integrity_check", "SELECT * FROM pragma_foreign_key_check", "SELECT * FROM agent_sessions ORDER BY id", "SELECT * FROM agent_messages ORDER BY id",
 		"SELECT * FROM agent_turns ORDER BY id", "SELECT * FROM agent_tool_calls ORDER BY id",
 	} {
 		table, err := r.SQL(l.t.Context(), query, sessions.Limits{Rows: 100_000, Time: time.Minute})
