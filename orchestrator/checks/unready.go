@@ -64,7 +64,7 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 		files = append(files, t.Files...)
 		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
 	}
-	if why := misspelt(newFinder(ctx, r, check, base), check.Run, plan, files); why != "" {
+	if why := absent(newFinder(ctx, r, check, base), check.Run, plan, files); why != "" {
 		return why
 	}
 	what, known := changes.FindMissing(run), plan+strings.Join(files, "\n")
@@ -76,10 +76,14 @@ func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, 
 	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
 }
 
-// misspelt names a path in a command that neither exists nor is planned, and the one of files that it is probably to be; "": there is none.
-func misspelt(f finder, command, plan string, files []string) string {
+// absent names a path in a command that task checkouts will lack: git ignores it, or it neither exists nor is planned and is probably to
+// be one of files. It is "" if there is none.
+func absent(f finder, command, plan string, files []string) string {
 	for _, word := range wordsOf(strings.ReplaceAll(command, "/...", "")) {
 		in := path.Clean(word)
+		if f.lacks(in) && !isDependency(in) {
+			return in + " is ignored by git, so task checkouts lack it: " + advice(f.topIgnored(in))
+		}
 		if !strings.ContainsAny(word, "./") || f.users(in) || f.committed(in) || f.declared(in) || mentions(plan, path.Base(in)) {
 			continue
 		}
