@@ -205,8 +205,8 @@ func (b *basis) attempt(i, at int) (float64, schedule.Ending) {
 func (b *basis) unknown(w WhatIf) []string {
 	list := []string{"other outcomes than those recorded, and usage limits that would be reached earlier or later"}
 	if b.faults > 0 {
-		list = append(list, fmt.Sprintf("%s that failed through a provider, or did not come to an end, are left out: %.0f minutes",
-			plaintext.Count(b.faults, "attempt"), math.Round(b.lost)))
+		list = append(list, fmt.Sprintf("%s that failed through a provider, or did not come to an end, are left out: %s",
+			plaintext.Count(b.faults, "attempt"), plaintext.Count(int(math.Round(b.lost)), "minute")))
 	}
 	if len(b.guess) > 0 {
 		list = append(list, "these came to no end in that night, and are planned with the mean of the others: "+plaintext.Some(b.guess, mostTasks))

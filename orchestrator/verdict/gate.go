@@ -244,7 +244,7 @@ func sameError(last attempts.Receipt) *attempts.Gate {
 // faultlessText returns the message of a gate after n attempts that failed through no fault of the agent, of which last is
 // the newest.
 func faultlessText(n int, last attempts.Receipt) string {
-	detail := fmt.Sprintf("%d attempts failed through no fault of the agent; the last: %s", n, summary(last))
+	detail := fmt.Sprintf("%s failed through no fault of the agent; the last: %s", plaintext.Count(n, "attempt"), summary(last))
 	switch {
 	case last.AwaitsReview():
 		detail += "; when that is put right, relay ungate has what was done reviewed"

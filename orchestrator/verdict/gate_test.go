@@ -155,7 +155,7 @@ func TestGateWithoutReason(t *testing.T) {
 	t.Parallel()
 	failed := attempts.Ended{Result: attempts.ResultFailure, Outcome: attempts.Provider}
 	gate := GateAfter(attempts.TaskRecord{}, failed, Limits{MaxUncharged: 1})
-	if want := "1 attempts failed through no fault of the agent; the last: no reason given"; gate == nil || gate.Detail != want {
+	if want := "1 attempt failed through no fault of the agent; the last: no reason given"; gate == nil || gate.Detail != want {
 		t.Errorf("got %+v, want %s", gate, want)
 	}
 }

@@ -201,10 +201,13 @@ func runWorkList(ctx context.Context, opts workOptions, given *pflag.FlagSet) er
 			Message: "--playlist runs all tasks of its epics, and takes no TASK",
 			Hint:    "relay work " + plaintext.ShellWord(opts.Tasks[0]) + " --epic ID runs a task of one of them",
 		}
-	case opts.dryRun:
-		return &terminal.UsageError{Message: "--dry-run is about one epic, and a playlist has several", Hint: "relay status --playlist " + plaintext.ShellWord(opts.playlist) + " shows them"}
 	case opts.App.Epic != "":
 		return &terminal.UsageError{Message: "--playlist and --epic do not go together", Hint: "relay work --epic ID runs one epic of the list"}
+	case opts.dryRun:
+		return &terminal.UsageError{
+			Message: "--dry-run is about one epic, and a playlist has several",
+			Hint:    "relay work --epic ID --dry-run; relay status --playlist " + plaintext.ShellWord(opts.playlist) + " shows their IDs",
+		}
 	}
 	flags, err := settings(given)
 	if err != nil {

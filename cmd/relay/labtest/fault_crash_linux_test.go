@@ -340,7 +340,7 @@ echo x > "$RELAY_TASK"; ok`)
 		t.Fatal("no worktree stays")
 	}
 	for _, want := range []string{
-		"T1 gated: infrastructure: 3 attempts failed through no fault of the agent; the last: the checkout or the commits of this attempt were damaged: git ",
+		"T1 gated: not the agent's failure: 3 attempts failed through no fault of the agent; the last: the checkout or the commits of this attempt were damaged: git ",
 		"note: T1 what the agent left of T1 stays in " + left[0] + ": git status there says more",
 	} {
 		if !strings.Contains(r.stderr.String(), want) {

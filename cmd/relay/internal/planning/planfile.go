@@ -194,7 +194,7 @@ func WriteOffered(w io.Writer, plan *importer.Plan, written string) {
 	if len(plan.Offered) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s:%d: %s may be meant as checks of the epic, and are not taken for any:\n", plan.Offered[0].File, plan.Offered[0].Line, plaintext.Count(len(plan.Offered), "command"))
+	fmt.Fprintf(w, "%s:%d: %s may be meant for checks of the epic, and relay does not use them as checks:\n", plan.Offered[0].File, plan.Offered[0].Line, plaintext.Count(len(plan.Offered), "command"))
 	command := []string{"relay init", plaintext.ShellWord(written)}
 	for _, o := range plan.Offered {
 		fmt.Fprintf(w, "  %s\n", plaintext.Fit(o.Run, 200))
