@@ -26,7 +26,7 @@ func agentPoison(t *testing.T, c agentCLI) {
 	l.model.Play(c.name, modelserver.Step{When: "sour apple", Fault: modelserver.Overloaded},
 		modelserver.Step{Shell: `echo done > "$RELAY_TASK.txt"`}, modelserver.Step{Claim: "Wrote it."})
 	r := l.work(terminal.Gated)
-	r.says(t, "T1 gated: infrastructure: "+c.name+" failed 3 times on this task alone, and served others")
+	r.says(t, "T1 gated: not the agent's failure: "+c.name+" failed 3 times on this task alone, and served others")
 	f := l.ledger()
 	if len(f.Attempts["T1"]) != 3 || len(f.Attempts["T2"]) != 1 || len(f.Attempts["T3"]) != 1 {
 		t.Errorf("attempts are %+v, want 3 of T1 and one of each other", f.Attempts)
