@@ -185,7 +185,7 @@ func TestVariableAndFlagMistakes(t *testing.T) {
 	t.Parallel()
 	_, err := Load(Sources{
 		Environ: []string{"RELAY_JOBS=many", "RELAY_REVIEW_ENABLED=maybe", "RELAY_RUNNERS=[a", "RELAY_ENV=A=\xff"},
-		Flags:   map[string]any{"relay.isolation": "shard", "relay.bogus": 1, "relay.jobs": []int{1}},
+		Flags:   map[string]any{"relay.isolation": "shard", "relay.learn": "apply", "relay.bogus": 1, "relay.jobs": []int{1}},
 	})
 	want := `RELAY_JOBS: relay.jobs wants a number, got "many"
 RELAY_REVIEW_ENABLED: relay.review.enabled wants true or false, got "maybe"
@@ -193,7 +193,8 @@ RELAY_RUNNERS: relay.runners wants a list, such as [a, b]
 RELAY_ENV: relay.env[0] is not valid UTF-8
 flag: unknown key "relay.bogus"
 flag: relay.isolation cannot be "shard" (did you mean "shared"?)
-flag: relay.jobs cannot be a []int`
+flag: relay.jobs cannot be a []int
+flag: relay.learn cannot be "apply" (relay.learn: propose, then relay learn | git apply)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -13,6 +13,7 @@ type reader struct {
 	epic      *Epic
 	tasksLost bool // tasks: is something else than tasks, so no name can be looked up
 
+	check   validator
 	top     *places
 	taskAt  []*places
 	groupAt []*places
@@ -23,16 +24,27 @@ type places struct {
 	whole  Place
 	keys   map[string]Place
 	values map[Field][]Place // of a key: the value itself, then the entries of a list
+	deps   []Place           // values of depends_on, and all that is kept of a task when it has been read
 }
 
 func newPlaces(whole Place) *places {
-	return &places{whole, map[string]Place{}, map[Field][]Place{}}
+	return &places{whole: whole, keys: map[string]Place{}, values: map[Field][]Place{}}
 }
 
-func (p *places) add(field Field, at Place) { p.values[field] = append(p.values[field], at) }
+func (p *places) add(field Field, at Place) {
+	if field == FieldDependsOn {
+		p.deps = append(p.deps, at)
+		return
+	}
+	p.values[field] = append(p.values[field], at)
+}
 
 func (p *places) at(field Field, item int) Place {
-	switch list := p.values[field]; {
+	list := p.values[field]
+	if field == FieldDependsOn {
+		list = p.deps
+	}
+	switch {
 	case item+1 < len(list):
 		return list[item+1]
 	case len(list) > 0:

@@ -181,6 +181,9 @@ func (r *reader) tasks(n *yaml.Node) {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		r.task(n.Content[i], n.Content[i+1])
+		if n.Anchor == "" {
+			n.Content[i], n.Content[i+1] = nil, nil // the nodes of a task are freed when it has been read
+		}
 	}
 }
 
@@ -200,6 +203,8 @@ func (r *reader) task(key, value *yaml.Node) {
 		t.Title = unreadable
 	}
 	r.epic.Tasks, r.taskAt = append(r.epic.Tasks, t), append(r.taskAt, at)
+	r.check.task(len(r.epic.Tasks) - 1)
+	at.keys, at.values = nil, nil
 }
 
 // positive reads a number above zero. Zero is refused: one reader takes it for "none", another for "no limit".

@@ -62,8 +62,19 @@ func (v *validator) resolveDeps(g *Graph) {
 				g.named[i] = append(g.named[i], j)
 			}
 		}
-		g.deps[i] = slices.Concat(g.named[i], g.deps[i])
+		g.deps[i] = joined(g.named[i], g.deps[i])
 	}
+}
+
+// joined returns both lists as one; the tasks of a group share theirs.
+func joined(a, b []int) []int {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	return slices.Concat(a, b)
 }
 
 // quotedTask returns an id as it goes into a message: plain when it is well-formed.
@@ -108,6 +119,7 @@ func (v *validator) resolveGroups(g *Graph) {
 		if implied += len(deps) * len(g.groups[k].tasks); implied > maxImplied {
 			v.problems.add(v.at(Ref{GroupPart, k, FieldWhole, 0}), "name only the nearest groups in blocked_by",
 				"the groups imply more than %d dependencies", maxImplied)
+			g.groups = nil
 			return
 		}
 		for _, i := range g.groups[k].tasks {

@@ -100,3 +100,22 @@ func TestGroupsImplyTooMuch(t *testing.T) {
 		t.Errorf("got %.200v, want %s", err, want)
 	}
 }
+
+// Tasks of a group share what it implies. Of the nodes and places of a task, only the places of depends_on are kept.
+func TestKeepsLittle(t *testing.T) {
+	t.Parallel()
+	g, err := NewGraph(grouped(2, 3, func(k int) []int { return []int{0}[:k] }))
+	if err != nil || &g.Deps(3)[0] != &g.Deps(4)[0] || &g.Dependants(0)[0] != &g.Dependants(1)[0] {
+		t.Errorf("dependencies are copied for each task: %v", err)
+	}
+	n, err := Document("e", []byte("T1: {title: a}\nT2: {title: b, depends_on: [T1]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader{problems: &problemList{}, epic: &Epic{}}
+	r.check = validator{problems: r.problems, epic: r.epic, at: r.where}
+	r.tasks(n)
+	if at := r.taskAt[1]; n.Content[3] != nil || at.keys != nil || at.values != nil || len(at.deps) != 2 {
+		t.Errorf("kept: %v, %+v", n.Content[3], at)
+	}
+}

@@ -55,7 +55,7 @@ func Document(name string, src []byte) (*yaml.Node, error) {
 	if len(doc.Content) == 0 {
 		return nil, nil
 	}
-	left := 2*MaxSize + 2*len(src)
+	left := MaxSize + 2*len(src)
 	if at := expand(doc.Content[0], &left); at != nil {
 		p.add(placeOf(at), "write the values out", "the alias %s stands for too many values, or contains itself", plain(at.Value))
 	}

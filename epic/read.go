@@ -3,7 +3,7 @@ package epic
 import "gopkg.in/yaml.v3"
 
 // MaxSize is the size, in bytes, of the largest epic.yml that is read: parsing needs many times the memory of the text.
-const MaxSize = 8 << 20
+const MaxSize = 16 << 20
 
 // Read parses and validates an epic; name is what its problems call the file. The error is Problems, all at once.
 func Read(name string, src []byte) (*Epic, error) {
@@ -14,6 +14,7 @@ func Read(name string, src []byte) (*Epic, error) {
 	const hint = "start with version: 2, id:, title: and tasks:"
 	p := &problemList{file: name}
 	r := reader{problems: p, epic: &Epic{}, top: newPlaces(Place{})}
+	r.check = validator{problems: p, epic: r.epic, at: r.where}
 	switch {
 	case root == nil:
 		p.add(Place{}, hint, "the epic is empty")
@@ -23,10 +24,9 @@ func Read(name string, src []byte) (*Epic, error) {
 		return nil, p.err()
 	}
 	r.mapping(root, epicKeys, "the epic", r.top, r.epic)
-	v := validator{problems: p, epic: r.epic, at: r.where}
-	v.parts()
+	r.check.header()
 	if !r.tasksLost {
-		v.links()
+		r.check.links()
 	}
 	if err := p.err(); err != nil {
 		return nil, err

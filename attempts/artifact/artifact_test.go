@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -344,5 +345,24 @@ func TestSlug(t *testing.T) {
 		if got := Slug(text); got != want || Slug(got) != got {
 			t.Errorf("Slug(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestJSONHasTheOrderOfTheFile(t *testing.T) {
+	t.Parallel()
+	a := &Artifact{Mode: "handoff", Date: "2026-01-13", Goal: "a < b", Next: []string{"n", ""}, Git: &Git{Branch: "b", Commit: "c"}}
+	var keys []string
+	for i, n := range a.Node().Content {
+		if i%2 == 0 {
+			keys = append(keys, n.Value)
+		}
+	}
+	text, at := show(a), 0
+	for _, key := range keys {
+		next := strings.Index(text[at:], strconv.Quote(key)+":")
+		if next < 0 {
+			t.Fatalf("%s is not behind the keys before it: %s", key, text)
+		}
+		at += next
 	}
 }

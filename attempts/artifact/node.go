@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -275,13 +276,38 @@ func (list *Notes) UnmarshalYAML(n *yaml.Node) error {
 // Node returns what the file of an artifact says, in its order.
 func (a *Artifact) Node() *yaml.Node { return nodeOf(a) }
 
-// MarshalJSON writes what the file of an artifact says.
-func (a *Artifact) MarshalJSON() ([]byte, error) {
-	v, err := valueOf(nodeOf(a))
-	if err != nil {
-		return nil, err
+// MarshalJSON writes what the file of an artifact says, in its order.
+func (a *Artifact) MarshalJSON() ([]byte, error) { return jsonOf(nodeOf(a)) }
+
+func jsonOf(n *yaml.Node) ([]byte, error) {
+	if n.Kind == yaml.ScalarNode {
+		v, err := valueOf(n)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(v)
 	}
-	return json.Marshal(v)
+	var parts [][]byte
+	for i, item := range n.Content {
+		isKey := n.Kind == yaml.MappingNode && i%2 == 0
+		if isKey {
+			item = textNode(item.Value) // a key is a text, whatever it looks like
+		}
+		part, err := jsonOf(item)
+		if err != nil {
+			return nil, err
+		}
+		if n.Kind == yaml.MappingNode && !isKey {
+			parts[len(parts)-1] = slices.Concat(parts[len(parts)-1], []byte(":"), part)
+			continue
+		}
+		parts = append(parts, part)
+	}
+	list := bytes.Join(parts, []byte(","))
+	if n.Kind == yaml.MappingNode {
+		return slices.Concat([]byte("{"), list, []byte("}")), nil
+	}
+	return slices.Concat([]byte("["), list, []byte("]")), nil
 }
 
 // valueOf returns a node as the JSON Schema takes it.

@@ -148,11 +148,15 @@ func (l *Ledger) editOne(from Listed, list []Listed, change func(*document, []Li
 	if err := l.complete(from); err != nil {
 		return nil, err
 	}
+	before, err := encode(d.file) // the layout may be another one than the file's
+	if err != nil {
+		return nil, err
+	}
 	if err := change(d, list); err != nil {
 		return nil, err
 	}
 	text, err := d.text()
-	if err == nil && !bytes.Equal(text, d.raw) {
+	if err == nil && !bytes.Equal(text, before) {
 		err = l.update(from, text)
 	}
 	return d.entry(), err

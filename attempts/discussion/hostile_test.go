@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -203,4 +204,20 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%+v became %+v", was, after.History)
 		}
 	})
+}
+
+// A note that is there already changes nothing, not even the layout that a person has given the file.
+func TestNothingChanged(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	put(t, top, "a.yaml", "entry_id:   a\ntopic: A\nstatus: exploring\norigin: x\ncreated_at: '2026-01-25T10:00:00Z'\nhistory: [{status: exploring,   note: n, at: '2026-01-25T10:00:00Z', by: ada}]\n")
+	l := open(t, top, "ada")
+	l.o.Now = func() time.Time { return time.Date(2026, 1, 25, 10, 0, 0, 0, time.UTC) }
+	before := snapshot(t, top)
+	if added, err := l.Note("x", "n"); added || err != nil {
+		t.Error(added, err)
+	}
+	if after := snapshot(t, top); !reflect.DeepEqual(before, after) {
+		t.Errorf("%s", after)
+	}
 }

@@ -41,11 +41,12 @@ func kindOf(err error) error {
 	if !ok {
 		return nil
 	}
+	if failed.Code() == sqlite3.SQLITE_READONLY_ROLLBACK { // a process was killed while it made the ledger
+		return ErrMissing
+	}
 	switch failed.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrLocked
-	case sqlite3.SQLITE_READONLY: // a process was killed while it made the ledger
-		return ErrMissing
 	case sqlite3.SQLITE_FULL:
 		return ErrFull
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+
+	"relay/epic/pattern"
 )
 
 // Limits bound a query of the user's.
@@ -30,12 +33,18 @@ var (
 	ErrTooLong = errors.New("the query took longer than it may")
 )
 
+// quoted matches what can have a semicolon that ends no statement: quotes and comments.
+var quoted = pattern.New("(?s)'[^']*'|\"[^\"]*\"|`[^`]*`|\\[[^]]*]|--[^\n]*|/\\*.*?\\*/")
+
 // SQL runs one query that the user has written. The query runs as the source of another one, so that it cannot be any other statement, and
 // through a connection that only reads.
 func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, error) {
 	query = strings.TrimRight(query, "; \t\r\n")
-	words := strings.Fields(strings.ToUpper(query))
-	if len(words) == 0 || !slices.Contains([]string{"SELECT", "WITH", "VALUES"}, words[0]) {
+	word := strings.TrimSpace(query)
+	if end := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		word = word[:end]
+	}
+	if !slices.Contains([]string{"SELECT", "WITH", "VALUES"}, strings.ToUpper(word)) || strings.Contains(quoted.ReplaceAllString(query, ""), ";") {
 		return nil, ErrNotRead
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, ErrTooLong)

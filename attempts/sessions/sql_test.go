@@ -35,6 +35,7 @@ func TestSQL(t *testing.T) {
 	r := reader(t, conversation())
 	for query, want := range map[string]string{
 		"SELECT id, is_subagent FROM agent_sessions ORDER BY id":                                            "[[s1 0] [task-t1 1]]",
+		"select*from(SELECT 1) -- it's; so\n;":                                                              "[[1]]",
 		"VALUES (1, 'a;b', NULL, x'00', 1.5) ;":                                                             "[[1 a;b <nil> [0] 1.5]]",
 		"SELECT name FROM pragma_table_info('agent_turns') LIMIT 2":                                         "[[id] [session_id]]",
 		endless + "SELECT x FROM c":                                                                         "[[1] [2] [3]] more",
@@ -75,8 +76,10 @@ func TestSQLRefuses(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.db")
 	for query, want := range map[string]string{
 		"": ErrNotRead.Error(), " ; ": ErrNotRead.Error(),
-		"SELECT 1; SELECT 2":                             "syntax error",
-		"SELECT 1); DELETE FROM agent_turns; SELECT (1":  "syntax error",
+		"SELECT 1; SELECT 2":                            ErrNotRead.Error(),
+		"SELECT 1); DELETE FROM agent_turns; SELECT (1": ErrNotRead.Error(),
+		"SELECT 1) LIMIT 5) DELETE FROM agent_turns /*": "attempt to write a readonly database",
+		"SELECT 1) LIMIT 5) SELECT * FROM q -- it's\n; ATTACH '" + other + "' AS z; CREATE TABLE z.t(a); SELECT * FROM (SELECT * FROM (SELECT 1": ErrNotRead.Error(),
 		"DELETE FROM agent_messages":                     ErrNotRead.Error(),
 		"WITH x AS (SELECT 1) DELETE FROM agent_turns":   "syntax error",
 		"VACUUM INTO '" + other + "'":                    ErrNotRead.Error(),
@@ -87,7 +90,7 @@ func TestSQLRefuses(t *testing.T) {
 		endless + "SELECT x FROM c WHERE x = 1 OR x < 0": ErrTooLong.Error(),
 	} {
 		table, err := r.SQL(t.Context(), query, Limits{8, 2 * time.Second})
-		if err == nil || !strings.Contains(err.Error(), want) || table != nil {
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrMissing) || table != nil {
 			t.Errorf("%s: got %v, want %v", query, err, want)
 		}
 	}

@@ -52,7 +52,9 @@ func Mark(path string, list Status, epics map[string]Status, at time.Time) ([]by
 			begin(root, now, "ended_at", "duration_minutes")
 		} else {
 			put(root, "ended_at", now)
-			put(root, "duration_minutes", strconv.FormatFloat(math.Round(at.Sub(was.StartedAt).Minutes()*100)/100, 'f', -1, 64))
+			if !was.StartedAt.IsZero() {
+				put(root, "duration_minutes", strconv.FormatFloat(math.Round(at.Sub(was.StartedAt).Minutes()*100)/100, 'f', -1, 64))
+			}
 		}
 	}
 	var b bytes.Buffer

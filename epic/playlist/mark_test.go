@@ -3,6 +3,7 @@ package playlist
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -55,6 +56,10 @@ duration_minutes: 6
 `
 	if got, _ := os.ReadFile(path); string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	write("version: 1\nstatus: in_progress\nstarted_at: yesterday\nepics: [{file: a.yml}]\n")
+	if text, err := Mark(path, Failed, nil, at); err != nil || strings.Contains(string(text), "duration_minutes") {
+		t.Errorf("%v, %s", err, text)
 	}
 	write("version: 2\n")
 	if _, err := Mark(path, Failed, nil, at); err == nil {

@@ -1,5 +1,5 @@
-// Package playlist reads playlist.yml, a list of epics that run one after the other. It checks the states and times that other programs
-// write into the file, and uses none of them: the ledgers of the epics decide.
+// Package playlist reads playlist.yml, a list of epics that run one after the other, and writes their states and times into it, as other
+// programs do. Only the ledgers of the epics decide.
 package playlist
 
 import (

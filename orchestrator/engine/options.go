@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/git/integration"
 	"relay/review"
@@ -49,6 +50,11 @@ const (
 	IsolationShared   Isolation = "shared"
 	IsolationWorktree Isolation = "worktree"
 )
+
+// ErrSharedReview refuses reviewers with IsolationShared.
+var ErrSharedReview = &attempts.RefusedError{
+	Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none",
+}
 
 // Worktree records how the worktrees of IsolationWorktree are made ready.
 type Worktree struct {

@@ -72,7 +72,7 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {
-			return nil, &attempts.RefusedError{Reason: "a review needs to know whose change is whose, and isolation: shared does not", Hint: "relay work --no-review, or relay.isolation: none"}
+			return nil, engine.ErrSharedReview
 		}
 		return inCheckout(user), nil
 	}

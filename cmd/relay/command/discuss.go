@@ -14,7 +14,7 @@ func newDiscussCommand(a *cli.App) *cobra.Command {
 		Use:   "discuss",
 		Short: "Record open questions, positions and decisions",
 		Long: `Record discussions below .ledger/entries: what is still open, who takes which
-position and why, and how it went on. Entries are added to and never rewritten.
+position and why, and how it went on. relay only adds to entries.
 An id may be shortened while it is clear, to its beginning or that of its topic.`,
 	}
 	cmd.AddCommand(newDiscussAppendCommand(a), newDiscussLinkCommand(a), newDiscussMarkCommand(a),

@@ -20,6 +20,7 @@ import (
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 	"relay/runners"
 	"relay/runners/command"
@@ -137,6 +138,9 @@ func checkReviewers(ctx context.Context, c *checkup) {
 		}
 		c.add(Warn, "review", why, "set relay.review.provider in "+configs.SharedFile)
 		return
+	}
+	if c.project.Config.Relay.Isolation == string(engine.IsolationShared) {
+		c.fail("review", engine.ErrSharedReview)
 	}
 	for _, name := range names {
 		if !checkRunner(ctx, c, reviewLabel+name, name) {

@@ -43,6 +43,10 @@ const (
 func (s *session) receive() (asks <-chan orchestrator.Ask, over func()) {
 	link := s.project.File(requestsLink)
 	at, _ := os.Readlink(link)
+	if conn, err := net.DialTimeout("unix", at, arriveWait); err == nil { // another session takes requests: the lock will refuse this one
+		_ = conn.Close()
+		return nil, func() {}
+	}
 	forget(at, link)
 	// The one for run-time files comes last: it goes when the user logs out, and a night in tmux goes on.
 	l, err := listenIn(link, os.TempDir(), "/tmp", s.command.app.Lookup("XDG_RUNTIME_DIR"))

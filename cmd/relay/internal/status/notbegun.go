@@ -22,13 +22,13 @@ type notBegun struct {
 	Fix string    `json:"fix,omitempty"`
 }
 
-// RecordNotBegun records the error of a relay work that was typed at a time. Mistakes on the command line, Ctrl-C and the end of a run that
-// could begin are no such errors.
+// RecordNotBegun records the error of a relay work that was typed at a time. Mistakes on the command line, Ctrl-C, a run that
+// is active and the end of a run that could begin are no such errors.
 func RecordNotBegun(p *project.Project, at time.Time, err error) {
 	_, over := errors.AsType[terminal.ExitCode](err)
 	d := terminal.Diagnose(err)
-	if over || d.Code == terminal.Usage || errors.Is(err, context.Canceled) || !project.Exists(p.File("epic.yml")) ||
-		p.EnsureIgnored() != nil {
+	if over || d.Code == terminal.Usage || d.Code == terminal.Running || errors.Is(err, context.Canceled) ||
+		!project.Exists(p.File("epic.yml")) || p.EnsureIgnored() != nil {
 		return
 	}
 	say := func(s string) string { return p.Redactor().Text(strings.ReplaceAll(s, "\n", "; ")) }
