@@ -156,6 +156,11 @@ func (w *Guard) Look(ctx context.Context, at Site, s *Sightings) error {
 		return err
 	}
 	w.watched.compare(s)
+	if !at.Shared {
+		if err := git.Unblock(at.Repo); err != nil {
+			return err
+		}
+	}
 	why := ""
 	for _, name := range touched {
 		s.Note("tamper", name+" was changed during the attempt; relay put it back")

@@ -37,6 +37,28 @@ func TestSharedGuard(t *testing.T) {
 	}
 }
 
+// git does not wait for a pipe that an agent has put where it looks for settings.
+func TestPipeInTheUsersCheckout(t *testing.T) {
+	t.Parallel()
+	for _, isolation := range []engine.Isolation{engine.IsolationShared, engine.IsolationNone} {
+		l := newLab(t, `rm -f .gitignore; mkfifo .gitignore; echo x > work.txt`)
+		if l.c.run.o.Isolation = isolation; isolation == engine.IsolationShared {
+			l.c.c.tree = nil
+		}
+		l.begin()
+		a := engine.Attempt{Run: l.c.run.o.Run, Task: epic.Task{ID: "T1", Title: "T1"}, Number: 1, Runner: "sh", Base: l.Git("rev-parse", "HEAD")}
+		if _, err := l.c.Run(t.Context(), a); err != nil {
+			t.Errorf("%s: %v", isolation, err)
+		}
+		if _, err := l.c.c.state(t.Context()); err != nil { // as the next attempt asks
+			t.Errorf("%s: %v", isolation, err)
+		}
+		if l.Sh("test ! -p .gitignore || echo pipe") != "" {
+			t.Errorf("%s: the pipe is there", isolation)
+		}
+	}
+}
+
 // A run that is stopped before its agent begins leaves nothing open and charges nobody.
 func TestStoppedBeforeTheAgent(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ func TestSlotsSurviveAgents(t *testing.T) {
 		"its index":                 committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/index"; exit 3`,
 		"its HEAD":                  committed + `echo rubbish > "$(git rev-parse --absolute-git-dir)/HEAD"; exit 3`,
 		"a pipe for an index":       committed + `g=$(git rev-parse --absolute-git-dir); rm "$g/index"; mkfifo "$g/index"; exit 3`,
+		"a pipe for .gitignore":     committed + `rm -f .gitignore; mkfifo .gitignore; exit 3`,
 		"locks":                     committed + `touch "$(git rev-parse --absolute-git-dir)/index.lock"; touch -d "1 minute ago" "$(git rev-parse --git-common-dir)/packed-refs.lock"; exit 3`,
 		"a rebase":                  committed + "echo 2 > done; git commit -qam two; git -c sequence.editor='sed -i s/^pick/edit/' rebase -q -i HEAD~1; exit 3",
 		"read-only":                 committed + "mkdir ro; echo x > ro/x; chmod -R a-w ro; exit 3",

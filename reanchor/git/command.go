@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -32,10 +34,27 @@ func Identity(ctx context.Context, repo *Repo) []string {
 	return Nameless()
 }
 
-// CheckedOut returns the worktree of a repository that has a branch checked out, given by its full name; "": none.
-func CheckedOut(ctx context.Context, repo *Repo, branch string) (string, error) {
+// CheckedOut returns the worktree of a repository that has a branch checked out, given by its full name; "": none. rebased reports
+// whether a rebase or a bisection that has not come to its end began on the branch; then the worktree may be "".
+func CheckedOut(ctx context.Context, repo *Repo, branch string) (where string, rebased bool, err error) {
 	at, err := repo.Run(ctx, Call{Args: []string{"for-each-ref", "--format=%(worktreepath)", branch}})
-	return strings.TrimSpace(string(at)), err
+	return strings.TrimSpace(string(at)), inRebase(repo.CommonDir(), branch), err
+}
+
+func inRebase(shared, branch string) bool {
+	dirs := []string{shared}
+	entries, _ := os.ReadDir(filepath.Join(shared, "worktrees")) // there may be none
+	for _, e := range entries {
+		dirs = append(dirs, filepath.Join(shared, "worktrees", e.Name()))
+	}
+	for _, dir := range dirs {
+		for _, text := range Contents(dir, []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"}) {
+			if began := strings.TrimSpace(text); began == branch || "refs/heads/"+began == branch {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // How long git waits for the lock of a ref, and of all packed ones, in milliseconds; and the age

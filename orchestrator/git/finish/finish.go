@@ -177,8 +177,11 @@ func (f *Step) checkTarget(ctx context.Context) error {
 		f.uncommitted = slices.DeleteFunc(facts.Changes, func(c git.Change) bool { return f.united(ctx, c.Path) })
 		return nil
 	}
-	where, err := git.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
-	if err != nil || where == "" {
+	where, rebased, err := git.CheckedOut(ctx, f.branch.Repo, "refs/heads/"+f.Into)
+	switch {
+	case err == nil && rebased:
+		return &attempts.RefusedError{Reason: "a rebase or bisection that began on " + f.Into + " has not come to its end", Hint: "finish it, or git rebase --abort or git bisect reset; then relay finish"}
+	case err != nil || where == "":
 		return err
 	}
 	if _, err := os.Lstat(where); err != nil {

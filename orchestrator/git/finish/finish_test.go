@@ -279,6 +279,10 @@ func TestFinishRefuses(t *testing.T) {
 			"git switch -q -c other; git worktree add -q ../beside main; git worktree lock --reason why ../beside", "main",
 			"main is checked out in TEMP/beside, another worktree of this repository", "git -C TEMP/beside merge " + repotest.Landed,
 		},
+		"being rebased beside": {
+			"echo x > x; git add x; git commit -qm x; git worktree add -q ../beside -b other HEAD~; cd ../beside; echo y > x; git add x; git commit -qm y; git switch -q --ignore-other-worktrees main; ! git rebase -q other 2> /dev/null; cd ../work; git switch -q -c third", "main",
+			"a rebase or bisection that began on main has not come to its end", "finish it, or git rebase --abort or git bisect reset; then relay finish",
+		},
 		"nothing in common": {
 			"git switch -q --orphan new; git commit -q --allow-empty -m New; git branch -f main new; git switch -q main", "main",
 			"main and " + repotest.Landed + " have no commit in common", "git merge " + repotest.Landed + " --allow-unrelated-histories, if that is what you want",

@@ -3,6 +3,7 @@ package finish
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 
 	"relay/reanchor/git"
@@ -21,6 +22,9 @@ func Branches(ctx context.Context, repo *git.Repo, pattern string) ([]Branch, er
 	var found []Branch
 	for row := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n"), "\n") {
 		if parts := strings.SplitN(row, "\x00", 3); len(parts) == 3 {
+			if _, err := os.Lstat(parts[2]); err != nil { // git still knows a worktree whose folder is gone
+				parts[2] = ""
+			}
 			found = append(found, Branch{strings.TrimPrefix(parts[0], "refs/heads/"), parts[1], parts[2]})
 		}
 	}

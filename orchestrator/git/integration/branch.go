@@ -153,10 +153,10 @@ func advance(ctx context.Context, b *Branch, from, to string) error {
 	return moveRefs(ctx, b, moves...)
 }
 
-// held reports whether a worktree has the branch checked out, the user's checkout among them, or git cannot say.
+// held reports whether a worktree has the branch checked out or will come back to it, the user's checkout among them, or git cannot say.
 func held(ctx context.Context, b *Branch) bool {
-	at, err := git.CheckedOut(ctx, b.Repo, b.BranchRef())
-	return err != nil || at != ""
+	at, rebased, err := git.CheckedOut(ctx, b.Repo, b.BranchRef())
+	return err != nil || at != "" || rebased
 }
 
 // move is a ref that goes from one commit ("" : it is not there) to another.

@@ -31,7 +31,11 @@ func TestTipIsWhereRelayAndTheUserAgree(t *testing.T) {
 		"branch behind":         {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one`, tip: "Two", refs: "Two Two"},
 		"behind, looked at":     {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab one; git checkout -q relay/lab`, tip: "Two", refs: "Two One"},
 		"behind, in a worktree": {given: `git update-ref refs/relay-tip/lab two; git worktree add -q -b relay/lab ../look one`, tip: "Two", refs: "Two One"},
-		"diverged":              {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab beside`, refs: "Two Beside", refused: "git branch -m relay/lab mine-lab, then relay work"},
+		"behind, in a bisection": {
+			given: `git update-ref refs/relay-tip/lab two; git checkout -q -b relay/lab one; git bisect start -q one one~1 >/dev/null; git checkout -q --detach`,
+			tip:   "Two", refs: "Two One",
+		},
+		"diverged": {given: `git update-ref refs/relay-tip/lab two; git branch relay/lab beside`, refs: "Two Beside", refused: "git branch -m relay/lab mine-lab, then relay work"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			slowtest.OneIn(t, 3)
@@ -73,6 +77,7 @@ func TestAdvanceMovesWhatStandsWhereItWasSeen(t *testing.T) {
 		"locked by a dead git":  {given: begun + `touch -d '1 minute ago' .git/refs/relay-tip/lab.lock .git/refs/heads/relay/lab.lock`, refs: "Two Two"},
 		"ref made a link":       {given: begun + `git symbolic-ref refs/relay-tip/lab refs/heads/relay/lab`, refs: "Two Two"},
 		"packed":                {given: begun + `git pack-refs --all --prune`, refs: "Two Two"},
+		"rebase on the branch":  {given: begun + `mkdir .git/rebase-merge; echo refs/heads/relay/lab > .git/rebase-merge/head-name`, refs: "Two One"},
 		"nobody reads the hook": {given: begun + `mkdir -p .git/hooks; printf '#!/bin/sh\nexit 1\n' > .git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction`, refs: "Two Two"},
 	} {
 		t.Run(name, func(t *testing.T) {

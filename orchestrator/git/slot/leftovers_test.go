@@ -54,6 +54,7 @@ func TestLeftovers(t *testing.T) {
 		git branch $tasks/own $(commit own)
 		git branch $tasks/looked-at ` + repotest.Landed + `
 		git worktree add -q ../beside $tasks/looked-at
+		git worktree add -q -b $tasks/gone ../gone ` + repotest.Landed + `; rm -rf ../gone
 		cd .agents-os/relay; mkdir worktrees; cd worktrees
 		slot() { git clone -q --shared --no-checkout ../../.. $1; echo 1 > $1/.git/relay-slot; git -C $1 checkout -q --detach origin/` + repotest.Landed + `; }
 		slot 1
@@ -71,6 +72,7 @@ func TestLeftovers(t *testing.T) {
 		"worktree TEMP/work/.agents-os/relay/worktrees/4: commits that are nowhere else: 1",
 		"worktree TEMP/work/.agents-os/relay/worktrees/check-1",
 		"worktree TEMP/work/.agents-os/relay/worktrees/mine: git does not know it",
+		"branch relay-tasks/20260101-lab/gone",
 		"branch relay-tasks/20260101-lab/kept",
 		"branch relay-tasks/20260101-lab/landed",
 		"branch relay-tasks/20260101-lab/looked-at: it is checked out in TEMP/beside",

@@ -63,7 +63,7 @@ func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 
 func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
 	repo := p.git(path)
-	if err := p.restore(ctx, repo.GitDir()); err != nil {
+	if err := errors.Join(git.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return "", err
 	}
 	if half := repo.Operation(); half != "" {

@@ -33,7 +33,7 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *git
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
-	if err := p.restore(ctx, repo.GitDir()); err != nil {
+	if err := errors.Join(git.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
 		return nil, false, err
 	}
 	return repo, false, a.mendHead(ctx, repo)
@@ -46,12 +46,13 @@ func sound(dir string) bool {
 		!isDir(filepath.Join(dir, "refs")) || fileText(filepath.Join(dir, slotMark)) == "" {
 		return false
 	}
-	odd := false // a link, or a pipe that git would wait for
+	const damage = fs.ModeSymlink | fs.ModeDevice | fs.ModeCharDevice | fs.ModeIrregular // git has sockets of its own, and pipes go
+	odd := false
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case !d.IsDir() && !d.Type().IsRegular():
+		case d.Type()&damage != 0:
 			odd = true
 			return fs.SkipAll
 		case d.IsDir() && filepath.Dir(at) == filepath.Join(dir, "objects"):

@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"relay/epic/slowtest"
 	"relay/orchestrator/git/worktree"
@@ -316,6 +318,39 @@ func TestOpenKeepsTheFiles(t *testing.T) {
 				}
 			}
 			l.is(l.site(other, "1", "two", ""), "two", "")
+		})
+	}
+}
+
+// An agent's commits are there when the slot is opened, and what would have git wait is not.
+func TestOpenKeepsCommits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".git/fsmonitor--daemon.ipc", ".gitignore", ".gitattributes", ".gitmodules", ".git/FETCH_HEAD", ".git/logs/HEAD", ".git/refs/heads/x/y"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, p := newPool(t)
+			path := l.site(p, "1", "one", "relay-tasks/lab/T1")
+			block := "cd '" + path + "'; rm -f " + name + "; mkdir -p $(dirname " + name + "); mkfifo " + name
+			socket := strings.HasSuffix(name, ".ipc")
+			if socket {
+				block = "cd '" + path + "'; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"" + name + "\")'"
+			}
+			l.Sh("cd '" + path + "'; git commit -q --allow-empty -m work; git rev-parse HEAD; " + block)
+			repo, remade, err := p.Open(t.Context(), "1", l.Git("rev-parse", "one"), "relay-tasks/lab/T1")
+			if err != nil || remade || l.Sh("cd '"+path+"'; git log -1 --format=%s") != "work" {
+				t.Fatalf("the slot is made again: %v (%v)", remade, err)
+			}
+			if _, err := os.Lstat(filepath.Join(repo.Root(), name)); (err == nil) != socket {
+				t.Error("the pipe is there, or the socket is gone")
+			}
+			if !socket {
+				l.Sh(block)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if why, err := p.Unsaved(ctx, "1"); err != nil || !strings.HasPrefix(why, "c") {
+				t.Errorf("lost would be %q (%v)", why, err)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -25,7 +26,7 @@ const (
 	probes      = 20  // files that are written to see whether there is room
 )
 
-// all stages changes of tracked files, and fresh files. If git refuses them together, it stages them one by one. It returns the fresh
+// all stages changes of tracked files, and fresh files. If git refuses them together, it stages those that git takes. It returns the fresh
 // files that git does not take. Its error is the refusal if the repository takes nothing, as on a full disk.
 func (s *staging) all(ctx context.Context, fresh []string) (left []string, err error) {
 	_, refusal := s.run.Git(ctx, nil, "add", "--sparse", "--update")
@@ -35,33 +36,61 @@ func (s *staging) all(ctx context.Context, fresh []string) (left []string, err e
 	if refusal == nil {
 		return nil, nil
 	}
-	out, err := s.run.Git(ctx, nil, "diff-files", "--name-only", "-z")
+	// Only without paths does git see that a link has replaced a folder. What it refuses comes in the halves.
+	_, _ = s.run.Git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
+	changed, err := s.list(ctx, "diff-files", "--name-only", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
 	}
-	changed := paths(out)
-	var not []string
-	for i, p := range slices.Concat(changed, fresh) {
+	all := slices.Concat(changed, fresh)
+	for _, p := range all {
 		s.open(p)
-		err := s.add(ctx, []string{p}, "--all", "--ignore-errors")
-		switch code := git.ExitCode(err); {
-		case code == 0:
-			continue
-		case code == 1 && i < len(changed):
-			s.untaken = append(s.untaken, p)
-		case code == 1:
-			left = append(left, p)
-		case code == gitDied && len(s.refused) < refusedMost:
-			s.refused[p] = err
-		default:
-			return nil, err
-		}
-		not = append(not, p)
 	}
-	if s.probe(ctx, not) != nil {
+	if s.halve(ctx, all) != nil {
 		return nil, refusal
 	}
-	return left, s.stageRefused(ctx)
+	changed, err = s.list(ctx, "diff-files", "--name-only", "--ignore-submodules=dirty")
+	indexed, failed := s.list(ctx, "ls-files")
+	if err := errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	slices.Sort(indexed)
+	left = slices.DeleteFunc(slices.Clone(fresh), func(p string) bool {
+		_, taken := slices.BinarySearch(indexed, p)
+		return taken
+	})
+	if s.probe(ctx, slices.Concat(changed, left)) != nil {
+		return nil, refusal
+	}
+	known := func(p string) bool { return s.refused[p] != nil }
+	s.untaken = slices.DeleteFunc(changed, known)
+	return slices.DeleteFunc(left, known), s.stageRefused(ctx)
+}
+
+// halve stages what git takes of a list. A file that a filter or an encoding refuses ends git at once: halve halves the list until it has
+// that file alone.
+func (s *staging) halve(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	err := s.add(ctx, paths, "--all", "--ignore-errors")
+	half := len(paths) / 2
+	switch code := git.ExitCode(err); {
+	case code == 0 || code == 1: // 1: not all of them
+		return nil
+	case code != gitDied || len(s.refused) == refusedMost || s.probe(ctx, paths) != nil:
+		return err
+	case half > 0:
+		return errors.Join(s.halve(ctx, paths[:half]), s.halve(ctx, paths[half:]))
+	}
+	s.refused[paths[0]] = err
+	return nil
+}
+
+// list returns the paths that a git command prints with -z.
+func (s *staging) list(ctx context.Context, args ...string) ([]string, error) {
+	out, err := s.run.Git(ctx, nil, append(args, "-z")...)
+	return paths(out), err
 }
 
 func (s *staging) add(ctx context.Context, paths []string, options ...string) error {

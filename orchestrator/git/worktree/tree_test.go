@@ -163,8 +163,9 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 		"unreadable":         {`echo x > a; echo x > b; chmod 0 a b seed.txt`, "", ""},
 		"a submodule, and a pipe": {`git init -q sub; git -C sub -c user.name=a -c user.email=a commit -q --allow-empty -m one; git add sub; git commit -qm sub
 			git -C sub -c user.name=a -c user.email=a commit -q --allow-empty -m two; rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
-		"pipe for a file":        {`rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
-		"pipes, and other files": {`rm seed.txt tests/a.txt; mkfifo seed.txt tests/a.txt; git init -q a; echo x > 'git~1'; echo x >> .gitignore`, "a/ git~1", "seed.txt tests/a.txt"},
+		"a link for a folder, and a pipe": {`mkdir .git/away; mv tests .git/away; ln -s .git/away/tests tests; rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
+		"pipe for a file":                 {`rm seed.txt; mkfifo seed.txt`, "", "seed.txt"},
+		"pipes, and other files":          {`rm seed.txt tests/a.txt; mkfifo seed.txt tests/a.txt; git init -q a; echo x > 'git~1'; echo x >> .gitignore`, "a/ git~1", "seed.txt tests/a.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,10 +181,33 @@ func TestWhatGitDoesNotTake(t *testing.T) {
 			if got := strings.Join(l.tree.Untaken(), " "); got != c.untaken {
 				t.Errorf("untaken are %q, want %q", got, c.untaken)
 			}
+			if got := l.Git("ls-tree", "-r", "--name-only", head, "tests"); strings.Contains(name, "a link") && got != "tests" {
+				t.Errorf("of the folder are committed %q", got)
+			}
 			if l.There("sub") && l.Git("rev-parse", head+":sub") != l.Git("-C", "sub", "rev-parse", "HEAD") {
 				t.Error("what the submodule is at is not committed")
 			}
 		})
+	}
+}
+
+// However many files there are beside the ones that git refuses, it runs a few times.
+func TestRefusalAmongManyFiles(t *testing.T) {
+	traces := t.TempDir()
+	t.Setenv("GIT_TRACE2_EVENT", traces)
+	l := newTreeLab(t).begin()
+	l.Sh(`git config filter.nb.clean false; git config filter.nb.required true; echo '*.nb filter=nb' > .gitattributes
+		echo bad > b.nb; echo x > 'git~1'; for i in $(seq 200); do echo $i > w$i; done; rm seed.txt; mkfifo seed.txt`)
+	before := len(repotest.Want[[]os.DirEntry](t)(os.ReadDir(traces)))
+	head := l.leftovers()
+	if runs := len(repotest.Want[[]os.DirEntry](t)(os.ReadDir(traces))) - before; runs > 100 {
+		t.Errorf("git ran %d times", runs)
+	}
+	if got := strings.Fields(l.Git("ls-tree", "--name-only", head)); len(got) != 205 {
+		t.Errorf("committed are %q", got)
+	}
+	if !slices.Equal(l.tree.Outside(), []string{"git~1"}) || !slices.Equal(l.tree.Untaken(), []string{"seed.txt"}) || l.tree.Refused()["b.nb"] == nil {
+		t.Errorf("outside %q, untaken %q, refused %v", l.tree.Outside(), l.tree.Untaken(), l.tree.Refused())
 	}
 }
 
