@@ -44,7 +44,8 @@ func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, 
 	if end := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		word = word[:end]
 	}
-	if !slices.Contains([]string{"SELECT", "WITH", "VALUES"}, strings.ToUpper(word)) || strings.Contains(quoted.ReplaceAllString(query, ""), ";") {
+	reads := slices.Contains([]string{"SELECT", "WITH", "VALUES"}, strings.ToUpper(word))
+	if !reads || strings.Contains(quoted.ReplaceAllString(query, ""), ";") {
 		return nil, ErrNotRead
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, ErrTooLong)
