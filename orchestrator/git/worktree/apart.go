@@ -57,7 +57,13 @@ func (a *RecordsApart) take(ctx context.Context) (kept map[string]string, releas
 	}
 	held, failed := ledgersync.Hold(a.Repo.Root())
 	if errors.Is(failed, fs.ErrNotExist) {
-		return kept, release, errors.Join(err, a.note(kept), restoreRecords(a.Repo, bases))
+		if err == nil {
+			err = a.note(kept)
+		}
+		if err != nil {
+			return nil, release, err
+		}
+		return kept, release, restoreRecords(a.Repo, bases)
 	}
 	if err = errors.Join(err, failed); err != nil {
 		return nil, release, err
@@ -68,7 +74,10 @@ func (a *RecordsApart) take(ctx context.Context) (kept map[string]string, releas
 		return nil, held.Release, err
 	}
 	kept[LedgerFile] = string(now)
-	if err := errors.Join(a.note(kept), restoreRecords(a.Repo, bases)); err != nil {
+	if err := a.note(kept); err != nil {
+		return nil, held.Release, err
+	}
+	if err := restoreRecords(a.Repo, bases); err != nil {
 		return kept, held.Release, err
 	}
 	switch without := within(now, base); {

@@ -99,3 +99,22 @@ func TestDiscussionsAfterKill(t *testing.T) {
 		})
 	}
 }
+
+// What could not be noted stays where it is: a relay that is killed then has not lost it.
+func TestDiscussionsThatCannotBeNoted(t *testing.T) {
+	t.Parallel()
+	for _, ledger := range []bool{false, true} {
+		l, apart := discussed(t)
+		if ledger {
+			l.Write(".ledgersync/ledger.jsonl", "{\"id\":\"person\"}\n")
+		}
+		l.Write(".git/relay-records/x", "")
+		l.Sh("touch -d '1 hour ago' " + entry)
+		before := l.Sh("stat -c %y " + entry)
+		err := apart.Do(t.Context(), func() error { return nil })
+		if after := l.Sh("stat -c %y " + entry); err == nil || after != before {
+			t.Errorf("with a ledger %v: it was written at %s and at %s (%v)", ledger, before, after, err)
+		}
+		l.Wants(map[string]string{entry: noted})
+	}
+}

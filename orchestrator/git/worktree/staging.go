@@ -36,7 +36,7 @@ func (s *staging) all(ctx context.Context, fresh []string) (left []string, err e
 	if refusal == nil {
 		return nil, nil
 	}
-	// Only without paths does git see that a link has replaced a folder. The halves below add the files that git refuses.
+	// Only without paths does git see that a link has replaced a folder. The halves tell which files it refuses.
 	_, _ = s.run.Git(ctx, nil, "add", "--sparse", "--update", "--ignore-errors")
 	changed, err := s.list(ctx, "diff-files", "--name-only", "--ignore-submodules=dirty")
 	if err != nil {
