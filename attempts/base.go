@@ -18,7 +18,7 @@ func (f *fold) baseEvents() int {
 }
 
 func (rec *TaskRecord) blank() bool {
-	return !rec.Completed && rec.Gate == nil && len(rec.Attempts) == 0 && rec.CountFrom == 0
+	return !rec.Completed && rec.Gate == nil && len(rec.Attempts) == 0 && rec.CountFrom == 0 && len(rec.Answers) == 0
 }
 
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.

@@ -42,6 +42,9 @@ func mergeEdit(was, theirs, latest *TaskRecord) TaskRecord {
 	if sameJSON(theirs.Gate, was.Gate) {
 		next.Gate = latest.Gate
 	}
+	if sameJSON(theirs.Answers, was.Answers) {
+		next.Answers = latest.Answers
+	}
 	for i := range min(len(was.Attempts), len(next.Attempts), len(latest.Attempts)) {
 		if sameJSON(was.Attempts[i], theirs.Attempts[i]) {
 			next.Attempts[i] = latest.Attempts[i]

@@ -38,6 +38,7 @@ type Event struct {
 	TasksAdded   *TasksAdded  `json:"tasks_added,omitempty"`
 	Briefed      *Briefed     `json:"briefed,omitempty"`
 	PullRequest  *PullRequest `json:"pull_request,omitempty"`
+	Answer       *Answer      `json:"answer,omitempty"`  // also beside an ungate or a reset
 	Request      *Request     `json:"request,omitempty"` // a person has asked for this during the run
 
 	Steps []Step `json:"steps,omitempty"` // of the run, up to this event, as far as no event before it has them
@@ -57,6 +58,7 @@ const (
 	TypeUngated        Type = "ungated"  // a person undid a gate; earlier charges no longer count
 	TypeReopened       Type = "reopened" // relay lifted a gate, as what it depends on has changed; earlier charges count
 	TypeApproved       Type = "approved" // a person approved what relay could not judge of a completed task
+	TypeAnswered       Type = "answered" // a person answered questions of the task's agents; lifts a gate that waits for that
 	TypeReset          Type = "reset"    // relay retry: pending again, earlier charges no longer count
 	TypeUndone         Type = "undone"   // work that landed later broke a completed task: pending again, earlier charges no longer count
 	TypeNote           Type = "note"     // something a person should know: an incident, a wait, a repair
@@ -302,4 +304,5 @@ const (
 	ModelUnknown      Category = "model_unknown"
 	BudgetSpent       Category = "budget"
 	Interrupted       Category = "interrupted"
+	Question          Category = "question"
 )

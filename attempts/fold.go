@@ -136,6 +136,7 @@ func (f *fold) apply(e *Event) {
 // task folds an event of one task.
 func (f *fold) task(e *Event) {
 	rec := f.record(e.Task)
+	rec.answer(e)
 	switch e.Type {
 	case TypeAttemptStarted:
 		rec.start(e)
@@ -156,6 +157,7 @@ func (f *fold) task(e *Event) {
 		}
 	case TypeUngated, TypeApproved:
 		rec.ungate()
+	case TypeAnswered: // see [TaskRecord.answer]
 	case TypeReopened:
 		rec.Gate = nil
 	case TypeUndone:

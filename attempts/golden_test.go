@@ -47,6 +47,7 @@ func TestFormats(t *testing.T) {
 		{Type: TypeGated, Task: "T4", Gate: &Gate{Reason: UserBlocked, Detail: "later"}},
 		{Type: TypeUngated, Task: "T4"},
 		{Type: TypeApproved, Task: "T4", Note: &Note{Kind: "approved", Text: "as wanted"}},
+		{Type: TypeAnswered, Task: "T4", Answer: &Answer{Question: "Which port?\nAnd: which host?", Text: "8080"}},
 		{Type: TypeWritten, Written: &Written{SHA256: "00ff", Size: 10, Seq: 10}},
 		{Type: TypeRunStopped, RunStopped: &RunStopped{ExitCode: 3, Reason: "no_runnable_tasks"}},
 		started("T3", 1),

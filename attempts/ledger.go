@@ -78,6 +78,8 @@ type TaskRecord struct {
 	Gate      *Gate     `json:"gate,omitempty"`
 	// CountFrom is the index in Attempts from which charges count: an ungate or a retry moves it past all before.
 	CountFrom int `json:"count_from,omitempty"`
+	// Answers are what a person said to the task's agents, oldest first.
+	Answers []Answer `json:"answers,omitempty"`
 }
 
 // Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
@@ -130,11 +132,13 @@ const (
 	TamperedWith       Reason = "tampered"
 	BudgetExhausted    Reason = "budget_exhausted"
 	Infrastructure     Reason = "infrastructure"
+	AwaitsAnswer       Reason = "question"
 )
 
 var reasonWords = map[Reason]string{
 	MaxAttempts: "all attempts used", RepeatedFailure: "the same failure again", QualityGateBlocked: "refused by review",
 	UserBlocked: "held by a person", TamperedWith: "tampering", BudgetExhausted: "budget used up", Infrastructure: "not the agent's failure",
+	AwaitsAnswer: "asks you",
 }
 
 // Words returns the reason as people read it; a reason that relay does not know is returned with spaces for underscores.

@@ -17,6 +17,7 @@ const (
 	Model       Outcome = "model"      // the provider does not have it
 	Start       Outcome = "start"      // the agent's program ended before it had said anything, or is not there
 	Unfinished  Outcome = "unfinished" // context or turns used up, and the work went further than that of the attempt before
+	Asked       Outcome = "asked"      // it waits for a person's answer
 	Budget      Outcome = "budget"
 	Stopped     Outcome = "stopped" // Ctrl-C, TERM, deadline, crash of relay
 	Tamper      Outcome = "tamper"

@@ -21,6 +21,7 @@ const (
 	RequestGate     RequestKind = "gate"     // keep a task from being tried; its running attempt goes on
 	RequestUngate   RequestKind = "ungate"   // try a gated task again
 	RequestApprove  RequestKind = "approve"  // take a completed task with what relay could not judge of it
+	RequestAnswer   RequestKind = "answer"   // answer questions of a task's agents, which lifts a gate that waits for that
 	RequestRetry    RequestKind = "retry"    // the same for one that was stopped, or that waits for a runner: at once
 	RequestStop     RequestKind = "stop"     // end a task's running attempt, and do not try it again in this run; without a task: end the run
 	RequestPause    RequestKind = "pause"    // start nothing new

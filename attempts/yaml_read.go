@@ -29,6 +29,7 @@ type ledgerYAML struct {
 	Attempts    map[string][]attemptYAML `yaml:"attempts"`
 	Gated       map[string]gateYAML      `yaml:"gated_tasks"`
 	CountFrom   map[string]int           `yaml:"count_from"`
+	Answers     map[string][]Answer      `yaml:"answers"`
 	EpicReviews []EpicReview             `yaml:"epic_reviews"`
 	Relay       statusYAML               `yaml:"relay_status"`
 	Folded      *struct {
@@ -201,6 +202,9 @@ func (y *ledgerYAML) ledger() *Ledger {
 	}
 	for id, status := range y.Status {
 		record(id).applyStatus(Status(status))
+	}
+	for id, answers := range y.Answers {
+		record(id).Answers = answers
 	}
 	for id, n := range y.CountFrom {
 		rec := record(id)

@@ -37,6 +37,7 @@ func (f *fold) render(w io.Writer) error {
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
 	writeSection(out, "\ngated_tasks", func() { writeGates(out, l, ids) })
 	writeCounts(out, l, ids)
+	writeAnswers(out, l, ids)
 	out.Value(0, "\nepic_reviews", l.EpicReviews)
 	writeSection(out, "\nrelay_status", func() { writeStatus(out, l.Status) })
 	out.Line(0, "\nfolded:")
@@ -118,6 +119,14 @@ func writeCounts(y *durable.YAMLWriter, l *Ledger, ids []string) {
 			heading = ""
 		}
 	}
+}
+
+func writeAnswers(y *durable.YAMLWriter, l *Ledger, ids []string) {
+	y.Section(0, "\nanswers", func() {
+		for _, id := range ids {
+			y.Value(2, durable.YAMLScalar(id), l.Tasks[id].Answers)
+		}
+	})
 }
 
 func writeStatus(y *durable.YAMLWriter, s RelayStatus) {

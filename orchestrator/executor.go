@@ -81,7 +81,7 @@ func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 // started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.
 func (x *executor) started(a engine.Attempt) attempts.Started {
 	s := attempts.Started{
-		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: SealTask(x.state.o.Epic, &a.Task), Session: a.NewSession,
+		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: SealTask(x.state.o.Epic, &a.Task), Session: plaintext.FirstOf(a.Session, a.NewSession),
 	}
 	if x.state.o.CLIOf != nil {
 		s.CLI, s.Version = x.state.o.CLIOf(a.Runner)
@@ -114,6 +114,10 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	a.EarlierFindings = earlierFindings(record)
 	if last, ok := verdict.Previous(record); ok {
 		a.Previous = last
+	}
+	if record.Continues() && a.Previous.Runner == runner {
+		a.Session = a.Previous.Session
+		a.Spent = engine.SpentBy(a.Session, record.Attempts)
 	}
 	a.BriefInput = x.state.briefInput(task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)

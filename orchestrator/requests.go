@@ -58,9 +58,11 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 	if ask.Insider != "" {
 		return "", r.refuse(ask)
 	}
-	ask.By, ask.Reason = attempts.Person, plaintext.Capped(s.Redact.Text(ask.Reason), 500)
+	ask.By = attempts.Person
+	said := plaintext.Capped(s.Redact.Text(ask.Reason), attempts.MaxAnswer)
+	ask.Reason = plaintext.Capped(said, 500)
 	now := s.Instant()
-	events, message, err := r.dispatcher.Consider(now, ask.Task, ask.Request)
+	events, message, err := r.dispatcher.Consider(now, ask.Task, ask.Request, said)
 	if err != nil || len(events) == 0 {
 		return message, err
 	}

@@ -220,7 +220,7 @@ var whose = map[attempts.Attribution]string{
 
 // outside reports that the attempt ended through no doing of its agent, so that there is nothing to learn from it.
 func outside(a attempts.Attempt) bool {
-	tells := []attempts.Outcome{attempts.Conflict, attempts.Success, attempts.Environment, attempts.Unfinished}
+	tells := []attempts.Outcome{attempts.Conflict, attempts.Success, attempts.Environment, attempts.Unfinished, attempts.Asked}
 	return !a.Charged && !slices.Contains(tells, a.Outcome)
 }
 
@@ -238,6 +238,7 @@ var endings = map[attempts.Outcome]string{
 	attempts.Model:       "its model was not available",
 	attempts.Unfinished:  "it was cut off before it was done",
 	attempts.Start:       "the agent program ended before it had begun",
+	attempts.Asked:       "it asked a person, and waited for the answer",
 	attempts.Budget:      "stopped because its budget was spent",
 	attempts.Stopped:     "interrupted before it could finish",
 	attempts.Tamper:      "it changed what no agent may change",

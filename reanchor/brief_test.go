@@ -233,7 +233,7 @@ func TestResultQuestionGolden(t *testing.T) {
 	changed := []string{"it deletes a_test.go, which the task does not name under files"}
 	golden(t, "question-tests", AskWhy(first(), changed, true))
 	golden(t, "question-tests-fresh", AskWhy(first(), changed, false))
-	golden(t, "question-unchanged", AskResult(first(), "result has status \"done\", not success or failure", false))
+	golden(t, "question-unchanged", AskResult(first(), "result has status \"done\", not success, failure or question", false))
 }
 
 // firstDifference is the number of the first line in which two texts differ.

@@ -61,7 +61,7 @@ func andMore(b *strings.Builder, rest int) {
 // workSection is never cut: an agent that does not know how to report fails whatever it does.
 func workSection(s *sheet, in Input, id, title string) {
 	rules := []string{
-		"No person can answer you. Ask no questions: decide, and report what you decided and why.",
+		asking(in),
 		"Do this task and nothing else; report other work that you find. Follow `AGENTS.md`, `CLAUDE.md` and `CONTRIBUTING.md` where they exist.",
 		whereToWork(in),
 	}
@@ -86,6 +86,16 @@ func workSection(s *sheet, in Input, id, title string) {
 	s.section("How to work", "")
 	s.say("- " + strings.Join(rules, "\n- "))
 	sayForm(s, in.Agent, in.Task.Kind)
+}
+
+// asking returns text that says when an agent may ask a person.
+func asking(in Input) string {
+	const alone = "No person can answer you while you work: decide, and report what you decided and why."
+	if in.NeverAsk {
+		return alone
+	}
+	return alone + " Only if you cannot continue without a person's answer, end with the status `question` and your `questions`: " +
+		"relay keeps your work, and your session continues with the answer."
 }
 
 // whereToWork returns text that says where the agent works, and what it leaves alone there.
@@ -117,7 +127,7 @@ func done(t epic.Task) string {
 
 // resultForm is the report an agent is asked for whose CLI does not ask for it; what is asked of the task's kind goes behind it.
 const resultForm = `{
-  "status": "success or failure",
+  "status": "success or failure, or question if you cannot continue without an answer",
   "summary": "what you did, in a few sentences",
   "decisions": {"what was open": "what you decided, and why"},
   "discovered": [{"title": "work you found and left", "why": "why it is to be done"}],
@@ -125,7 +135,7 @@ const resultForm = `{
   "pattern_tags": ["what the learning is about, in one word each"],
   "error_summary": "for a failure: what went wrong",
   "suggestion": "for a failure: what the next attempt should do differently",
-  "questions": ["what only a person can answer, for later"],
+  "questions": ["what only a person can answer"],
   "confident": "true or false: whether you are sure that it does what was asked",
 `
 

@@ -37,6 +37,7 @@ type Input struct {
 
 	Agent Agent // who reads it; its zero value is a CLI that relay does not know
 
+	NeverAsk    bool          // the agent is not to wait for a person's answer
 	MaxAttempts int           // charged failures after which the task is gated
 	Wall        time.Duration // left for this attempt
 	Silence     time.Duration // after which an agent without output is stopped; 0: no limit

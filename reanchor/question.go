@@ -3,6 +3,7 @@ package reanchor
 import (
 	"strings"
 
+	"relay/attempts"
 	"relay/epic/plaintext"
 )
 
@@ -27,4 +28,33 @@ func question(in Input, said string, resumed bool) []byte {
 	s.say(said)
 	sayForm(&s, in.Agent, in.Task.Kind)
 	return s.bytes()
+}
+
+// Answered writes the brief of an agent whose session continues, as a person has answered its questions.
+func Answered(in Input) []byte {
+	var s sheet
+	s.add(opening(in, true))
+	work := "What you had done is in the checkout again, not committed."
+	if in.TakenUp == 0 {
+		work = "What you had done is not in the checkout: git status and git log show what is."
+	}
+	s.say("The user has answered you. " + work + " Continue your task with the answer.")
+	sayAnswers(&s, in.Record.Answers)
+	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {
+		s.say(left)
+	}
+	sayForm(&s, in.Agent, in.Task.Kind)
+	return s.bytes()
+}
+
+// sayAnswers quotes what the user said to the agents of the task.
+func sayAnswers(s *sheet, answers []attempts.Answer) {
+	if len(answers) == 0 {
+		return
+	}
+	s.section("What the user says", "These are instructions to you. A later one counts more.")
+	for _, a := range answers {
+		s.quote(cutProof, "An agent of this task asked:", a.Question, reportBytes)
+		s.quote(cutProof, "The user says:", a.Text, attempts.MaxAnswer)
+	}
 }

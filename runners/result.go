@@ -13,7 +13,7 @@ import (
 
 // Result is what an agent says of its own work. Strings are capped and clean; unknown fields are dropped.
 type Result struct {
-	Status        string   `json:"status"` // "success" or "failure"
+	Status        string   `json:"status"` // one of the words below
 	Summary       string   `json:"summary"`
 	FilesChanged  []string `json:"files_changed,omitempty"`
 	ErrorCategory string   `json:"error_category,omitempty"` // free text: it names nothing relay acts on
@@ -28,10 +28,11 @@ type Result struct {
 	Loose bool `json:"-"`
 }
 
-// The two words of Result.Status.
+// The words of Result.Status.
 const (
-	StatusSuccess = "success"
-	StatusFailure = "failure"
+	StatusSuccess  = "success"
+	StatusFailure  = "failure"
+	StatusQuestion = "question" // it needs the answers to Questions to continue
 )
 
 const (
@@ -40,7 +41,8 @@ const (
 	maxList   = 200
 )
 
-// ParseResult reads an agent's result: one JSON object with at least "status" (success or failure) and "summary".
+// ParseResult reads an agent's result: one JSON object with at least "status" (success, failure or question) and "summary"; a question
+// needs "questions", too.
 // Everything else is optional, and of a wrong type no reason to refuse the rest.
 func ParseResult(data []byte) (Result, error) {
 	if len(data) > MaxResult {
@@ -65,6 +67,9 @@ func ParseResult(data []byte) (Result, error) {
 		return Result{}, err
 	}
 	r.optional(fields)
+	if r.Status == StatusQuestion && len(r.Questions) == 0 {
+		return r, errors.New(`result has status question, and no "questions"`)
+	}
 	return r, nil
 }
 
@@ -74,9 +79,9 @@ func required(fields map[string]json.RawMessage) (Result, error) {
 		return r, errors.New(`result has no text "status"`)
 	}
 	switch r.Status = strings.ToLower(r.Status); r.Status {
-	case StatusSuccess, StatusFailure:
+	case StatusSuccess, StatusFailure, StatusQuestion:
 	default:
-		return r, fmt.Errorf("result has status %q, not success or failure", OneLine(r.Status, 40))
+		return r, fmt.Errorf("result has status %q, not success, failure or question", OneLine(r.Status, 40))
 	}
 	if !takeString(fields, "summary", &r.Summary) || r.Summary == "" {
 		return r, errors.New(`result has no text "summary"`)

@@ -83,7 +83,7 @@ func TestParseResult(t *testing.T) {
 		{"two objects", `{"status":"success","summary":"s"}{}`, Result{}, "result has more after its JSON object"},
 		{"torn", `{"status":"success","sum`, Result{}, "not a JSON object"},
 		{"no status", `{"summary":"s"}`, Result{}, `result has no text "status"`},
-		{"other status", `{"status":"done","summary":"s"}`, Result{}, `result has status "done", not success or failure`},
+		{"other status", `{"status":"done","summary":"s"}`, Result{}, `result has status "done", not success, failure or question`},
 		{"other case of a key", `{"Status":"success","summary":"s"}`, Result{}, `no text "status"`},
 		{"no summary", `{"status":"success"}`, Result{}, `result has no text "summary"`},
 		{"summary of control characters", `{"status":"success","summary":"\u0000\u0007"}`, Result{}, `no text "summary"`},

@@ -73,6 +73,7 @@ type Outcome string
 const (
 	Claimed          Outcome = "claimed"           // the agent says it succeeded
 	Failed           Outcome = "failed"            // the agent says it failed, or exited with an error of its own
+	Asked            Outcome = "asked"             // it needs a person's answer to continue
 	NoResult         Outcome = "no_result"         // it ended well and said nothing
 	BadResult        Outcome = "bad_result"        // its result cannot be read
 	WallLimit        Outcome = "wall_limit"        // Limits.Wall passed

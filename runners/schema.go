@@ -18,7 +18,7 @@ const resultSchema = `{
   "type": "object",
   "required": ["status", "summary"],
   "properties": {
-    "status": {"type": "string", "enum": ["success", "failure"]},
+    "status": {"type": "string", "enum": ["success", "failure", "question"], "description": "question: you cannot continue before a person answers your questions"},
     "summary": {"type": "string", "description": "what was done, or how far it got, in a few sentences"},
     "files_changed": {"type": "array", "items": {"type": "string"}, "description": "repository-relative paths"},
     "error_category": {"type": "string", "description": "for a failure: missing_dependency, code_error or test_failure"},
@@ -36,7 +36,7 @@ const resultSchema = `{
       }
     },
     "decisions": {"type": "object", "additionalProperties": {"type": "string"}, "description": "what was open, and what you decided and why"},
-    "questions": {"type": "array", "items": {"type": "string"}, "description": "what only a person can answer, to be answered later"},
+    "questions": {"type": "array", "items": {"type": "string"}, "description": "what only a person can answer"},
     "confident": {"type": "boolean", "description": "whether you are sure that the work does what was asked"},
     $payload
   }

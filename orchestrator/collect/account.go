@@ -232,7 +232,7 @@ func (f *Account) Turned(report runners.Report) Account {
 func (f *Account) Answer(report runners.Report) {
 	next := f.asked(report)
 	switch {
-	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed):
+	case report.Result != nil && (report.Outcome == runners.Claimed || report.Outcome == runners.Failed || report.Outcome == runners.Asked):
 		f.ClaimedFiles, f.End = next.ClaimedFiles, next.End
 		checks := f.Receipt.Checks
 		f.Receipt = next.Receipt

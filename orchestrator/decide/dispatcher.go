@@ -93,6 +93,7 @@ func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
 	}
 	d.askRunners(i, next.Runner, now)
 	d.State.Plan.Start(i)
+	delete(d.State.continued, i)
 	d.limits.breaker.Begin(i)
 	delete(d.limits.stopping, d.State.Plan.Task(i).ID)
 	d.State.Step(now, attempts.Step{Kind: attempts.StepChosen, Task: d.State.Plan.Task(i).ID, Runner: next.Runner})
@@ -135,7 +136,11 @@ func (d *Dispatcher) choose(now limits.Instant) (i int, runner string) {
 		return -1, ""
 	}
 	pick := func(i int) (name string, rank int, ok bool) {
-		return d.State.Pool.Pick(d.State.Plan.Task(i).ID, d.State.Plan.Task(i).Runner, now)
+		task := d.State.Plan.Task(i)
+		if its := d.State.continued[i]; its != "" && d.State.Pool.AllOpen(task.ID, []string{its}, now) {
+			return d.State.Pool.Pick(task.ID, its, now)
+		}
+		return d.State.Pool.Pick(task.ID, task.Runner, now)
 	}
 	for _, rank := range d.State.Pool.Ranks() {
 		i = d.State.Plan.Next(func(i int) bool {

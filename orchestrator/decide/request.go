@@ -16,16 +16,16 @@ import (
 var ErrStopped = errors.New("a person stopped it")
 
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
-// with a *attempts.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds
+// with a *attempts.RefusedError when the task is in no state for it. What the person said is whole in said, and its beginning in asked. Apply carries it out, after the events are written. The caller holds
 // Mu.
 func (d *Dispatcher) Consider(
-	now limits.Instant, task string, asked attempts.Request,
+	now limits.Instant, task string, asked attempts.Request, said string,
 ) (events []attempts.Event, message string, err error) {
 	s := d.State
 	if s.Closing || s.Plan == nil {
 		return nil, "", &attempts.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
-	r := request{d: d, now: now, asked: asked, index: -1}
+	r := request{d: d, now: now, asked: asked, said: said, index: -1}
 	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
 	if task == "" {
 		return r.ofRun()
@@ -43,6 +43,8 @@ func (d *Dispatcher) Consider(
 		return r.gate()
 	case attempts.RequestUngate, attempts.RequestApprove:
 		return r.ungate()
+	case attempts.RequestAnswer:
+		return r.answer()
 	case attempts.RequestRetry:
 		return r.retry()
 	case attempts.RequestStop:
@@ -62,6 +64,7 @@ type request struct {
 	d      *Dispatcher
 	now    limits.Instant
 	asked  attempts.Request
+	said   string // as asked.Reason, whole
 	event  attempts.Event
 	index  int
 	task   *epic.Task
@@ -121,6 +124,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	case r.asked.What == attempts.RequestApprove:
 		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
+		r.event.Answer = r.record.AnswerTo(r.said)
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
 	case r.d.State.Withheld[r.index]:
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
@@ -128,9 +132,30 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
 }
 
+// answer considers what a person says to the task's agents.
+func (r *request) answer() ([]attempts.Event, string, error) {
+	id := r.task.ID
+	message := id + "'s next agent gets your answer"
+	switch {
+	case r.status == attempts.Completed:
+		message = id + " is completed, and your answer is recorded: after this run, relay retry " + id + " has it done again with the answer"
+	case r.awaitsAnswer():
+		message = id + " continues with your answer as soon as a job is free" + r.when()
+	case r.status == attempts.Gated:
+		message += "; it is still gated: relay ungate " + id
+	}
+	r.event.Type, r.event.Answer = attempts.TypeAnswered, r.record.AnswerTo(r.said)
+	return []attempts.Event{r.event}, message, nil
+}
+
+func (r *request) awaitsAnswer() bool {
+	return r.record.Gate != nil && r.record.Gate.Reason == attempts.AwaitsAnswer
+}
+
 // retry considers to try the task at once: gated, stopped, or waiting for a runner.
 func (r *request) retry() ([]attempts.Event, string, error) {
 	id, gated := r.task.ID, r.status == attempts.Gated
+	r.event.Answer = r.record.AnswerTo(r.said)
 	events := []attempts.Event{r.event}
 	if gated {
 		events[0].Type = attempts.TypeReset
@@ -231,7 +256,7 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 		d.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
 		d.restore(index)
-	case what == attempts.RequestUngate:
+	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).Continues():
 		d.restore(index)
 	}
 	s.Announce()
@@ -241,6 +266,9 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 func (d *Dispatcher) restore(index int) {
 	s := d.State
 	delete(s.Withheld, index)
+	if rec := s.store.Task(s.Plan.Task(index).ID); rec.Continues() {
+		s.continued[index] = rec.Attempts[len(rec.Attempts)-1].Runner
+	}
 	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
 	s.Restored = true
 }

@@ -35,6 +35,8 @@ type State struct {
 	OpenJobs []Job // attempts of a killed run that no worker has taken yet
 	steps    steps
 
+	// continued are the runners that have the session of a task whose question a person answered.
+	continued                map[int]string
 	lastRunner, runnerBefore string // that the last task without one of its own went to, and the one before that
 
 	Paused   bool         // a person has the run start nothing new
@@ -133,6 +135,12 @@ func (s *State) PlanTasks(wanted []bool) {
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
+		s.continued = map[int]string{}
+		for id, rec := range l.Tasks {
+			if i, ok := s.O.Graph.Index(id); ok && rec.Continues() {
+				s.continued[i] = rec.Attempts[len(rec.Attempts)-1].Runner
+			}
+		}
 	})
 	for _, i := range slices.Sorted(maps.Keys(s.Withheld)) {
 		s.Plan.Withhold(i)

@@ -157,6 +157,9 @@ type Attempt struct {
 	Wall       time.Duration
 	// NewSession is the id that the session of this attempt's agent is to have; "": its CLI chooses it.
 	NewSession string
+	// Session is the session of the last attempt, which the agent continues with a person's answer; "": a new one.
+	Session string
+	Spent   runners.Usage // by the earlier runs of Session
 	// EarlierFindings is what a reviewer wanted at the last attempt, as markdown.
 	EarlierFindings string
 	// Previous is the earlier attempt that this one goes on from, if that can be done; its zero value is none.

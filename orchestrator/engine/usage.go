@@ -12,3 +12,15 @@ func UsageOf(u runners.Usage) attempts.Usage {
 		CostUSD: u.CostUSD, Estimated: u.Estimated, ListPriced: u.ListPriced,
 	}
 }
+
+// SpentBy returns what the attempts have used that had a session.
+func SpentBy(session string, list []attempts.Attempt) (u runners.Usage) {
+	for _, a := range list {
+		if a.Session == session && a.Usage != nil {
+			u = u.Plus(runners.Usage{
+				InputTokens: a.Usage.InputTokens, CachedTokens: a.Usage.CachedTokens, OutputTokens: a.Usage.OutputTokens, CostUSD: a.Usage.CostUSD,
+			})
+		}
+	}
+	return u
+}

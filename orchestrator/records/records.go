@@ -150,6 +150,10 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 		}
 	case attempts.TypeUngated:
 		return p.noted(e, e.Task+" was ungated by a person")
+	case attempts.TypeAnswered:
+		if e.Answer != nil {
+			return p.noted(e, e.Task+" was answered by a person: "+e.Answer.Text)
+		}
 	case attempts.TypeReopened:
 		return p.noted(e, e.Task+" was ungated by relay: the base has changed")
 	case attempts.TypeApproved:

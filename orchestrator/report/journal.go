@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 )
 
@@ -77,6 +78,8 @@ func noted(e attempts.Event) (kind, text string) {
 		return e.Note.Kind, e.Note.Text
 	case e.Gate != nil && e.Type == attempts.TypeGated:
 		return "gated", e.Gate.Text()
+	case e.Answer != nil:
+		return "answer", "answered by a person: " + plaintext.ShortLine(e.Answer.Text, 500)
 	case e.Type == attempts.TypeUngated:
 		return "ungated", "may be tried again: decided by a person"
 	case e.Type == attempts.TypeReset:

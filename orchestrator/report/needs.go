@@ -111,6 +111,8 @@ func remedy(t *Task, tried []attempts.Attempt) []Command {
 	switch t.Gate.Reason {
 	case attempts.UserBlocked:
 		return []Command{again}
+	case attempts.AwaitsAnswer:
+		return []Command{{"relay answer " + t.ID + ` "TEXT"`, "answers it; then relay work continues its session"}}
 	case attempts.QualityGateBlocked:
 		command = Command{"relay show " + t.ID + " --review", "what the reviewers said"}
 	case attempts.BudgetExhausted:

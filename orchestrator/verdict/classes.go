@@ -61,6 +61,9 @@ var classes = map[attempts.Outcome]Class{
 	attempts.Unfinished: {
 		Result: attempts.ResultFailure, Runner: RunnerAnswered, InAgentLog: true, resumes: true, free: true, goesOn: true,
 	},
+	attempts.Asked: {
+		Result: attempts.ResultInterrupted, Runner: RunnerAnswered, resumes: true, neverGates: true, free: true, goesOn: true,
+	},
 	attempts.Budget: {Result: attempts.ResultFailure, Runner: RunnerAnswered, resumes: true, neverGates: true, free: true},
 	attempts.Stopped: {
 		Result: attempts.ResultInterrupted, Stopped: true, Transient: true, resumes: true, neverGates: true, free: true, severity: 2,

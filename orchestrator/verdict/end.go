@@ -63,9 +63,10 @@ func Follow(r Reported, e attempts.Ended) After {
 	return a
 }
 
-// blamed reports whether an attempt's end is a failure of the task: not of its runner, its reviewers or its merge with others.
+// blamed reports whether an attempt's end is a failure of the task: not of its runner, its reviewers or its merge with others,
+// nor a question.
 func blamed(class Class, e attempts.Ended) bool {
-	if e.Outcome == attempts.Conflict || class.Runner == RunnerFailed || e.Receipt.AwaitsReview() {
+	if e.Outcome == attempts.Conflict || e.Outcome == attempts.Asked || class.Runner == RunnerFailed || e.Receipt.AwaitsReview() {
 		return false
 	}
 	return e.Charged || e.Outcome.Charged() || e.Gate != nil || class.machine

@@ -34,6 +34,7 @@ func TestEveryOutcome(t *testing.T) {
 		attempts.Model:       {result: failure, runner: RunnerFailed, refused: true, transient: true, uncharged: true},
 		attempts.Unfinished:  {result: failure, runner: RunnerAnswered},
 		attempts.Budget:      {result: failure, runner: RunnerAnswered},
+		attempts.Asked:       {result: attempts.ResultInterrupted, runner: RunnerAnswered},
 		attempts.Stopped:     {result: attempts.ResultInterrupted, transient: true},
 		attempts.Environment: {result: failure, blamed: true, uncharged: true},
 		"unheard of":         {result: failure, runner: RunnerAnswered, uncharged: true},
@@ -49,8 +50,8 @@ func TestEveryOutcome(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", o, got, want)
 		}
 	}
-	if len(classes) != 16 {
-		t.Errorf("the table has %d rows, this test 16", len(classes))
+	if len(classes) != 17 {
+		t.Errorf("the table has %d rows, this test 17", len(classes))
 	}
 }
 

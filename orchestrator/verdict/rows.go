@@ -160,6 +160,14 @@ var endRows = []row{
 		},
 	},
 	{
+		Cause: "asks a person", Outcome: attempts.Asked, Category: attempts.Question, Gate: attempts.AwaitsAnswer, Next: Gate,
+		Seen:  "the agent says that it needs a person's answer to continue; relay keeps its work and its session",
+		Lifts: "relay answer",
+		needs: []Part{Turn, Worked},
+		holds: func(e *Evidence) bool { return e.End.Is == runners.Asked },
+		words: endWords,
+	},
+	{
 		Cause: "cannot prove", Outcome: attempts.Environment, Category: attempts.TestFailure, Gate: attempts.Infrastructure, Next: Gate,
 		Seen:  "all checks of the task pass on the base though some must fail there, and the agent did not report the task as already done",
 		Lifts: "change the checks or their expect",

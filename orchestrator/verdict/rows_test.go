@@ -103,6 +103,10 @@ var endCases = []rowCase{
 		Ruling{"not mended", attempts.Review, attempts.QualityGate, "", false, Retry, "the agent did not fix what the reviewers found: the agent ran out of time", ""},
 	},
 	{
+		func(e *Evidence) { e.End.Is, e.End.Said = runners.Asked, "Which port?" },
+		Ruling{"asks a person", attempts.Asked, attempts.Question, attempts.AwaitsAnswer, false, Gate, "Which port?", ""},
+	},
+	{
 		func(e *Evidence) { e.Base.Early = []string{"make test", "make e2e"} },
 		Ruling{"cannot prove", attempts.Environment, attempts.TestFailure, attempts.Infrastructure, false, Gate, "make test, make e2e passes before the work, so it cannot prove it (expect: red_then_green)", ""},
 	},

@@ -18,6 +18,7 @@ type RunnerOutcome struct {
 var runnerOutcomes = map[runners.Outcome]RunnerOutcome{
 	runners.Claimed:          {Outcome: attempts.Success},
 	runners.Failed:           {attempts.Agent, attempts.CodeError, "the agent reported a failure"},
+	runners.Asked:            {attempts.Asked, attempts.Question, "the agent asks a person"},
 	runners.NoResult:         {attempts.Agent, attempts.NoResult, "the agent ended without a result"},
 	runners.BadResult:        {attempts.Agent, attempts.NoResult, "the agent's result cannot be read"},
 	runners.WallLimit:        {attempts.Timeout, attempts.TimedOut, "the agent ran out of time"},

@@ -27,7 +27,14 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 	t := ag.t
 	if t.a.Ended {
 		sup, cut := t.files.Ended()
-		return ag.turn(ctx, t.files, turn{sup: sup, begin: t.a.NewSession, ended: true, cut: cut})
+		return ag.turn(ctx, t.files, turn{sup: sup, session: t.a.Session, used: t.a.Spent, begin: t.a.NewSession, ended: true, cut: cut})
+	}
+	if t.a.Session != "" {
+		report, err := ag.resumeSession(ctx)
+		if err != nil || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
+			return report, err
+		}
+		t.a.Session = ""
 	}
 	if err := t.c.brief(ctx, t.a, t.files); ctx.Err() == nil && err != nil {
 		return runners.Report{}, err
@@ -36,6 +43,15 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	}
 	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: t.a.NewSession})
+}
+
+// resumeSession gives the session of the last attempt what a person answered.
+func (ag *agent) resumeSession(ctx context.Context) (runners.Report, error) {
+	t := ag.t
+	if err := t.files.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, reanchor.Answered(t.a.BriefInput))); err != nil {
+		return runners.Report{}, err
+	}
+	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, session: t.a.Session, used: t.a.Spent})
 }
 
 // turn is one run of an attempt's agent.

@@ -79,7 +79,12 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	if err := p.freeBranch(ctx, t); err != nil || t.ev.Ready.InUse != "" {
 		return err
 	}
-	name, err := p.e.slots.TakeEmpty(ctx, slot.ForWork)
+	wanted := ""
+	if t.a.Session != "" {
+		before := engine.Attempt{Run: t.a.Previous.Run, Task: t.a.Task, Number: t.a.Previous.ID}
+		wanted, _ = relayfiles.Of(p.e.run.o.Dir, before).Slot()
+	}
+	name, err := p.e.slots.TakeEmpty(ctx, slot.ForWork, wanted)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (p *slotPlace) recover(ctx context.Context, t *attempt, head string) error 
 			}
 		}
 	}
-	name, err := s.slots.TakeEmpty(ctx, slot.ForRecovery)
+	name, err := s.slots.TakeEmpty(ctx, slot.ForRecovery, "")
 	if err != nil {
 		return err
 	}

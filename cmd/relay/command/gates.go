@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +20,7 @@ import (
 type gateOptions struct {
 	app     *cli.App
 	task    string
-	reason  string // or the note of an approval
+	reason  string // or the note of an approval, or an answer
 	cascade bool
 	json    bool
 	flag    string // that names the epic to other commands; see [project.Project.EpicFlag]
@@ -50,20 +52,58 @@ To have the task done again instead, type relay retry TASK.`,
 	return cmd
 }
 
+func newAnswerCommand(a *cli.App) *cobra.Command {
+	cmd, opts := deciding(a, attempts.RequestAnswer, answerTask, &cobra.Command{
+		Use:   "answer TASK [TEXT]",
+		Short: "Answer a question of a task's agent",
+		Long: `Answer a question of a task's agent: relay status shows the open ones. Without
+TEXT relay reads the answer from standard input. The next agent of the task gets
+it as your word, with the question.
+
+A task that waits for the answer (gated: asks you) continues: relay resumes the
+agent's session where the agent CLI still has it. A current run continues it
+as soon as a job is free.`,
+		Example: `  relay answer T4 "keep the old endpoint until 2.0"
+  relay answer T4 < answer.md`,
+	})
+	cmd.Args = cobra.RangeArgs(1, 2)
+	decide := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			opts.reason = args[1]
+		} else {
+			text, err := io.ReadAll(io.LimitReader(a.In, attempts.MaxAnswer+1))
+			if err != nil {
+				return err
+			}
+			opts.reason = string(text)
+		}
+		switch opts.reason = strings.TrimSpace(opts.reason); {
+		case opts.reason == "":
+			return &terminal.Hinted{Err: errors.New("the answer is empty"), Code: terminal.Usage, Hint: "relay answer " + args[0] + ` "TEXT"`}
+		case len(opts.reason) > attempts.MaxAnswer:
+			return &terminal.Hinted{Err: fmt.Errorf("the answer is longer than %d bytes", attempts.MaxAnswer), Code: terminal.Usage, Hint: "write it into a file of the repository, and name that file in the answer"}
+		}
+		return decide(cmd, args)
+	}
+	return cmd
+}
+
 func newUngateCommand(a *cli.App) *cobra.Command {
-	cmd, _ := deciding(a, attempts.RequestUngate, ungateTask, &cobra.Command{
-		Use:   "ungate TASK",
+	cmd, opts := deciding(a, attempts.RequestUngate, ungateTask, &cobra.Command{
+		Use:   "ungate TASK [--note TEXT]",
 		Short: "Release a gated task",
 		Long: `Let relay try a gated task again. Earlier attempts no longer count against it,
 but the next brief includes them. A completed task is approved, as by relay
 approve. A current run tries the task again.`,
 	})
+	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` for the task's next agent, as your word")
 	return cmd
 }
 
 func newRetryCommand(a *cli.App) *cobra.Command {
 	cmd, opts := deciding(a, attempts.RequestRetry, retryTask, &cobra.Command{
-		Use:   "retry TASK",
+		Use:   "retry TASK [--note TEXT]",
 		Short: "Make a task pending again, also a completed one",
 		Long: `Make a task pending again, gated or completed. Landed commits stay on the
 branch: the next agent begins from there.
@@ -72,6 +112,7 @@ During a run the task is tried as soon as a job is free, if it was gated or
 stopped, or waits for a runner that is not to be asked yet, as after a usage
 limit: relay asks that runner at once. The run does not repeat completed tasks.`,
 	})
+	cmd.Flags().StringVar(&opts.reason, "note", "", "`TEXT` for the task's next agent, as your word")
 	cmd.Flags().BoolVar(&opts.cascade, "cascade", false, "also all tasks that depend on it")
 	return cmd
 }
@@ -167,11 +208,34 @@ func ungateTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task
 		err := fmt.Errorf("%s is not gated, but %s", t.ID, status)
 		return nil, "", &terminal.Hinted{Err: err, Hint: "relay status" + o.flag + " lists the gated tasks"}
 	}
-	return []attempts.Event{{Type: attempts.TypeUngated, Task: t.ID}}, t.ID + " will be tried again: relay work" + o.flag, nil
+	ungated := attempts.Event{Type: attempts.TypeUngated, Task: t.ID, Answer: o.said(l)}
+	return []attempts.Event{ungated}, t.ID + " will be tried again: relay work" + o.flag, nil
+}
+
+// said returns what the person says to the task's next agent, without secrets; nil: nothing.
+func (o *gateOptions) said(l *attempts.Ledger) *attempts.Answer {
+	var rec attempts.TaskRecord
+	if known := l.Tasks[o.task]; known != nil {
+		rec = *known
+	}
+	return rec.AnswerTo(o.app.Secrets.Text(o.reason))
+}
+
+func answerTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
+	message := t.ID + "'s next agent gets your answer"
+	switch status := l.StatusOf(p.Graph, t.ID); {
+	case status == attempts.Completed:
+		message = t.ID + " is completed, and your answer is recorded: relay retry " + t.ID + o.flag + " has it done again with the answer"
+	case status == attempts.Gated && l.Tasks[t.ID].Gate.Reason == attempts.AwaitsAnswer:
+		message = t.ID + " continues with your answer: relay work" + o.flag
+	case status == attempts.Gated:
+		message += "; it is still gated: relay ungate " + t.ID + o.flag
+	}
+	return []attempts.Event{{Type: attempts.TypeAnswered, Task: t.ID, Answer: o.said(l)}}, message, nil
 }
 
 func retryTask(o gateOptions, p *project.Plan, l *attempts.Ledger, t *epic.Task) ([]attempts.Event, string, error) {
-	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID}}
+	events := []attempts.Event{{Type: attempts.TypeReset, Task: t.ID, Answer: o.said(l)}}
 	if o.cascade {
 		for _, id := range p.Downstream(t.ID) {
 			if rec := l.Tasks[id]; rec != nil && (rec.Completed || rec.Gate != nil) {

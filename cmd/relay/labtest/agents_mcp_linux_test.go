@@ -88,7 +88,7 @@ func agentServed(t *testing.T, c agentCLI) {
 	transcript := l.run("show", "T1", "--log")
 	for _, want := range []string{
 		"the input of mark_state is invalid: new_status: value must be one of", `_who-is-greeted`,
-		`not success or failure`, "a result was reported for this attempt already",
+		`not success, failure or question`, "a result was reported for this attempt already",
 	} {
 		if !strings.Contains(transcript.stdout.String(), want) {
 			t.Errorf("the agent was not told %q", want)

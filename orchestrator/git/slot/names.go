@@ -46,7 +46,14 @@ func (n *Names) Take(kind string) (name string, first bool) {
 
 // TakeEmpty takes a name whose slot has nothing in it that would be lost. A slot may have the only copy of an earlier attempt's work:
 // its name stays taken.
-func (n *Names) TakeEmpty(ctx context.Context, kind string) (string, error) {
+//
+// It takes wanted, if that is such a name and free: agent CLIs find a session by the folder it was in.
+func (n *Names) TakeEmpty(ctx context.Context, kind, wanted string) (string, error) {
+	if wanted != "" && isSlotName(wanted) && n.takeFree(wanted) {
+		if why, err := n.pool.Unsaved(ctx, wanted); err == nil && why == "" {
+			return wanted, nil
+		}
+	}
 	for {
 		name, first := n.Take(kind)
 		if !first {
@@ -56,6 +63,14 @@ func (n *Names) TakeEmpty(ctx context.Context, kind string) (string, error) {
 			return name, err
 		}
 	}
+}
+
+func (n *Names) takeFree(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	free := !n.taken[name]
+	n.taken[name] = true
+	return free
 }
 
 // Reserve takes a name that an attempt of a killed run has.

@@ -31,6 +31,8 @@ func ClaimOutcome(req runners.Request, r *runners.Report, badResult error) (runn
 		return runners.NoResult, "it ended without a result"
 	case r.Result == nil:
 		return runners.BadResult, runners.OneLine(badResult.Error(), runners.MaxDetail)
+	case r.Result.Status == runners.StatusQuestion:
+		return runners.Asked, runners.OneLine(strings.Join(r.Result.Questions, "; "), runners.MaxDetail)
 	case r.Result.Status == runners.StatusFailure:
 		return runners.Failed, runners.OneLine(cmp.Or(r.Result.ErrorSummary, r.Result.Summary), runners.MaxDetail)
 	}

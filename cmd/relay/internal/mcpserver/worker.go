@@ -50,6 +50,20 @@ func (w *worker) add(m *mcp.Server) {
 		})
 	})
 	mcp.AddTool(m, &mcp.Tool{
+		Name: "ask_person",
+		Description: "Ask a person what you cannot continue without. Then end your work: relay keeps it, and your session continues with the answer. " +
+			"Decide yourself what you can decide.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
+	}, func(ctx context.Context, _ *mcp.CallToolRequest, q inquiry) (answer *mcp.CallToolResult, _ any, err error) {
+		answer, err = w.do(ctx, func() *mcp.CallToolResult {
+			if err := w.ask(q); err != nil {
+				return w.failed(err)
+			}
+			return w.said("Your questions are reported. End your work now.")
+		})
+		return answer, nil, err
+	})
+	mcp.AddTool(m, &mcp.Tool{
 		Name:        "report_progress",
 		Description: "Say in one line how far you are, for a person who watches: relay show prints the last of them.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &adds, OpenWorldHint: &closed},
@@ -81,6 +95,21 @@ func (w *worker) report(input []byte) error {
 		return fmt.Errorf("the result cannot be written: %w", err)
 	}
 	return nil
+}
+
+// inquiry is what an agent asks a person.
+type inquiry struct {
+	Questions []string `json:"questions" jsonschema:"what a person has to answer, with what there is to choose from"`
+	Summary   string   `json:"summary" jsonschema:"how far your work is, in a few sentences"`
+}
+
+// ask reports the questions as the result of the attempt.
+func (w *worker) ask(q inquiry) error {
+	text, err := json.Marshal(runners.Result{Status: runners.StatusQuestion, Summary: q.Summary, Statement: plaintext.Statement{Questions: q.Questions}})
+	if err != nil {
+		return err
+	}
+	return w.report(text)
 }
 
 // newFile makes a file with a text, at once. It fails with [fs.ErrExist] when it is there.
