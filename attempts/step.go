@@ -99,8 +99,9 @@ type Rules struct {
 	Merges    bool      `json:"merges,omitempty"` // work lands on an integration branch
 	Runners   []string  `json:"runners,omitempty"`
 	Reviewers []string  `json:"reviewers,omitempty"`
-	Tasks     []string  `json:"tasks,omitempty"`   // the run is about these; empty: all
-	AskNow    bool      `json:"ask_now,omitempty"` // what earlier runs knew of runners does not count
+	Tasks     []string  `json:"tasks,omitempty"`     // the run is about these; empty: all
+	AskNow    bool      `json:"ask_now,omitempty"`   // what earlier runs knew of runners does not count
+	NeverAsk  bool      `json:"never_ask,omitempty"` // the run waits for no answer of a person
 	Until     time.Time `json:"until,omitzero"`
 
 	MaxAttempts     int `json:"max_attempts,omitempty"`

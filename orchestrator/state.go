@@ -52,6 +52,7 @@ func (s *state) recordNoted(events []attempts.Event) error {
 // briefInput returns what the brief of a task's attempt says besides the state of the checkout.
 func (s *state) briefInput(task *epic.Task) reanchor.Input {
 	in := briefing.Input(&s.o.LocalOptions, s.store, task)
+	in.NeverAsk = s.o.NeverAsk
 	s.past.Fill(&in)
 	return in
 }

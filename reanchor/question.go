@@ -34,11 +34,14 @@ func question(in Input, said string, resumed bool) []byte {
 func Answered(in Input) []byte {
 	var s sheet
 	s.add(opening(in, true))
-	work := "What you had done is in the checkout again, not committed."
-	if in.TakenUp == 0 {
-		work = "What you had done is not in the checkout: git status and git log show what is."
+	said := "The user has answered you. Continue your task with the answer."
+	switch n := len(in.Record.Attempts); {
+	case in.TakenUp > 0:
+		said += " What you had done is in the checkout again, not committed."
+	case n > 0 && in.Record.Attempts[n-1].Receipt.Salvage != "":
+		said += " What you had done is kept in " + code(in.Record.Attempts[n-1].Receipt.Salvage) + ", and not in the checkout."
 	}
-	s.say("The user has answered you. " + work + " Continue your task with the answer.")
+	s.say(said)
 	sayAnswers(&s, in.Record.Answers)
 	if left := allowance(in.Wall, in.BudgetUSD, in.Tokens); left != "" {
 		s.say(left)

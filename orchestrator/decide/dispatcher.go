@@ -3,6 +3,8 @@ package decide
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"relay/attempts"
@@ -80,7 +82,8 @@ func (d *Dispatcher) Decide(now limits.Instant) (next Choice, wait *Waiting, err
 		return Choice{i, runner}, nil, nil
 	}
 	if d.State.Plan.CountReady() == 0 {
-		return none, d.nothingReady(now), nil
+		wait, err := d.nothingReady(now)
+		return none, wait, err
 	}
 	return d.idle(now)
 }
@@ -101,16 +104,39 @@ func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
 }
 
 // nothingReady returns what a worker waits for when no task is ready, or nil when no more can become ready. The caller holds Mu.
-func (d *Dispatcher) nothingReady(now limits.Instant) *Waiting {
+func (d *Dispatcher) nothingReady(now limits.Instant) (*Waiting, error) {
 	wait := &Waiting{Changed: d.State.Changed}
 	switch {
 	case d.State.Plan.CountRunning() > 0:
 	case d.State.Plan.RetryPostponed(true):
 		retried(d.State, now)
 	default:
-		return nil
+		return d.awaitAnswer(now)
 	}
-	return wait
+	return wait, nil
+}
+
+// ForAnswer is what a run waits for that waits for a person's answer.
+const ForAnswer = "your answer"
+
+// mostAsked is how many questions of a task the run waits for.
+const mostAsked = 3
+
+// awaitAnswer returns what a worker waits for while the only tasks left wait for a person, or nil. The run waits until its deadline, and
+// not at all without one.
+func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
+	s := d.State
+	if s.O.NeverAsk || d.limits.Deadline == nil {
+		return nil, nil
+	}
+	for _, i := range slices.Sorted(maps.Keys(s.asking)) {
+		task := s.Plan.Task(i).ID
+		if s.store.Task(task).Asked() <= mostAsked {
+			what := attempts.Waiting{Until: d.limits.Deadline.Day.UTC(), For: ForAnswer, Why: task + " asks you: relay answer " + task}
+			return &Waiting{Changed: s.Changed}, d.waiter.notifyWaiting(now, UpdateWaiting, "", what)
+		}
+	}
+	return nil, nil
 }
 
 // retried has everybody look again at once, as tasks are ready again. The caller holds Mu.

@@ -147,6 +147,9 @@ func (c *Judge) advance(j Job, a engine.Attempt, f engine.Result, e attempts.End
 		delete(c.state.Withheld, j.Index)
 	case after.Task == verdict.TaskGated || c.state.Withheld[j.Index]:
 		c.state.Plan.Gate(j.Index)
+		if e.Gate != nil && e.Gate.Reason == attempts.AwaitsAnswer {
+			c.state.asking[j.Index] = true
+		}
 	case after.Task == verdict.TaskPutOff:
 		c.state.Plan.Postpone(j.Index)
 	default:

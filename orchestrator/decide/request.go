@@ -266,6 +266,7 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 func (d *Dispatcher) restore(index int) {
 	s := d.State
 	delete(s.Withheld, index)
+	delete(s.asking, index)
 	if rec := s.store.Task(s.Plan.Task(index).ID); rec.Continues() {
 		s.continued[index] = rec.Attempts[len(rec.Attempts)-1].Runner
 	}

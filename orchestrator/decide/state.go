@@ -35,6 +35,8 @@ type State struct {
 	OpenJobs []Job // attempts of a killed run that no worker has taken yet
 	steps    steps
 
+	// asking are the tasks that have asked a person in this run, and wait for the answer.
+	asking map[int]bool
 	// continued are the runners that have the session of a task whose question a person answered.
 	continued                map[int]string
 	lastRunner, runnerBefore string // that the last task without one of its own went to, and the one before that
@@ -135,7 +137,7 @@ func (s *State) PlanTasks(wanted []bool) {
 	defer s.Mu.Unlock()
 	s.store.View(func(l *attempts.Ledger) {
 		s.Plan = schedule.New(s.O.Epic, s.O.Graph, l, wanted)
-		s.continued = map[int]string{}
+		s.asking, s.continued = map[int]bool{}, map[int]string{}
 		for id, rec := range l.Tasks {
 			if i, ok := s.O.Graph.Index(id); ok && rec.Continues() {
 				s.continued[i] = rec.Attempts[len(rec.Attempts)-1].Runner
@@ -250,10 +252,12 @@ type Settings struct {
 
 // Policy is what the user wants of a run as a whole.
 type Policy struct {
-	Tasks   []string  // the run is about these, and what they depend on; none: all
-	Runners []string  // names in order of preference
-	AskNow  bool      // every runner may be asked at once, whatever earlier runs knew of usage limits
-	Until   time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
+	Tasks   []string // the run is about these, and what they depend on; none: all
+	Runners []string // names in order of preference
+	AskNow  bool     // every runner may be asked at once, whatever earlier runs knew of usage limits
+	// NeverAsk has agents ask no person; the run waits for no answer.
+	NeverAsk bool
+	Until    time.Time // the run's deadline: agents are stopped then, and nothing starts after it; zero: none
 
 	SlowChecks time.Duration // how long checks take from which on several landings share one run of them
 	Budget     limits.Caps
@@ -270,7 +274,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 	o, lim := s.O, &s.O.Limits
 	return &attempts.Rules{
 		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
-		Tasks: o.Tasks, AskNow: o.AskNow, Until: o.Until,
+		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk, Until: o.Until,
 		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
 		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
 		OutPeriod: lim.OutPeriod, Patience: lim.Patience, Backoff: lim.Backoff, BackoffMax: lim.BackoffMax, FloorWait: lim.FloorWait,
@@ -285,7 +289,7 @@ func SettingsOf(u *attempts.Rules) *Settings {
 	return &Settings{
 		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: limitsOf(u)}, Reviewers: u.Reviewers,
 		Policy: Policy{
-			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
+			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, NeverAsk: u.NeverAsk, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
 			Budget: limits.Caps{
 				Run: limits.Cap(u.RunCap), Epic: limits.Cap(u.EpicCap), Task: limits.Cap(u.TaskCap), Attempt: limits.Cap(u.AttemptCap),
 			},

@@ -325,5 +325,8 @@ func GoesOnFrom(before *attempts.Attempt) string {
 	case before.AwaitsReview():
 		return fmt.Sprintf("what attempt %d had done is reviewed; no agent was asked to do it again", before.ID)
 	}
+	if before.Outcome == attempts.Asked {
+		return fmt.Sprintf("continues the work of attempt %d with your answer", before.ID)
+	}
 	return fmt.Sprintf("goes on from what attempt %d had done when it was stopped", before.ID)
 }

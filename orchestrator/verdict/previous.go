@@ -4,14 +4,14 @@ import "relay/attempts"
 
 // Previous returns the last attempt at a task from whose work the next one continues: one that was stopped through no
 // fault of its agent, that changed protected files (its work is kept without these changes), ran out of time or
-// context, or was refused or killed. It skips later attempts that were stopped before they left any work. It
-// reports false if there is none, or if a person has reset the task since.
+// context, or was refused or killed; also one that asked a person, whether it left work or not. It skips later attempts
+// that were stopped before they left any work. It reports false if there is none, or if a person has reset the task since.
 func Previous(record attempts.TaskRecord) (last attempts.Attempt, ok bool) {
 	for i := len(record.Attempts) - 1; i >= record.CountFrom; i-- {
 		a := record.Attempts[i]
 		kept := a.Receipt.Salvage != "" && a.Head != ""
 		switch {
-		case a.AwaitsReview():
+		case a.AwaitsReview(), a.Outcome == attempts.Asked:
 			return a, true
 		case (a.Outcome == attempts.Tamper || cutShort[a.Receipt.ErrorCategory]) && kept:
 			return a, true

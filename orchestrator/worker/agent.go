@@ -224,7 +224,7 @@ func (t *attempt) turned() {
 func (ag *agent) resumeWork(ctx context.Context) (notes []attempts.Note, err error) {
 	t := ag.t
 	before := &t.a.Previous
-	if before.ID == 0 || t.c.tree == nil || ctx.Err() != nil {
+	if before.ID == 0 || before.Head == "" || t.c.tree == nil || ctx.Err() != nil {
 		return nil, nil //nolint:nilerr // a run that was stopped takes nothing up
 	}
 	done, err := t.c.tree.ResumeWork(ctx, t.a.Base, before.Head, verdict.IsUnfinished(before))

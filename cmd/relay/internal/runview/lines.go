@@ -47,8 +47,11 @@ var unchargedWords = map[decide.UpdateKind]string{
 
 // meanwhile returns text that says what a person can do while a run waits.
 func meanwhile(u decide.Update) string {
-	if u.Fix != "" {
+	switch {
+	case u.Fix != "":
 		return "type " + u.Fix
+	case u.Runner == decide.ForAnswer:
+		return "relay work --never-ask does not wait"
 	}
 	return "relay work --ask-now does not wait"
 }

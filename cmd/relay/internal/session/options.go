@@ -30,12 +30,13 @@ import (
 
 // Options are what the user wants of a session.
 type Options struct {
-	App    *cli.App
-	Tasks  []string // only these and what they depend on; none: all
-	AskNow bool     // usage limits that agents reported before do not count
-	Auto   bool     // tasks that the review of the whole epic wants are added and done
-	JSON   bool     // the summary is printed as JSON
-	Begin  string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
+	App      *cli.App
+	Tasks    []string // only these and what they depend on; none: all
+	NeverAsk bool     // agents ask no person, and the run waits for no answer
+	AskNow   bool     // usage limits that agents reported before do not count
+	Auto     bool     // tasks that the review of the whole epic wants are added and done
+	JSON     bool     // the summary is printed as JSON
+	Begin    string   // commit that the epic begins from in worktrees, if it has not begun yet; "" : the checkout's
 
 	panel []engine.Reviewer // found by CheckAgents
 }
@@ -75,7 +76,7 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 			Graph: pl.Graph, Repo: p.Git, NewRunner: project.RunnerFactory(ctx, p), Secrets: p.Redactor(),
 		},
 		Policy: decide.Policy{
-			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: p.Budget(), AskNow: o.AskNow,
+			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: p.Budget(), AskNow: o.AskNow, NeverAsk: o.NeverAsk,
 			Jitter: rand.N[time.Duration], SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.BriefFacts, CLIOf: p.CLIOf, Model: c.Model,
