@@ -148,7 +148,11 @@ func writeAttempt(s *sheet, a attempts.Attempt, is attemptRelation) {
 	case is.here:
 		head += "\n\n" + goOn(a)
 	case r.Salvage != "":
-		head += "\n\nIts work is kept in " + code(r.Salvage) + "; look at it with git show or git diff."
+		commit := ""
+		if a.Head != "" {
+			commit = " (commit " + plaintext.Head(plaintext.ShortLine(a.Head, 64), 12) + ")"
+		}
+		head += "\n\nIts work is kept in " + code(r.Salvage) + commit + "; look at it with git show or git diff."
 	}
 	if a.Undone != nil {
 		head += "\n\n" + undoneBy(a.Undone)
