@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -97,9 +96,6 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 		p.e.slots.Release(name)
 		return errors.Join(err, os.Remove(filepath.Join(t.files.Folder, relayfiles.SlotFile)))
 	}
-	if err := p.showEarlier(ctx, t, repo); err != nil {
-		return err
-	}
 	p.use(t, name, repo)
 	var tr bench.Trouble
 	at := checks.Location{Attempt: t.a, Logs: t.files.Checks, Dir: repo.Root()}
@@ -110,21 +106,6 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 		return err
 	}
 	return p.recordProvisioned(ctx, t)
-}
-
-// showEarlier gives a slot the refs that keep the work of the task's earlier attempts, which its brief names.
-func (p *slotPlace) showEarlier(ctx context.Context, t *attempt, repo *git.Repo) error {
-	if len(t.a.BriefInput.Record.Attempts) == 0 {
-		return nil
-	}
-	kept, err := p.e.run.home.Run(ctx, git.Call{Args: []string{
-		"for-each-ref", "--count=100", "--format=create %(refname) %(objectname)", "refs/relay/" + p.e.run.o.Epic.ID + "/" + t.a.Task.ID + "/",
-	}})
-	if err != nil || len(kept) == 0 {
-		return err
-	}
-	_, err = repo.Run(ctx, git.Call{Args: []string{"update-ref", "--stdin"}, Stdin: bytes.NewReader(kept), Writes: true, Own: true})
-	return err
 }
 
 // freeBranch makes sure that a new attempt may have its task's branch. It keeps a person's commits there, and does not move a branch
