@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"relay/attempts/internal/durable"
 )
 
 // SchemaVersion is the version of the format that is written.
@@ -185,13 +187,5 @@ func parseDate(text string) (time.Time, error) {
 	if at, err := time.Parse(time.DateOnly, text); err == nil {
 		return at, nil
 	}
-	return parseTime(text)
-}
-
-func parseTime(text string) (time.Time, error) {
-	normal := strings.ToUpper(text)
-	if len(normal) > 10 && normal[10] == ' ' {
-		normal = normal[:10] + "T" + normal[11:]
-	}
-	return time.Parse(time.RFC3339Nano, normal)
+	return durable.ParseTime(text)
 }

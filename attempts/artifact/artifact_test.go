@@ -72,7 +72,7 @@ func TestCasesHaveTheValidatorsVerdict(t *testing.T) {
 	if err := json.Unmarshal(readFile(t, "testdata/artifact-cases.json"), &cases); err != nil {
 		t.Fatal(err)
 	}
-	if len(cases) != 32 {
+	if len(cases) != 116 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	v := newValidator(t)
