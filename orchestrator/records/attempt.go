@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/review"
 )
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
@@ -119,8 +119,9 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	state.set("work", receipt.Salvage)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
-	for finding := range strings.SplitSeq(receipt.Findings, "\n") {
-		left.add("%s", strings.TrimLeft(finding, "#-* "))
+	judged, _ := review.Parse(receipt.Findings + "\nVerdict: " + string(review.NeedsChanges)) // a receipt keeps findings as markdown
+	for _, f := range judged.Findings {
+		left.add("%s%s", located(f.File, f.Line, f.Issue), plaintext.Because(f.Fix))
 	}
 	left.add("%s", receipt.Suggestion)
 	for _, d := range receipt.Discovered {
