@@ -111,11 +111,11 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	receipt := &e.Ended.Receipt
 	entry := p.attemptEntry(e, started, ledgersync.Handoff)
 	entry.Reasoning.Intent = stated(why(e))
-	completed, state, left, blockers, context := list{}, table{}, list{}, list{}, table{}
-	if receipt.Claimed == "success" || e.Ended.Head != "" && len(receipt.FilesChanged) > 0 {
-		completed.add("%s", receipt.Summary)
-	}
+	state, left, blockers, context := table{}, list{}, list{}, table{}
 	state.set("result", string(e.Ended.Outcome))
+	if receipt.Claimed == "success" || e.Ended.Head != "" && len(receipt.FilesChanged) > 0 {
+		state.set("claimed", receipt.Summary) // nothing proved it
+	}
 	state.set("work", receipt.Salvage)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
@@ -141,7 +141,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 		context.set("also kept "+strconv.Itoa(i+1), ref)
 	}
 	entry.SessionSummary = &ledgersync.SessionSummary{
-		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: blockers.all(), ImportantContext: context,
+		CurrentState: state, Deferred: left.all(), Blockers: blockers.all(), ImportantContext: context,
 		HandoffNotes: clip(receipt.Suggestion, longText),
 	}
 	return entry
