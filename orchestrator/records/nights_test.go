@@ -294,6 +294,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
+	p = New(Options{EpicID: "20260111-shop", Plan: func(string) *epic.Epic { return nil }})
 	events := []attempts.Event{began("ba5e")}
 	for i := range 600 {
 		id := fmt.Sprintf("T%d", i)
