@@ -22,7 +22,7 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	}
 	t.left = nil
 	planned, brief := p.now.planned(e.Task), e.Briefed
-	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(e, t.started, ""))
+	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(p, e, t.started, ""))
 	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
 	entry.Reasoning.Intent = stated(planned.Title)
 	if len(brief.Documents) > 0 {
@@ -52,7 +52,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	t.questions = ended.Receipt.Questions
 	p.count(e)
 	records := Records{
-		Entries:     p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged),
+		Entries:     p.opinions(e, attemptName(p, e), ended.Receipt.Review, ended.Receipt.FilesChanged),
 		Discussions: p.disagreement(e, ended.Receipt.Review),
 	}
 	if ended.Result != attempts.ResultSuccess {
@@ -156,8 +156,8 @@ func why(e *attempts.Event) string {
 func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, of ledgersync.Type) *ledgersync.Entry {
 	ended, planned := e.Ended, p.now.planned(e.Task)
 	receipt := &ended.Receipt
-	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + p.now.folderOf(e)
+	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(p, e, started, ended.Session))
+	entry.Action.Description = "Files of the attempt: " + p.now.file("runs", attemptName(p, e))
 	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -230,11 +230,13 @@ func agentOf(started *attempts.Started, model string) ledgersync.Agent {
 }
 
 // sessionOf is the agent's own session, or the attempt where it has told none.
-func sessionOf(e *attempts.Event, started *attempts.Started, ended string) string {
-	return cmp.Or(ended, started.Session, attemptName(e))
+func sessionOf(p *Projector, e *attempts.Event, started *attempts.Started, ended string) string {
+	return cmp.Or(ended, started.Session, attemptName(p, e))
 }
 
-func attemptName(e *attempts.Event) string { return fmt.Sprintf("%s/%s/%d", e.Run, e.Task, e.Attempt) }
+func attemptName(p *Projector, e *attempts.Event) string {
+	return fmt.Sprintf("%s/%s/%d", runOf(p, e), e.Task, e.Attempt)
+}
 
 func checksOf(checks []attempts.CheckRun) string {
 	passed, failed := 0, list{}
