@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"relay/attempts/internal/durable"
 )
 
 // SchemaVersion is the version of the format that is written.
@@ -168,8 +170,14 @@ func New(mode Mode, goal, now string, outcome Outcome, o Origin) *Artifact {
 	}
 }
 
+// IsCheckpoint reports whether the artifact is a checkpoint.
+func (a *Artifact) IsCheckpoint() bool { return a.Mode == Checkpoint }
+
 // IsHandoff reports whether the artifact is a handoff.
 func (a *Artifact) IsHandoff() bool { return a.Mode == Handoff }
+
+// IsFinalize reports whether the artifact is a final report.
+func (a *Artifact) IsFinalize() bool { return a.Mode == Finalize }
 
 // At is when the artifact was made; a date without a time is its midnight in UTC. ok is false when its date is none.
 func (a *Artifact) At() (at time.Time, ok bool) {
@@ -185,13 +193,5 @@ func parseDate(text string) (time.Time, error) {
 	if at, err := time.Parse(time.DateOnly, text); err == nil {
 		return at, nil
 	}
-	return parseTime(text)
-}
-
-func parseTime(text string) (time.Time, error) {
-	normal := strings.ToUpper(text)
-	if len(normal) > 10 && normal[10] == ' ' {
-		normal = normal[:10] + "T" + normal[11:]
-	}
-	return time.Parse(time.RFC3339Nano, normal)
+	return durable.ParseTime(text)
 }

@@ -72,7 +72,7 @@ func TestCasesHaveTheValidatorsVerdict(t *testing.T) {
 	if err := json.Unmarshal(readFile(t, "testdata/artifact-cases.json"), &cases); err != nil {
 		t.Fatal(err)
 	}
-	if len(cases) != 32 {
+	if len(cases) != 116 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	v := newValidator(t)
@@ -320,7 +320,13 @@ func TestGuardsAndNew(t *testing.T) {
 	}
 	for _, mode := range Modes() {
 		a := New(mode, "g", "n", Succeeded, Origin{Date: time.Unix(0, 0), Session: "s"})
-		if a.IsHandoff() != (mode == Handoff) || RequiresBead(mode) == (mode == Checkpoint) {
+		is := map[Mode]bool{Checkpoint: a.IsCheckpoint(), Handoff: a.IsHandoff(), Finalize: a.IsFinalize()}
+		for other, got := range is {
+			if got != (mode == other) {
+				t.Errorf("%s as %s: %v", mode, other, got)
+			}
+		}
+		if RequiresBead(mode) == (mode == Checkpoint) {
 			t.Errorf("%s is taken for another mode", mode)
 		}
 		if _, err := v.Encode(a); (err == nil) == RequiresBead(mode) || err != nil && err.Error() != "the artifact is invalid: missing property 'primary_bead'" {

@@ -21,10 +21,7 @@ type Validator struct{ schema *durable.Schema }
 
 // NewValidator compiles the schema.
 func NewValidator() (*Validator, error) {
-	compiled, err := durable.CompileSchema(artifactSchema, map[string]durable.Format{"date-time": func(text string) error {
-		_, err := parseTime(text)
-		return err
-	}})
+	compiled, err := durable.CompileSchema(artifactSchema)
 	return &Validator{compiled}, err
 }
 

@@ -55,7 +55,7 @@ func check(name string, input []byte) error {
 	if at < 0 {
 		return fmt.Errorf("there is no action %q of discussions", name)
 	}
-	compiled, err := durable.CompileSchema(actions[at].Input, nil)
+	compiled, err := durable.CompileSchema(actions[at].Input)
 	if err != nil {
 		return err
 	}

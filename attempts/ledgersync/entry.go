@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"relay/attempts/internal/durable"
 )
 
 // Where the ledger and its configuration are, below the top folder of a checkout.
@@ -231,7 +233,7 @@ func (e *Entry) Answer(from *Entry, acquired ContextAcquired, r Readiness) {
 
 // At is when the entry was written. ok is false when its timestamp is none.
 func (e *Entry) At() (at time.Time, ok bool) {
-	at, err := parseTime(e.Timestamp)
+	at, err := durable.ParseTime(e.Timestamp)
 	return at, err == nil
 }
 

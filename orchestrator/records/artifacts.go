@@ -104,10 +104,13 @@ func landed(p *Projector, e *attempts.Event, started *attempts.Started) Artifact
 	return named(a, e)
 }
 
-// andNext adds to a text which task would go next.
+// andNext adds to a text which task would go next, or else which one needs a person first.
 func andNext(p *Projector, now string) string {
 	if next := p.now.next(1); len(next) > 0 {
 		return now + "; next: " + next[0]
+	}
+	if gated := p.now.gated(); len(gated) > 0 {
+		return now + "; next: look at " + gated[0]
 	}
 	return now
 }

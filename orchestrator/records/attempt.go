@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/review"
 )
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
@@ -22,7 +22,7 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 	}
 	t.left = nil
 	planned, brief := p.now.planned(e.Task), e.Briefed
-	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(e, t.started, ""))
+	entry := p.entry(e, ledgersync.Transition, "transition", agentOf(t.started, ""), sessionOf(p, e, t.started, ""))
 	entry.SetSummary(fmt.Sprintf("%s: attempt %d begins where another one has ended", e.Task, e.Attempt))
 	entry.Reasoning.Intent = stated(planned.Title)
 	if len(brief.Documents) > 0 {
@@ -52,7 +52,7 @@ func (p *Projector) ended(e *attempts.Event) Records {
 	t.questions = ended.Receipt.Questions
 	p.count(e)
 	records := Records{
-		Entries:     p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged),
+		Entries:     p.opinions(e, attemptName(p, e), ended.Receipt.Review, ended.Receipt.FilesChanged),
 		Discussions: p.disagreement(e, ended.Receipt.Review),
 	}
 	if ended.Result != attempts.ResultSuccess {
@@ -111,16 +111,17 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 	receipt := &e.Ended.Receipt
 	entry := p.attemptEntry(e, started, ledgersync.Handoff)
 	entry.Reasoning.Intent = stated(why(e))
-	completed, state, left, blockers, context := list{}, table{}, list{}, list{}, table{}
-	if receipt.Claimed == "success" || e.Ended.Head != "" && len(receipt.FilesChanged) > 0 {
-		completed.add("%s", receipt.Summary)
-	}
+	state, left, blockers, context := table{}, list{}, list{}, table{}
 	state.set("result", string(e.Ended.Outcome))
+	if receipt.Claimed == "success" || e.Ended.Head != "" && len(receipt.FilesChanged) > 0 {
+		state.set("claimed", receipt.Summary) // nothing proved it
+	}
 	state.set("work", receipt.Salvage)
 	state.set("checks", checksOf(receipt.Checks))
 	state.set("review", string(receipt.Verdict))
-	for finding := range strings.SplitSeq(receipt.Findings, "\n") {
-		left.add("%s", strings.TrimLeft(finding, "#-* "))
+	judged, _ := review.Parse(receipt.Findings + "\nVerdict: " + string(review.NeedsChanges)) // a receipt keeps findings as markdown
+	for _, f := range judged.Findings {
+		left.add("%s%s", located(f.File, f.Line, f.Issue), plaintext.Because(f.Fix))
 	}
 	left.add("%s", receipt.Suggestion)
 	for _, d := range receipt.Discovered {
@@ -140,7 +141,7 @@ func (p *Projector) attemptHandoff(e *attempts.Event, started *attempts.Started)
 		context.set("also kept "+strconv.Itoa(i+1), ref)
 	}
 	entry.SessionSummary = &ledgersync.SessionSummary{
-		Completed: completed.all(), CurrentState: state, Deferred: left.all(), Blockers: blockers.all(), ImportantContext: context,
+		CurrentState: state, Deferred: left.all(), Blockers: blockers.all(), ImportantContext: context,
 		HandoffNotes: clip(receipt.Suggestion, longText),
 	}
 	return entry
@@ -155,8 +156,8 @@ func why(e *attempts.Event) string {
 func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, of ledgersync.Type) *ledgersync.Entry {
 	ended, planned := e.Ended, p.now.planned(e.Task)
 	receipt := &ended.Receipt
-	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + p.now.folderOf(e)
+	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(p, e, started, ended.Session))
+	entry.Action.Description = "Files of the attempt: " + p.now.file("runs", attemptName(p, e))
 	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -229,11 +230,13 @@ func agentOf(started *attempts.Started, model string) ledgersync.Agent {
 }
 
 // sessionOf is the agent's own session, or the attempt where it has told none.
-func sessionOf(e *attempts.Event, started *attempts.Started, ended string) string {
-	return cmp.Or(ended, started.Session, attemptName(e))
+func sessionOf(p *Projector, e *attempts.Event, started *attempts.Started, ended string) string {
+	return cmp.Or(ended, started.Session, attemptName(p, e))
 }
 
-func attemptName(e *attempts.Event) string { return fmt.Sprintf("%s/%s/%d", e.Run, e.Task, e.Attempt) }
+func attemptName(p *Projector, e *attempts.Event) string {
+	return fmt.Sprintf("%s/%s/%d", runOf(p, e), e.Task, e.Attempt)
+}
 
 func checksOf(checks []attempts.CheckRun) string {
 	passed, failed := 0, list{}

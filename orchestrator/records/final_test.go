@@ -79,3 +79,21 @@ func TestNotesOfAnEpicThatCannotGoOn(t *testing.T) {
 		t.Errorf("got %q", notes)
 	}
 }
+
+// The run after a killed one ends its attempt: the entry has the names of the run in which the attempt began.
+func TestKilledAttemptKeepsItsNames(t *testing.T) {
+	t.Parallel()
+	plan := shop(t)
+	p := New(Options{EpicID: plan.ID, Plan: func(string) *epic.Epic { return plan }})
+	events := night(run1, 1, began("ba5e"), started("T2", 1, claude()))
+	events = append(events, night(run2, 3, began("ba5e"), ended("T2", 1, attempts.Ended{Result: attempts.ResultInterrupted}))...)
+	var last Records
+	for i := range events {
+		last = p.Apply(&events[i])
+	}
+	entry := last.Entries[0]
+	got := fmt.Sprint(entry.Action.Description, " ", entry.Tags[len(entry.Tags)-1])
+	if want := "Files of the attempt: runs/" + run1 + "/T2/1 run:" + run1; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -38,7 +38,7 @@ func stated(texts ...string) string {
 	return notStated
 }
 
-// list gathers lines of text, and counts those that there is no room for.
+// list gathers lines of text, each once, and counts those that there is no room for.
 type list struct {
 	lines []string
 	more  int
@@ -49,7 +49,7 @@ func (l *list) add(format string, args ...any) {
 		l.more++
 		return
 	}
-	if s := line(fmt.Sprintf(format, args...)); s != "" {
+	if s := line(fmt.Sprintf(format, args...)); s != "" && !slices.Contains(l.lines, s) {
 		l.lines = append(l.lines, s)
 	}
 }

@@ -135,7 +135,7 @@ func halfDone() []attempts.Event {
 	failure := attempts.Ended{Charged: true, Head: "4ead", Receipt: attempts.Receipt{
 		Claimed: "success", Summary: "Tried floats.", ErrorCategory: attempts.TestFailure, ErrorSummary: "go test ./... fails: 0.30000000000000004",
 		Suggestion: "Count cents.", Salvage: "refs/relay/20260111-shop/T2/1", Kept: []string{"refs/relay/x"}, Contested: []string{"total.go"},
-		Findings: "## high\n- total.go:3: floats", Verdict: review.NeedsChanges, Learning: "Floats do not add up.", FilesChanged: []string{"total.go"},
+		Findings: "## Finding 1: floats\n**Severity:** HIGH\n**File:** total.go:3\n**Fix:** use cents\n", Verdict: review.NeedsChanges, Learning: "Floats do not add up.", FilesChanged: []string{"total.go"},
 		Checks:    []attempts.CheckRun{{Name: "vet"}, {Name: "go test ./...", ExitCode: 1}},
 		Statement: attempts.Statement{Questions: []string{"How many digits?"}, Discovered: []attempts.Discovery{{Title: "taxes"}}, Decisions: map[string]string{"a": "b"}},
 	}, Changes: []attempts.FileChange{{Path: "total.go", Kind: attempts.FileModified, Added: 1, Deleted: 1}}}
@@ -294,6 +294,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
+	p = New(Options{EpicID: "20260111-shop", Plan: func(string) *epic.Epic { return nil }})
 	events := []attempts.Event{began("ba5e")}
 	for i := range 600 {
 		id := fmt.Sprintf("T%d", i)

@@ -16,6 +16,7 @@
 package records
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"relay/attempts"
@@ -78,6 +79,7 @@ type session struct {
 
 type task struct {
 	started   *attempts.Started // of the attempt under way
+	run       string            // in which the last attempt began
 	left      *ledgersync.Entry // the handoff of its last attempt, until another one answers it
 	handoffs  []string          // ids of earlier ones, the last few
 	questions []string          // that are open
@@ -120,7 +122,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		if started == nil {
 			started = &attempts.Started{}
 		}
-		p.task(e.Task).started = started
+		p.task(e.Task).started, p.task(e.Task).run = started, e.Run
 	case e.Briefed != nil:
 		return Records{Entries: p.briefed(e)}
 	case e.Ended != nil:
@@ -167,6 +169,14 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	return nil
 }
 
+// runOf returns the run in which the attempt of an event began: after a crash the next run ends it.
+func runOf(p *Projector, e *attempts.Event) string {
+	if e.Task == "" {
+		return e.Run
+	}
+	return cmp.Or(p.task(e.Task).run, e.Run)
+}
+
 func (p *Projector) task(id string) *task {
 	if p.tasks[id] == nil {
 		p.tasks[id] = &task{}
@@ -189,7 +199,7 @@ func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, ag
 	if e.Task != "" {
 		entry.Tags = append(entry.Tags, e.Task)
 	}
-	entry.Tags = append(entry.Tags, "run:"+e.Run)
+	entry.Tags = append(entry.Tags, "run:"+runOf(p, e))
 	p.sessions[sessionID] = session{next: s.next + 1, last: entry.ID}
 	return entry
 }

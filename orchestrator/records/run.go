@@ -9,8 +9,10 @@ import (
 	"relay/epic"
 )
 
+// run is what the records of a run's end say. It begins with what a killed run before it has left, which recorded no end.
 type run struct {
 	started    *attempts.RunStarted
+	stopped    bool
 	done       []*done
 	failed     list // "T1: why"
 	discovered list
@@ -30,7 +32,10 @@ type done struct {
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
-	p.run = run{started: started, context: table{}}
+	if p.run.stopped {
+		p.run = run{context: table{}}
+	}
+	p.run.started, p.run.usage = started, attempts.Usage{}
 	if started.Tip != "" {
 		p.tip = started.Tip
 	}
@@ -59,7 +64,7 @@ func (p *Projector) runStopped(e *attempts.Event) Records {
 		p.tip = tip
 	}
 	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: atStop(p, e)}
-	p.handoff = records.Entries[0]
+	p.handoff, p.run.stopped = records.Entries[0], true
 	return records
 }
 

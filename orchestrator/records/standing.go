@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -22,10 +21,6 @@ type standing struct {
 	epic   *epic.Epic  // the plan of the run; nil: not known
 	graph  *epic.Graph // nil when epic is
 	ledger *attempts.Ledger
-}
-
-func (p *standing) folderOf(e *attempts.Event) string {
-	return p.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
 }
 
 // origin names what a discussion is opened from: telling it again gives the same.

@@ -20,9 +20,6 @@ type Schema struct {
 	printer *message.Printer
 }
 
-// Format checks a text that is said to have a format.
-type Format func(text string) error
-
 // Problem is one thing that a schema refuses.
 type Problem struct {
 	Path []string // of the value, from the top
@@ -45,21 +42,16 @@ type SchemaFault struct {
 	Warning bool // the file is valid all the same
 }
 
-// CompileSchema reads a schema. formats are checked besides those that the drafts of JSON Schema define, or in their place.
-func CompileSchema(text []byte, formats map[string]Format) (*Schema, error) {
+// CompileSchema reads a schema, and has the formats of its texts checked.
+func CompileSchema(text []byte) (*Schema, error) {
 	document, err := DecodeJSON(text)
 	if err != nil {
 		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	for name, check := range formats {
-		compiler.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
-			if text, ok := v.(string); ok {
-				return check(text)
-			}
-			return nil // formats are for texts only
-		}})
+	for _, format := range formats() {
+		compiler.RegisterFormat(format)
 	}
 	const name = "schema.json"
 	if err := compiler.AddResource(name, document); err != nil {

@@ -16,7 +16,7 @@ func TestTexts(t *testing.T) {
 		{`{"maximum":1}`, `1e400`, "maximum: got ∞, want 1"},
 		{`{"required":["a","b"]}`, `{}`, "missing properties 'a', 'b'"},
 	} {
-		s, err := CompileSchema([]byte(test.schema), nil)
+		s, err := CompileSchema([]byte(test.schema))
 		if err != nil {
 			t.Fatal(err)
 		}

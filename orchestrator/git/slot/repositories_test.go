@@ -92,14 +92,14 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
-// A slot has the identity and the harmless settings of the user's local configuration, and their branches.
+// A slot has the identity and the harmless settings of the user's local configuration, their branches, and work that is kept.
 func TestWhatASlotHas(t *testing.T) {
 	t.Parallel()
 	l, p := newPool(t)
 	l.Sh(`git config i18n.commitEncoding UTF-8; git config core.hooksPath evil; git config core.fsmonitor evil; git config core.sshCommand evil; git config core.editor evil
 		git config url.evil:.insteadOf https://; git config remote.up.url 'https://example.com/"x\y'; git config remote.up.pushurl evil; git config include.path evil; git config alias.co evil
 		git config filter.crypt.clean cat; git config user.signingKey "a\"b#c;d"; git config core.autocrlf input
-		git branch feature/x one; git update-ref refs/remotes/up/main one; git branch relay-tasks/lab/T9; mkdir -p .git/info; echo '*.own' >> .git/info/exclude`)
+		git branch feature/x one; git update-ref refs/remotes/up/main one; git branch relay-tasks/lab/T9; git update-ref refs/relay/lab/T1/1 two; mkdir -p .git/info; echo '*.own' >> .git/info/exclude`)
 	path := l.site(p, "1", "one", "")
 	in := func(script string) string { return l.Sh("cd '" + path + "'; " + script) }
 	for question, want := range map[string]string{
@@ -108,7 +108,7 @@ func TestWhatASlotHas(t *testing.T) {
 		`git config user.signingKey; git config remote.up.url`:                                              "a\"b#c;d\nhttps://example.com/\"x\\y",
 		`git config --local --list | grep -c evil || true`:                                                  "0",
 		`git config core.autocrlf; git config gc.auto; git config maintenance.auto; git config lfs.storage`: "input\n0\nfalse\n" + l.Path(".git/lfs"),
-		`git for-each-ref --format='%(refname)'`:                                                            "refs/heads/main\nrefs/remotes/origin/feature/x\nrefs/remotes/origin/main\nrefs/remotes/up/main\nrefs/tags/one\nrefs/tags/two",
+		`git for-each-ref --format='%(refname)'`:                                                            "refs/heads/main\nrefs/relay/lab/T1/1\nrefs/remotes/origin/feature/x\nrefs/remotes/origin/main\nrefs/remotes/up/main\nrefs/tags/one\nrefs/tags/two",
 		`touch a.own; git status --porcelain; rm a.own`:                                                     "",
 		`git rev-parse origin/feature/x`:                                                                    l.Git("rev-parse", "one"),
 	} {

@@ -173,11 +173,11 @@ func cut(p *Pool, dir string) error {
 	return errors.Join(git.RemoveTree(to), os.WriteFile(to, text, 0o644))
 }
 
-// refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, and what
-// they know of remotes. The branch they are on and those of relay are there by their own names as well. Tasks' branches are
-// not: no task builds on work that has not landed.
+// refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, what
+// they know of remotes, and the refs that keep earlier work, which briefs name. The branch they are on and those of relay are there by
+// their own names as well. Tasks' branches are not: no task builds on work that has not landed.
 func refsFor(ctx context.Context, p *Pool) (string, error) {
-	out, err := p.Repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes"}})
+	out, err := p.Repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes", "refs/relay"}})
 	if err != nil {
 		return "", err
 	}
