@@ -25,32 +25,23 @@ type epilogue struct {
 	merged  bool                                                             // the epic's checks are run as well
 }
 
-// epilogue returns that of the slot engine: everything happens in checkouts of their own.
-func (s *slotEngine) epilogue() *epilogue {
+// slotEpilogue returns that of the slot engine: everything happens in checkouts of their own.
+func slotEpilogue(l *slotLifecycle) *epilogue {
+	s := l.s
 	return &epilogue{
 		run:     s.run,
 		attempt: func(a engine.Attempt) *attempt { return s.attemptAt("", s.run.home, a) },
-		span:    func(context.Context) (from, tip string) { return s.from, s.headGuard.Tip() },
+		span:    func(context.Context) (from, tip string) { return l.from, s.headGuard.Tip() },
 		commit:  func(a attempts.Attempt) string { return a.Landed },
 		clean:   func(ctx context.Context, _ string, seen *guard.Sightings) error { return s.clean(ctx, seen) },
 		merged:  true,
 	}
 }
 
-// clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
-func (s *slotEngine) clean(ctx context.Context, seen *guard.Sightings) error {
-	ctx = context.WithoutCancel(ctx)
-	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
-	if err := c.look(ctx, seen); err != nil {
-		return err
-	}
-	return s.lookAtHead(ctx, c, seen)
-}
-
-// epilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
+// userEpilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
 // to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation has
 // landed.
-func (e *userEngine) epilogue() *epilogue {
+func userEpilogue(e *userEngine) *epilogue {
 	return &epilogue{
 		run: e.run, attempt: e.attempt,
 		span: func(ctx context.Context) (from, tip string) {

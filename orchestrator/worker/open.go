@@ -34,8 +34,8 @@ import (
 type Local struct {
 	engine.Abilities
 	run   *workspace
-	user  *userEngine // nil with IsolationWorktree
-	slots *slotEngine // nil without
+	user  *userEngine    // nil with IsolationWorktree
+	slots *slotLifecycle // nil without
 }
 
 // SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
@@ -44,14 +44,15 @@ func (l *Local) SetLedger(ledger engine.Ledger, lock engine.Lock) {
 }
 
 func inCheckout(e *userEngine) *Local {
-	after := e.epilogue()
+	after := userEpilogue(e)
 	return &Local{run: e.run, user: e, Abilities: engine.Abilities{Engine: e, Lifecycle: e, Rechecker: after, Reviewer: after}}
 }
 
 func inSlots(s *slotEngine) *Local {
-	after := s.epilogue()
-	return &Local{run: s.run, slots: s, Abilities: engine.Abilities{
-		Engine: s, Merger: s.merger, Lifecycle: s, Follower: s, Rechecker: after, Reviewer: after,
+	l := &slotLifecycle{s: s}
+	after := slotEpilogue(l)
+	return &Local{run: s.run, slots: l, Abilities: engine.Abilities{
+		Engine: s, Merger: s.merger, Lifecycle: l, Follower: l, Rechecker: after, Reviewer: after,
 		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
 	}}
 }

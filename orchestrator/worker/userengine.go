@@ -95,12 +95,12 @@ func (e *userEngine) Begin(ctx context.Context) error {
 	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner())); err != nil {
 		return err
 	}
-	return errors.Join(tree.User.Save(e.before(e.run.o.Run)), w.Stash.Record(), w.Backup.Save())
+	return errors.Join(tree.User.Save(untrackedBefore(e.run.o, e.run.o.Run)), w.Stash.Record(), w.Backup.Save())
 }
 
-// before returns the file of a run that lists what was not tracked when it began: that is the user's.
-func (e *userEngine) before(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, relayfiles.UntrackedName)
+// untrackedBefore returns the file of a run that lists what was not tracked when it began: that is the user's.
+func untrackedBefore(o *engine.LocalOptions, run string) string {
+	return filepath.Join(o.Dir, "runs", run, relayfiles.UntrackedName)
 }
 
 // Reserve does nothing: there is one checkout.
@@ -113,7 +113,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 		return nil, nil
 	}
 	e.from = plaintext.FirstOf(e.from, a.Base) // its commits can be there already
-	return nil, tree.User.Load(ctx, tree.Runner(), e.before(a.Run))
+	return nil, tree.User.Load(ctx, tree.Runner(), untrackedBefore(e.run.o, a.Run))
 }
 
 // Close forgets the copies of what is the user's.
