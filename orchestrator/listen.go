@@ -13,9 +13,15 @@ import (
 	"relay/runners"
 )
 
+// listener takes what the engine tells of its attempts.
+type listener struct {
+	state  *state
+	limits *decide.Limits
+}
+
 // listen takes the engine's events until the channel is closed: usage to the limits, the rest to the
 // watcher.
-func (r *run) listen(events <-chan engine.Event) {
+func (r *listener) listen(events <-chan engine.Event) {
 	for e := range events {
 		if r.state.o.Wire != nil {
 			e = r.state.o.Wire.Event(e)
@@ -38,7 +44,7 @@ func (r *run) listen(events <-chan engine.Event) {
 }
 
 // recordBriefed writes what an attempt's brief holds.
-func (r *run) recordBriefed(e engine.Event) {
+func (r *listener) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
@@ -48,7 +54,7 @@ func (r *run) recordBriefed(e engine.Event) {
 }
 
 // recordProgress tells the pool that an agent has answered: its runner serves. The caller holds Mu.
-func (r *run) recordProgress(e engine.Event) {
+func (r *listener) recordProgress(e engine.Event) {
 	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
 	now := r.state.Instant()
 	if answered && r.state.Pool.NoteActivity(e.Runner, e.Task, now) {
@@ -58,9 +64,9 @@ func (r *run) recordProgress(e engine.Event) {
 }
 
 // watchSleep records the times in which the machine sleeps during the run, until over is called.
-func (r *run) watchSleep(ctx context.Context) (over func()) {
+func watchSleep(ctx context.Context, s *state, up func() time.Duration) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := limits.NewSleepDetector(r.up, r.state.Instant())
+	d := limits.NewSleepDetector(up, s.Instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		tick := time.NewTicker(limits.SleepInterval)
@@ -68,10 +74,10 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 		for {
 			select {
 			case <-ctx.Done():
-				r.slept(d)
+				slept(s, d)
 				return
 			case <-tick.C:
-				r.slept(d)
+				slept(s, d)
 			}
 		}
 	})
@@ -79,16 +85,13 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 }
 
 // slept records and tells a suspend, if there was one.
-func (r *run) slept(d *limits.SleepDetector) {
-	r.state.Mu.Lock()
-	defer r.state.Mu.Unlock()
-	suspended, yes := d.Detect(r.state.Instant())
+func slept(s *state, d *limits.SleepDetector) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	suspended, yes := d.Detect(s.Instant())
 	if !yes {
 		return
 	}
-	r.state.Summary.Suspends = append(r.state.Summary.Suspends, suspended)
-	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
-	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
-	// No decision depends on this event; a ledger that failed returns its error elsewhere.
-	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+	s.Summary.Suspends = append(s.Summary.Suspends, suspended)
+	noteLater(s, "sleep", suspended.String())
 }

@@ -49,15 +49,22 @@ func (s *state) recordNoted(events []attempts.Event) error {
 	return s.store.Append(events...)
 }
 
+// noteLater tells a note and records it. No decision depends on it, and a ledger that failed returns its error elsewhere. The caller
+// holds Mu.
+func noteLater(s *state, kind, text string) {
+	s.Notify(decide.Update{Kind: decide.Note, Text: text})
+	_ = s.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: text}})
+}
+
 // briefInput returns what the brief of a task's attempt says besides the state of the checkout.
-func (s *state) briefInput(task *epic.Task) reanchor.Input {
+func briefInput(s *state, task *epic.Task) reanchor.Input {
 	in := briefing.Input(&s.o.LocalOptions, s.store, task)
 	s.past.Fill(&in)
 	return in
 }
 
 // wholeEpic returns the epic as an attempt to be judged.
-func (s *state) wholeEpic() (a engine.Attempt) {
+func wholeEpic(s *state) (a engine.Attempt) {
 	s.store.View(func(l *attempts.Ledger) { a = briefing.WholeEpic(s.o.Run, s.o.Epic, l) })
 	return a
 }

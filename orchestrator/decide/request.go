@@ -15,13 +15,20 @@ import (
 // ErrStopped is the cause with which an attempt is cancelled that a person stops.
 var ErrStopped = errors.New("a person stopped it")
 
+// Requests decides on what a person asks of the run.
+type Requests struct {
+	state  *State
+	limits *Limits
+	queue  *Queue
+}
+
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
 // with a *attempts.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds
 // Mu.
-func (d *Dispatcher) Consider(
+func (d *Requests) Consider(
 	now limits.Instant, task string, asked attempts.Request,
 ) (events []attempts.Event, message string, err error) {
-	s := d.State
+	s := d.state
 	if s.Closing || s.Plan == nil {
 		return nil, "", &attempts.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
@@ -59,7 +66,7 @@ func (r *request) unknown() error {
 
 // request is one that is being considered.
 type request struct {
-	d      *Dispatcher
+	d      *Requests
 	now    limits.Instant
 	asked  attempts.Request
 	event  attempts.Event
@@ -71,9 +78,9 @@ type request struct {
 
 // ofRun considers what is asked of the run as a whole.
 func (r *request) ofRun() ([]attempts.Event, string, error) {
-	running := r.d.State.Plan.CountRunning()
+	running := r.d.state.Plan.CountRunning()
 	events := []attempts.Event{r.event}
-	switch paused := r.d.State.Paused; {
+	switch paused := r.d.state.Paused; {
 	case r.asked.What == attempts.RequestPause && paused:
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
@@ -102,7 +109,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
-	case r.d.State.Plan.IsRunning(r.index):
+	case r.d.state.Plan.IsRunning(r.index):
 		message += ": its running attempt goes on, and is the last; relay stop " + id + " ends that too"
 	}
 	r.event.Type = attempts.TypeGated
@@ -122,7 +129,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
-	case r.d.State.Withheld[r.index]:
+	case r.d.state.Withheld[r.index]:
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
@@ -138,18 +145,18 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
-	case !r.d.State.Plan.IsWanted(r.index):
+	case !r.d.state.Plan.IsWanted(r.index):
 		return nil, "", &attempts.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
-	case r.d.State.Plan.IsRunning(r.index) && (gated || r.d.State.Withheld[r.index]):
+	case r.d.state.Plan.IsRunning(r.index) && (gated || r.d.state.Withheld[r.index]):
 		return events, id + " will be tried again when its running attempt has ended", nil
-	case r.d.State.Plan.IsRunning(r.index):
+	case r.d.state.Plan.IsRunning(r.index):
 		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
 		var waits []string
-		r.d.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.State.O.Graph, id) })
+		r.d.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.state.O.Graph, id) })
 		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
 	}
-	lifted := r.d.State.Pool.Cooldowns(r.now)
+	lifted := r.d.state.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
 		if !slices.Contains(r.d.runners(r.index), c.Runner) {
 			continue
@@ -164,9 +171,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 // when returns what a message says of a task that may be tried again, if that is not at once.
 func (r *request) when() string {
 	switch {
-	case !r.d.State.Plan.IsWanted(r.index):
+	case !r.d.state.Plan.IsWanted(r.index):
 		return " by another run: this one is not about it"
-	case r.d.State.Paused:
+	case r.d.state.Paused:
 		return ", after the pause: relay pause --off"
 	}
 	return ""
@@ -176,9 +183,9 @@ func (r *request) when() string {
 func (r *request) stop() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	switch {
-	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.State.O.Run: // or a killed run began it
+	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.state.O.Run: // or a killed run began it
 		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
-	case !r.d.State.Plan.IsRunning(r.index):
+	case !r.d.state.Plan.IsRunning(r.index):
 		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
@@ -186,8 +193,8 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 		return nil, "", refused
 	}
 	kept := ""
-	if n := len(r.record.Attempts); n > 0 && r.d.State.O.Isolation != "shared" {
-		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.d.State.O.Epic.ID, id, r.record.Attempts[n-1].ID)
+	if n := len(r.record.Attempts); n > 0 && r.d.state.O.Isolation != "shared" {
+		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.d.state.O.Epic.ID, id, r.record.Attempts[n-1].ID)
 	}
 	events := []attempts.Event{r.event}
 	if r.d.limits.stopping[id] {
@@ -202,14 +209,14 @@ func (r *request) waitsForLanding() bool {
 }
 
 // runners returns whom a task may ask: its runners, and the reviewers.
-func (d *Dispatcher) runners(index int) []string {
-	pool := d.State.Pool
-	return slices.Concat(pool.Choices(d.State.Plan.Task(index).Runner), pool.Panel, d.State.Plan.MissingReviewers(index))
+func (d *Requests) runners(index int) []string {
+	pool := d.state.Pool
+	return slices.Concat(pool.Choices(d.state.Plan.Task(index).Runner), pool.Panel, d.state.Plan.MissingReviewers(index))
 }
 
 // Apply carries out what was asked of the run, as far as that changes what is decided. The event is folded by then. The caller holds Mu.
-func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.RequestKind) {
-	s := d.State
+func (d *Requests) Apply(now limits.Instant, task string, what attempts.RequestKind) {
+	s := d.state
 	index, ok := s.O.Graph.Index(task)
 	switch {
 	case what == attempts.RequestPause:
@@ -238,8 +245,8 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 }
 
 // restore takes a task back into the run.
-func (d *Dispatcher) restore(index int) {
-	s := d.State
+func (d *Requests) restore(index int) {
+	s := d.state
 	delete(s.Withheld, index)
 	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
 	s.Restored = true
