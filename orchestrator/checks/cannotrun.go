@@ -15,6 +15,7 @@ import (
 	"relay/epic/pattern"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -107,7 +108,7 @@ func whyUninstalled(f finder, name, manifest string) string {
 func whyFile(f finder, what changes.Missing) string {
 	name := f.inside(what.Name)
 	if path.IsAbs(name) {
-		if what.Kind == changes.MissingFile && !onDisk(name) {
+		if what.Kind == changes.MissingFile && !relayfiles.Exists(name) {
 			return name + " is not on this machine: install it, or change the check"
 		}
 		return ""
@@ -294,10 +295,5 @@ func (f finder) text(in string) string {
 
 func (f finder) git(args ...string) bool {
 	_, err := f.r.Home.Run(f.ctx, git.Call{Args: args})
-	return err == nil
-}
-
-func onDisk(path string) bool {
-	_, err := os.Lstat(path)
 	return err == nil
 }
