@@ -108,7 +108,7 @@ func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
 	}
-	t.run.used(a, u.sum(report.Usage))
+	t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(report.Usage), Delivered: true})
 	return cutShort(cut, report, err)
 }
 

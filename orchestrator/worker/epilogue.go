@@ -18,10 +18,11 @@ import (
 type epilogue struct {
 	run     *workspace
 	attempt func(a engine.Attempt) *attempt // that checks run for, and reviewers read
+	head    func(ctx context.Context) (string, error)
 	span    func(ctx context.Context) (from, tip string)
 	commit  func(a attempts.Attempt) string
 	clean   func(ctx context.Context, head string, s *guard.Sightings) error // puts back what checks and reviewers did
-	mark    func(head string) error                                          // notes for a run after a kill where they begin; nil: none
+	mark    func(head string) error                                          // notes for a run after a kill where they begin
 	merged  bool                                                             // the epic's checks are run as well
 }
 
@@ -34,7 +35,7 @@ func slotEpilogue(l *slotLifecycle) *epilogue {
 		span:    func(context.Context) (from, tip string) { return l.from, s.headGuard.Tip() },
 		commit:  func(a attempts.Attempt) string { return a.Landed },
 		clean:   func(ctx context.Context, _ string, seen *guard.Sightings) error { return s.clean(ctx, seen) },
-		merged:  true,
+		head:    l.Tip, mark: func(string) error { return nil }, merged: true,
 	}
 }
 
@@ -43,7 +44,7 @@ func slotEpilogue(l *slotLifecycle) *epilogue {
 // landed.
 func userEpilogue(e *userEngine) *epilogue {
 	return &epilogue{
-		run: e.run, attempt: e.attempt,
+		run: e.run, attempt: e.attempt, head: e.Tip,
 		span: func(ctx context.Context) (from, tip string) {
 			if e.c.tree == nil || e.CheckReady(ctx) != nil {
 				return "", ""
@@ -84,14 +85,7 @@ func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
 // BeginRecheck begins a time in which checks of completed tasks run.
 func (p *epilogue) BeginRecheck(_ context.Context, _ engine.Attempt, tip string) error {
 	p.run.guard.Enter()
-	return p.begin(tip)
-}
-
-func (p *epilogue) begin(head string) error {
-	if p.mark == nil {
-		return nil
-	}
-	return p.mark(head)
+	return p.mark(tip)
 }
 
 // EndRecheck ends it, and puts back what the checks did.
@@ -147,13 +141,13 @@ func (p *epilogue) failing(ctx context.Context, t *attempt, q checks.Question, m
 }
 
 // Head returns the commit that has all of the work.
-func (p *epilogue) Head(ctx context.Context) (string, error) { return p.run.Tip(ctx) }
+func (p *epilogue) Head(ctx context.Context) (string, error) { return p.head(ctx) }
 
 // ReviewEpic has the panel judge all that has been done.
 func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
 	p.run.guard.Enter()
 	defer p.run.guard.Leave()
-	if err := p.begin(head); err != nil {
+	if err := p.mark(head); err != nil {
 		return engine.ReviewedEpic{}, err
 	}
 	t := p.attempt(a)

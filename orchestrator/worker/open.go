@@ -69,7 +69,11 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		Env: g.guard.CommandEnv,
 	}
 	c := &checkout{run: g, repo: g.home, config: provision.SteeringDigest(g.home.Root())}
-	c.facts = git.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)
+	age := time.Duration(0) // of the state of the checkout in a brief, at most
+	if o.Isolation == engine.IsolationShared {
+		age = time.Second // side by side, tasks change it all the time anyway
+	}
+	c.facts = git.NewCached(g.home, reanchor.RecentCommits, age, time.Now)
 	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {

@@ -36,8 +36,8 @@ type slotEngine struct {
 	headGuard   *integration.TipGuard // of the head of integration
 	merger      *merge.Merger
 
-	userCheckout *guard.CheckoutWatch                                     // nil: relay has no copy of it
-	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
+	userCheckout *guard.CheckoutWatch // nil: relay has no copy of it
+	mayAsk       func(ctx context.Context, a engine.Attempt) (why string)
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
@@ -52,7 +52,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}}
 	s := &slotEngine{
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
-		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID},
+		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID}, mayAsk: func(context.Context, engine.Attempt) string { return "" },
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,

@@ -28,13 +28,16 @@ type slotLifecycle struct {
 }
 
 // Origin returns what attempts land on.
-func (l *slotLifecycle) Origin() attempts.Integration { return l.s.run.Origin() }
+func (l *slotLifecycle) Origin() attempts.Integration { return l.s.run.origin }
 
 // Tip returns the commit that the work is collected on.
-func (l *slotLifecycle) Tip(ctx context.Context) (string, error) { return l.s.run.Tip(ctx) }
+func (l *slotLifecycle) Tip(ctx context.Context) (string, error) {
+	tip, err := l.s.run.home.Ref(ctx, l.s.integration.Ref())
+	return cmp.Or(tip, l.s.run.origin.Base), err
+}
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (l *slotLifecycle) Asked(a engine.Attempt) bool { return l.s.run.Asked(a) }
+func (l *slotLifecycle) Asked(a engine.Attempt) bool { return relayfiles.Of(l.s.run.o.Dir, a).Used() }
 
 // Admit refuses a run that cannot work as things are, and an integration branch that is not this epic's.
 func (l *slotLifecycle) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {

@@ -150,9 +150,6 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 
 // leave asks the run whether an agent may be asked now.
 func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
-	if p.e.mayAsk == nil {
-		return ""
-	}
 	return p.e.mayAsk(ctx, a)
 }
 

@@ -53,13 +53,13 @@ func (e *userEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 }
 
 // Origin returns nothing: attempts end on the user's branch.
-func (e *userEngine) Origin() attempts.Integration { return e.run.Origin() }
+func (e *userEngine) Origin() attempts.Integration { return e.run.origin }
 
 // Tip returns the commit of the checkout.
-func (e *userEngine) Tip(ctx context.Context) (string, error) { return e.run.Tip(ctx) }
+func (e *userEngine) Tip(ctx context.Context) (string, error) { return e.run.home.Head(ctx) }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
+func (e *userEngine) Asked(a engine.Attempt) bool { return relayfiles.Of(e.run.o.Dir, a).Used() }
 
 // Admit refuses a run that cannot work as things are. It ignores the work that a killed run with the same isolation left: relay recovers
 // that first.

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync/atomic"
@@ -37,32 +36,12 @@ type workspace struct {
 	hookBroken     atomic.Bool // the pre-commit hook fails where nothing has changed, as far as is known
 }
 
-// Origin returns what attempts land on; it is empty when nothing is landed.
-func (g *workspace) Origin() attempts.Integration { return g.origin }
-
-// Tip returns the commit that the work is collected on.
-func (g *workspace) Tip(ctx context.Context) (string, error) {
-	if g.origin.Branch == "" {
-		return g.home.Head(ctx)
-	}
-	tip, err := g.home.Ref(ctx, "refs/heads/"+g.origin.Branch)
-	return cmp.Or(tip, g.origin.Base), err
-}
-
-// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return relayfiles.Of(g.o.Dir, a).Used() }
-
 // epicChecks returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.
 func (g *workspace) epicChecks() []epic.Check {
 	if g.o.Isolation == engine.IsolationShared {
 		return nil
 	}
 	return g.o.Epic.Checks
-}
-
-// used reports what an attempt has used whose agent has come to its end.
-func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
-	g.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
 }
 
 // makeRoom makes sure that files of an attempt can be made, whatever agents have put where they go.
