@@ -28,14 +28,6 @@ func newSessionKeeper(o *Options, warn func(string)) *sessionkeeper.Keeper {
 	return sessionkeeper.New(s)
 }
 
-// both passes events to two who keep records of them.
-func both(one, other func([]attempts.Event)) func([]attempts.Event) {
-	return func(events []attempts.Event) {
-		one(events)
-		other(events)
-	}
-}
-
 // mostCompressing is how long a run that is over compresses transcripts. The next one goes on with what is left.
 const mostCompressing = 10 * time.Second
 

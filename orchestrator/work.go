@@ -58,7 +58,8 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	var n *run
 	keeper := newKeeper(&o, func(text string) { warn(n.state, text) })
 	rows := newSessionKeeper(&o, func(text string) { warn(n.state, text) })
-	store, err := openLedger(&o, both(keeper.Add, rows.Add), func(text string) { warnings = append(warnings, text) })
+	durable := func(events []attempts.Event) { keeper.Add(events); rows.Add(events) }
+	store, err := openLedger(&o, durable, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return decide.Summary{Run: o.Run}, err
 	}
