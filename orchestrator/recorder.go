@@ -39,7 +39,8 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	for _, cooldown := range rule.Cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Task: a.Task.ID, Attempt: a.Number, Cooldown: cooldown})
 	}
-	return ended, rule, c.state.store.AppendLater(c.state.CarrySteps(events...)...) // durable with the next start, before which nothing depends on it
+	// Durable with the next start, before which nothing depends on it.
+	return ended, rule, c.state.store.AppendLater(c.state.CarrySteps(events...)...)
 }
 
 // writeDeferredFile replaces deferredFile if an attempt has deferred findings. It tells a failure and no more: the ledger has

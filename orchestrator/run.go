@@ -46,7 +46,8 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	}
 	began := time.Now()
 	d := decide.New(o.settings(), decide.Inputs{
-		Ledger: store, Now: time.Now, Ran: func() time.Duration { return time.Since(began) }, Redact: secrets.Cleaner{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
+		Ledger: store, Now: time.Now, Ran: func() time.Duration { return time.Since(began) },
+		Redact: secrets.Cleaner{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
 	})
 	s := &state{State: d.State, o: o, engine: abilities, store: store, past: reanchor.NewRecordReader(o.Root, o.Epic.ID, time.Now)}
 	c := &recorder{state: s, judge: d.Judge}

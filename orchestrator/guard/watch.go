@@ -206,11 +206,11 @@ func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
 // gitLine returns a git command to type in the user's checkout.
 func gitLine(args ...string) string {
-	line := "git"
+	words := []string{"git"}
 	for _, arg := range args {
-		line += " " + plaintext.ShellWord(arg)
+		words = append(words, plaintext.ShellWord(arg))
 	}
-	return line
+	return strings.Join(words, " ")
 }
 
 // CheckoutView counts the changes of the user's checkout that one checkout has seen.

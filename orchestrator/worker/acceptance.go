@@ -113,7 +113,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.t.run.epicChecks()))
 	var tr bench.Trouble
 	q.From, q.Red = t.a.Base, func(check checks.Check, after checks.Result) bool {
-		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && !ac.t.worse(r, after) }
+		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && !ac.worse(r, after) }
 		return check.OfEpic && red() && ac.askBase(ctx, check, &tr) == nil && red()
 	}
 	if len(q.Checks) > 0 {
@@ -210,7 +210,7 @@ func (ac *acceptance) compare(ctx context.Context, check checks.Check, first che
 	base := ac.t.f.OnBase[check.Key()]
 	whose := checks.Attribution(base, *after)
 	run.Before, run.Alike = base.State(), whose == attempts.BrokenBefore
-	if run.Excused() && ac.t.worse(base, *after) && !ac.t.worse(first, base) && !ac.t.worse(base, first) &&
+	if run.Excused() && ac.worse(base, *after) && !ac.worse(first, base) && !ac.worse(base, first) &&
 		ac.t.run.checks.CannotRun(ctx, check, base.Run, ac.t.a.Base) == "" {
 		run.Before, run.Alike = "", false
 	}
@@ -220,8 +220,8 @@ func (ac *acceptance) compare(ctx context.Context, check checks.Check, first che
 }
 
 // worse reports whether a check of the epic fails worse than before. In the user's checkout every difference counts.
-func (t *attempt) worse(before, after checks.Result) bool {
-	return checks.Worse(before, after) != "" || t.inUsers() && checks.Difference(before, after) != ""
+func (ac *acceptance) worse(before, after checks.Result) bool {
+	return checks.Worse(before, after) != "" || ac.t.inUsers() && checks.Difference(before, after) != ""
 }
 
 // askHookOnWork sees what the user's pre-commit hook says of the work, if it is to run.

@@ -39,9 +39,9 @@ func slotEpilogue(l *slotLifecycle) *epilogue {
 	}
 }
 
-// userEpilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
-// to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation has
-// landed.
+// userEpilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes
+// belong to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation
+// has landed.
 func userEpilogue(e *userEngine) *epilogue {
 	return &epilogue{
 		run: e.run, attempt: e.attempt, head: e.Tip,

@@ -171,7 +171,8 @@ func (l *slotLifecycle) removeSlots(ctx context.Context) (stay []string, err err
 	kept, err := slot.Clear(ctx, l.s.pool)
 	stay = slices.Concat(l.stay, l.s.branches.Stay())
 	for _, k := range kept {
-		stay = append(stay, "the worktree "+relayfiles.Relative(l.s.run.o.Root, filepath.Join(l.s.run.o.Worktree.Dir, k.Name))+" was not removed: "+k.Why)
+		path := relayfiles.Relative(l.s.run.o.Root, filepath.Join(l.s.run.o.Worktree.Dir, k.Name))
+		stay = append(stay, "the worktree "+path+" was not removed: "+k.Why)
 	}
 	return stay, err
 }
