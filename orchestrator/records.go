@@ -49,5 +49,5 @@ func compressTranscripts(ctx context.Context, s *state) {
 
 // warn records and tells what a person should know of the run's records. A ledger that failed says so where it does.
 func warn(s *state, words string) {
-	s.WithLock(func() { noteLater(s, "records", s.Redact.Block(words)) })
+	s.WithLock(func() { s.noteLater("records", s.Redact.Block(words)) })
 }

@@ -85,7 +85,7 @@ func (r *requests) carryOut(ask Ask) (message string, err error) {
 // refuse records that a process of the run has asked something of it.
 func (r *requests) refuse(ask Ask) error {
 	what := plaintext.Capped(strings.TrimSpace(string(ask.What)+" "+ask.Task), 100)
-	noteLater(r.state, "refused", ask.Insider+" asked the run for "+strconv.Quote(what)+": only people may, and nothing was changed")
+	r.state.noteLater("refused", ask.Insider+" asked the run for "+strconv.Quote(what)+": only people may, and nothing was changed")
 	return ErrInsider
 }
 

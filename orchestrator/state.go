@@ -51,7 +51,7 @@ func (s *state) recordNoted(events []attempts.Event) error {
 
 // noteLater tells a note and records it. No decision depends on it, and a ledger that failed returns its error elsewhere. The caller
 // holds Mu.
-func noteLater(s *state, kind, text string) {
+func (s *state) noteLater(kind, text string) {
 	s.Notify(decide.Update{Kind: decide.Note, Text: text})
 	_ = s.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: text}})
 }

@@ -25,14 +25,14 @@ type Requests struct {
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
 // with a *attempts.RefusedError when the task is in no state for it. Apply carries it out, after the events are written. The caller holds
 // Mu.
-func (d *Requests) Consider(
+func (q *Requests) Consider(
 	now limits.Instant, task string, asked attempts.Request,
 ) (events []attempts.Event, message string, err error) {
-	s := d.state
+	s := q.state
 	if s.Closing || s.Plan == nil {
 		return nil, "", &attempts.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
-	r := request{d: d, now: now, asked: asked, index: -1}
+	r := request{q: q, now: now, asked: asked, index: -1}
 	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
 	if task == "" {
 		return r.ofRun()
@@ -66,7 +66,7 @@ func (r *request) unknown() error {
 
 // request is one that is being considered.
 type request struct {
-	d      *Requests
+	q      *Requests
 	now    limits.Instant
 	asked  attempts.Request
 	event  attempts.Event
@@ -78,9 +78,9 @@ type request struct {
 
 // ofRun considers what is asked of the run as a whole.
 func (r *request) ofRun() ([]attempts.Event, string, error) {
-	running := r.d.state.Plan.CountRunning()
+	running := r.q.state.Plan.CountRunning()
 	events := []attempts.Event{r.event}
-	switch paused := r.d.state.Paused; {
+	switch paused := r.q.state.Paused; {
 	case r.asked.What == attempts.RequestPause && paused:
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
@@ -109,7 +109,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
-	case r.d.state.Plan.IsRunning(r.index):
+	case r.q.state.Plan.IsRunning(r.index):
 		message += ": its running attempt goes on, and is the last; relay stop " + id + " ends that too"
 	}
 	r.event.Type = attempts.TypeGated
@@ -129,7 +129,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 		return nil, "", &attempts.RefusedError{Reason: id + " has nothing to approve", Hint: "relay status lists what needs you"}
 	case r.status == attempts.Gated:
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
-	case r.d.state.Withheld[r.index]:
+	case r.q.state.Withheld[r.index]:
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
@@ -145,20 +145,20 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
-	case !r.d.state.Plan.IsWanted(r.index):
+	case !r.q.state.Plan.IsWanted(r.index):
 		return nil, "", &attempts.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
-	case r.d.state.Plan.IsRunning(r.index) && (gated || r.d.state.Withheld[r.index]):
+	case r.q.state.Plan.IsRunning(r.index) && (gated || r.q.state.Withheld[r.index]):
 		return events, id + " will be tried again when its running attempt has ended", nil
-	case r.d.state.Plan.IsRunning(r.index):
+	case r.q.state.Plan.IsRunning(r.index):
 		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
 		var waits []string
-		r.d.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.state.O.Graph, id) })
+		r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
 	}
-	lifted := r.d.state.Pool.Cooldowns(r.now)
+	lifted := r.q.state.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
-		if !slices.Contains(r.d.runners(r.index), c.Runner) {
+		if !slices.Contains(r.q.runners(r.index), c.Runner) {
 			continue
 		}
 		event := attempts.Event{Type: attempts.TypeCooldown, Request: &r.asked}
@@ -171,9 +171,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 // when returns what a message says of a task that may be tried again, if that is not at once.
 func (r *request) when() string {
 	switch {
-	case !r.d.state.Plan.IsWanted(r.index):
+	case !r.q.state.Plan.IsWanted(r.index):
 		return " by another run: this one is not about it"
-	case r.d.state.Paused:
+	case r.q.state.Paused:
 		return ", after the pause: relay pause --off"
 	}
 	return ""
@@ -183,9 +183,9 @@ func (r *request) when() string {
 func (r *request) stop() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	switch {
-	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.state.O.Run: // or a killed run began it
+	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.q.state.O.Run: // or a killed run began it
 		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
-	case !r.d.state.Plan.IsRunning(r.index):
+	case !r.q.state.Plan.IsRunning(r.index):
 		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
@@ -193,11 +193,11 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 		return nil, "", refused
 	}
 	kept := ""
-	if n := len(r.record.Attempts); n > 0 && r.d.state.O.Isolation != "shared" {
-		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.d.state.O.Epic.ID, id, r.record.Attempts[n-1].ID)
+	if n := len(r.record.Attempts); n > 0 && r.q.state.O.Isolation != "shared" {
+		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.q.state.O.Epic.ID, id, r.record.Attempts[n-1].ID)
 	}
 	events := []attempts.Event{r.event}
-	if r.d.limits.stopping[id] {
+	if r.q.limits.stopping[id] {
 		events = nil // it is under way
 	}
 	return events, fmt.Sprintf("%s is asked to end, uncharged: what it has done is kept%s; this run does not try it again before relay retry %s", id, kept, id), nil
@@ -205,18 +205,18 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 
 // waitsForLanding reports whether the task's work is proved.
 func (r *request) waitsForLanding() bool {
-	return r.d.queue != nil && len(r.d.queue.Named([]string{r.task.ID})) > 0
+	return r.q.queue != nil && len(r.q.queue.Named([]string{r.task.ID})) > 0
 }
 
 // runners returns whom a task may ask: its runners, and the reviewers.
-func (d *Requests) runners(index int) []string {
-	pool := d.state.Pool
-	return slices.Concat(pool.Choices(d.state.Plan.Task(index).Runner), pool.Panel, d.state.Plan.MissingReviewers(index))
+func (q *Requests) runners(index int) []string {
+	pool := q.state.Pool
+	return slices.Concat(pool.Choices(q.state.Plan.Task(index).Runner), pool.Panel, q.state.Plan.MissingReviewers(index))
 }
 
 // Apply carries out what was asked of the run, as far as that changes what is decided. The event is folded by then. The caller holds Mu.
-func (d *Requests) Apply(now limits.Instant, task string, what attempts.RequestKind) {
-	s := d.state
+func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestKind) {
+	s := q.state
 	index, ok := s.O.Graph.Index(task)
 	switch {
 	case what == attempts.RequestPause:
@@ -229,24 +229,24 @@ func (d *Requests) Apply(now limits.Instant, task string, what attempts.RequestK
 		s.Plan.Withhold(index)
 	case what == attempts.RequestStop:
 		s.Withheld[index] = true
-		d.limits.stopping[task] = true
-		if stop := d.limits.stops[task]; stop != nil { // else it is stopped as soon as it begins
+		q.limits.stopping[task] = true
+		if stop := q.limits.stops[task]; stop != nil { // else it is stopped as soon as it begins
 			stop(ErrStopped)
 		}
 	case what == attempts.RequestRetry:
-		s.Pool.Reopen(d.runners(index), task, now)
-		d.limits.breaker.Skip(now)
+		s.Pool.Reopen(q.runners(index), task, now)
+		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
-		d.restore(index)
+		q.restore(index)
 	case what == attempts.RequestUngate:
-		d.restore(index)
+		q.restore(index)
 	}
 	s.Announce()
 }
 
 // restore takes a task back into the run.
-func (d *Requests) restore(index int) {
-	s := d.state
+func (q *Requests) restore(index int) {
+	s := q.state
 	delete(s.Withheld, index)
 	s.Plan.Restore(index, schedule.MissingReviewers(s.store.Task(s.Plan.Task(index).ID)))
 	s.Restored = true
