@@ -29,17 +29,13 @@ type ledger interface {
 	Close() error
 }
 
-// recordNotes records and tells notes for a person.
-func (s *state) recordNotes(notes []attempts.Note) error {
-	events := make([]attempts.Event, len(notes))
+// recordNotes records notes for a person, and then events that have one, and passes all notes to the watcher.
+func (s *state) recordNotes(notes []attempts.Note, noted ...attempts.Event) error {
+	var events []attempts.Event
 	for i := range notes {
-		events[i] = attempts.Event{Type: attempts.TypeNote, Note: &notes[i]}
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
 	}
-	return s.recordNoted(events)
-}
-
-// recordNoted records events that have a note, and passes the notes to the watcher.
-func (s *state) recordNoted(events []attempts.Event) error {
+	events = append(events, noted...)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for _, e := range events {
