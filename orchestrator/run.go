@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,7 +96,7 @@ func (r *run) work(ctx context.Context) error {
 	r.state.Workers = r.state.o.Jobs
 	for range r.state.o.Jobs {
 		group.Go(func() error {
-			defer r.workerDone()
+			defer r.state.WithLock(func() { r.state.Workers--; r.state.Announce() })
 			return r.worker(working)
 		})
 	}
@@ -137,14 +136,6 @@ func (r *run) worker(ctx context.Context) error {
 	}
 }
 
-// workerDone takes a worker that has ended off the count.
-func (r *run) workerDone() {
-	r.state.Mu.Lock()
-	defer r.state.Mu.Unlock()
-	r.state.Workers--
-	r.state.Announce()
-}
-
 // goesOn reports whether the workers begin again: because completed tasks are to be done again, or as a person has had a task tried
 // again that no worker has taken. Otherwise the run comes to its end, and nothing more is asked of it.
 func (r *run) goesOn(again bool) bool {
@@ -175,12 +166,4 @@ func (r *run) recordStranded() error {
 		return nil
 	}
 	return r.state.store.Append(events...)
-}
-
-// failure returns the reason of a run that an error has ended.
-func failure(err error) decide.EndReason {
-	if errors.As(err, new(*decide.NoRunnerError)) {
-		return decide.NoRunner
-	}
-	return decide.Failed
 }

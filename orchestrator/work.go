@@ -295,3 +295,11 @@ func (r *run) cleared(ctx context.Context) error {
 	})
 	return err
 }
+
+// failure returns the reason of a run that an error has ended.
+func failure(err error) decide.EndReason {
+	if errors.As(err, new(*decide.NoRunnerError)) {
+		return decide.NoRunner
+	}
+	return decide.Failed
+}
