@@ -210,7 +210,7 @@ func (s *scenery) play(t *testing.T, pure bool) (b *badNight, makespan time.Dura
 		}
 		b = &badNight{start: time.Now(), hazard: s.hazard, poison: s.poison, done: map[string]time.Duration{}, over: map[string]time.Time{}}
 		n := newRun(&o, store, abilities(b))
-		b.hear = func(h engine.Event) { n.state.WithLock(func() { n.recordProgress(h) }) }
+		b.hear = func(h engine.Event) { n.state.WithLock(func() { n.listener.recordProgress(h) }) }
 		n.state.PlanTasks(nil)
 		err = n.work(t.Context())
 		n.stopForTest(t, t.Context(), err)

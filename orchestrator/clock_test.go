@@ -108,3 +108,15 @@ func TestDayClockJumps(t *testing.T) {
 		})
 	}
 }
+
+// What began when the clock was wrong did not take less than no time.
+func TestNoTimeIsNegative(t *testing.T) {
+	t.Parallel()
+	s := &state{State: &decide.State{Now: time.Now}}
+	if d := since(s, time.Now().Add(87600*time.Hour)); d != 0 {
+		t.Errorf("an attempt that began in ten years took %s", d)
+	}
+	if d := since(s, time.Now().Add(-time.Hour)); d < time.Hour {
+		t.Errorf("an attempt that began an hour ago took %s", d)
+	}
+}

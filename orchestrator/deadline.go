@@ -12,7 +12,7 @@ import (
 var errDeadline = errors.New("the run's deadline has come")
 
 // untilDeadline returns a context that is cancelled at the run's deadline. The caller calls over when it is done with it.
-func (s *state) untilDeadline(ctx context.Context, m *decide.Limits) (bounded context.Context, over func()) {
+func untilDeadline(ctx context.Context, s *state, m *decide.Limits) (bounded context.Context, over func()) {
 	if m.Deadline == nil {
 		return ctx, func() {}
 	}

@@ -18,11 +18,11 @@ import (
 	"relay/review"
 )
 
-// DeferredFile is the file in relay's folder with the findings that did not hold a change up, a JSON object a line. It is made
+// deferredFile is the file in relay's folder with the findings that did not hold a change up, a JSON object a line. It is made
 // from the ledger, and nothing is decided by it.
-const DeferredFile = "deferred-findings.jsonl"
+const deferredFile = "deferred-findings.jsonl"
 
-// line is one line of File.
+// line is one line of deferredFile.
 type line struct {
 	Version int       `json:"version"`
 	Epic    string    `json:"epic"`
@@ -36,22 +36,17 @@ type line struct {
 	review.Raised
 }
 
-// DeferredLines returns the lines of File.
-func DeferredLines(l *attempts.Ledger) []byte {
-	var text bytes.Buffer
-	list(&text, l)
-	return text.Bytes()
-}
-
-// WriteDeferred replaces File in dir.
-func WriteDeferred(dir string, lines []byte) error {
-	path := filepath.Join(dir, DeferredFile)
+// writeDeferred replaces deferredFile in dir.
+func writeDeferred(dir string, lines []byte) error {
+	path := filepath.Join(dir, deferredFile)
 	err := errors.Join(os.RemoveAll(path+".new"), os.WriteFile(path+".new", lines, 0o600)) // an agent's pipe would be waited for
 	return errors.Join(err, os.Rename(path+".new", path))
 }
 
-func list(text *bytes.Buffer, l *attempts.Ledger) {
-	out := json.NewEncoder(text)
+// deferredLines returns the lines of deferredFile.
+func deferredLines(l *attempts.Ledger) []byte {
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
 	write := func(one line, r *attempts.Reviewed) {
 		one.Version, one.Epic = 1, l.EpicID
 		for i, list := range [][]review.Raised{r.Deferred, r.Noted} {
@@ -72,6 +67,7 @@ func list(text *bytes.Buffer, l *attempts.Ledger) {
 		r := &l.EpicReviews[i]
 		write(line{Task: engine.WholeEpic, Attempt: i + 1, Run: r.Run, At: r.At, Head: r.Head, Landed: true}, &r.Reviewed)
 	}
+	return text.Bytes()
 }
 
 // DeferredInWords lists, for a prompt, what reviewers have found in landed tasks and left to be done later.

@@ -28,7 +28,7 @@ func (e *epicReview) review(ctx context.Context) error {
 	if e.state.engine.Reviewer == nil || !e.state.o.Review.Epic || len(e.state.o.Review.Reviewers) == 0 || e.tasksLeft(ctx) {
 		return nil
 	}
-	ctx, over := e.state.untilDeadline(ctx, e.limits)
+	ctx, over := untilDeadline(ctx, e.state, e.limits)
 	defer over()
 	for tries := 0; ; tries++ {
 		epicReview, f, err := e.askPanel(ctx)
@@ -72,7 +72,7 @@ func (e *epicReview) mayAsk() bool {
 // askPanel asks the panel; the result is about its members. The review is nil if the same work has been judged before, nothing
 // has changed, or the run may begin nothing more.
 func (e *epicReview) askPanel(ctx context.Context) (epicReview *attempts.EpicReview, of engine.Result, err error) {
-	a := e.state.wholeEpic()
+	a := wholeEpic(e.state)
 	head, err := e.state.engine.Reviewer.Head(ctx)
 	if err != nil || a.Base == "" || head == a.Base {
 		return nil, of, err

@@ -44,7 +44,7 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 	}
 	began := x.state.Ran()
 	x.state.WithLock(func() {
-		x.state.Notify(x.state.About(task, record, decide.Update{Kind: decide.Started, Runner: a.Runner}))
+		x.state.Notify(x.state.O.About(task, record, decide.Update{Kind: decide.Started, Runner: a.Runner}))
 	})
 	f, err := x.runAttempt(ctx, a, record)
 	if err != nil {
@@ -66,16 +66,16 @@ func (x *executor) carryOut(ctx context.Context, j decide.Job) error {
 // recordStart writes the event attempt_started. switchReason says why another runner has the task than before; "" if it is the same.
 func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 	started := x.started(a)
-	events := []attempts.Event{{Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number, Started: &started}}
+	var events []attempts.Event
 	if switchReason != "" {
 		note := &attempts.Note{Kind: "switch", Text: a.Task.ID + " goes " + switchReason}
-		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}, events[0]}
+		events = []attempts.Event{{Type: attempts.TypeNote, Task: a.Task.ID, Attempt: a.Number, Note: note}}
 		x.state.WithLock(func() {
 			x.state.Notify(decide.Update{Kind: decide.Note, Task: a.Task.ID, Text: "goes " + switchReason})
 		})
 	}
-	x.state.CarrySteps(events)
-	return x.state.store.Append(events...)
+	events = append(events, attempts.Event{Type: attempts.TypeAttemptStarted, Task: a.Task.ID, Attempt: a.Number, Started: &started})
+	return x.state.store.Append(x.state.CarrySteps(events...)...)
 }
 
 // started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.
@@ -119,7 +119,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 		a.Session = a.Previous.Session
 		a.Spent = engine.SpentBy(a.Session, record.Attempts)
 	}
-	a.BriefInput = x.state.briefInput(task)
+	a.BriefInput = briefInput(x.state, task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)
 	if kind := a.BriefInput.Agent.Type; (kind == "claude" || kind == "gemini") && !a.Previous.AwaitsReview() { // which take one
 		a.NewSession = uuid.NewString()
@@ -194,7 +194,7 @@ func (x *executor) gateIfExhausted(j decide.Job, task *epic.Task, record attempt
 	err := x.state.store.Append(attempts.Event{Type: attempts.TypeGated, Task: task.ID, Gate: gate})
 	x.state.WithLock(func() {
 		x.recorder.judge.Refuse(j.Index)
-		x.state.Notify(x.state.About(task, record, decide.Update{Kind: decide.Gated, Text: gate.Text()}))
+		x.state.Notify(x.state.O.About(task, record, decide.Update{Kind: decide.Gated, Text: gate.Text()}))
 		x.state.Announce()
 	})
 	return true, err

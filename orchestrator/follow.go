@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 
 	"relay/attempts"
 	"relay/orchestrator/verdict"
@@ -20,7 +19,7 @@ func follow(ctx context.Context, r *run, wanted []bool) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.state.recordNotes(notes), r.state.recordNoted(reopened(r, wanted, tip)))
+	return r.state.recordNotes(notes, reopened(r, wanted, tip)...)
 }
 
 // reopened returns the events that lift gates of the wanted tasks, which begin from tip.

@@ -13,54 +13,60 @@ import (
 	"relay/runners"
 )
 
+// listener takes what the engine tells of its attempts.
+type listener struct {
+	state  *state
+	limits *decide.Limits
+}
+
 // listen takes the engine's events until the channel is closed: usage to the limits, the rest to the
 // watcher.
-func (r *run) listen(events <-chan engine.Event) {
+func (l *listener) listen(events <-chan engine.Event) {
 	for e := range events {
-		if r.state.o.Wire != nil {
-			e = r.state.o.Wire.Event(e)
+		if l.state.o.Wire != nil {
+			e = l.state.o.Wire.Event(e)
 		}
 		if e.Kind == engine.KindBriefed {
-			r.recordBriefed(e)
+			l.recordBriefed(e)
 			continue
 		}
-		r.state.WithLock(func() {
+		l.state.WithLock(func() {
 			if e.Kind == engine.KindUsage {
-				r.limits.RecordUsage(e)
+				l.limits.RecordUsage(e)
 			}
-			r.recordProgress(e)
+			l.recordProgress(e)
 			if e.Task == engine.WholeEpic {
 				e.Task = "the epic"
 			}
-			r.state.Notify(decide.Update{Kind: decide.UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text, Usage: e.Usage})
+			l.state.Notify(decide.Update{Kind: decide.UpdateKind(e.Kind), Task: e.Task, Text: e.Detail.Text, Usage: e.Usage})
 		})
 	}
 }
 
 // recordBriefed writes what an attempt's brief holds.
-func (r *run) recordBriefed(e engine.Event) {
+func (l *listener) recordBriefed(e engine.Event) {
 	if e.Briefed == nil {
 		return
 	}
-	briefed := secrets.Clean(r.state.Redact, e.Briefed)
+	briefed := secrets.Clean(l.state.Redact, e.Briefed)
 	// No decision depends on this event; a ledger that failed returns its error elsewhere.
-	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
+	_ = l.state.store.AppendLater(attempts.Event{Type: attempts.TypeBriefed, Task: e.Task, Attempt: e.Attempt, Briefed: briefed})
 }
 
 // recordProgress tells the pool that an agent has answered: its runner serves. The caller holds Mu.
-func (r *run) recordProgress(e engine.Event) {
+func (l *listener) recordProgress(e engine.Event) {
 	answered := e.Kind == engine.KindActivity && (e.Detail.Kind == runners.EventText || e.Detail.Kind == runners.EventTool)
-	now := r.state.Instant()
-	if answered && r.state.Pool.NoteActivity(e.Runner, e.Task, now) {
-		r.state.Step(now, attempts.Step{Kind: attempts.StepAnswered, Task: e.Task, Runner: e.Runner})
-		r.state.Announce()
+	now := l.state.Instant()
+	if answered && l.state.Pool.NoteActivity(e.Runner, e.Task, now) {
+		l.state.Step(now, attempts.Step{Kind: attempts.StepAnswered, Task: e.Task, Runner: e.Runner})
+		l.state.Announce()
 	}
 }
 
 // watchSleep records the times in which the machine sleeps during the run, until over is called.
-func (r *run) watchSleep(ctx context.Context) (over func()) {
+func watchSleep(ctx context.Context, s *state, up func() time.Duration) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := limits.NewSleepDetector(r.up, r.state.Instant())
+	d := limits.NewSleepDetector(up, s.Instant())
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		tick := time.NewTicker(limits.SleepInterval)
@@ -68,10 +74,10 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 		for {
 			select {
 			case <-ctx.Done():
-				r.slept(d)
+				slept(s, d)
 				return
 			case <-tick.C:
-				r.slept(d)
+				slept(s, d)
 			}
 		}
 	})
@@ -79,16 +85,13 @@ func (r *run) watchSleep(ctx context.Context) (over func()) {
 }
 
 // slept records and tells a suspend, if there was one.
-func (r *run) slept(d *limits.SleepDetector) {
-	r.state.Mu.Lock()
-	defer r.state.Mu.Unlock()
-	suspended, yes := d.Detect(r.state.Instant())
+func slept(s *state, d *limits.SleepDetector) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	suspended, yes := d.Detect(s.Instant())
 	if !yes {
 		return
 	}
-	r.state.Summary.Suspends = append(r.state.Summary.Suspends, suspended)
-	note := &attempts.Note{Kind: "sleep", Text: suspended.String()}
-	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
-	// No decision depends on this event; a ledger that failed returns its error elsewhere.
-	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+	s.Summary.Suspends = append(s.Summary.Suspends, suspended)
+	s.noteLater("sleep", suspended.String())
 }

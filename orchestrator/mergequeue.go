@@ -101,6 +101,5 @@ func (q *mergeQueue) intend(batch []decide.Queued, step engine.Step) error {
 	if len(events) == 0 {
 		return nil
 	}
-	q.state.CarrySteps(events)
-	return q.state.store.Append(events...)
+	return q.state.store.Append(q.state.CarrySteps(events...)...)
 }

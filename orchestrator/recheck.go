@@ -28,7 +28,7 @@ func (k *rechecker) recheck(ctx context.Context, wanted []bool) (again bool, err
 	if tip == from || tip == k.state.Summary.Tip {
 		return false, nil
 	}
-	ctx, over := k.state.untilDeadline(ctx, k.limits)
+	ctx, over := untilDeadline(ctx, k.state, k.limits)
 	defer over()
 	found, err := k.find(ctx, tip)
 	if ctx.Err() != nil || err != nil {
@@ -53,7 +53,7 @@ func (k *rechecker) find(ctx context.Context, tip string) (checks.Regression, er
 			})
 		},
 	}
-	found, err := f.Find(ctx, s.wholeEpic(), tip)
+	found, err := f.Find(ctx, wholeEpic(s), tip)
 	return found, errors.Join(err, s.recordNotes(found.Notes))
 }
 
@@ -95,8 +95,7 @@ func (k *rechecker) giveBack(all checks.Regression, wanted []bool) (again bool, 
 	if err := k.state.recordNotes(notes); err != nil || len(events) == 0 {
 		return false, err
 	}
-	k.state.CarrySteps(events)
-	if err := k.state.store.Append(events...); err != nil {
+	if err := k.state.store.Append(k.state.CarrySteps(events...)...); err != nil {
 		return false, err
 	}
 	k.state.PlanTasks(wanted)

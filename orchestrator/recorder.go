@@ -39,19 +39,19 @@ func (c *recorder) record(a engine.Attempt, record attempts.TaskRecord, f engine
 	for _, cooldown := range rule.Cooldown {
 		events = append(events, attempts.Event{Type: attempts.TypeCooldown, Task: a.Task.ID, Attempt: a.Number, Cooldown: cooldown})
 	}
-	c.state.CarrySteps(events)
-	return ended, rule, c.state.store.AppendLater(events...) // durable with the next start, before which nothing depends on it
+	// Durable with the next start, before which nothing depends on it.
+	return ended, rule, c.state.store.AppendLater(c.state.CarrySteps(events...)...)
 }
 
-// writeDeferredFile replaces DeferredFile if an attempt has deferred findings. It tells a failure and no more: the ledger has
+// writeDeferredFile replaces deferredFile if an attempt has deferred findings. It tells a failure and no more: the ledger has
 // all of them. The caller holds Mu, as two attempts that end at once write one file.
 func (c *recorder) writeDeferredFile(reviewed *attempts.Reviewed) {
 	if reviewed == nil || len(reviewed.Deferred)+len(reviewed.Noted) == 0 {
 		return
 	}
 	var lines []byte
-	c.state.store.View(func(l *attempts.Ledger) { lines = DeferredLines(l) })
-	if err := WriteDeferred(c.state.o.Dir, lines); err != nil {
-		c.state.Notify(decide.Update{Kind: decide.Note, Text: DeferredFile + " could not be written: " + err.Error()})
+	c.state.store.View(func(l *attempts.Ledger) { lines = deferredLines(l) })
+	if err := writeDeferred(c.state.o.Dir, lines); err != nil {
+		c.state.Notify(decide.Update{Kind: decide.Note, Text: deferredFile + " could not be written: " + err.Error()})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/orchestrator/decide"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/records"
 	"relay/orchestrator/relayfiles"
@@ -29,24 +28,16 @@ func newSessionKeeper(o *Options, warn func(string)) *sessionkeeper.Keeper {
 	return sessionkeeper.New(s)
 }
 
-// both passes events to two who keep records of them.
-func both(one, other func([]attempts.Event)) func([]attempts.Event) {
-	return func(events []attempts.Event) {
-		one(events)
-		other(events)
-	}
-}
-
 // mostCompressing is how long a run that is over compresses transcripts. The next one goes on with what is left.
 const mostCompressing = 10 * time.Second
 
 // compressTranscripts compresses what agents have printed, but for attempts that the next run goes on with.
-func (r *run) compressTranscripts(ctx context.Context) {
+func compressTranscripts(ctx context.Context, s *state) {
 	ctx, cancel := context.WithTimeout(ctx, mostCompressing)
 	defer cancel()
-	runs := filepath.Join(r.state.o.Dir, attempts.RunsDir)
+	runs := filepath.Join(s.o.Dir, attempts.RunsDir)
 	open := map[string]bool{}
-	r.state.store.View(func(l *attempts.Ledger) {
+	s.store.View(func(l *attempts.Ledger) {
 		for id, rec := range l.Tasks {
 			if a := rec.Running(); a != nil {
 				open[filepath.Join(runs, a.Run, id, strconv.Itoa(a.ID))] = true
@@ -57,10 +48,6 @@ func (r *run) compressTranscripts(ctx context.Context) {
 }
 
 // warn records and tells what a person should know of the run's records. A ledger that failed says so where it does.
-func (r *run) warn(words string) {
-	r.state.Mu.Lock()
-	defer r.state.Mu.Unlock()
-	note := &attempts.Note{Kind: "records", Text: r.state.Redact.Block(words)}
-	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
-	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note})
+func warn(s *state, words string) {
+	s.WithLock(func() { s.noteLater("records", s.Redact.Block(words)) })
 }

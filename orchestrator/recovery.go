@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"relay/attempts"
 	"relay/epic"
@@ -52,7 +53,7 @@ func (v *recovery) recoverTask(ctx context.Context, o decide.OpenAttempt) error 
 		Runner: o.Attempt.Runner, Model: o.Attempt.Model, Wall: v.state.o.Limits.Wall, Ended: true,
 	}
 	a.EarlierFindings, a.ReviewProgress = earlierFindings(o.Record), o.Attempt.ReviewProgress
-	a.BriefInput = v.state.briefInput(task)
+	a.BriefInput = briefInput(v.state, task)
 	a.BriefInput.Record = o.Record
 	if last, ok := verdict.Previous(o.Record); ok && last.AwaitsReview() && !v.state.engine.Lifecycle.Asked(a) {
 		a.Previous = last // this attempt began with its review
@@ -100,7 +101,7 @@ func (v *recovery) recordLanded(a engine.Attempt, o decide.OpenAttempt, ended *a
 func (v *recovery) endRecovered(a engine.Attempt, o decide.OpenAttempt, f engine.Result) error {
 	if v.state.Plan != nil {
 		at, _ := v.state.o.Graph.Index(o.Task)
-		return v.recorder.end(decide.Job{Index: at, Runner: a.Runner}, a, o.Record, f, v.state.Ran()-v.state.Since(o.Attempt.StartedAt))
+		return v.recorder.end(decide.Job{Index: at, Runner: a.Runner}, a, o.Record, f, v.state.Ran()-since(v.state, o.Attempt.StartedAt))
 	}
 	e, _, err := v.recorder.record(a, o.Record, f)
 	if err != nil {
@@ -109,7 +110,10 @@ func (v *recovery) endRecovered(a engine.Attempt, o decide.OpenAttempt, f engine
 	v.state.WithLock(func() {
 		v.state.Step(v.state.Instant(), attempts.Step{Kind: attempts.StepClosed, Task: o.Task, Attempt: a.Number})
 		v.limits.Budget.End(o.Task, f.Usage, false)
-		v.recorder.judge.Report(a, f, e, v.state.Since(o.Attempt.StartedAt))
+		v.recorder.judge.Report(a, f, e, since(v.state, o.Attempt.StartedAt))
 	})
 	return nil
 }
+
+// since returns how long ago a time of an earlier run was, at least 0: that run's clock may have been wrong.
+func since(s *state, day time.Time) time.Duration { return max(0, s.Now().Sub(day)) }

@@ -148,7 +148,7 @@ func TestActivityIsRedacted(t *testing.T) {
 	heard := make(chan engine.Event, 1)
 	heard <- engine.Event{Task: "A", Kind: engine.KindActivity, Detail: runners.Event{Text: "Bash curl -H abcdefghijklmnop"}}
 	close(heard)
-	newRun(&o, store, abilities(&simulated{})).listen(heard)
+	newRun(&o, store, abilities(&simulated{})).listener.listen(heard)
 	if want := []string{"Bash curl -H [redacted A_KEY]"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}

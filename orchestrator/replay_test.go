@@ -17,11 +17,11 @@ import (
 // over writes the last event of a run that a test has carried out itself.
 func (r *run) stopForTest(t *testing.T, ctx context.Context, err error) {
 	t.Helper()
-	stopped := attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}
+	stopped := &attempts.RunStopped{Reason: string(decide.NoRunnableTasks)}
 	if err != nil || ctx.Err() != nil || r.limits.ClosedEarly() || r.state.Drained() {
 		stopped.Reason = string(decide.Failed)
 	}
-	if err := r.recordStopped(&stopped); err != nil {
+	if err := r.state.store.Append(r.state.CarrySteps(attempts.Event{Type: attempts.TypeRunStopped, RunStopped: stopped})...); err != nil {
 		t.Error(err)
 	}
 }

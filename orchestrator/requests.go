@@ -29,8 +29,14 @@ var ErrInsider = &attempts.RefusedError{
 	Hint:   "say in the result what should be decided, and why: the user reads that in the report",
 }
 
+// requests carries out what a person asks of the run.
+type requests struct {
+	state *state
+	of    *decide.Requests
+}
+
 // heed carries out what a person asks, until over is called. It does so from when there is a schedule.
-func (r *run) heed(ctx context.Context) (over func()) {
+func (r *requests) heed(ctx context.Context) (over func()) {
 	if r.state.o.Asks == nil {
 		return func() {}
 	}
@@ -42,7 +48,7 @@ func (r *run) heed(ctx context.Context) (over func()) {
 			case <-ctx.Done():
 				return
 			case ask := <-r.state.o.Asks:
-				message, err := r.carryOutRequest(ask)
+				message, err := r.carryOut(ask)
 				ask.Answer(message, err)
 			}
 		}
@@ -50,8 +56,8 @@ func (r *run) heed(ctx context.Context) (over func()) {
 	return func() { cancel(); heeding.Wait() }
 }
 
-// carryOutRequest records what a person asks and does it, or refuses it. It returns what became of it.
-func (r *run) carryOutRequest(ask Ask) (message string, err error) {
+// carryOut records what a person asks and does it, or refuses it. It returns what became of it.
+func (r *requests) carryOut(ask Ask) (message string, err error) {
 	s := r.state
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -62,7 +68,7 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 	said := plaintext.Capped(s.Redact.Text(ask.Reason), attempts.MaxAnswer)
 	ask.Reason = plaintext.Capped(said, 500)
 	now := s.Instant()
-	events, message, err := r.dispatcher.Consider(now, ask.Task, ask.Request, said)
+	events, message, err := r.of.Consider(now, ask.Task, ask.Request, said)
 	if err != nil || len(events) == 0 {
 		return message, err
 	}
@@ -73,31 +79,16 @@ func (r *run) carryOutRequest(ask Ask) (message string, err error) {
 		s.Announce()
 		return "", err
 	}
-	r.dispatcher.Apply(now, ask.Task, ask.What)
+	r.of.Apply(now, ask.Task, ask.What)
 	s.Notify(decide.Update{Kind: decide.Request, Task: ask.Task, Text: message, Asked: ask.What})
 	return message, nil
 }
 
 // refuse records that a process of the run has asked something of it.
-func (r *run) refuse(ask Ask) error {
+func (r *requests) refuse(ask Ask) error {
 	what := plaintext.Capped(strings.TrimSpace(string(ask.What)+" "+ask.Task), 100)
-	note := &attempts.Note{Kind: "refused", Text: ask.Insider + " asked the run for " + strconv.Quote(what) + ": only people may, and nothing was changed"}
-	r.state.Notify(decide.Update{Kind: decide.Note, Text: note.Text})
-	_ = r.state.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: note}) // as in slept
+	r.state.noteLater("refused", ask.Insider+" asked the run for "+strconv.Quote(what)+": only people may, and nothing was changed")
 	return ErrInsider
-}
-
-// goesOn reports whether the workers begin again: because completed tasks are to be done again, or as a person has had a task tried
-// again that no worker has taken. Otherwise the run comes to its end, and nothing more is asked of it.
-func (r *run) goesOn(again bool) bool {
-	s := r.state
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	over := s.Drained() || s.Broken != nil || r.limits.Stopped.Reason != "" || r.limits.ExhaustedBy != nil
-	left := s.Restored && s.Plan.CountReady() > 0 && !over
-	s.Restored = false
-	s.Closing = !again && !left
-	return !s.Closing
 }
 
 // stoppedByPerson makes of an attempt that was cancelled because a person wanted that one that ended so.

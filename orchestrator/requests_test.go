@@ -35,7 +35,7 @@ func askAtRandom(t *testing.T, c *chance, n *run) (over func()) {
 	asks := make(chan Ask)
 	n.state.o.Asks, c.asked = asks, true
 	done, gone := make(chan struct{}), make(chan struct{})
-	heeded := n.heed(t.Context())
+	heeded := n.requests.heed(t.Context())
 	kinds := []attempts.RequestKind{
 		attempts.RequestGate, attempts.RequestUngate, attempts.RequestRetry, attempts.RequestStop, attempts.RequestPause,
 		attempts.RequestContinue, attempts.RequestUngate, attempts.RequestRetry,
@@ -208,7 +208,7 @@ func TestRequestOfARunThatEnds(t *testing.T) {
 		if n.goesOn(false) {
 			t.Error("it goes on")
 		}
-		_, err := n.carryOutRequest(Ask{Task: "A", Request: attempts.Request{What: attempts.RequestRetry}})
+		_, err := n.requests.carryOut(Ask{Task: "A", Request: attempts.Request{What: attempts.RequestRetry}})
 		refused, ok := errors.AsType[*attempts.RefusedError](err)
 		if !ok || refused.Reason != "the run is just coming to its end" || refused.Hint != "type it again when the run has ended: relay status --watch" {
 			t.Errorf("got %v", err)
@@ -221,7 +221,7 @@ func askInTurn(t *testing.T, n *run, list []asking) (over func()) {
 	t.Helper()
 	asks, done, gone := make(chan Ask), make(chan struct{}), make(chan struct{})
 	n.state.o.Asks = asks
-	heeded := n.heed(t.Context())
+	heeded := n.requests.heed(t.Context())
 	go func() {
 		defer close(gone)
 		for _, a := range list {

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +30,8 @@ type run struct {
 	recovery   *recovery
 	rechecker  *rechecker
 	epicReview *epicReview
+	listener   *listener
+	requests   *requests
 	keeper     *records.Keeper       // nil: no records are kept
 	rows       *sessionkeeper.Keeper // nil: no agents ledger is kept
 
@@ -42,8 +43,10 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	if abilities.Lifecycle == nil {
 		abilities.Lifecycle = noLifecycle{}
 	}
+	began := time.Now()
 	d := decide.New(o.settings(), decide.Inputs{
-		Ledger: store, Now: time.Now, Ran: stopwatch(), Redact: secrets.Cleaner{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
+		Ledger: store, Now: time.Now, Ran: func() time.Duration { return time.Since(began) },
+		Redact: secrets.Cleaner{Redactor: o.Secrets}, Merges: abilities.Merger != nil,
 	})
 	s := &state{State: d.State, o: o, engine: abilities, store: store, past: reanchor.NewRecordReader(o.Root, o.Epic.ID, time.Now)}
 	c := &recorder{state: s, judge: d.Judge}
@@ -55,6 +58,8 @@ func newRun(o *Options, store ledger, abilities engine.Abilities) *run {
 	r.executor = &executor{state: s, limits: d.Limits, recorder: c, merges: r.merges}
 	r.rechecker = &rechecker{state: s, limits: d.Limits}
 	r.epicReview = &epicReview{state: s, limits: d.Limits, dispatcher: d.Dispatcher, recorder: c}
+	r.listener = &listener{state: s, limits: d.Limits}
+	r.requests = &requests{state: s, of: d.Requests}
 	if abilities.AskFirst != nil {
 		abilities.AskFirst(r.executor.awaitsRunner)
 	}
@@ -84,14 +89,14 @@ func (r *run) rememberedCooldowns() (events []attempts.Event, notes []string) {
 
 // work runs the workers and the merge queue. It returns when nothing is left that could be started, or ctx is cancelled.
 func (r *run) work(ctx context.Context) error {
-	defer r.watchSleep(ctx)()
-	ctx, over := r.state.untilDeadline(ctx, r.limits)
+	defer watchSleep(ctx, r.state, r.up)()
+	ctx, over := untilDeadline(ctx, r.state, r.limits)
 	defer over()
 	group, working := errgroup.WithContext(ctx)
 	r.state.Workers = r.state.o.Jobs
 	for range r.state.o.Jobs {
 		group.Go(func() error {
-			defer r.workerDone()
+			defer r.state.WithLock(func() { r.state.Workers--; r.state.Announce() })
 			return r.worker(working)
 		})
 	}
@@ -131,19 +136,17 @@ func (r *run) worker(ctx context.Context) error {
 	}
 }
 
-// workerDone takes a worker that has ended off the count.
-func (r *run) workerDone() {
-	r.state.Mu.Lock()
-	defer r.state.Mu.Unlock()
-	r.state.Workers--
-	r.state.Announce()
-}
-
-// recordStopped writes the last event of the run.
-func (r *run) recordStopped(stopped *attempts.RunStopped) error {
-	events := []attempts.Event{{Type: attempts.TypeRunStopped, RunStopped: stopped}}
-	r.state.CarrySteps(events)
-	return r.state.store.Append(events...)
+// goesOn reports whether the workers begin again: because completed tasks are to be done again, or as a person has had a task tried
+// again that no worker has taken. Otherwise the run comes to its end, and nothing more is asked of it.
+func (r *run) goesOn(again bool) bool {
+	s := r.state
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	over := s.Drained() || s.Broken != nil || r.limits.Stopped.Reason != "" || r.limits.ExhaustedBy != nil
+	left := s.Restored && s.Plan.CountReady() > 0 && !over
+	s.Restored = false
+	s.Closing = !again && !left
+	return !s.Closing
 }
 
 // recordStranded records the tasks that are still ready when the workers have ended: the runner they name is out for this run.
@@ -163,12 +166,4 @@ func (r *run) recordStranded() error {
 		return nil
 	}
 	return r.state.store.Append(events...)
-}
-
-// failure returns the reason of a run that an error has ended.
-func failure(err error) decide.EndReason {
-	if errors.As(err, new(*decide.NoRunnerError)) {
-		return decide.NoRunner
-	}
-	return decide.Failed
 }

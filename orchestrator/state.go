@@ -29,17 +29,13 @@ type ledger interface {
 	Close() error
 }
 
-// recordNotes records and tells notes for a person.
-func (s *state) recordNotes(notes []attempts.Note) error {
-	events := make([]attempts.Event, len(notes))
+// recordNotes records notes for a person, and then events that have one, and passes all notes to the watcher.
+func (s *state) recordNotes(notes []attempts.Note, noted ...attempts.Event) error {
+	var events []attempts.Event
 	for i := range notes {
-		events[i] = attempts.Event{Type: attempts.TypeNote, Note: &notes[i]}
+		events = append(events, attempts.Event{Type: attempts.TypeNote, Note: &notes[i]})
 	}
-	return s.recordNoted(events)
-}
-
-// recordNoted records events that have a note, and passes the notes to the watcher.
-func (s *state) recordNoted(events []attempts.Event) error {
+	events = append(events, noted...)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for _, e := range events {
@@ -49,8 +45,15 @@ func (s *state) recordNoted(events []attempts.Event) error {
 	return s.store.Append(events...)
 }
 
+// noteLater tells a note and records it. No decision depends on it, and a ledger that failed returns its error elsewhere. The caller
+// holds Mu.
+func (s *state) noteLater(kind, text string) {
+	s.Notify(decide.Update{Kind: decide.Note, Text: text})
+	_ = s.store.AppendLater(attempts.Event{Type: attempts.TypeNote, Note: &attempts.Note{Kind: kind, Text: text}})
+}
+
 // briefInput returns what the brief of a task's attempt says besides the state of the checkout.
-func (s *state) briefInput(task *epic.Task) reanchor.Input {
+func briefInput(s *state, task *epic.Task) reanchor.Input {
 	in := briefing.Input(&s.o.LocalOptions, s.store, task)
 	in.NeverAsk = s.o.NeverAsk
 	s.past.Fill(&in)
@@ -58,7 +61,7 @@ func (s *state) briefInput(task *epic.Task) reanchor.Input {
 }
 
 // wholeEpic returns the epic as an attempt to be judged.
-func (s *state) wholeEpic() (a engine.Attempt) {
+func wholeEpic(s *state) (a engine.Attempt) {
 	s.store.View(func(l *attempts.Ledger) { a = briefing.WholeEpic(s.o.Run, s.o.Epic, l) })
 	return a
 }

@@ -56,9 +56,10 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	defer func() { _ = here.Release() }() // a lock that stays behind is one of a run that is over
 	var warnings []string
 	var n *run
-	keeper := newKeeper(&o, func(text string) { n.warn(text) })
-	rows := newSessionKeeper(&o, func(text string) { n.warn(text) })
-	store, err := openLedger(&o, both(keeper.Add, rows.Add), func(text string) { warnings = append(warnings, text) })
+	keeper := newKeeper(&o, func(text string) { warn(n.state, text) })
+	rows := newSessionKeeper(&o, func(text string) { warn(n.state, text) })
+	durable := func(events []attempts.Event) { keeper.Add(events); rows.Add(events) }
+	store, err := openLedger(&o, durable, func(text string) { warnings = append(warnings, text) })
 	if err != nil {
 		return decide.Summary{Run: o.Run}, err
 	}
@@ -75,7 +76,7 @@ func Work(ctx context.Context, o Options) (decide.Summary, error) {
 	listener := make(chan struct{})
 	go func() {
 		defer close(listener)
-		n.listen(events)
+		n.listener.listen(events)
 	}()
 	err = n.run(ctx, wanted, warnings)
 	close(events)
@@ -93,7 +94,7 @@ func openLedger(o *Options, durable func([]attempts.Event), warn func(string)) (
 
 // run carries the run out between opening and closing the ledger.
 func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
-	open, c := r.state.OpenAttempts(), r.state.engine.Lifecycle
+	open, c := decide.OpenAttempts(r.state.o.Graph, r.state.store), r.state.engine.Lifecycle
 	var refused error
 	r.state.store.View(func(l *attempts.Ledger) {
 		warnings = append(warnings, SealChanges(r.state.o.Epic, r.state.o.Dir, l)...)
@@ -129,7 +130,7 @@ func (r *run) run(ctx context.Context, wanted []bool, warnings []string) error {
 	if r.merges != nil {
 		r.recovery.queueOpenAttempts(open)
 	}
-	defer r.heed(ctx)()
+	defer r.requests.heed(ctx)()
 	for again := true; again; {
 		if err := r.work(ctx); err != nil {
 			return err
@@ -161,10 +162,9 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 		Version: attempts.LogVersion, EpicID: r.state.o.Epic.ID, PID: os.Getpid(), Jobs: r.state.o.Jobs, Settings: r.state.o.Settings,
 		Integration: origin.Branch, Branch: origin.From, Base: origin.Base,
 		Sealed: SealEpic(r.state.o.Epic), Until: r.state.o.Until.UTC(), Tasks: r.state.o.Tasks,
-		Relay: r.state.o.Relay, Tip: r.tip(ctx),
+		Relay: r.state.o.Relay, Tip: tip(ctx, r.state.engine.Lifecycle),
 	}}}
-	r.state.CarrySteps(events)
-	r.setRemote(ctx, events[0].RunStarted)
+	setRemote(ctx, r.state, events[0].RunStarted)
 	ended, err := r.sweep(ctx)
 	if err != nil {
 		warnings = append(warnings, "could not look for processes of earlier runs: "+err.Error())
@@ -182,7 +182,7 @@ func (r *run) open(ctx context.Context, origin attempts.Integration, warnings []
 	forgotten, closed := r.rememberedCooldowns()
 	events = append(events, forgotten...)
 	note("limit", closed)
-	if err := r.state.store.Append(events...); err != nil {
+	if err := r.state.store.Append(r.state.CarrySteps(events...)...); err != nil {
 		return err
 	}
 	r.started = true
@@ -232,8 +232,10 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	}
 	if r.started {
 		// A ledger that failed says so again here; the first error is the one that matters.
-		stopped := attempts.RunStopped{ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed, Head: r.tip(ctx)}
-		if stop := r.recordStopped(&stopped); err == nil {
+		stopped := attempts.Event{Type: attempts.TypeRunStopped, RunStopped: &attempts.RunStopped{
+			ExitCode: code, Reason: string(s.Reason), Why: s.Why, Tip: s.Tip, Regressed: s.Regressed, Head: tip(ctx, r.state.engine.Lifecycle),
+		}}
+		if stop := r.state.store.Append(r.state.CarrySteps(stopped)...); err == nil {
 			err = stop
 		}
 	}
@@ -242,7 +244,7 @@ func (r *run) finish(ctx context.Context, wanted []bool, start time.Time, err er
 	r.keeper.Close()
 	closing.Wait()
 	if err == nil {
-		r.compressTranscripts(ctx)
+		compressTranscripts(ctx, r.state)
 	}
 	if closeErr := r.state.store.Close(); err == nil {
 		err = closeErr
@@ -292,4 +294,12 @@ func (r *run) cleared(ctx context.Context) error {
 		}
 	})
 	return err
+}
+
+// failure returns the reason of a run that an error has ended.
+func failure(err error) decide.EndReason {
+	if errors.As(err, new(*decide.NoRunnerError)) {
+		return decide.NoRunner
+	}
+	return decide.Failed
 }

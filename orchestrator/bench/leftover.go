@@ -99,13 +99,9 @@ func RefuseUnread(ctx context.Context, repo *git.Repo, reading string) error {
 	if err != nil || head == from {
 		return err
 	}
-	shown := reading
-	if rel, err := filepath.Rel(repo.Root(), reading); err == nil {
-		shown = filepath.ToSlash(rel)
-	}
 	return &attempts.RefusedError{
 		Reason: "relay was killed while reviewers read or checks ran in this checkout, and there are commits since: git log -p " + from + "..HEAD",
 		Hint: "git reset --hard " + from + " if they are not yours\n" +
-			"rm " + plaintext.ShellWord(shown) + ", then relay work",
+			"rm " + plaintext.ShellWord(relayfiles.Relative(repo.Root(), reading)) + ", then relay work",
 	}
 }

@@ -86,10 +86,9 @@ func (s *setUp) run(ctx context.Context) error {
 		case checks.Unknown(report) || report.TimedOut || report.Exit.Code != 0:
 			s.failed = ending(report, req.Wall)
 			s.tr.SetUp = fmt.Sprintf("set-up command %q: %s", line, checks.With(s.failed, checks.Said(req.Log)))
-			rel, _ := filepath.Rel(o.Dir, req.Log)
 			s.tr.Runs = append(s.tr.Runs, attempts.CheckRun{
 				Name: line, ExitCode: report.Exit.Code, Tail: report.Tail,
-				Log: filepath.ToSlash(rel), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
+				Log: relayfiles.Relative(o.Dir, req.Log), SHA256: checks.LogSum(req.Log), Phase: attempts.PhaseBaseline,
 			})
 			return nil
 		}

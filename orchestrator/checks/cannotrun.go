@@ -3,19 +3,19 @@ package checks
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"relay/attempts"
 	"relay/epic/pattern"
+	"relay/epic/plaintext"
 	"relay/orchestrator/changes"
 	"relay/orchestrator/engine"
 	"relay/reanchor/git"
+	"relay/runners"
+	"relay/runners/process"
 )
 
 // CannotRun returns text that says why a check could not run at all on a commit, and what a person can do about it, when no
@@ -52,252 +52,131 @@ func (r *Runner) Uninstalled(ctx context.Context, check Check, run attempts.Chec
 	return whyModule(newFinder(ctx, r, check, head), what)
 }
 
-// words matches the words of a command that may name a program.
-var words = pattern.New(`[\w.+-]+`)
-
-var changeDir = pattern.New(`\bcd ([\w./-]+)`)
-
-func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
-	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
-}
-
-// finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
-type finder struct {
-	r    *Runner
-	ctx  context.Context //nolint:containedctx // of the one call it lives for
-	base string
-	dirs []string // in which the check may have been, from the root of the checkout
-
-	apart bool // the check ran in a checkout of relay's, and not in the user's own
-}
-
-// whyProgram is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
-func whyProgram(f finder, name, check string) string {
-	if f.declared(name) || f.onPath(name) {
-		return ""
-	}
-	for _, dir := range f.dirs {
-		in := path.Join(dir, "node_modules/.bin", name)
-		switch {
-		case f.users(in) && f.apart:
-			return whyIgnored(f, in)
-		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
-			return whyUninstalled(f, name, path.Join(dir, "package.json"))
-		}
-	}
-	if !slices.Contains(words.FindAllString(check, -1), name) &&
-		!f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
-		return ""
-	}
-	if in := inEnvironment(f, name); in != "" && f.apart {
-		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, advice(f.topIgnored(in)))
-	}
-	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
-}
-
-// whyUninstalled is about a dependency that a manifest of node names.
-func whyUninstalled(f finder, name, manifest string) string {
-	if !f.apart {
-		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
-	}
-	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
-}
-
-// whyFile is about one that is not there, or not executable.
-func whyFile(f finder, what changes.Missing) string {
-	name := f.inside(what.Name)
-	if path.IsAbs(name) {
-		if what.Kind == changes.MissingFile && !onDisk(name) {
-			return name + " is not on this machine: install it, or change the check"
-		}
-		return ""
-	}
-	for _, dir := range f.dirs {
-		in := path.Join(dir, name)
-		switch {
-		case f.declared(in):
-			return ""
-		case f.committed(in):
-			if what.Kind == changes.NotExecutable {
-				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
-			}
-			return "" // an interpreter of another folder, or some file that it names
-		case f.users(in) && !f.apart:
-			if what.Kind == changes.NotExecutable {
-				return in + " is not executable: chmod +x " + in
-			}
-			return ""
-		}
-		if why := whyIgnored(f, in); why != "" {
-			return why
-		}
-		if _, taken := f.r.Taken.Load(in); f.users(in) && !taken {
-			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
-		}
-	}
-	return ""
-}
-
-// whyIgnored is about a path that git ignores, so that no commit has it.
-func whyIgnored(f finder, in string) string {
-	folder := f.topIgnored(in)
+// HoldBack returns why a task waits before its agent begins: a check of it cannot run at all, whatever the agent does, or one of the epic
+// cannot and the task has none of its own, so that nothing would prove its work. To a task with checks of its own, one of the epic that
+// cannot run is noted once. Every task waits for a check of the epic that passes its limit and has not passed on any base of this run.
+func (r *Runner) HoldBack(ctx context.Context, a engine.Attempt, check Check, s Result) (why, note string) {
+	_, passed := r.passed.Load(check.Name)
 	switch {
-	case folder == "":
-		return ""
-	case !f.apart:
-		return in + " is ignored by git, and it is not in your checkout: make it there"
-	case f.users(in):
-		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, advice(folder))
+	case s.Passed():
+		r.passed.Store(check.Name, true)
+	case s.Red():
+		why = r.CannotRun(ctx, check, s.Run, a.Base)
+	case s.TimedOut && check.OfEpic && !passed:
+		return check.Name + " " + r.TooMuch(check, s) + " before the work: raise its timeout or relay.check_timeout_minutes", ""
 	}
-	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
+	if why == "" || !check.OfEpic {
+		return why, ""
+	}
+	if len(a.Task.Checks) == 0 {
+		return "it has no check but those of the epic: " + why, ""
+	}
+	if _, reported := r.reportedBroken.LoadOrStore(check.Name, true); !reported {
+		note = "a check of the epic, " + why + "; until then it proves nothing"
+	}
+	return "", note
 }
 
-// topIgnored returns the path itself or the highest folder above it that git ignores, or "".
-func (f finder) topIgnored(in string) string {
-	parts := strings.Split(in, "/")
-	for i := range parts {
-		folder := strings.Join(parts[:i+1], "/")
-		asked := folder
-		if i < len(parts)-1 || f.isFolder(folder) {
-			asked += "/"
-		}
-		if f.git("check-ignore", "--quiet", "--no-index", "--", asked) {
-			return folder
-		}
+// Unready is CannotRun for a plan that is being written: it also says why a check cannot run as things are, unless a task of the plan says
+// that it makes what is missing. The shell does not find a command, cannot run it or cannot read the check, or a script is not there.
+func (r *Runner) Unready(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
+	if why := r.CannotRun(ctx, check, run, base); why != "" {
+		return why
 	}
-	return ""
-}
-
-// whyModule is about a package of node or python.
-func whyModule(f finder, what changes.Missing) string {
-	for _, dir := range f.dirs {
-		pkg := packageOf(what.Name)
-		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
-			return whyIgnored(f, in)
-		} else if f.users(in) {
+	f := newFinder(ctx, r, check, base)
+	what := changes.FindMissing(run)
+	if line := shellMistake.FindString(run.Tail); line != "" && run.ExitCode != 0 {
+		return check.Name + " cannot run, the shell cannot read it: " + plaintext.Line(line)
+	}
+	switch what.Kind {
+	case changes.MissingFile, changes.NotExecutable:
+		name := f.inside(what.Name)
+		if slices.ContainsFunc(f.dirs, func(dir string) bool { return f.declared(path.Join(dir, name)) }) {
 			return ""
 		}
-		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
-			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
-				return whyUninstalled(f, pkg, file)
-			}
-		}
-		if why := whyRequired(f, dir, what.Name); why != "" {
-			return why
-		}
-	}
-	if what.Kind == changes.MissingTool && slices.Contains(pythonTools, what.Name) {
-		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
-	}
-	return ""
-}
-
-// packageOf returns the package that a module of node is in.
-func packageOf(module string) string {
-	parts := strings.Split(module, "/")
-	if strings.HasPrefix(module, "@") && len(parts) > 1 {
-		return parts[0] + "/" + parts[1]
-	}
-	return parts[0]
-}
-
-// pythonTools are modules that run tests and checks. Projects do not have modules of these names.
-var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
-
-// requirements are files that name the python modules a project needs, and nothing else.
-var requirements = []string{
-	"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt",
-}
-
-// whyRequired is about a python module that the project's requirements name and that is none of its own.
-func whyRequired(f finder, dir, module string) string {
-	top, _, _ := strings.Cut(module, ".")
-	for _, own := range []string{top, top + ".py", "src/" + top} {
-		if in := path.Join(dir, own); f.committed(in) || f.declared(in) {
+		return check.Name + " cannot run: there is no " + name + ", and no task names it under its files"
+	case changes.MissingProgram:
+		if f.declared(what.Name) {
 			return ""
 		}
+	default: // nothing is known to be missing
 	}
-	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
-	for _, name := range requirements {
-		if file := path.Join(dir, name); line.MatchString(f.text(file)) {
-			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
-			if f.apart {
-				why += ", or relay.worktree.setup"
+	if run.ExitCode == 126 || run.ExitCode == 127 {
+		return check.Name + " cannot run: " + runners.DescribeExit(process.Exit{Code: run.ExitCode})
+	}
+	return ""
+}
+
+// shellMistake matches the messages of shells about a command that they cannot read.
+var shellMistake = pattern.New(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh: (?:.*[:] )?(?i:syntax error|unexpected EOF|unexpected end of file|unterminated quoted).*$`)
+
+// Files returns the paths of a commit; none if git cannot list them.
+func Files(ctx context.Context, home *git.Repo, commit string) []string {
+	out, _ := home.Run(ctx, git.Call{Args: []string{"ls-tree", "-r", "--name-only", "-z", commit}, Limit: 256 << 20})
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
+}
+
+// Doubt returns why a check may fail whatever its tasks do: it names a path that is probably misspelt, or lacks a program or module that no
+// task seems to bring. It is "" if there is no such reason.
+func (r *Runner) Doubt(ctx context.Context, check Check, run attempts.CheckRun, base string) string {
+	files, plan := Files(ctx, r.Home, base), ""
+	for _, t := range r.Options.Epic.Tasks {
+		files = append(files, t.Files...)
+		plan += fmt.Sprintln(t.Title, t.Description, t.Criteria, t.Files)
+	}
+	if why := absent(newFinder(ctx, r, check, base), check.Run, plan, files); why != "" {
+		return why
+	}
+	what, known := changes.FindMissing(run), plan+strings.Join(files, "\n")
+	parts := strings.FieldsFunc(what.Name, func(r rune) bool { return strings.ContainsRune("./@", r) })
+	if what.Name == "" || what.Kind == changes.MissingFile || what.Kind == changes.NotExecutable ||
+		slices.ContainsFunc(parts, func(part string) bool { return mentions(known, part) }) {
+		return ""
+	}
+	return check.Name + " lacks " + what.Name + ", and no task seems to bring it"
+}
+
+// absent names a path in a command that task checkouts will lack: git ignores it, or it neither exists nor is planned and is probably to
+// be one of files. It is "" if there is none.
+func absent(f finder, command, plan string, files []string) string {
+	for _, word := range wordsOf(strings.ReplaceAll(command, "/...", "")) {
+		in := path.Clean(word)
+		if f.lacks(in) && !isDependency(in) {
+			return in + " is ignored by git, so task checkouts lack it: " + advice(f.topIgnored(in))
+		}
+		if !strings.ContainsAny(word, "./") || f.users(in) || f.committed(in) || f.declared(in) || mentions(plan, path.Base(in)) {
+			continue
+		}
+		for _, near := range files {
+			for ; near != "." && near != "/"; near = path.Dir(near) { // the file and the folders that it is in
+				if slip(in, near) {
+					return in + " does not exist; did you mean " + near + "?"
+				}
 			}
-			return why
 		}
 	}
 	return ""
 }
 
-// inside makes a path relative to the checkout it was printed in.
-func (f finder) inside(name string) string {
-	for _, root := range []string{f.r.Options.Worktree.Dir, f.r.Home.Root()} {
-		rest, below := strings.CutPrefix(name, root+string(filepath.Separator))
-		switch {
-		case root == "" || !below:
-		case root == f.r.Options.Worktree.Dir:
-			_, rest, _ = strings.Cut(rest, "/") // the worktree's name
-			return path.Clean(rest)
-		default:
-			return path.Clean(rest)
-		}
+// mentions reports whether a text has a word.
+func mentions(text, word string) bool {
+	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
+}
+
+// oneLetter matches two paths that differ in a letter inside of a word or in a folder, as BEFORE<GOT>WANTED|AFTER.
+var oneLetter = pattern.New(`(?i)([a-z]{3}<[a-z]?>[a-z]?\|[a-z]|[a-z]{2}<[a-z]?>[a-z]?\|[a-z]{2}|[a-z]{4}<[a-z]?>[a-z]?\|.*/)`)
+
+// slip reports whether a path is another one with a slip of the keyboard: two letters in the wrong order, or one letter too many, too few
+// or wrong, in a folder or inside a word. parse.go and parser.go are two files as a rule.
+func slip(got, want string) bool {
+	same := 0
+	for same < min(len(got), len(want)) && got[same] == want[same] {
+		same++
 	}
-	return path.Clean(name)
-}
-
-// declared reports whether a task of the epic says that it changes a file of that name: then a task is to make it.
-func (f finder) declared(name string) bool {
-	for i := range f.r.Options.Epic.Tasks {
-		for _, file := range f.r.Options.Epic.Tasks[i].Files {
-			base := path.Base(file)
-			if pattern.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file,
-				"/"+name+"/") {
-				return true
-			}
-		}
+	a, b := got[same:], want[same:]
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	return false
-}
-
-func (f finder) onPath(name string) bool {
-	for _, variable := range f.r.Options.Env {
-		if list, ok := strings.CutPrefix(variable, "PATH="); ok {
-			return slices.ContainsFunc(filepath.SplitList(list), func(dir string) bool {
-				_, err := exec.LookPath(filepath.Join(dir, name))
-				return err == nil
-			})
-		}
-	}
-	return false
-}
-
-func (f finder) users(in string) bool {
-	_, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
-	return err == nil
-}
-
-func (f finder) isFolder(in string) bool {
-	info, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
-	return err == nil && info.IsDir()
-}
-
-func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }
-
-func (f finder) text(in string) string {
-	out, err := f.r.Home.Run(f.ctx, git.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
-	if err != nil {
-		return ""
-	}
-	return string(out)
-}
-
-func (f finder) git(args ...string) bool {
-	_, err := f.r.Home.Run(f.ctx, git.Call{Args: args})
-	return err == nil
-}
-
-func onDisk(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	swapped := len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+	return swapped || oneLetter.MatchString(got[:same]+"<"+a+">"+b+"|"+got[same+len(a):])
 }

@@ -1,13 +1,269 @@
 package checks
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"relay/epic/pattern"
+	"relay/orchestrator/changes"
+	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
+
 	"github.com/bmatcuk/doublestar/v4"
 )
+
+// words matches the words of a command that may name a program.
+var words = pattern.New(`[\w.+-]+`)
+
+var changeDir = pattern.New(`\bcd ([\w./-]+)`)
+
+func newFinder(ctx context.Context, r *Runner, check Check, base string) finder {
+	return finder{r: r, ctx: ctx, base: base, dirs: directories(check.Run), apart: r.Options.Isolation == engine.IsolationWorktree}
+}
+
+// finder looks for what a check lacks: in the commit, in the user's checkout and on the machine.
+type finder struct {
+	r    *Runner
+	ctx  context.Context //nolint:containedctx // of the one call it lives for
+	base string
+	dirs []string // in which the check may have been, from the root of the checkout
+
+	apart bool // the check ran in a checkout of relay's, and not in the user's own
+}
+
+// whyProgram is about one that is not on the PATH. One that neither the check nor the base names may be a mistake of the work.
+func whyProgram(f finder, name, check string) string {
+	if f.declared(name) || f.onPath(name) {
+		return ""
+	}
+	for _, dir := range f.dirs {
+		in := path.Join(dir, "node_modules/.bin", name)
+		switch {
+		case f.users(in) && f.apart:
+			return whyIgnored(f, in)
+		case strings.Contains(f.text(path.Join(dir, "package.json")), `"`+name+`"`):
+			return whyUninstalled(f, name, path.Join(dir, "package.json"))
+		}
+	}
+	if !slices.Contains(words.FindAllString(check, -1), name) &&
+		!f.git("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", name, f.base) {
+		return ""
+	}
+	if in := inEnvironment(f, name); in != "" && f.apart {
+		return fmt.Sprintf("the program %s is not on the PATH: write %s in the check, with %s, or start relay with that environment activated", name, in, advice(f.topIgnored(in)))
+	}
+	return fmt.Sprintf("the program %s is not on the PATH: install it, or add its folder to the PATH that relay is started with", name)
+}
+
+// whyUninstalled is about a dependency that a manifest of node names.
+func whyUninstalled(f finder, name, manifest string) string {
+	if !f.apart {
+		return fmt.Sprintf("%s is a dependency of %s, and it is not installed: npm ci", name, manifest)
+	}
+	return fmt.Sprintf("%s is a dependency of %s, and task checkouts have none installed: relay.worktree.setup: [npm ci]", name, manifest)
+}
+
+// whyFile is about one that is not there, or not executable.
+func whyFile(f finder, what changes.Missing) string {
+	name := f.inside(what.Name)
+	if path.IsAbs(name) {
+		if what.Kind == changes.MissingFile && !relayfiles.Exists(name) {
+			return name + " is not on this machine: install it, or change the check"
+		}
+		return ""
+	}
+	for _, dir := range f.dirs {
+		in := path.Join(dir, name)
+		switch {
+		case f.declared(in):
+			return ""
+		case f.committed(in):
+			if what.Kind == changes.NotExecutable {
+				return in + " is not executable, or the interpreter in its first line is missing: git update-index --chmod=+x " + in + " and commit, or install the interpreter"
+			}
+			return "" // an interpreter of another folder, or some file that it names
+		case f.users(in) && !f.apart:
+			if what.Kind == changes.NotExecutable {
+				return in + " is not executable: chmod +x " + in
+			}
+			return ""
+		}
+		if why := whyIgnored(f, in); why != "" {
+			return why
+		}
+		if _, taken := f.r.Taken.Load(in); f.users(in) && !taken {
+			return fmt.Sprintf("%s is in your checkout and in no commit, so task checkouts lack it: commit it, or relay.worktree.copy: [%s]", in, in)
+		}
+	}
+	return ""
+}
+
+// whyIgnored is about a path that git ignores, so that no commit has it.
+func whyIgnored(f finder, in string) string {
+	folder := f.topIgnored(in)
+	switch {
+	case folder == "":
+		return ""
+	case !f.apart:
+		return in + " is ignored by git, and it is not in your checkout: make it there"
+	case f.users(in):
+		return fmt.Sprintf("%s is ignored by git, so task checkouts lack it: %s", in, advice(folder))
+	}
+	return fmt.Sprintf("%s is ignored by git, so task checkouts lack it, and your checkout does too: make it there and relay.worktree.share: [%s], or have task checkouts make it, as in relay.worktree.setup: [npm ci]", in, folder)
+}
+
+// topIgnored returns the path itself or the highest folder above it that git ignores, or "".
+func (f finder) topIgnored(in string) string {
+	parts := strings.Split(in, "/")
+	for i := range parts {
+		folder := strings.Join(parts[:i+1], "/")
+		asked := folder
+		if i < len(parts)-1 || f.isFolder(folder) {
+			asked += "/"
+		}
+		if f.git("check-ignore", "--quiet", "--no-index", "--", asked) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// whyModule is about a package of node or python.
+func whyModule(f finder, what changes.Missing) string {
+	for _, dir := range f.dirs {
+		pkg := packageOf(what.Name)
+		if in := path.Join(dir, "node_modules", pkg); f.users(in) && f.apart {
+			return whyIgnored(f, in)
+		} else if f.users(in) {
+			return ""
+		}
+		for _, file := range []string{path.Join(dir, "package.json"), path.Join(dir, "package-lock.json")} { // this one has workspaces, too
+			if text := f.text(file); strings.Contains(text, `"`+pkg+`":`) || strings.Contains(text, `"node_modules/`+pkg+`":`) {
+				return whyUninstalled(f, pkg, file)
+			}
+		}
+		if why := whyRequired(f, dir, what.Name); why != "" {
+			return why
+		}
+	}
+	if what.Kind == changes.MissingTool && slices.Contains(pythonTools, what.Name) {
+		return fmt.Sprintf("the python module %s is not installed: pip install %s", what.Name, what.Name)
+	}
+	return ""
+}
+
+// packageOf returns the package that a module of node is in.
+func packageOf(module string) string {
+	parts := strings.Split(module, "/")
+	if strings.HasPrefix(module, "@") && len(parts) > 1 {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// pythonTools are modules that run tests and checks. Projects do not have modules of these names.
+var pythonTools = []string{"pytest", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "coverage", "pyright"}
+
+// requirements are files that name the python modules a project needs, and nothing else.
+var requirements = []string{
+	"requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/test.txt", "dev-requirements.txt",
+}
+
+// whyRequired is about a python module that the project's requirements name and that is none of its own.
+func whyRequired(f finder, dir, module string) string {
+	top, _, _ := strings.Cut(module, ".")
+	for _, own := range []string{top, top + ".py", "src/" + top} {
+		if in := path.Join(dir, own); f.committed(in) || f.declared(in) {
+			return ""
+		}
+	}
+	line := regexp.MustCompile(`(?im)^\s*` + strings.ReplaceAll(regexp.QuoteMeta(top), "_", "[-_]") + `\b`)
+	for _, name := range requirements {
+		if file := path.Join(dir, name); line.MatchString(f.text(file)) {
+			why := fmt.Sprintf("the python module %s, which %s names, is not installed: pip install -r %s", top, file, file)
+			if f.apart {
+				why += ", or relay.worktree.setup"
+			}
+			return why
+		}
+	}
+	return ""
+}
+
+// inside makes a path relative to the checkout it was printed in.
+func (f finder) inside(name string) string {
+	for _, root := range []string{f.r.Options.Worktree.Dir, f.r.Home.Root()} {
+		rest, below := strings.CutPrefix(name, root+string(filepath.Separator))
+		switch {
+		case root == "" || !below:
+		case root == f.r.Options.Worktree.Dir:
+			_, rest, _ = strings.Cut(rest, "/") // the worktree's name
+			return path.Clean(rest)
+		default:
+			return path.Clean(rest)
+		}
+	}
+	return path.Clean(name)
+}
+
+// declared reports whether a task of the epic says that it changes a file of that name: then a task is to make it.
+func (f finder) declared(name string) bool {
+	for i := range f.r.Options.Epic.Tasks {
+		for _, file := range f.r.Options.Epic.Tasks[i].Files {
+			base := path.Base(file)
+			if pattern.Covers(file, name) || base == name || strings.TrimSuffix(base, path.Ext(base)) == name || strings.Contains(file,
+				"/"+name+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f finder) onPath(name string) bool {
+	for _, variable := range f.r.Options.Env {
+		if list, ok := strings.CutPrefix(variable, "PATH="); ok {
+			return slices.ContainsFunc(filepath.SplitList(list), func(dir string) bool {
+				_, err := exec.LookPath(filepath.Join(dir, name))
+				return err == nil
+			})
+		}
+	}
+	return false
+}
+
+func (f finder) users(in string) bool {
+	_, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
+	return err == nil
+}
+
+func (f finder) isFolder(in string) bool {
+	info, err := os.Stat(filepath.Join(f.r.Home.Root(), filepath.FromSlash(in)))
+	return err == nil && info.IsDir()
+}
+
+func (f finder) committed(in string) bool { return f.git("cat-file", "-e", f.base+":"+in) }
+
+func (f finder) text(in string) string {
+	out, err := f.r.Home.Run(f.ctx, git.Call{Args: []string{"show", f.base + ":" + in}, Limit: 1 << 20})
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+func (f finder) git(args ...string) bool {
+	_, err := f.r.Home.Run(f.ctx, git.Call{Args: args})
+	return err == nil
+}
 
 // directories returns those that a command may work in, from the root of the checkout.
 func directories(command string) []string {

@@ -22,8 +22,8 @@ type landedTask struct {
 }
 
 // landedBefore lists the completed tasks that landed before tip, one for each list of checks, in the order of the plan. It leaves out
-// checks that have just run on tip: those of the epic, and of what landed last.
-func (f *RegressionFinder) landedBefore(tip string) (list []landedTask) {
+// checks that have just run on tip: those of the epic, and of what landed last, whose attempt it returns too.
+func (f *RegressionFinder) landedBefore(tip string) (list []landedTask, last engine.Attempt) {
 	asked, ofEpic := make(map[string]bool), commands(f.Epic.Checks)
 	whole := func(checks []epic.Check) string { return strings.Join(commands(checks), "\x00") }
 	f.View(func(l *attempts.Ledger) {
@@ -32,24 +32,25 @@ func (f *RegressionFinder) landedBefore(tip string) (list []landedTask) {
 			if rec == nil || !rec.Completed || len(rec.Attempts) == 0 {
 				continue
 			}
-			last := &rec.Attempts[len(rec.Attempts)-1]
-			a := engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*last), when: last.EndedAt}
+			end := &rec.Attempts[len(rec.Attempts)-1]
+			a := engine.Attempt{Run: end.Run, Task: t, Number: end.ID, Base: end.Base}
+			one := landedTask{a: a, at: i, landed: f.Checker.Commit(*end), when: end.EndedAt}
 			switch one.landed {
 			case "":
 			case tip:
-				asked[whole(t.Checks)] = true
+				asked[whole(t.Checks)], last = true, a
 			default:
 				list = append(list, one)
 			}
 		}
 	})
-	return slices.DeleteFunc(list, func(landed landedTask) bool {
+	list = slices.DeleteFunc(list, func(landed landedTask) bool {
 		checks := landed.a.Task.Checks
 		redundant := asked[whole(checks)] || !slices.ContainsFunc(checks, func(c epic.Check) bool { return !slices.Contains(ofEpic, c.Run) })
 		asked[whole(checks)] = true
 		return redundant
 	})
+	return list, last
 }
 
 func commands(checks []epic.Check) (runs []string) {

@@ -48,7 +48,7 @@ type LandedTask struct {
 // the run's time, and Least at least, the tasks that are left are skipped. It fails if the engine's machine does; the notes are
 // given also then.
 func (f *RegressionFinder) Find(ctx context.Context, whole engine.Attempt, tip string) (result Regression, err error) {
-	done := f.landedBefore(tip)
+	done, last := f.landedBefore(tip)
 	if len(done)+len(f.Epic.Checks) == 0 {
 		return result, nil
 	}
@@ -91,7 +91,7 @@ func (f *RegressionFinder) Find(ctx context.Context, whole engine.Attempt, tip s
 	}
 	err = f.again(ctx, failed, tip, until, &result)
 	if slices.Sort(result.Skipped); err == nil {
-		result.Epic, err = f.failing(ctx, tip)
+		result.Epic, err = f.failing(ctx, last, tip)
 	}
 	return result, err
 }
@@ -128,22 +128,12 @@ func (f *RegressionFinder) regressed(ctx context.Context, task landedTask, tip s
 	}, nil
 }
 
-// failing returns, as notes, the checks of the epic that fail on tip because of the epic's work.
-func (f *RegressionFinder) failing(ctx context.Context, tip string) (notes []attempts.Note, err error) {
-	var a engine.Attempt
-	f.View(func(ledger *attempts.Ledger) {
-		for _, t := range f.Epic.Tasks {
-			if rec := ledger.Tasks[t.ID]; rec != nil && rec.Completed && len(rec.Attempts) > 0 {
-				if last := rec.Attempts[len(rec.Attempts)-1]; f.Checker.Commit(last) == tip {
-					a = engine.Attempt{Run: last.Run, Task: t, Number: last.ID, Base: last.Base}
-				}
-			}
-		}
-	})
-	if a.Run == "" {
+// failing returns, as notes, the checks of the epic that fail on tip because of the epic's work, which the last attempt has landed.
+func (f *RegressionFinder) failing(ctx context.Context, last engine.Attempt, tip string) (notes []attempts.Note, err error) {
+	if last.Run == "" {
 		return nil, nil
 	}
-	failed, err := f.Checker.RecheckEpic(ctx, a, tip)
+	failed, err := f.Checker.RecheckEpic(ctx, last, tip)
 	for _, check := range failed {
 		note := attempts.Note{Kind: "relapse", Text: "a check of the epic fails on what has landed: " + check.Why}
 		if check.Old {

@@ -45,7 +45,11 @@ func TestLandedBefore(t *testing.T) {
 	}
 	f := RegressionFinder{Epic: e, View: func(read func(*attempts.Ledger)) { read(l) }, Checker: ledgerOnly{}}
 	var got []string
-	for _, task := range f.landedBefore("cT6") {
+	done, last := f.landedBefore("cT6")
+	if last.Task.ID != "T6" {
+		t.Errorf("%q landed last", last.Task.ID)
+	}
+	for _, task := range done {
 		got = append(got, task.a.Task.ID)
 	}
 	if want := []string{"T1", "T2", "T3", "T4"}; !slices.Equal(got, want) {

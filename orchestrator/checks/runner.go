@@ -85,10 +85,9 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	rel, err := filepath.Rel(r.Options.Dir, log)
 	run := attempts.CheckRun{
 		Name: check.Name, ExitCode: report.Exit.Code, Seconds: float64(r.Now().Sub(start).Milliseconds()) / 1000,
-		Log: filepath.ToSlash(rel), SHA256: LogSum(log), Phase: check.Phase,
+		Log: relayfiles.Relative(r.Options.Dir, log), SHA256: LogSum(log), Phase: check.Phase,
 	}
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
@@ -102,7 +101,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if !result.Passed() && !result.Unknown && !result.Flooded {
 		result.Said = Said(log)
 	}
-	return result, err
+	return result, nil
 }
 
 // uncached has Go run tests again whose results it knows. GOFLAGS in an environment replaces the value that go env -w has written.

@@ -106,7 +106,7 @@ func (f *Account) recordClaim(r *runners.Result) {
 		f.Receipt.ResultFrom = attempts.ResultLoose
 	}
 	f.Receipt.Summary = r.Summary
-	f.Receipt.Statement = StatementOf(r)
+	f.Receipt.Statement = r.Statement
 	f.Receipt.Suggestion = r.Suggestion
 	f.Receipt.Learning = r.Learning
 	f.Receipt.PatternTags = r.PatternTags

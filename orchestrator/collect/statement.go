@@ -5,15 +5,7 @@ import (
 	"slices"
 
 	"relay/attempts"
-	"relay/runners"
 )
-
-// StatementOf returns what an agent says of its work besides its summary, as it goes into a receipt.
-func StatementOf(r *runners.Result) attempts.Statement {
-	s := r.Statement
-	s.Decisions = maps.Clone(s.Decisions)
-	return s
-}
 
 // LaterStatement returns what an agent says after another turn: what it decided and found in both turns, and the last word on all
 // else.

@@ -81,39 +81,25 @@ func (d *Dispatcher) Decide(now limits.Instant) (next Choice, wait *Waiting, err
 		}
 		return Choice{i, runner}, nil, nil
 	}
-	if d.State.Plan.CountReady() == 0 {
-		wait, err := d.nothingReady(now)
-		return none, wait, err
-	}
 	return d.idle(now)
 }
 
 // Begin starts a task that was chosen. The caller holds Mu.
 func (d *Dispatcher) Begin(next Choice, now limits.Instant) *Job {
-	i, reason := next.Index, ""
-	if d.State.Plan.MissingReviewers(i) == nil {
-		reason = d.switchReason(i, next.Runner, now)
+	i, task, reason := next.Index, d.State.Plan.Task(next.Index).ID, ""
+	asked := d.State.Plan.MissingReviewers(i)
+	if asked == nil {
+		reason, asked = d.switchReason(i, next.Runner, now), []string{next.Runner}
 	}
-	d.askRunners(i, next.Runner, now)
+	for _, name := range asked {
+		d.State.Pool.Ask(name, task, now)
+	}
 	d.State.Plan.Start(i)
 	delete(d.State.continued, i)
 	d.limits.breaker.Begin(i)
-	delete(d.limits.stopping, d.State.Plan.Task(i).ID)
-	d.State.Step(now, attempts.Step{Kind: attempts.StepChosen, Task: d.State.Plan.Task(i).ID, Runner: next.Runner})
+	delete(d.limits.stopping, task)
+	d.State.Step(now, attempts.Step{Kind: attempts.StepChosen, Task: task, Runner: next.Runner})
 	return &Job{Index: i, Runner: next.Runner, SwitchReason: reason}
-}
-
-// nothingReady returns what a worker waits for when no task is ready, or nil when no more can become ready. The caller holds Mu.
-func (d *Dispatcher) nothingReady(now limits.Instant) (*Waiting, error) {
-	wait := &Waiting{Changed: d.State.Changed}
-	switch {
-	case d.State.Plan.CountRunning() > 0:
-	case d.State.Plan.RetryPostponed(true):
-		retried(d.State, now)
-	default:
-		return d.awaitAnswer(now)
-	}
-	return wait, nil
 }
 
 // ForAnswer is what a run waits for that waits for a person's answer.
@@ -137,12 +123,6 @@ func (d *Dispatcher) awaitAnswer(now limits.Instant) (*Waiting, error) {
 		}
 	}
 	return nil, nil
-}
-
-// retried has everybody look again at once, as tasks are ready again. The caller holds Mu.
-func retried(s *State, now limits.Instant) {
-	s.Step(now, attempts.Step{Kind: attempts.StepRetried})
-	s.Announce()
 }
 
 // How far agents may go on while a reviewer is not to be asked: each job has one task under way or done, and one more
@@ -206,18 +186,6 @@ func (d *Dispatcher) reviewedRunner(i int, now limits.Instant) string {
 	return plaintext.FirstOf(other, last)
 }
 
-// askRunners tells the pool which runner, or which reviewers, a task that begins asks. The caller holds Mu.
-func (d *Dispatcher) askRunners(i int, runner string, now limits.Instant) {
-	task := d.State.Plan.Task(i).ID
-	lacking := d.State.Plan.MissingReviewers(i)
-	if lacking == nil {
-		d.State.Pool.Ask(runner, task, now)
-	}
-	for _, name := range lacking {
-		d.State.Pool.Ask(name, task, now)
-	}
-}
-
 // switchReason returns, in words, why a task goes to another runner than the task before it, or than its own last attempt; "" if it does
 // not. The caller holds Mu.
 func (d *Dispatcher) switchReason(i int, to string, now limits.Instant) string {
@@ -253,10 +221,10 @@ func (e *NoRunnerError) Error() string {
 	return "no usable runner: " + e.Runner + plaintext.Because(e.Why)
 }
 
-// idle returns what a worker waits for when tasks are ready and no runner may be asked for any of them; nothing when the worker
+// idle returns what a worker waits for when no task is ready, or no runner may be asked for those that are; nothing when the worker
 // is to end. It returns a *NoRunnerError if no runner is left in this run.
 func (d *Dispatcher) idle(now limits.Instant) (Choice, *Waiting, error) {
-	none := Choice{Index: -1}
+	none, ready := Choice{Index: -1}, d.State.Plan.CountReady() > 0
 	name, at := d.opens(now)
 	wait := &Waiting{Changed: d.State.Changed}
 	if name != "" {
@@ -265,9 +233,14 @@ func (d *Dispatcher) idle(now limits.Instant) (Choice, *Waiting, error) {
 	if d.State.Plan.CountRunning() > 0 {
 		return none, wait, nil
 	}
-	if d.State.Plan.RetryPostponed(false) {
-		retried(d.State, now)
+	if d.State.Plan.RetryPostponed(!ready) { // every worker looks again at once
+		d.State.Step(now, attempts.Step{Kind: attempts.StepRetried})
+		d.State.Announce()
 		return none, wait, nil
+	}
+	if !ready {
+		wait, err := d.awaitAnswer(now)
+		return none, wait, err
 	}
 	if name != "" && d.limits.pointless(at, now) {
 		why := fmt.Sprintf("%s is not asked before %s%s; the run's deadline is %s", name, plaintext.LocalTime(at.Day), plaintext.Because(d.State.Pool.Why(name)), plaintext.LocalTime(d.limits.Deadline.Day))
@@ -340,10 +313,10 @@ type OpenAttempt struct {
 }
 
 // OpenAttempts returns the attempts that a killed run left open, in the order of the plan.
-func (s *State) OpenAttempts() (found []OpenAttempt) {
-	for i := range s.O.Graph.Len() {
-		id := s.O.Graph.ID(i)
-		record := s.store.Task(id)
+func OpenAttempts(g *epic.Graph, l Ledger) (found []OpenAttempt) {
+	for i := range g.Len() {
+		id := g.ID(i)
+		record := l.Task(id)
 		open := record.Running()
 		if open == nil {
 			continue

@@ -57,14 +57,14 @@ func (c *Judge) Decide(a engine.Attempt, record attempts.TaskRecord, f engine.Re
 	}
 	rule := c.rule(now, a, f, *ended)
 	ended.Gate = c.gate(now, record, EndedAttempt{Attempt: a, Result: f, Ended: *ended, Rule: rule})
-	c.state.Step(now, c.state.ruledStep(attempts.StepRuled, a, f))
+	c.state.Step(now, ruledStep(attempts.StepRuled, a, f, c.state.Redact))
 	return rule
 }
 
 // Report tells the watcher the end of an attempt. The caller holds Mu.
 func (c *Judge) Report(a engine.Attempt, f engine.Result, ended attempts.Ended, took time.Duration) {
 	u := Update{Runner: a.Runner, Text: plaintext.FirstOf(f.Short, ended.Receipt.ErrorSummary), Elapsed: took, Usage: f.Usage}
-	u = c.state.About(&a.Task, c.state.store.Task(a.Task.ID), u)
+	u = c.state.O.About(&a.Task, c.state.store.Task(a.Task.ID), u)
 	switch after := verdict.Follow(f.Reported(), ended); {
 	case after.Task == verdict.TaskCompleted:
 		u.Kind, u.Text = Completed, ended.Receipt.Summary
@@ -198,7 +198,7 @@ func (c *Judge) Refuse(index int) {
 func (c *Judge) DecideEpic(f engine.Result) Ruling {
 	now, a := c.state.Instant(), engine.Attempt{Task: epic.Task{ID: engine.WholeEpic}}
 	rule := c.rule(now, a, f, attempts.Ended{Receipt: f.Receipt})
-	made := c.state.ruledStep(attempts.StepReviewed, a, f)
+	made := ruledStep(attempts.StepReviewed, a, f, c.state.Redact)
 	made.Outcome = f.Outcome
 	c.state.Step(now, made)
 	return rule

@@ -28,7 +28,7 @@ type Queued struct {
 
 // Enqueue makes a proved attempt wait for its landing. Its worker is free then; the task still counts as running. The caller holds Mu.
 func (q *Queue) Enqueue(c Queued, now limits.Instant) {
-	made := q.state.provedStep(c.Attempt, c.Result)
+	made := provedStep(c.Attempt, c.Result, q.state.Redact)
 	q.state.Step(now, made)
 	c.ready, c.checked = now.Run, time.Duration(made.Checked)
 	q.waiting = append(q.waiting, c)

@@ -15,17 +15,24 @@ import (
 // ErrStopped is the cause with which an attempt is cancelled that a person stops.
 var ErrStopped = errors.New("a person stopped it")
 
+// Requests decides on what a person asks of the run.
+type Requests struct {
+	state  *State
+	limits *Limits
+	queue  *Queue
+}
+
 // Consider returns the events of what a person asks of the run, with the message for them; none when nothing has to change. It fails
-// with a *attempts.RefusedError when the task is in no state for it. What the person said is whole in said, and its beginning in asked. Apply carries it out, after the events are written. The caller holds
-// Mu.
-func (d *Dispatcher) Consider(
+// with a *attempts.RefusedError when the task is in no state for it. What the person said is whole in said, and its beginning in asked.
+// Apply carries it out, after the events are written. The caller holds Mu.
+func (q *Requests) Consider(
 	now limits.Instant, task string, asked attempts.Request, said string,
 ) (events []attempts.Event, message string, err error) {
-	s := d.State
+	s := q.state
 	if s.Closing || s.Plan == nil {
 		return nil, "", &attempts.RefusedError{Reason: "the run is just coming to its end", Hint: "type it again when the run has ended: relay status --watch"}
 	}
-	r := request{d: d, now: now, asked: asked, said: said, index: -1}
+	r := request{q: q, now: now, asked: asked, said: said, index: -1}
 	r.event = attempts.Event{Type: attempts.TypeRequested, Task: task, Request: &asked}
 	if task == "" {
 		return r.ofRun()
@@ -61,7 +68,7 @@ func (r *request) unknown() error {
 
 // request is one that is being considered.
 type request struct {
-	d      *Dispatcher
+	q      *Requests
 	now    limits.Instant
 	asked  attempts.Request
 	said   string // as asked.Reason, whole
@@ -74,9 +81,9 @@ type request struct {
 
 // ofRun considers what is asked of the run as a whole.
 func (r *request) ofRun() ([]attempts.Event, string, error) {
-	running := r.d.State.Plan.CountRunning()
+	running := r.q.state.Plan.CountRunning()
 	events := []attempts.Event{r.event}
-	switch paused := r.d.State.Paused; {
+	switch paused := r.q.state.Paused; {
 	case r.asked.What == attempts.RequestPause && paused:
 		return nil, "the run is paused already: relay pause --off", nil
 	case r.asked.What == attempts.RequestPause && running > 0:
@@ -105,7 +112,7 @@ func (r *request) gate() ([]attempts.Event, string, error) {
 		return nil, id + " is gated already: " + r.record.Gate.Reason.Words(), nil
 	case r.waitsForLanding():
 		message += ": its work is proved, and lands all the same"
-	case r.d.State.Plan.IsRunning(r.index):
+	case r.q.state.Plan.IsRunning(r.index):
 		message += ": its running attempt goes on, and is the last; relay stop " + id + " ends that too"
 	}
 	r.event.Type = attempts.TypeGated
@@ -126,7 +133,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	case r.status == attempts.Gated:
 		r.event.Answer = r.record.AnswerTo(r.said)
 		return []attempts.Event{r.event}, id + " will be tried again" + r.when(), nil
-	case r.d.State.Withheld[r.index]:
+	case r.q.state.Withheld[r.index]:
 		return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but was stopped", Hint: "relay retry " + id + " tries it again"}
 	}
 	return nil, "", &attempts.RefusedError{Reason: id + " is not gated, but " + string(r.status), Hint: "relay status lists the gated tasks"}
@@ -163,20 +170,20 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 	switch {
 	case r.status == attempts.Completed:
 		return nil, "", &attempts.RefusedError{Reason: id + " is completed", Hint: "when the run has ended, relay retry " + id + " makes it pending again"}
-	case !r.d.State.Plan.IsWanted(r.index):
+	case !r.q.state.Plan.IsWanted(r.index):
 		return nil, "", &attempts.RefusedError{Reason: "this run is not about " + id, Hint: "when it has ended: relay work " + id}
-	case r.d.State.Plan.IsRunning(r.index) && (gated || r.d.State.Withheld[r.index]):
+	case r.q.state.Plan.IsRunning(r.index) && (gated || r.q.state.Withheld[r.index]):
 		return events, id + " will be tried again when its running attempt has ended", nil
-	case r.d.State.Plan.IsRunning(r.index):
+	case r.q.state.Plan.IsRunning(r.index):
 		return nil, "", &attempts.RefusedError{Reason: id + " is being tried now", Hint: "relay stop " + id + " ends that attempt; relay retry " + id + " then tries it again"}
 	case r.status == attempts.BlockedOn:
 		var waits []string
-		r.d.State.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.d.State.O.Graph, id) })
+		r.q.state.store.View(func(l *attempts.Ledger) { waits = l.WaitsFor(r.q.state.O.Graph, id) })
 		return nil, "", &attempts.RefusedError{Reason: id + " waits for " + plaintext.Some(waits, 5), Hint: "relay status says what keeps these"}
 	}
-	lifted := r.d.State.Pool.Cooldowns(r.now)
+	lifted := r.q.state.Pool.Cooldowns(r.now)
 	for _, c := range lifted {
-		if !slices.Contains(r.d.runners(r.index), c.Runner) {
+		if !slices.Contains(r.q.runners(r.index), c.Runner) {
 			continue
 		}
 		event := attempts.Event{Type: attempts.TypeCooldown, Request: &r.asked}
@@ -189,9 +196,9 @@ func (r *request) retry() ([]attempts.Event, string, error) {
 // when returns what a message says of a task that may be tried again, if that is not at once.
 func (r *request) when() string {
 	switch {
-	case !r.d.State.Plan.IsWanted(r.index):
+	case !r.q.state.Plan.IsWanted(r.index):
 		return " by another run: this one is not about it"
-	case r.d.State.Paused:
+	case r.q.state.Paused:
 		return ", after the pause: relay pause --off"
 	}
 	return ""
@@ -201,9 +208,9 @@ func (r *request) when() string {
 func (r *request) stop() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	switch {
-	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.d.State.O.Run: // or a killed run began it
+	case r.waitsForLanding(), r.record.Running() != nil && r.record.Running().Run != r.q.state.O.Run: // or a killed run began it
 		return nil, "", &attempts.RefusedError{Reason: "no agent works on " + id + " any more: its work is checked, or waits for its landing"}
-	case !r.d.State.Plan.IsRunning(r.index):
+	case !r.q.state.Plan.IsRunning(r.index):
 		refused := &attempts.RefusedError{Reason: id + " does not run: it is " + string(r.status)}
 		if r.status == attempts.Pending || r.status == attempts.BlockedOn {
 			refused.Hint = "relay gate " + id + " keeps it from being tried"
@@ -211,11 +218,11 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 		return nil, "", refused
 	}
 	kept := ""
-	if n := len(r.record.Attempts); n > 0 && r.d.State.O.Isolation != "shared" {
-		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.d.State.O.Epic.ID, id, r.record.Attempts[n-1].ID)
+	if n := len(r.record.Attempts); n > 0 && r.q.state.O.Isolation != "shared" {
+		kept = fmt.Sprintf(" as refs/relay/%s/%s/%d", r.q.state.O.Epic.ID, id, r.record.Attempts[n-1].ID)
 	}
 	events := []attempts.Event{r.event}
-	if r.d.limits.stopping[id] {
+	if r.q.limits.stopping[id] {
 		events = nil // it is under way
 	}
 	return events, fmt.Sprintf("%s is asked to end, uncharged: what it has done is kept%s; this run does not try it again before relay retry %s", id, kept, id), nil
@@ -223,18 +230,18 @@ func (r *request) stop() ([]attempts.Event, string, error) {
 
 // waitsForLanding reports whether the task's work is proved.
 func (r *request) waitsForLanding() bool {
-	return r.d.queue != nil && len(r.d.queue.Named([]string{r.task.ID})) > 0
+	return r.q.queue != nil && len(r.q.queue.Named([]string{r.task.ID})) > 0
 }
 
 // runners returns whom a task may ask: its runners, and the reviewers.
-func (d *Dispatcher) runners(index int) []string {
-	pool := d.State.Pool
-	return slices.Concat(pool.Choices(d.State.Plan.Task(index).Runner), pool.Panel, d.State.Plan.MissingReviewers(index))
+func (q *Requests) runners(index int) []string {
+	pool := q.state.Pool
+	return slices.Concat(pool.Choices(q.state.Plan.Task(index).Runner), pool.Panel, q.state.Plan.MissingReviewers(index))
 }
 
 // Apply carries out what was asked of the run, as far as that changes what is decided. The event is folded by then. The caller holds Mu.
-func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.RequestKind) {
-	s := d.State
+func (q *Requests) Apply(now limits.Instant, task string, what attempts.RequestKind) {
+	s := q.state
 	index, ok := s.O.Graph.Index(task)
 	switch {
 	case what == attempts.RequestPause:
@@ -247,24 +254,24 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 		s.Plan.Withhold(index)
 	case what == attempts.RequestStop:
 		s.Withheld[index] = true
-		d.limits.stopping[task] = true
-		if stop := d.limits.stops[task]; stop != nil { // else it is stopped as soon as it begins
+		q.limits.stopping[task] = true
+		if stop := q.limits.stops[task]; stop != nil { // else it is stopped as soon as it begins
 			stop(ErrStopped)
 		}
 	case what == attempts.RequestRetry:
-		s.Pool.Reopen(d.runners(index), task, now)
-		d.limits.breaker.Skip(now)
+		s.Pool.Reopen(q.runners(index), task, now)
+		q.limits.breaker.Skip(now)
 		s.Plan.Hasten(index)
-		d.restore(index)
+		q.restore(index)
 	case what == attempts.RequestUngate, what == attempts.RequestAnswer && s.store.Task(task).Continues():
-		d.restore(index)
+		q.restore(index)
 	}
 	s.Announce()
 }
 
 // restore takes a task back into the run.
-func (d *Dispatcher) restore(index int) {
-	s := d.State
+func (q *Requests) restore(index int) {
+	s := q.state
 	delete(s.Withheld, index)
 	delete(s.asking, index)
 	if rec := s.store.Task(s.Plan.Task(index).ID); rec.Continues() {

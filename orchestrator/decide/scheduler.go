@@ -24,6 +24,7 @@ type Scheduler struct {
 
 	Limits     *Limits
 	Dispatcher *Dispatcher
+	Requests   *Requests
 	Judge      *Judge
 	Queue      *Queue // nil: attempts end landed
 }
@@ -40,7 +41,7 @@ type Inputs struct {
 // New returns the scheduler of a run that begins now.
 func New(o *Settings, in Inputs) *Scheduler {
 	s := &State{O: o, store: in.Ledger, Now: in.Now, Ran: in.Ran, Redact: in.Redact, Changed: make(chan struct{})}
-	s.recallRequests()
+	recallRequests(s)
 	w := &waiter{state: s}
 	now := s.Instant()
 	m := newLimits(s, w, now)
@@ -51,15 +52,39 @@ func New(o *Settings, in Inputs) *Scheduler {
 		d.Queue = &Queue{state: s}
 	}
 	d.Dispatcher = &Dispatcher{State: s, limits: m, waiter: w, queue: d.Queue}
+	d.Requests = &Requests{state: s, limits: m, queue: d.Queue}
 	return d
+}
+
+// recallRequests takes over what a person has asked of the run that this one goes on from.
+func recallRequests(s *State) {
+	s.Withheld = map[int]bool{}
+	s.store.View(func(l *attempts.Ledger) {
+		if !l.GoesOn() {
+			return
+		}
+		s.Paused = !l.Paused.IsZero()
+		for id := range l.Held {
+			if i, ok := s.O.Graph.Index(id); ok {
+				s.Withheld[i] = true
+			}
+		}
+	})
 }
 
 // newPool makes the pool of runners, with the cooldowns and faults that the ledger has of earlier runs.
 func newPool(s *State, deadline *limits.Deadline, now limits.Instant) *limits.Pool {
-	o := s.O
+	o, jitter := s.O, s.O.Jitter
+	if jitter != nil {
+		jitter = func(most time.Duration) time.Duration {
+			late := o.Jitter(most)
+			s.steps.drawn = append(s.steps.drawn, int64(late))
+			return late
+		}
+	}
 	pool := limits.NewPool(limits.PoolOptions{
 		Order: o.Runners, Panel: o.Reviewers, Backoff: o.Limits.Backoff, BackoffMax: o.Limits.BackoffMax, TaskFaults: o.Limits.TaskFaults,
-		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: s.drawJitter(),
+		OutAfter: o.Limits.OutAfter, OutPeriod: o.Limits.OutPeriod, Deadline: deadline, Patience: o.Limits.Patience, Jitter: jitter,
 	})
 	if !o.AskNow {
 		s.store.View(func(l *attempts.Ledger) {

@@ -78,22 +78,6 @@ func (s *State) Drained() bool {
 	}
 }
 
-// recallRequests takes over what a person has asked of the run that this one goes on from.
-func (s *State) recallRequests() {
-	s.Withheld = map[int]bool{}
-	s.store.View(func(l *attempts.Ledger) {
-		if !l.GoesOn() {
-			return
-		}
-		s.Paused = !l.Paused.IsZero()
-		for id := range l.Held {
-			if i, ok := s.O.Graph.Index(id); ok {
-				s.Withheld[i] = true
-			}
-		}
-	})
-}
-
 // Fail ends the run with a failure of this machine.
 func (s *State) Fail(err error) {
 	s.Mu.Lock()
@@ -104,9 +88,6 @@ func (s *State) Fail(err error) {
 
 // Instant returns now by both clocks. Round takes off the monotonic reading of time.Now, as days are compared by the wall clock.
 func (s *State) Instant() limits.Instant { return limits.Instant{Day: s.Now().Round(0), Run: s.Ran()} }
-
-// Since returns how long ago a time of an earlier run was, at least 0: that run's clock may have been wrong.
-func (s *State) Since(day time.Time) time.Duration { return max(0, s.Now().Sub(day)) }
 
 // Counts counts the tasks by status.
 func (s *State) Counts() Counts { return CountsOf(s.store.Counts()) }
@@ -119,16 +100,6 @@ func (s *State) Notify(u Update) {
 	u.At, u.Text = s.Now(), s.Redact.Text(u.Text)
 	u.Counts = s.Counts()
 	s.O.Notify(u)
-}
-
-// About fills in the task and the number of the attempt that an update is about.
-func (s *State) About(t *epic.Task, record attempts.TaskRecord, u Update) Update {
-	u.Task, u.Title, u.Max = t.ID, t.Title, s.O.Limits.AttemptsFor(t)
-	u.Try = record.Charges()
-	if u.Kind == Started {
-		u.Try++
-	}
-	return u
 }
 
 // PlanTasks makes the schedule of the wanted tasks from the ledger as it is now.
@@ -185,36 +156,23 @@ func (s *State) TakeSteps() []attempts.Step {
 	return taken
 }
 
-// CarrySteps has the first of some events carry the steps that are in no event yet. The caller does not hold Mu.
-func (s *State) CarrySteps(events []attempts.Event) {
+// CarrySteps returns the events, the first of which carries the steps that are in no event yet. The caller does not hold Mu.
+func (s *State) CarrySteps(events ...attempts.Event) []attempts.Event {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if len(events) > 0 {
-		events[0].Steps = s.TakeSteps()
-	}
-}
-
-// drawJitter keeps what a wait takes longer for the next step. It is called with Mu held.
-func (s *State) drawJitter() func(most time.Duration) time.Duration {
-	if s.O.Jitter == nil {
-		return nil
-	}
-	return func(most time.Duration) time.Duration {
-		late := s.O.Jitter(most)
-		s.steps.drawn = append(s.steps.drawn, int64(late))
-		return late
-	}
+	events[0].Steps = s.TakeSteps()
+	return events
 }
 
 // ruledStep returns the step that decides what an attempt's end means: what the engine told of it, as far as the event of its end does
 // not.
-func (s *State) ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Result) attempts.Step {
+func ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Result, redact secrets.Cleaner) attempts.Step {
 	made := attempts.Step{
 		Kind: kind, Task: a.Task.ID, Attempt: a.Number, Charged: f.Charged, Held: f.Held,
 		Recovered: a.Ended, OnlyReview: a.Previous.AwaitsReview(), Gate: f.Gate, ResetAt: f.ResetAt,
 	}
 	for _, u := range f.Unable {
-		told := attempts.UnableToSay{Reviewer: u.Name, Outcome: u.Outcome, Why: s.Redact.Block(u.Why), ResetAt: u.ResetAt}
+		told := attempts.UnableToSay{Reviewer: u.Name, Outcome: u.Outcome, Why: redact.Block(u.Why), ResetAt: u.ResetAt}
 		made.Unable = append(made.Unable, told)
 	}
 	return made
@@ -224,7 +182,7 @@ func (s *State) ruledStep(kind attempts.StepKind, a engine.Attempt, f engine.Res
 const mostFilesTold = 200
 
 // provedStep returns the step in which an attempt's work begins to wait for its landing.
-func (s *State) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
+func provedStep(a engine.Attempt, f engine.Result, redact secrets.Cleaner) attempts.Step {
 	made := attempts.Step{Kind: attempts.StepProved, Task: a.Task.ID, Attempt: a.Number, Recovered: a.Ended}
 	for _, run := range f.Receipt.Checks {
 		made.Checked += int64(math.Round(run.Seconds * float64(time.Second)))
@@ -232,7 +190,7 @@ func (s *State) provedStep(a engine.Attempt, f engine.Result) attempts.Step {
 	if files := f.Receipt.FilesChanged; len(files) > mostFilesTold {
 		made.Files = slices.Clone(files[:min(len(files), maxFilesKept)])
 		for i := range made.Files {
-			made.Files[i] = s.Redact.Line(made.Files[i])
+			made.Files[i] = redact.Line(made.Files[i])
 		}
 	}
 	return made
@@ -267,6 +225,16 @@ type Policy struct {
 	Jitter func(most time.Duration) time.Duration // draws what a wait for a runner takes longer, of at most so much; nil: nothing
 	Drain  <-chan struct{}                        // closed: nothing new starts, and what runs comes to its end
 	Notify func(Update)                           // called from one goroutine at a time; nil without a watcher
+}
+
+// About fills in the task and the number of the attempt that an update is about.
+func (o *Settings) About(t *epic.Task, record attempts.TaskRecord, u Update) Update {
+	u.Task, u.Title, u.Max = t.ID, t.Title, o.Limits.AttemptsFor(t)
+	u.Try = record.Charges()
+	if u.Kind == Started {
+		u.Try++
+	}
+	return u
 }
 
 // rules returns the settings that decide in this run.

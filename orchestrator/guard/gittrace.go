@@ -25,12 +25,7 @@ type TracedCommand struct {
 
 // String returns the command as somebody would type it in the same place.
 func (c TracedCommand) String() string {
-	var line strings.Builder
-	line.WriteString("git")
-	for _, arg := range c.Args[max(0, slices.Index(c.Args, c.Name)):] {
-		line.WriteString(" " + plaintext.ShellWord(arg))
-	}
-	return plaintext.Capped(line.String(), 200)
+	return plaintext.Capped(gitLine(c.Args[max(0, slices.Index(c.Args, c.Name)):]...), 200)
 }
 
 // Bounds of what git writes down of one turn of an agent: processes, and bytes that are read of each.

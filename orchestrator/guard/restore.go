@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"relay/attempts"
+	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 )
 
@@ -46,18 +47,12 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 		return "", fmt.Errorf("the repository's .git is damaged or gone, and there is no copy of it: %w", whole)
 	}
 	why := "the repository's .git folder was damaged or removed during the attempt; relay put it back"
-	if _, err := os.Lstat(b.GitDir); err == nil {
-		aside := b.Aside
-		for n := 2; ; n++ {
-			if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
-				break
-			}
-			aside = fmt.Sprintf("%s-%d", b.Aside, n)
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(b.GitDir, aside)); err != nil {
-			return "", err
-		}
-		why += " and moved what was left of it to " + filepath.Base(aside) + " in its own folder"
+	left, err := b.moveAside()
+	if err != nil {
+		return "", err
+	}
+	if left != "" {
+		why += " and moved what was left of it to " + left + " in its own folder"
 	}
 	if _, err := os.Stat(b.Store + ".file"); err == nil {
 		return why, git.CopyFile(b.Store+".file", b.GitDir)
@@ -77,4 +72,20 @@ func (b *Backup) Restore(ctx context.Context, sound func() bool) (string, error)
 		return "", fmt.Errorf("the repository's .git is gone and its copy cannot be put back: %w", err)
 	}
 	return why, nil
+}
+
+// moveAside moves what is left of .git to relay's folder, and returns its name there; "": nothing is left.
+func (b *Backup) moveAside() (name string, err error) {
+	if !relayfiles.Exists(b.GitDir) {
+		return "", nil
+	}
+	aside := b.Aside
+	for n := 2; relayfiles.Exists(aside); n++ {
+		aside = fmt.Sprintf("%s-%d", b.Aside, n)
+	}
+	err = errors.Join(os.MkdirAll(filepath.Dir(aside), 0o755), os.Rename(b.GitDir, aside))
+	if errors.Is(err, fs.ErrNotExist) { // an agent may remove it this moment
+		return "", nil
+	}
+	return filepath.Base(aside), err
 }

@@ -43,7 +43,7 @@ func (w *CheckoutWatch) Take(ctx context.Context, a *CheckoutAttempt, note func(
 	if err := git.Unasked(errors.Join(adding, changing)); err != nil || len(added)+len(changed) == 0 {
 		return nil, err
 	}
-	t := taking{w: w, a: a, calls: map[*CheckoutAttempt]named{a: calls(a.Folder, w.home.Root())}}
+	t := taking{w: w, a: a, calls: map[*CheckoutAttempt]named{a: calls(a.Folder, w.o.Home.Root())}}
 	undo := [][]string{{"clean", "-f", "--"}, {"restore", "--source=" + w.snapshot.Source(), "--worktree", "--"}}
 	for i, paths := range [][]string{added, changed} {
 		paths = slices.DeleteFunc(paths, func(p string) bool { return ctx.Err() != nil || !t.take(ctx, p) })
@@ -73,7 +73,7 @@ func (t *taking) take(ctx context.Context, p string) bool {
 	if !names || relays.MatchString(p) {
 		return false
 	}
-	full := filepath.Join(t.w.home.Root(), p)
+	full := filepath.Join(t.w.o.Home.Root(), p)
 	info, err := os.Lstat(full)
 	if err != nil || writes && !info.ModTime().After(a.Began) {
 		t.doubt("it does not take " + p + ", which has changed in your checkout too")
@@ -88,7 +88,7 @@ func (t *taking) take(ctx context.Context, p string) bool {
 	if int64(len(content)) != info.Size() || write(a.Slot, p, content, info.Mode().Perm()) != nil {
 		return false
 	}
-	t.w.taken.Store(p, true)
+	t.w.o.Taken.Store(p, true)
 	a.taken[p], t.w.reported[p] = info.ModTime(), true
 	if why != "" {
 		t.doubt("it takes " + p + " from your checkout, and " + why)
@@ -116,13 +116,13 @@ func (t *taking) whose(ctx context.Context, p, content string) string {
 			continue
 		}
 		if t.calls[o] == nil {
-			t.calls[o] = calls(o.Folder, t.w.home.Root())
+			t.calls[o] = calls(o.Folder, t.w.o.Home.Root())
 		}
 		if _, names := t.calls[o][p]; names {
 			return "the agent of " + o.Task + " named it at the same time"
 		}
 	}
-	head, _ := t.w.home.Run(ctx, git.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: git.MaxPrinted}) // "": new
+	head, _ := t.w.o.Home.Run(ctx, git.Call{Args: []string{"cat-file", "--filters", "HEAD:" + p}, Limit: git.MaxPrinted}) // "": new
 	if has := git.Plain(filepath.Join(t.a.Slot, p), git.MaxPrinted); has != string(head) && has != content {
 		return "it replaces another version, from which the task began"
 	}

@@ -27,11 +27,8 @@ type CheckoutOptions struct {
 
 // CheckoutWatch knows what the user's checkout was like when the run began. Several goroutines may use it.
 type CheckoutWatch struct {
-	home     *git.Repo
-	now      func() time.Time
-	contains func(ctx context.Context, head, commit string) (bool, error)
+	o        CheckoutOptions
 	snapshot *worktree.Snapshot
-	taken    *sync.Map
 
 	mu           sync.Mutex
 	attempts     []*CheckoutAttempt
@@ -66,10 +63,7 @@ func WatchCheckout(ctx context.Context, o CheckoutOptions) (w *CheckoutWatch, wa
 	if len(s.Large) > 0 {
 		warning = "relay has no copy of " + plaintext.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
-	w = &CheckoutWatch{
-		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, taken: o.Taken, branch: s.Branch,
-		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
-	}
+	w = &CheckoutWatch{o: o, snapshot: s, branch: s.Branch, head: s.Head, reported: make(map[string]bool), looked: o.Now()}
 	w.was, _ = usersRefs(ctx, o.Home) // what cannot be read is not looked at
 	return w, warning
 }
@@ -86,14 +80,14 @@ func (w *CheckoutWatch) Check(ctx context.Context, thorough bool) (before int, e
 	if err := errors.Join(w.checkHead(ctx), w.checkRefs(ctx)); err != nil {
 		return before, err
 	}
-	began := w.now()
+	began := w.o.Now()
 	if age := began.Sub(w.looked); !thorough && len(w.changes) == before && age >= 0 && age < fileCheckFactor*w.took {
 		return before, nil
 	}
 	paths, err := w.snapshot.Changed(ctx)
-	w.looked, w.took = began, w.now().Sub(began)
+	w.looked, w.took = began, w.o.Now().Sub(began)
 	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return w.reported[p] || worktree.OnlyRecords(ctx, w.home, w.snapshot.Commit, p) ||
+		return w.reported[p] || worktree.OnlyRecords(ctx, w.o.Home, w.snapshot.Commit, p) ||
 			w.head != w.snapshot.Head && !slices.Contains(w.snapshot.Uncommitted, p) // another commit has other files
 	})
 	if len(paths) == 0 {
@@ -116,11 +110,11 @@ const mostListed = 20
 
 // checkHead finds out whether the checkout is on another branch or commit.
 func (w *CheckoutWatch) checkHead(ctx context.Context) error {
-	branch, err := w.home.Branch(ctx)
+	branch, err := w.o.Home.Branch(ctx)
 	if err != nil {
 		return err
 	}
-	head, err := w.home.Head(ctx)
+	head, err := w.o.Home.Head(ctx)
 	if err != nil || branch == w.branch && head == w.head {
 		return err
 	}
@@ -138,7 +132,7 @@ func (w *CheckoutWatch) checkHead(ctx context.Context) error {
 	case w.head == "":
 		change.Quiet = true // its first commit
 	default:
-		forward, err := w.contains(ctx, head, w.head)
+		forward, err := w.o.Contains(ctx, head, w.head)
 		if err != nil {
 			return err
 		}
@@ -167,7 +161,7 @@ func usersRefs(ctx context.Context, repo *git.Repo) (map[string]string, error) {
 
 // checkRefs finds branches and tags that are gone, or that do not lead any more to what they led to.
 func (w *CheckoutWatch) checkRefs(ctx context.Context) error {
-	now, err := usersRefs(ctx, w.home)
+	now, err := usersRefs(ctx, w.o.Home)
 	if err != nil || w.was == nil || maps.Equal(now, w.was) {
 		return err
 	}
@@ -181,7 +175,7 @@ func (w *CheckoutWatch) checkRefs(ctx context.Context) error {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
 		message := short + " in your repository is gone"
 		if to != "" {
-			if forward, err := w.contains(ctx, to, from); err != nil || forward {
+			if forward, err := w.o.Contains(ctx, to, from); err != nil || forward {
 				continue // it moved forward, or to something other than a commit
 			}
 			message = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)
@@ -212,12 +206,11 @@ func abbreviated(commit string) string { return commit[:min(len(commit), 12)] }
 
 // gitLine returns a git command to type in the user's checkout.
 func gitLine(args ...string) string {
-	var line strings.Builder
-	line.WriteString("git")
+	words := []string{"git"}
 	for _, arg := range args {
-		line.WriteString(" " + plaintext.ShellWord(arg))
+		words = append(words, plaintext.ShellWord(arg))
 	}
-	return line.String()
+	return strings.Join(words, " ")
 }
 
 // CheckoutView counts the changes of the user's checkout that one checkout has seen.
@@ -232,7 +225,7 @@ func (w *CheckoutWatch) Report(ctx context.Context, v *CheckoutView, did []Trace
 	var own []string
 	cleaned := ""
 	for _, cmd := range did {
-		if cmd.Worktree == w.home.Root() && cmd.ChangesCheckout() {
+		if cmd.Worktree == w.o.Home.Root() && cmd.ChangesCheckout() {
 			own = append(own, cmd.String())
 			if cmd.Name == "clean" {
 				cleaned = cmd.String()

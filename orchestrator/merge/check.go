@@ -3,17 +3,17 @@ package merge
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"relay/attempts"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/integration"
+	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
 )
 
-// prove has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
+// checkStep has the checks pass on the step's tree and fills in the results of a batch. A red step of one goes nowhere; a red step of
 // several is reported and nothing else.
 func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *step) (green bool, err error) {
 	results := make([]engine.Result, len(batch))
@@ -119,7 +119,7 @@ func (m *Merger) check(ctx context.Context, p engine.Verified, made *step, ofEpi
 	seen := &verdict.Evidence{Checks: &proof.Seen, Landing: &verdict.Landing{}}
 	ruling := verdict.DecideLanding(seen)
 	if ruling.Contends() {
-		seen.Landing.Since = m.sinceIn(ctx, p.Attempt.Base, made.From)
+		seen.Landing.Since = sinceIn(ctx, m.Home, p.Attempt.Base, made.From)
 		ruling = verdict.DecideLanding(seen)
 		r.Receipt.Contested = r.Receipt.FilesChanged
 	}
@@ -145,7 +145,7 @@ func undone(batch []engine.Verified, i int, runs []attempts.CheckRun) bool {
 func (m *Merger) conflicts(
 	ctx context.Context, a engine.Attempt, head string, c *integration.ConflictError, r *engine.Result,
 ) verdict.Ruling {
-	seen := &verdict.Evidence{Landing: &verdict.Landing{Conflict: c.Files, With: m.since(ctx, a.Base, head, c.Files...)}}
+	seen := &verdict.Evidence{Landing: &verdict.Landing{Conflict: c.Files, With: since(ctx, m.Home, a.Base, head, c.Files...)}}
 	ruling := verdict.DecideLanding(seen)
 	r.Rule(seen, ruling)
 	r.Receipt.Contested = c.Files
@@ -153,25 +153,8 @@ func (m *Merger) conflicts(
 		Name: "git merge relay/" + m.Options.Epic.ID, ExitCode: 1, Phase: attempts.PhaseMerged, Tail: plaintext.Capped(c.Text, 4<<10),
 	}
 	if log, err := m.Work.LogFile(a, "merge-landing.log"); err == nil && os.WriteFile(log, []byte(c.Text), 0o600) == nil {
-		rel, _ := filepath.Rel(m.Options.Dir, log)
-		run.Log = filepath.ToSlash(rel)
+		run.Log = relayfiles.Relative(m.Options.Dir, log)
 	}
 	r.Receipt.Checks = append(slices.Clone(r.Receipt.Checks), run)
 	return ruling
-}
-
-// changedSince lists the files that differ since the branch was at a commit; none when they are too many to list.
-func (m *Merger) changedSince(ctx context.Context, base, head string) []string {
-	if base == head {
-		return nil
-	}
-	names, err := m.Home.Names(ctx, base, head)
-	if err != nil {
-		return nil
-	}
-	paths := make([]string, len(names))
-	for i := range names {
-		paths[i] = names[i].Path
-	}
-	return paths
 }

@@ -113,7 +113,7 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 			continue
 		}
 		to, err := m.Branch.Integrate(ctx, made.To, p.Result.Head, integration.MergeInput{
-			Base: p.Attempt.Base, Message: m.message(p, "Merge "), Squash: m.message(p, ""),
+			Base: p.Attempt.Base, Message: message(m.Options, p, "Merge "), Squash: message(m.Options, p, ""),
 			Left: LeftMessage(m.Options, p.Attempt, runTrailer+p.Attempt.Run), Trailers: Trailers(m.Options, p.Attempt),
 		})
 		if conflict, ok := errors.AsType[*integration.ConflictError](err); ok {
@@ -133,7 +133,7 @@ func (m *Merger) stack(ctx context.Context, from string, batch []engine.Verified
 		stacked++
 	}
 	if stacked > 1 && made.To != from {
-		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, m.batchMessage(batch[:stacked]))
+		made.To, err = m.Branch.CloseBatch(ctx, from, made.To, batchMessage(m.Options, batch[:stacked]))
 	}
 	return made, stacked, err
 }

@@ -60,27 +60,27 @@ func conventional(kind epic.Kind) string {
 }
 
 // message is that of the commit that lands a task; kind begins its subject.
-func (m *Merger) message(p engine.Verified, kind string) string {
-	message, _ := byTemplate(m.Options, &p.Attempt.Task, p.Result.Receipt.Summary)
-	return integration.WithTrailers(kind+message, append(about(m.Options, p.Attempt), runTrailer+m.Options.Run))
+func message(o *engine.LocalOptions, p engine.Verified, kind string) string {
+	message, _ := byTemplate(o, &p.Attempt.Task, p.Result.Receipt.Summary)
+	return integration.WithTrailers(kind+message, append(about(o, p.Attempt), runTrailer+o.Run))
 }
 
 // batchMessage is that of the commit that closes a batch.
-func (m *Merger) batchMessage(batch []engine.Verified) string {
+func batchMessage(o *engine.LocalOptions, batch []engine.Verified) string {
 	var subjects, trailers []string
 	for _, p := range batch {
-		message, _ := byTemplate(m.Options, &p.Attempt.Task, p.Result.Receipt.Summary)
+		message, _ := byTemplate(o, &p.Attempt.Task, p.Result.Receipt.Summary)
 		subject, _, _ := strings.Cut(message, "\n")
 		subjects = append(subjects, subject)
-		trailers = append(trailers, about(m.Options, p.Attempt)...)
+		trailers = append(trailers, about(o, p.Attempt)...)
 	}
 	return "Land " + strings.Join(ids(batch), ", ") + "\n\n" + strings.Join(subjects, "\n") + "\n\n" +
-		strings.Join(append(trailers, runTrailer+m.Options.Run), "\n") + "\n"
+		strings.Join(append(trailers, runTrailer+o.Run), "\n") + "\n"
 }
 
 // tasks names the tasks that have landed between two commits, the last one first: those that have changed one of some paths, or all.
-func (m *Merger) tasks(ctx context.Context, from, to string, paths ...string) ([]string, error) {
-	out, err := m.Home.Run(ctx, git.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
+func tasks(ctx context.Context, repo *git.Repo, from, to string, paths ...string) ([]string, error) {
+	out, err := repo.Run(ctx, git.Call{Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Args: append([]string{
 		"-c", "trailer.separators=:", "log", "--first-parent", "-100", "--format=%(trailers:key=Relay-Task,valueonly)", from + ".." + to, "--",
 	}, paths...)})
 	return slices.Compact(strings.Fields(string(out))), err
@@ -88,23 +88,27 @@ func (m *Merger) tasks(ctx context.Context, from, to string, paths ...string) ([
 
 // since names in words the tasks that have landed between two commits: as far as that is known, those that have changed one of some
 // paths.
-func (m *Merger) since(ctx context.Context, from, to string, paths ...string) string {
-	tasks, err := m.tasks(ctx, from, to, paths...)
-	if len(paths) > 0 && (err != nil || len(tasks) == 0) {
-		return m.since(ctx, from, to)
+func since(ctx context.Context, repo *git.Repo, from, to string, paths ...string) string {
+	found, err := tasks(ctx, repo, from, to, paths...)
+	switch {
+	case err == nil && len(found) > 0:
+		return plaintext.Listed(found)
+	case len(paths) > 0:
+		return since(ctx, repo, from, to)
 	}
-	if err != nil || len(tasks) == 0 {
-		return "the integration branch"
-	}
-	return plaintext.Listed(tasks)
+	return "the integration branch"
 }
 
-// sinceIn is since with the files that those tasks have changed.
-func (m *Merger) sinceIn(ctx context.Context, from, to string) string {
-	message := m.since(ctx, from, to)
-	paths := m.changedSince(ctx, from, to)
-	if len(paths) == 0 {
+// sinceIn is since with the files that those tasks have changed, unless they are too many to list.
+func sinceIn(ctx context.Context, repo *git.Repo, from, to string) string {
+	message := since(ctx, repo, from, to)
+	names, err := repo.Names(ctx, from, to)
+	if err != nil || len(names) == 0 {
 		return message
+	}
+	var paths []string
+	for i := range names {
+		paths = append(paths, names[i].Path)
 	}
 	return message + ", in " + plaintext.Listed(paths)
 }

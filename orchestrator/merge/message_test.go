@@ -18,7 +18,7 @@ func TestSinceOfNoCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := (&Merger{Home: home}).since(t.Context(), "no", "where"), "the integration branch"; got != want {
+	if got, want := since(t.Context(), home, "no", "where"), "the integration branch"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

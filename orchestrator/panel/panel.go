@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"relay/orchestrator/verdict"
 	"relay/reanchor/git"
 	"relay/review"
+	"relay/runners"
 )
 
 // Panel is what all sessions of a run share.
@@ -44,12 +44,52 @@ type Session struct {
 	// Unsteer has a reviewer's checkout configure agent CLIs as the user had them, until back is called.
 	Unsteer func(ctx context.Context, repo *git.Repo, head string) (back func() error, err error)
 
-	mu    sync.Mutex
-	usage attempts.Usage            // of the attempt: the agent's, and of the answers so far
-	live  map[string]attempts.Usage // of the reviewers that are still at it
-	notes []attempts.Note
+	tally tally
+}
 
-	unkept attempts.Usage // what of usage is in no event yet
+// tally is what has come of a question so far besides its answers. Reviewers that are asked side by side add to it.
+type tally struct {
+	mu     sync.Mutex
+	notes  []attempts.Note
+	usage  attempts.Usage            // of the attempt: the agent's, and of the answers so far
+	unkept attempts.Usage            // what of usage is in no event yet
+	live   map[string]attempts.Usage // of the reviewers that are still at it
+}
+
+func (t *tally) note(kind, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notes = append(t.notes, attempts.Note{Kind: kind, Text: text})
+}
+
+// spend takes in what a reviewer has used for an answer, or so far for one that is not over, and tells what the attempt has used.
+func (t *tally) spend(name string, u runners.Usage, over bool, tell func(sum attempts.Usage)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live == nil {
+		t.live = make(map[string]attempts.Usage)
+	}
+	if t.live[name] = engine.UsageOf(u); over {
+		delete(t.live, name)
+		t.usage.Add(engine.UsageOf(u))
+		t.unkept.Add(engine.UsageOf(u))
+	}
+	sum := t.usage
+	for _, more := range t.live {
+		sum.Add(more)
+	}
+	tell(sum)
+}
+
+// take returns the usage that is in no event yet, for the next one; nil: none.
+func (t *tally) take() *attempts.Usage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	used := t.unkept
+	if t.unkept = (attempts.Usage{}); used == (attempts.Usage{}) {
+		return nil
+	}
+	return &used
 }
 
 // Answers is what came of a question.
@@ -63,9 +103,9 @@ type Answers struct {
 // Ask asks all reviewers, side by side where each has a checkout of its own. used is what the attempt has used so far. The error is
 // a fault of relay's own machine; usage and notes are there with an error too.
 func (s *Session) Ask(ctx context.Context, about review.Subject, used attempts.Usage) (Answers, error) {
-	s.usage = used
+	s.tally.usage = used
 	opinions, missing, err := s.askAll(ctx, about)
-	return Answers{Opinions: opinions, Missing: missing, Usage: s.usage, Notes: s.notes}, err
+	return Answers{Opinions: opinions, Missing: missing, Usage: s.tally.usage, Notes: s.tally.notes}, err
 }
 
 func (s *Session) askAll(ctx context.Context, about review.Subject) (opinions []attempts.Opinion, missing []*UnableError, err error) {
@@ -121,14 +161,6 @@ func (p *Panel) Record(a engine.Attempt, h attempts.ReviewProgress) error {
 	})
 }
 
-// relative names a file as a user sees it, from the root of the repository.
-func (p *Panel) relative(path string) string {
-	if rel, err := filepath.Rel(p.Options.Root, path); err == nil {
-		return filepath.ToSlash(rel)
-	}
-	return path
-}
-
 // ReviewEpic asks the panel about the whole epic up to head, and then has clean put right what its members have changed.
 func (s *Session) ReviewEpic(
 	ctx context.Context, head string, deferred []string, clean func(context.Context, *engine.Result) error,
@@ -145,10 +177,7 @@ func (s *Session) ReviewEpic(
 	}
 	f.Outcome = verdict.EpicReviewed() // relay has restored its files, and reports that
 	r.Review = s.epicReview(about, &f, answers)
-	if s.unkept != (attempts.Usage{}) {
-		r.Review.Usage = &s.unkept
-	}
-	r.Result = f
+	r.Review.Usage, r.Result = s.tally.take(), f
 	return r, nil
 }
 

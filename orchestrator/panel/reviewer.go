@@ -31,7 +31,7 @@ func (s *Session) askReviewer(ctx context.Context, r engine.Reviewer, about revi
 	}
 	if before, ok := answered(s.Attempt, r, question); ok {
 		before.Head = about.Head
-		s.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
+		s.tally.note("review", r.Name+" was asked the same before, and its answer counts: nothing has changed since")
 		return before, nil
 	}
 	if unable := closed(s.Attempt, r.Name, s.Now()); unable != nil {
@@ -69,11 +69,11 @@ func (s *Session) ask(ctx context.Context, r engine.Reviewer, repo *git.Repo, ab
 	if errors.Is(err, review.ErrNoVerdict) {
 		return attempts.Opinion{}, &UnableError{
 			name: r.Name, fault: verdict.NoVerdict(),
-			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), s.relative(filepath.Join(s.Folder, r.Name))),
+			detail: fmt.Sprintf("no verdict, asked %d times; %s; its answers are in %s", asked, p.said(), relayfiles.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))),
 		}
 	}
 	if unable, ok := errors.AsType[*UnableError](err); ok && unable.fault.Output {
-		unable.detail += "; what it printed is in " + s.relative(filepath.Join(s.Folder, r.Name))
+		unable.detail += "; what it printed is in " + relayfiles.Relative(s.Options.Root, filepath.Join(s.Folder, r.Name))
 	}
 	return attempts.Opinion{Reviewer: r.Name, Model: r.Model, Head: about.Head, Verdict: v}, err
 }
@@ -85,41 +85,12 @@ func (s *Session) keep(opinion attempts.Opinion) error {
 		return s.Record(s.Attempt, attempts.ReviewProgress{Opinions: []attempts.Opinion{opinion}})
 	}
 	opinion.Decision = opinion.Verdict.Decision
-	r := &attempts.EpicReview{Base: s.Attempt.Base, Head: opinion.Head, Why: "not every reviewer has answered yet", Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{opinion}}}
-	s.mu.Lock()
-	used := s.unkept
-	s.unkept = attempts.Usage{}
-	s.mu.Unlock()
-	if used != (attempts.Usage{}) {
-		r.Usage = &used
+	r := &attempts.EpicReview{
+		Base: s.Attempt.Base, Head: opinion.Head, Why: "not every reviewer has answered yet", Usage: s.tally.take(),
+		Reviewed: attempts.Reviewed{Opinions: []attempts.Opinion{opinion}},
 	}
 	r = secrets.Clean(secrets.Cleaner{Redactor: s.Options.Secrets}, r)
 	return s.Append(attempts.Event{Type: attempts.TypeEpicReviewed, EpicReviewed: r})
-}
-
-func (s *Session) note(kind, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notes = append(s.notes, attempts.Note{Kind: kind, Text: text})
-}
-
-// spend takes in what a reviewer has used for an answer, or so far for one that is not over.
-func (s *Session) spend(name string, u runners.Usage, over bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.live == nil {
-		s.live = make(map[string]attempts.Usage)
-	}
-	if s.live[name] = engine.UsageOf(u); over {
-		delete(s.live, name)
-		s.usage.Add(engine.UsageOf(u))
-		s.unkept.Add(engine.UsageOf(u))
-	}
-	sum := s.usage
-	for _, more := range s.live {
-		sum.Add(more)
-	}
-	s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
 }
 
 // reviewer asks one reviewer's CLI. Each question is a fresh process with its own folder.
@@ -176,16 +147,19 @@ func (r *reviewer) Ask(ctx context.Context, prompt []byte) (string, error) {
 		return "", err
 	}
 	req.Schema, req.Model = review.Schema(), r.who.Model
+	tell := func(sum attempts.Usage) {
+		s.Emit(engine.Event{Task: s.Attempt.Task.ID, Kind: engine.KindUsage, Usage: sum, Delivered: true})
+	}
 	req.Observe = func(e runners.Event) {
 		if e.Kind == runners.EventUsage {
-			s.spend(name, e.Usage, false)
+			s.tally.spend(name, e.Usage, false, tell)
 		}
 	}
 	report, err := runner.Run(ctx, req)
 	if err = errors.Join(err, relayfiles.Collect(o.Secrets, req.Result, p.Result)); err != nil {
 		return "", err
 	}
-	s.spend(name, report.Usage, true)
+	s.tally.spend(name, report.Usage, true, tell)
 	r.last = report.FinalText
 	switch report.Outcome {
 	case runners.Claimed:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func LedgerViewOf(l *attempts.Ledger, dir string) integration.LedgerView {
 		}
 	}
 	c.Ran = func(run string) bool {
-		return slices.Contains(runs, run) || filepath.Base(run) == run && exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
+		return slices.Contains(runs, run) || filepath.Base(run) == run && Exists(filepath.Join(dir, attempts.RunsDir, run, "epic.yml"))
 	}
 	return c
 }
@@ -95,8 +94,3 @@ func Adopted(ctx context.Context, repo *git.Repo, epicID string) (*attempts.Acce
 
 // BranchAside is the integration branch of an epic, which a ledger in Dir has made, and the Name it shall have.
 type BranchAside struct{ Epic, Dir, Name string }
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

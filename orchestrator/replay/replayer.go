@@ -186,7 +186,7 @@ func (r *replayer) begin(s recordedStep) {
 		Ledger: r.memory, Now: func() time.Time { return r.at.Day }, Ran: func() time.Duration { return r.at.Run },
 		Redact: secrets.Cleaner{Redactor: secrets.New(nil)}, Merges: s.Rules.Merges,
 	})
-	r.open = r.s.OpenAttempts()
+	r.open = decide.OpenAttempts(o.Graph, r.memory)
 }
 
 // moveTo sets the clocks, the random numbers and the measured room to those of a step.

@@ -58,7 +58,7 @@ func (r *replayer) requested(s recordedStep) bool {
 	for _, e := range events {
 		r.memory.Fold(e)
 	}
-	r.s.Dispatcher.Apply(r.at, s.Task, attempts.RequestKind(s.For))
+	r.s.Requests.Apply(r.at, s.Task, attempts.RequestKind(s.For))
 	return true
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"relay/attempts"
-	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
@@ -40,17 +39,7 @@ type acceptance struct {
 
 // question asks checks of the attempt about a commit.
 func (ac *acceptance) question(commit string, list []checks.Check) checks.Question {
-	t := ac.t
-	return checks.Question{Attempt: t.a, Logs: t.files.Checks, Commit: commit, Checks: list}
-}
-
-// ofEpic returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.
-func (ac *acceptance) ofEpic() []epic.Check {
-	t := ac.t
-	if t.run.o.Isolation == engine.IsolationShared {
-		return nil
-	}
-	return t.run.o.Epic.Checks
+	return checks.Question{Attempt: ac.t.a, Logs: ac.t.files.Checks, Commit: commit, Checks: list}
 }
 
 // checkBase runs the checks of the task and of the epic before the work. One that must fail then and passes proves nothing.
@@ -75,7 +64,7 @@ func (ac *acceptance) baseline(ctx context.Context, b *verdict.Before) error {
 	t := ac.t
 	f, r := &t.f, t.run.checks
 	f.OnBase = make(checks.Baseline)
-	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.ofEpic())))
+	q := ac.question(t.a.Base, checks.On(checks.OnBase, checks.List(t.a.Task.Checks, ac.t.run.epicChecks())))
 	q.Before = true
 	var tr bench.Trouble
 	err := ac.bench.Ask(ctx, q, &tr, func(check checks.Check, s checks.Result) (bool, error) {
@@ -121,7 +110,7 @@ func (ac *acceptance) check(ctx context.Context) error {
 		}
 	}
 	f.Written = append(f.Written, f.OnBase.Changed()...)
-	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.ofEpic()))
+	q := ac.question(f.Head, checks.List(t.a.Task.Checks, ac.t.run.epicChecks()))
 	var tr bench.Trouble
 	q.From, q.Red = t.a.Base, func(check checks.Check, after checks.Result) bool {
 		red := func() bool { r := f.OnBase[check.Key()]; return r.Red() && !ac.worse(r, after) }
@@ -332,7 +321,7 @@ const briefly = 30 * time.Second
 // work: those that pass again prove nothing of it.
 func (ac *acceptance) checkEmptied(ctx context.Context) error {
 	f, old := &ac.t.f, ac.t.ev.Old
-	q := ac.question(f.Head, checks.On(checks.OnEmptied, checks.List(ac.t.a.Task.Checks, ac.ofEpic())))
+	q := ac.question(f.Head, checks.On(checks.OnEmptied, checks.List(ac.t.a.Task.Checks, ac.t.run.epicChecks())))
 	q.Anew, q.Empty = true, slices.DeleteFunc(slices.Clone(f.Found.Code), func(p string) bool {
 		info, err := os.Lstat(filepath.Join(ac.t.c.repo.Root(), p))
 		return err != nil || !info.Mode().IsRegular()
@@ -373,7 +362,7 @@ func (ac *acceptance) checkWithOldTests(ctx context.Context) error {
 		return nil
 	}
 	t.ev.Guard = nil
-	q := ac.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, ac.ofEpic())))
+	q := ac.question(f.Head, checks.On(checks.OnOld, checks.List(t.a.Task.Checks, ac.t.run.epicChecks())))
 	q.Anew, q.Lay, q.LayFrom = true, f.Found.Old.All, t.a.Base
 	var tr bench.Trouble
 	var red *checks.Result

@@ -74,8 +74,8 @@ func (u turn) sum(now runners.Usage) attempts.Usage {
 }
 
 // later is a further turn in the session of the attempt so far.
-func (ag *agent) later(sup process.Supervisor) turn {
-	f := &ag.t.f
+func (t *attempt) later(sup process.Supervisor) turn {
+	f := &t.f
 	return turn{sup: sup, session: f.Session, used: f.Used, before: f.Usage}
 }
 
@@ -124,7 +124,7 @@ func (ag *agent) turn(ctx context.Context, p relayfiles.Files, u turn) (runners.
 		result := report.Result.OfKind(string(a.Task.Kind))
 		report.Result = &result
 	}
-	t.run.used(a, u.sum(report.Usage))
+	t.run.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u.sum(report.Usage), Delivered: true})
 	return cutShort(cut, report, err)
 }
 
@@ -169,7 +169,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 		return err
 	}
 	if t.a.Ended && t.a.Previous.AwaitsReview() {
-		ag.begun(collect.AccountOfEarlier(t.a.Previous))
+		t.begun(collect.AccountOfEarlier(t.a.Previous))
 		if t.files.Round(1).Used() { // an agent was given what the reviewers have found
 			return ag.followUp(ctx)
 		}
@@ -182,7 +182,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	t.f.Notes = append(t.f.Notes, notes...)
 	if before := t.a.Previous; before.AwaitsReview() && (t.a.BriefInput.TakenUp > 0 || before.Head == before.Base) {
 		t.a.BriefInput.TakenUp = 0 // what findings are about is committed then
-		ag.begun(collect.AccountOfEarlier(t.a.Previous))
+		t.begun(collect.AccountOfEarlier(t.a.Previous))
 		return nil
 	}
 	report, err := ag.ask(ctx)
@@ -193,7 +193,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 	if len(t.a.Task.Checks) > 0 {
 		f.Presume(attempts.ResultChecks)
 	}
-	ag.begun(f)
+	t.begun(f)
 	if !t.a.Ended {
 		return nil
 	}
@@ -204,8 +204,7 @@ func (ag *agent) firstTurn(ctx context.Context) error {
 }
 
 // begun makes f the state of the attempt after its first turn.
-func (ag *agent) begun(f collect.Account) {
-	t := ag.t
+func (t *attempt) begun(f collect.Account) {
 	f.Receipt.Checks, f.OnBase = t.f.Receipt.Checks, t.f.OnBase
 	f.Notes = append(t.f.Notes, f.Notes...)
 	t.f = f
@@ -251,7 +250,7 @@ func (ag *agent) followUp(ctx context.Context) error {
 	for n := 1; n <= last; n++ {
 		again := t.files.Round(n)
 		sup, cut := again.Ended()
-		u := ag.later(sup)
+		u := t.later(sup)
 		u.ended, u.cut = true, cut
 		report, err := ag.turn(ctx, again, u)
 		if err != nil {
@@ -304,7 +303,7 @@ func (ag *agent) question(ctx context.Context, q relayfiles.Files, brief []byte,
 	if err := q.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, brief)); err != nil {
 		return runners.Report{}, err
 	}
-	u := ag.later(t.run.o.Supervisor)
+	u := t.later(t.run.o.Supervisor)
 	u.wall = wall
 	return ag.turn(ctx, q, u)
 }
@@ -331,7 +330,7 @@ func (ag *agent) answersLeft(ctx context.Context) error {
 			continue
 		}
 		sup, cut := q.Ended()
-		u := ag.later(sup)
+		u := t.later(sup)
 		u.ended, u.cut = true, cut
 		report, err := ag.turn(ctx, q, u)
 		switch why := q == t.files.Why(); {

@@ -38,15 +38,14 @@ func (l *Local) Study(
 
 // aside calls do between the opening and the closing of an engine of slots that has no run. It returns in words what stays.
 func (l *Local) aside(ctx context.Context, do func(s *slotEngine) error) (stay []string, err error) {
-	s := l.slots
-	if err := errors.Join(s.CheckReady(ctx), s.excludeProvisioned(ctx)); err != nil {
+	if err := errors.Join(l.slots.CheckReady(ctx), l.slots.excludeProvisioned(ctx)); err != nil {
 		return nil, err
 	}
-	err = do(s)
+	err = do(l.slots.s)
 	ctx, cancel := git.Uninterrupted(ctx)
 	defer cancel()
-	stay, closing := s.removeSlots(ctx)
-	return stay, errors.Join(err, closing, s.pool.Close())
+	stay, closing := l.slots.removeSlots(ctx)
+	return stay, errors.Join(err, closing, l.slots.s.pool.Close())
 }
 
 func study(
@@ -98,7 +97,7 @@ func (l *Local) TryChecks(ctx context.Context, done *attempts.Ledger) (tried ben
 	if l.user != nil {
 		return bench.TryHere(ctx, l.run.checks, l.user.c.repo, lists)
 	}
-	base, err := l.run.home.Ref(ctx, l.slots.integration.Ref())
+	base, err := l.run.home.Ref(ctx, l.slots.s.integration.Ref())
 	if err != nil {
 		return tried, err
 	}
@@ -120,7 +119,7 @@ func (l *Local) try(ctx context.Context, commit string, lists []bench.List, prov
 	defer func() {
 		ctx, cancel := git.Uninterrupted(context.WithoutCancel(ctx))
 		defer cancel()
-		err = errors.Join(err, l.slots.slots.RemoveAll(ctx))
+		err = errors.Join(err, l.slots.s.slots.RemoveAll(ctx))
 	}()
-	return l.slots.benches.Try(ctx, commit, lists, prove)
+	return l.slots.s.benches.Try(ctx, commit, lists, prove)
 }

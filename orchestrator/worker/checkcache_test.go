@@ -288,7 +288,7 @@ func TestRedByTimeProvesNothing(t *testing.T) {
 	if f := y.try(epic.Task{ID: "T1", Checks: checks}, "echo x > x").Result; f.Outcome != attempts.Environment || f.Gate != "" || f.Receipt.ErrorSummary != want {
 		t.Errorf("got %s, gate %q (%s)", f.Outcome, f.Gate, f.Receipt.ErrorSummary)
 	}
-	if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := y.life.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("no agent has been there, and worktrees stay: %q, %v", stay, err)
 	}
 	l := newLab(t, "echo x > x").begin()
@@ -343,7 +343,7 @@ func TestChecksLeaveProtectedFiles(t *testing.T) {
 			t.Parallel()
 			y := newSlotLab(t)
 			y.Sh("echo good > verify.sh; echo true > unit.sh; git add -A; git commit -qm verify; git update-ref refs/heads/relay/20260101-lab HEAD; git update-ref refs/relay-tip/20260101-lab HEAD")
-			if err := y.l.Begin(t.Context()); err != nil {
+			if err := y.life.Begin(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			y.l.run.o.Epic.Protected = []string{"verify.sh"}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"relay/orchestrator/bench"
 	"relay/orchestrator/engine"
@@ -56,7 +55,7 @@ func (c *checkout) site() guard.Site {
 // look has the guard look at what the code of an attempt did.
 func (c *checkout) look(ctx context.Context, seen *guard.Sightings) error {
 	if c.tree != nil { // several attempts share c otherwise, and no trace is kept
-		c.did = c.gitCommands()
+		c.did = guard.TakeTrace(c.traces)
 	}
 	return c.run.guard.Look(ctx, c.site(), seen)
 }
@@ -83,14 +82,6 @@ func (c *checkout) state(ctx context.Context) (f git.Facts, err error) {
 	}
 	f.Changes = worktree.WithoutRecords(ctx, c.repo, f.Changes)
 	return f, err
-}
-
-// factsAge is how old the state of the checkout in a brief may be. Side by side, tasks change it all the time anyway.
-func factsAge(i engine.Isolation) time.Duration {
-	if i == engine.IsolationShared {
-		return time.Second
-	}
-	return 0
 }
 
 // agentEnv is the environment of an agent. A commit must not ask for a signature, nor git for a password; and in a slot of
@@ -121,14 +112,6 @@ func (c *checkout) traced(folder string, env []string) []string {
 		return env
 	}
 	return append(env, guard.TraceEnv(c.traces)...)
-}
-
-// gitCommands returns what the agent has had git do since it was last asked.
-func (c *checkout) gitCommands() []guard.TracedCommand {
-	if c.traces == "" {
-		return nil
-	}
-	return guard.TakeTrace(c.traces)
 }
 
 // steered reports whether the configuration of agent CLIs in a checkout is not what the user had when the run began: then

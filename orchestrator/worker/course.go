@@ -76,7 +76,7 @@ func newAttempt(g *workspace, a engine.Attempt) *attempt {
 	if a.Ended { // what came before its agent is over
 		t.ev.Base, t.ev.Leave = &verdict.Before{}, &verdict.Leave{}
 	}
-	checked := len(a.Task.Checks)+len(t.checks.ofEpic()) > 0
+	checked := len(a.Task.Checks)+len(g.epicChecks()) > 0
 	verify := a.Task.Kind == epic.KindVerify
 	free := verify || a.Task.AllowNoChange || a.Task.Kind == epic.KindReview
 	t.ev.Task = verdict.Task{HasChecks: checked, MayBeNothing: free, Verify: verify}

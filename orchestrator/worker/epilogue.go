@@ -18,41 +18,33 @@ import (
 type epilogue struct {
 	run     *workspace
 	attempt func(a engine.Attempt) *attempt // that checks run for, and reviewers read
+	head    func(ctx context.Context) (string, error)
 	span    func(ctx context.Context) (from, tip string)
 	commit  func(a attempts.Attempt) string
 	clean   func(ctx context.Context, head string, s *guard.Sightings) error // puts back what checks and reviewers did
-	mark    func(head string) error                                          // notes for a run after a kill where they begin; nil: none
+	mark    func(head string) error                                          // notes for a run after a kill where they begin
 	merged  bool                                                             // the epic's checks are run as well
 }
 
-// epilogue returns that of the slot engine: everything happens in checkouts of their own.
-func (s *slotEngine) epilogue() *epilogue {
+// slotEpilogue returns that of the slot engine: everything happens in checkouts of their own.
+func slotEpilogue(l *slotLifecycle) *epilogue {
+	s := l.s
 	return &epilogue{
 		run:     s.run,
 		attempt: func(a engine.Attempt) *attempt { return s.attemptAt("", s.run.home, a) },
-		span:    func(context.Context) (from, tip string) { return s.from, s.headGuard.Tip() },
+		span:    func(context.Context) (from, tip string) { return l.from, s.headGuard.Tip() },
 		commit:  func(a attempts.Attempt) string { return a.Landed },
 		clean:   func(ctx context.Context, _ string, seen *guard.Sightings) error { return s.clean(ctx, seen) },
-		merged:  true,
+		head:    l.Tip, mark: func(string) error { return nil }, merged: true,
 	}
 }
 
-// clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
-func (s *slotEngine) clean(ctx context.Context, seen *guard.Sightings) error {
-	ctx = context.WithoutCancel(ctx)
-	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
-	if err := c.look(ctx, seen); err != nil {
-		return err
-	}
-	return s.lookAtHead(ctx, c, seen)
-}
-
-// epilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes belong
-// to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation has
-// landed.
-func (e *userEngine) epilogue() *epilogue {
+// userEpilogue returns that of the user's checkout, which is put back after each question. There is nothing to run again where changes
+// belong to no task, and none where a person is at work by now, or git says nothing. It leaves out work that a run with another isolation
+// has landed.
+func userEpilogue(e *userEngine) *epilogue {
 	return &epilogue{
-		run: e.run, attempt: e.attempt,
+		run: e.run, attempt: e.attempt, head: e.Tip,
 		span: func(ctx context.Context) (from, tip string) {
 			if e.c.tree == nil || e.CheckReady(ctx) != nil {
 				return "", ""
@@ -93,14 +85,7 @@ func (p *epilogue) Commit(a attempts.Attempt) string { return p.commit(a) }
 // BeginRecheck begins a time in which checks of completed tasks run.
 func (p *epilogue) BeginRecheck(_ context.Context, _ engine.Attempt, tip string) error {
 	p.run.guard.Enter()
-	return p.begin(tip)
-}
-
-func (p *epilogue) begin(head string) error {
-	if p.mark == nil {
-		return nil
-	}
-	return p.mark(head)
+	return p.mark(tip)
 }
 
 // EndRecheck ends it, and puts back what the checks did.
@@ -156,13 +141,13 @@ func (p *epilogue) failing(ctx context.Context, t *attempt, q checks.Question, m
 }
 
 // Head returns the commit that has all of the work.
-func (p *epilogue) Head(ctx context.Context) (string, error) { return p.run.Tip(ctx) }
+func (p *epilogue) Head(ctx context.Context) (string, error) { return p.head(ctx) }
 
 // ReviewEpic has the panel judge all that has been done.
 func (p *epilogue) ReviewEpic(ctx context.Context, a engine.Attempt, head string, putOff []string) (engine.ReviewedEpic, error) {
 	p.run.guard.Enter()
 	defer p.run.guard.Leave()
-	if err := p.begin(head); err != nil {
+	if err := p.mark(head); err != nil {
 		return engine.ReviewedEpic{}, err
 	}
 	t := p.attempt(a)

@@ -32,7 +32,7 @@ func TestRepositoriesInCommits(t *testing.T) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
 			}
 			y.proved("T2", "echo 2 > two; test ! -e vendor/dep/code.c")
-			if _, err := y.l.Close(t.Context()); err != nil {
+			if _, err := y.life.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
 			y.Wants(map[string]string{".agents-os/relay/worktrees/1/vendor/dep/code.c": "hours\n", ".agents-os/relay/worktrees/2": "-"})
@@ -70,7 +70,7 @@ func TestSubmodulesInWorktrees(t *testing.T) {
 			if (f.Outcome == attempts.Success) != (c.why == "") || !strings.Contains(f.Receipt.ErrorSummary, c.why) {
 				t.Errorf("%s: %s", f.Outcome, f.Receipt.ErrorSummary)
 			}
-			stay, err := y.l.Close(t.Context())
+			stay, err := y.life.Close(t.Context())
 			if err != nil || (len(stay) > 0) != c.stays {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
@@ -115,7 +115,7 @@ func TestWhatAnAgentLeavesBehind(t *testing.T) {
 			if n := len(f.Notes); c.note != "" && (n == 0 || f.Notes[n-1].Text != c.note) {
 				t.Errorf("notes: %+v", f.Notes)
 			}
-			stay, err := y.l.Close(t.Context())
+			stay, err := y.life.Close(t.Context())
 			if err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}

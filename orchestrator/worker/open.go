@@ -34,8 +34,8 @@ import (
 type Local struct {
 	engine.Abilities
 	run   *workspace
-	user  *userEngine // nil with IsolationWorktree
-	slots *slotEngine // nil without
+	user  *userEngine    // nil with IsolationWorktree
+	slots *slotLifecycle // nil without
 }
 
 // SetLedger says where what must outlive relay is kept, and the hold on the epic that agents must not break; lock may be nil.
@@ -44,14 +44,15 @@ func (l *Local) SetLedger(ledger engine.Ledger, lock engine.Lock) {
 }
 
 func inCheckout(e *userEngine) *Local {
-	after := e.epilogue()
+	after := userEpilogue(e)
 	return &Local{run: e.run, user: e, Abilities: engine.Abilities{Engine: e, Lifecycle: e, Rechecker: after, Reviewer: after}}
 }
 
 func inSlots(s *slotEngine) *Local {
-	after := s.epilogue()
-	return &Local{run: s.run, slots: s, Abilities: engine.Abilities{
-		Engine: s, Merger: s.merger, Lifecycle: s, Follower: s, Rechecker: after, Reviewer: after,
+	l := &slotLifecycle{s: s}
+	after := slotEpilogue(l)
+	return &Local{run: s.run, slots: l, Abilities: engine.Abilities{
+		Engine: s, Merger: s.merger, Lifecycle: l, Follower: l, Rechecker: after, Reviewer: after,
 		AskFirst: func(may func(ctx context.Context, a engine.Attempt) string) { s.mayAsk = may },
 	}}
 }
@@ -68,7 +69,11 @@ func Open(ctx context.Context, o *engine.LocalOptions, events chan<- engine.Even
 		Env: g.guard.CommandEnv,
 	}
 	c := &checkout{run: g, repo: g.home, config: provision.SteeringDigest(g.home.Root())}
-	c.facts = git.NewCached(g.home, reanchor.RecentCommits, factsAge(o.Isolation), time.Now)
+	age := time.Duration(0) // of the state of the checkout in a brief, at most
+	if o.Isolation == engine.IsolationShared {
+		age = time.Second // side by side, tasks change it all the time anyway
+	}
+	c.facts = git.NewCached(g.home, reanchor.RecentCommits, age, time.Now)
 	user := &userEngine{run: g, c: c, known: checks.NewCache()}
 	if o.Isolation == engine.IsolationShared {
 		if len(o.Review.Reviewers) > 0 {

@@ -94,7 +94,7 @@ func TestRecovery(t *testing.T) {
 			if name == "another history" {
 				l.c.c.tree.Branch = "refs/heads/else" // the next run begins where the user is now
 			}
-			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), l.c.before(a.Run)); err != nil {
+			if err := l.c.c.tree.User.Load(t.Context(), l.c.c.tree.Runner(), untrackedBefore(l.c.run.o, a.Run)); err != nil {
 				t.Fatal(err)
 			}
 			f := l.try(c.task, func(to *engine.Attempt) { *to = a })

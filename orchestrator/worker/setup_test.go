@@ -28,7 +28,7 @@ func TestProvisioning(t *testing.T) {
 		t.Fatal(got)
 	}
 	y.holds("x")
-	if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := y.life.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("worktrees stay: %q, %v", stay, err)
 	}
 	y.Wants(map[string]string{"node/mod": "mod\n", "made.txt": "-", "seed.txt": "changed by the user\n"})

@@ -1,13 +1,11 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 
-	"relay/attempts"
 	"relay/epic"
 	"relay/orchestrator/bench"
 	"relay/orchestrator/changes"
@@ -35,14 +33,11 @@ type slotEngine struct {
 	branches *finish.BranchSet
 
 	integration *integration.Branch
-	headGuard   *integration.TipGuard   // of the head of integration
-	ledgerView  *integration.LedgerView // of integration; nil: it was not read, or is this run's by now
-	from        string                  // where the integration branch ended when the run began
+	headGuard   *integration.TipGuard // of the head of integration
 	merger      *merge.Merger
 
-	userCheckout *guard.CheckoutWatch                                     // nil: relay has no copy of it
-	mayAsk       func(ctx context.Context, a engine.Attempt) (why string) // nil: always
-	stay         []string                                                 // in words: what stays when the run ends, besides slots and branches
+	userCheckout *guard.CheckoutWatch // nil: relay has no copy of it
+	mayAsk       func(ctx context.Context, a engine.Attempt) (why string)
 }
 
 func newSlotEngine(g *workspace) *slotEngine {
@@ -57,7 +52,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	}}
 	s := &slotEngine{
 		run: g, pool: pool, integration: branch, headGuard: guard, slots: slot.NewNames(pool),
-		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID},
+		branches: &finish.BranchSet{Repo: g.home, Epic: g.o.Epic.ID}, mayAsk: func(context.Context, engine.Attempt) string { return "" },
 	}
 	s.benches = &bench.Benches{
 		Checks: g.checks, Pool: pool, Slots: s.slots, Files: files, Tools: g.guard.Tools, Env: g.guard.CommandEnv,
@@ -93,7 +88,7 @@ func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 	t := s.attempt(a)
 	err := t.carryOut(ctx)
 	if err != nil {
-		err = (&slotPlace{e: s}).contain(ctx, t, err)
+		err = s.contain(ctx, t, err)
 	}
 	return t.f.Result, err
 }
@@ -101,150 +96,74 @@ func (s *slotEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 // branch returns the branch that has a task's commits until they land.
 func (s *slotEngine) branch(a engine.Attempt) string { return s.branches.Name(a.Task.ID) }
 
-// Origin returns what attempts land on.
-func (s *slotEngine) Origin() attempts.Integration { return s.run.Origin() }
-
-// Tip returns the commit that the work is collected on.
-func (s *slotEngine) Tip(ctx context.Context) (string, error) { return s.run.Tip(ctx) }
-
-// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
-
-// Admit refuses a run that cannot work as things are, and an integration branch that is not this epic's.
-func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
-	view := relayfiles.LedgerViewOf(ledger, s.run.o.Dir)
-	s.ledgerView = &view
-	if err := s.integration.RefuseForeign(ctx, s.run.origin.Base, view); err != nil {
-		return err
-	}
-	here, err := bench.RefuseOtherIsolation(ctx, s.run.o, ledger, open)
-	if err != nil || here {
-		return err
-	}
-	return s.CheckReady(ctx)
+// attempt returns an attempt that will work in a slot.
+func (s *slotEngine) attempt(a engine.Attempt) *attempt {
+	t := newAttempt(s.run, a)
+	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.Review
+	return t
 }
 
-// CheckReady refuses a repository or a folder in which slots cannot be made. Uncommitted changes in the user's checkout stay
-// untouched.
-func (s *slotEngine) CheckReady(ctx context.Context) error {
-	if err := slot.CheckRepository(ctx, s.run.home); err != nil {
+// attemptAt returns an attempt with a repository that has its work: a slot, or with no name the user's own.
+func (s *slotEngine) attemptAt(name string, repo *git.Repo, a engine.Attempt) *attempt {
+	t := s.attempt(a)
+	t.place.(*slotPlace).use(t, name, repo)
+	return t
+}
+
+// freeBranch makes sure that a new attempt may have its task's branch. It keeps a person's commits there, and does not move a branch
+// that a person has checked out.
+func (s *slotEngine) freeBranch(ctx context.Context, t *attempt) error {
+	name := s.branch(t.a)
+	at, unkept, err := s.branches.Blocked(ctx, name)
+	switch {
+	case err != nil:
 		return err
-	}
-	return slot.CheckFolder(s.run.o.Worktree.Dir)
-}
-
-// Awake makes the integration branch when the epic has none yet, at the commit of the run's options or of the user's checkout.
-func (s *slotEngine) Awake(ctx context.Context) error {
-	landed := s.ledgerView == nil || len(s.ledgerView.Landed)+len(s.ledgerView.Landing) > 0
-	if s.ledgerView != nil {
-		if err := s.integration.RestoreRef(ctx, s.run.origin.Base, *s.ledgerView); err != nil {
-			return err
-		}
-		s.ledgerView = nil
-	}
-	err := errors.Join(s.run.guard.KeepIgnore(), s.headGuard.Begin(ctx, s.run.origin.Base))
-	if err == nil && !landed { // an earlier epic of that id may have left the branch
-		_, err = s.headGuard.Forward(ctx, s.run.o.Begin)
-	}
-	if err == nil {
-		err = s.compareSteering(ctx)
-	}
-	s.from = cmp.Or(s.from, s.headGuard.Tip())
-	return err
-}
-
-// Follow adds to the integration branch what it lacks of the branch that the epic began from. The run begins there.
-func (s *slotEngine) Follow(ctx context.Context, from string) (tip string, notes []attempts.Note, err error) {
-	notes, err = merge.Follow(ctx, s.merger, from)
-	if s.from = s.headGuard.Tip(); err == nil {
-		s.run.landedSteering.Store(false)
-		err = s.compareSteering(ctx)
-	}
-	return s.from, notes, err
-}
-
-// compareSteering looks whether earlier runs have landed a change of agents' configuration that the user's branch lacks.
-func (s *slotEngine) compareSteering(ctx context.Context) error {
-	tip := s.headGuard.Tip()
-	if tip == "" || tip == s.run.trusted {
-		return nil
-	}
-	return s.run.home.EachName(ctx, s.run.trusted, tip, func(n git.Change) error {
-		s.run.recordSteering([]string{n.Path, n.From})
-		return nil
-	})
-}
-
-// Begin makes all ready for the first attempt: the integration branch, the files that slots get, and the watches of what is the
-// user's. Without a copy of the user's checkout the run continues, and says so when it ends.
-func (s *slotEngine) Begin(ctx context.Context) error {
-	if err := s.Awake(ctx); err != nil { // nothing is begun that the next run would have to look at
-		return err
-	}
-	if err := errors.Join(s.benches.First(ctx, s.headGuard.Tip()), s.excludeProvisioned(ctx)); err != nil {
-		return err
-	}
-	g := s.run
-	watch, warning := guard.WatchCheckout(ctx, guard.CheckoutOptions{
-		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
-		Now: g.now, Taken: &g.checks.Taken, Contains: s.integration.Contains,
-	})
-	if s.userCheckout = watch; warning != "" {
-		s.stay = append(s.stay, warning)
+	case at != "":
+		t.ev.Ready.Branch, t.ev.Ready.InUse = name, at
+	case unkept != "":
+		ref := "refs/relay/" + s.run.o.Epic.ID + "-moved/" + unkept
+		t.f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
+		return s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, ref, unkept)
 	}
 	return nil
 }
 
-// excludesName lists, below a run's folder, what agents' git ignores.
-const excludesName = "excludes"
-
-// excludeProvisioned has agents' git ignore the files that slots get.
-func (s *slotEngine) excludeProvisioned(ctx context.Context) error {
-	if !s.benches.Files.Configured() {
-		return nil
+// stamp marks the commits.
+func (s *slotEngine) stamp(ctx context.Context, t *attempt) error {
+	tree := t.c.tree
+	if err := tree.Keep(ctx, tree.Branch, t.f.Head); err != nil {
+		return err
 	}
-	s.run.excludes = filepath.Join(s.run.o.Dir, "runs", s.run.o.Run, excludesName)
-	return s.benches.Files.WriteExcludes(ctx, s.run.excludes)
+	stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
+		Base: t.a.Base, Head: t.f.Head, Began: t.files.Begun(), Trailers: merge.Trailers(s.run.o, t.a),
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, tree.Branch, stamped); err != nil {
+		return err
+	}
+	t.f.Head = stamped
+	return tree.Follow(ctx, stamped)
 }
 
-// Resume returns how an attempt ended that a killed run left open, if its landing was recorded and has been made; else nil.
-func (s *slotEngine) Resume(ctx context.Context, a engine.Attempt, open attempts.Attempt) (*attempts.Ended, error) {
-	if open.Landing == nil {
-		return nil, nil
+// lookAtHead puts the integration branch back.
+func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Sightings) error {
+	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
+	if err == nil && found.Text != "" {
+		seen.Tampering(c.site(), guard.Tampering(found))
 	}
-	if landed, err := s.integration.Holds(ctx, open.Landing.Landed); err != nil || !landed {
-		return nil, err
-	}
-	return open.Landing, s.branches.Drop(ctx, s.branch(a), open.Landing.Head)
+	return err
 }
 
-// Reserve keeps the slot of an attempt of a killed run from being given to others before it is reopened.
-func (s *slotEngine) Reserve(a engine.Attempt) {
-	if name, ok := relayfiles.Of(s.run.o.Dir, a).Slot(); ok {
-		s.slots.Reserve(name)
+// clean puts back what reviewers and checks have done to relay's own files, to .git and to the integration branch.
+func (s *slotEngine) clean(ctx context.Context, seen *guard.Sightings) error {
+	ctx = context.WithoutCancel(ctx)
+	c := &checkout{run: s.run, repo: s.run.home, alone: s.alone}
+	if err := c.look(ctx, seen); err != nil {
+		return err
 	}
-}
-
-// Close removes the slots: everything in them has landed, or is kept elsewhere. It returns in words what stays, and why.
-func (s *slotEngine) Close(ctx context.Context) ([]string, error) {
-	ctx, cancel := git.Uninterrupted(ctx)
-	defer cancel()
-	var watching error
-	if s.userCheckout != nil {
-		watching = s.userCheckout.Close(ctx)
-	}
-	stay, err := s.removeSlots(ctx)
-	return stay, errors.Join(err, watching, s.pool.Close(), s.integration.Unpin(ctx))
-}
-
-// removeSlots removes the slots but for what is nowhere else, and says what stays.
-func (s *slotEngine) removeSlots(ctx context.Context) (stay []string, err error) {
-	kept, err := slot.Clear(ctx, s.pool)
-	stay = slices.Concat(s.stay, s.branches.Stay())
-	for _, k := range kept {
-		stay = append(stay, "the worktree "+s.run.relative(filepath.Join(s.run.o.Worktree.Dir, k.Name))+" was not removed: "+k.Why)
-	}
-	return stay, err
+	return s.lookAtHead(ctx, c, seen)
 }
 
 // mergeWork is what a [merge.Merger] needs of the slot engine.
@@ -289,7 +208,7 @@ func (w mergeWork) KeepCommit(ctx context.Context, a engine.Attempt, commit stri
 func (w mergeWork) Contain(ctx context.Context, p engine.Verified, cause error) (engine.Result, error) {
 	t := w.s.attempt(p.Attempt)
 	t.f.Result = p.Result
-	err := (&slotPlace{e: w.s}).contain(ctx, t, cause)
+	err := w.s.contain(ctx, t, cause)
 	return t.f.Result, err
 }
 

@@ -83,7 +83,7 @@ func TestSlotsKeepWorkWhenKilled(t *testing.T) {
 			if got := y.Git("show", "refs/relay/20260101-lab/T1/1:work"); got != "precious" || f.Receipt.Salvage == "" {
 				t.Errorf("kept is %q, %+v", got, f.Notes)
 			}
-			if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := next.life.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})
@@ -115,7 +115,7 @@ func TestSlotsKeepFixRoundOfWaitingWork(t *testing.T) {
 	if f.Receipt.Verdict != "NEEDS CHANGES" || f.Receipt.ErrorSummary != "relay ended while the agent worked" {
 		t.Errorf("it is told as %q, with the verdict %q", f.Receipt.ErrorSummary, f.Receipt.Verdict)
 	}
-	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.life.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 	if _, err := os.Lstat(filepath.Join(next.l.run.o.Worktree.Dir, "1")); err == nil {
@@ -150,7 +150,7 @@ func TestSlotsKeepWhatCannotBeCollected(t *testing.T) {
 	a := y.killed(engine.Attempt{Run: y.l.run.o.Run, Task: epic.Task{ID: "T1", Title: "One"}, Number: 1, Runner: "true"}, "echo 1 > one; git add one; git commit -qm one; echo odd > odd", 0)
 	next := y.again()
 	left := next.l.attempt(a)
-	if err := (&slotPlace{e: next.l}).abandon(t.Context(), left); err != nil || left.f.Receipt.Salvage == "" {
+	if err := next.l.abandon(t.Context(), left); err != nil || left.f.Receipt.Salvage == "" {
 		t.Errorf("kept in %q, %v", left.f.Receipt.Salvage, err)
 	}
 	if got := next.step(next.proved("T1", "echo 2 > one")); got != "T1 success" {
@@ -204,7 +204,7 @@ func TestSlotsEndedBeforeTheAgent(t *testing.T) {
 	if f.Receipt.ErrorSummary != "relay ended before the agent began" || f.Receipt.Salvage != "" {
 		t.Errorf("got %q, kept in %q", f.Receipt.ErrorSummary, f.Receipt.Salvage)
 	}
-	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.life.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 }
@@ -227,7 +227,7 @@ func TestSlotsRemoveHalfRecovery(t *testing.T) {
 	if f.Receipt.Salvage != "" {
 		t.Errorf("half a checkout is kept as work: %s", f.Receipt.DiffStat)
 	}
-	if stay, err := next.l.Close(t.Context()); err != nil || len(stay) > 0 {
+	if stay, err := next.life.Close(t.Context()); err != nil || len(stay) > 0 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 type slotLab struct {
 	*lab
 	l        *slotEngine
+	life     *slotLifecycle
 	last     engine.Result // of the last step
 	together bool          // landings share one run of the checks
 }
@@ -48,7 +49,7 @@ func (l *lab) slotOptions() *engine.LocalOptions {
 func (l *lab) inSlots(o *engine.LocalOptions) *slotLab {
 	l.Helper()
 	y := l.slots(o)
-	if err := y.l.Begin(l.Context()); err != nil {
+	if err := y.life.Begin(l.Context()); err != nil {
 		l.Fatal(err)
 	}
 	return y
@@ -62,7 +63,7 @@ func (l *lab) slots(o *engine.LocalOptions) *slotLab {
 		l.Fatal(err)
 	}
 	engine.SetLedger(noLedger{}, nil)
-	return &slotLab{lab: l, l: engine.slots}
+	return &slotLab{lab: l, l: engine.slots.s, life: engine.slots}
 }
 
 // again opens the engine anew, as another run does.
@@ -371,7 +372,7 @@ func TestRedThenGreenInSlots(t *testing.T) {
 			if c.gate != "" && f.Landed != "" {
 				t.Error("it landed")
 			}
-			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := y.life.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})

@@ -70,7 +70,7 @@ func TestSlotsKeepNestedRepositories(t *testing.T) {
 		t.Error(got)
 	}
 	y.Wants(map[string]string{".agents-os/relay/worktrees/1/inner/deep": "deep\n", ".agents-os/relay/worktrees/2/two": "2\n"})
-	stay, err := y.l.Close(t.Context())
+	stay, err := y.life.Close(t.Context())
 	if err != nil || len(stay) != 1 {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
@@ -102,7 +102,7 @@ func TestSlotsKeepRepositoriesInPlaceOfTheirs(t *testing.T) {
 			if got := y.step(y.proved("T2", "echo 2 > two")); got != "T2 success" {
 				t.Error(got)
 			}
-			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) != 1 {
+			if stay, err := y.life.Close(t.Context()); err != nil || len(stay) != 1 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 			if got := y.Git("-C", ".agents-os/relay/worktrees/1/"+c.at, "show", "HEAD^:deep"); got != "deep" {
@@ -131,7 +131,7 @@ func TestSlotsLeaveBranchOfPerson(t *testing.T) {
 	if want := "the branch " + name + " is checked out in " + y.Root + "; git switch to another one there"; f.Receipt.ErrorSummary != want || f.Gate != attempts.Infrastructure {
 		t.Errorf("got gate %q, %q", f.Gate, f.Receipt.ErrorSummary)
 	}
-	stay, err := y.l.Close(t.Context())
+	stay, err := y.life.Close(t.Context())
 	if want := "the branch " + name + " was not removed: commits that have neither landed nor been kept elsewhere: 1"; err != nil || len(stay) != 1 || stay[0] != want {
 		t.Errorf("stays: %q, %v", stay, err)
 	}
@@ -247,7 +247,7 @@ func TestCheckoutsThatAreNeverClean(t *testing.T) {
 			if f := y.does("T4", "echo mine > odd").Result; f.Outcome != attempts.Tamper {
 				t.Errorf("a change of it: %s", f.Outcome)
 			}
-			if stay, err := y.l.Close(t.Context()); err != nil || len(stay) > 0 {
+			if stay, err := y.life.Close(t.Context()); err != nil || len(stay) > 0 {
 				t.Errorf("stays: %q, %v", stay, err)
 			}
 		})

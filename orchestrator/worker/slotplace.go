@@ -16,7 +16,6 @@ import (
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/guard"
-	"relay/orchestrator/merge"
 	"relay/orchestrator/provision"
 	"relay/orchestrator/relayfiles"
 	"relay/orchestrator/verdict"
@@ -32,20 +31,6 @@ type slotPlace struct {
 
 	strays slot.Strays            // work that the agent left elsewhere in the slot
 	beside *guard.CheckoutAttempt // what it wrote in the user's checkout; nil: that is not watched
-}
-
-// attempt returns an attempt that will work in a slot.
-func (s *slotEngine) attempt(a engine.Attempt) *attempt {
-	t := newAttempt(s.run, a)
-	t.place, t.checks.bench, t.panel.rooms = &slotPlace{e: s}, s.benches, s.benches.Review
-	return t
-}
-
-// attemptAt returns an attempt with a repository that has its work: a slot, or with no name the user's own.
-func (s *slotEngine) attemptAt(name string, repo *git.Repo, a engine.Attempt) *attempt {
-	t := s.attempt(a)
-	t.place.(*slotPlace).use(t, name, repo)
-	return t
 }
 
 // use has the attempt work in a repository.
@@ -74,9 +59,9 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 		if err := p.openAgain(ctx, t); err != nil {
 			return err
 		}
-		return p.loadList(ctx, t)
+		return loadList(ctx, t)
 	}
-	if err := p.freeBranch(ctx, t); err != nil || t.ev.Ready.InUse != "" {
+	if err := p.e.freeBranch(ctx, t); err != nil || t.ev.Ready.InUse != "" {
 		return err
 	}
 	wanted := ""
@@ -108,26 +93,8 @@ func (p *slotPlace) open(ctx context.Context, t *attempt) error {
 	return p.recordProvisioned(ctx, t)
 }
 
-// freeBranch makes sure that a new attempt may have its task's branch. It keeps a person's commits there, and does not move a branch
-// that a person has checked out.
-func (p *slotPlace) freeBranch(ctx context.Context, t *attempt) error {
-	name := p.e.branch(t.a)
-	at, unkept, err := p.e.branches.Blocked(ctx, name)
-	switch {
-	case err != nil:
-		return err
-	case at != "":
-		t.ev.Ready.Branch, t.ev.Ready.InUse = name, at
-	case unkept != "":
-		ref := "refs/relay/" + p.e.run.o.Epic.ID + "-moved/" + unkept
-		t.f.Note("salvage", "what was on the branch "+name+" and in no other is kept as "+ref)
-		return p.e.attemptAt("", p.e.run.home, t.a).c.tree.Keep(ctx, ref, unkept)
-	}
-	return nil
-}
-
 // loadList reads which files the set-up had made before the agent of an earlier run began.
-func (p *slotPlace) loadList(ctx context.Context, t *attempt) error {
+func loadList(ctx context.Context, t *attempt) error {
 	list := filepath.Join(t.files.Folder, relayfiles.UntrackedName)
 	user := &t.c.tree.User
 	user.Clear()
@@ -188,9 +155,6 @@ func (p *slotPlace) begin(ctx context.Context, t *attempt) error {
 
 // leave asks the run whether an agent may be asked now.
 func (p *slotPlace) leave(ctx context.Context, a engine.Attempt) (why string) {
-	if p.e.mayAsk == nil {
-		return ""
-	}
 	return p.e.mayAsk(ctx, a)
 }
 
@@ -204,15 +168,6 @@ func (p *slotPlace) look(ctx context.Context, t *attempt) error {
 		}
 	}
 	return p.e.lookAtHead(ctx, t.c, &t.seen)
-}
-
-// lookAtHead puts the integration branch back.
-func (s *slotEngine) lookAtHead(ctx context.Context, c *checkout, seen *guard.Sightings) error {
-	found, err := s.headGuard.Mend(context.WithoutCancel(ctx))
-	if err == nil && found.Text != "" {
-		seen.Tampering(c.site(), guard.Tampering(found))
-	}
-	return err
 }
 
 // reopen makes sure that git reads the slot, and no other repository, before relay works in it. When an agent has
@@ -271,7 +226,7 @@ func (p *slotPlace) commit(ctx context.Context, t *attempt) ([]git.Change, error
 		"ignored")}
 	var note string
 	if t.ev.Work.Ignored, note, err = ignored.Keep(ctx, t.c.tree.Runner(), &t.c.tree.User, p.e.run.makeRoom); note != "" {
-		t.f.Note("left", note+p.e.run.relative(ignored.To))
+		t.f.Note("left", note+relayfiles.Relative(p.e.run.o.Root, ignored.To))
 	}
 	return names, err
 }
@@ -281,7 +236,7 @@ func (p *slotPlace) mark(ctx context.Context, t *attempt) error {
 	if t.f.Head == t.a.Base {
 		return nil
 	}
-	err := p.stamp(ctx, t)
+	err := p.e.stamp(ctx, t)
 	if unfit, ok := errors.AsType[*integration.UnfitError](err); ok {
 		t.ev.Mark.Unfit = unfit.Error()
 		return nil
@@ -291,25 +246,6 @@ func (p *slotPlace) mark(ctx context.Context, t *attempt) error {
 		return nil
 	}
 	return err
-}
-
-// stamp marks the commits.
-func (p *slotPlace) stamp(ctx context.Context, t *attempt) error {
-	s, tree := p.e, t.c.tree
-	if err := tree.Keep(ctx, tree.Branch, t.f.Head); err != nil {
-		return err
-	}
-	stamped, err := s.integration.AddTrailers(ctx, integration.AttemptCommits{
-		Base: t.a.Base, Head: t.f.Head, Began: t.files.Begun(), Trailers: merge.Trailers(s.run.o, t.a),
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.attemptAt("", s.run.home, t.a).c.tree.Keep(ctx, tree.Branch, stamped); err != nil {
-		return err
-	}
-	t.f.Head = stamped
-	return tree.Follow(ctx, stamped)
 }
 
 // keep keeps the work that does not land, leaves the slot on no branch and with nothing half done, as all of it is in commits then, and
@@ -324,7 +260,7 @@ func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 		}
 	}
 	if !t.gone {
-		if err := p.wrapUp(ctx, t, lands); err != nil {
+		if err := wrapUp(ctx, t, lands); err != nil {
 			return err
 		}
 	}
@@ -337,8 +273,8 @@ func (p *slotPlace) keep(ctx context.Context, t *attempt, lands bool) error {
 	return p.e.branches.Drop(ctx, p.e.branch(t.a), plaintext.FirstOf(t.f.Head, t.a.Base))
 }
 
-func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
-	if err := p.keepUnreachable(ctx, t, lands); err != nil {
+func wrapUp(ctx context.Context, t *attempt, lands bool) error {
+	if err := keepUnreachable(ctx, t, lands); err != nil {
 		return err
 	}
 	if !lands {
@@ -358,7 +294,7 @@ func (p *slotPlace) wrapUp(ctx context.Context, t *attempt, lands bool) error {
 }
 
 // keepUnreachable keeps commits that the agent made and left where nothing leads to them.
-func (p *slotPlace) keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
+func keepUnreachable(ctx context.Context, t *attempt, lands bool) error {
 	folder := t.work.Ref() + "-left/"
 	kept, err := slot.KeepUnreachable(ctx, t.c.tree, folder, slot.UnreachableOptions{
 		Branch: t.c.tree.Branch, Rewritten: !lands, Kept: t.f.AgentHead,
@@ -384,10 +320,10 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 			}
 		}
 		if kept := tree.Outside(); len(kept) > 0 {
-			t.f.Note("left", plaintext.Listed(kept)+" is in no commit of this repository: it stays in "+p.e.run.relative(t.c.repo.Root())+", which no other task gets")
+			t.f.Note("left", plaintext.Listed(kept)+" is in no commit of this repository: it stays in "+relayfiles.Relative(p.e.run.o.Root, t.c.repo.Root())+", which no other task gets")
 			return nil
 		}
-		if err := p.keepAltered(ctx, t); err != nil {
+		if err := keepAltered(ctx, t); err != nil {
 			return err
 		}
 		tree.User.Remove(tree.Repo) // what the set-up made is made again for the next one; what stays is reported when the run ends
@@ -398,15 +334,15 @@ func (p *slotPlace) release(ctx context.Context, t *attempt) error {
 }
 
 // keepAltered keeps what the attempt has changed of files that the set-up had made or relay had brought: they are in no commit.
-func (p *slotPlace) keepAltered(ctx context.Context, t *attempt) error {
+func keepAltered(ctx context.Context, t *attempt) error {
 	listed, err := os.Lstat(filepath.Join(t.files.Folder, relayfiles.UntrackedName))
 	if err != nil {
 		return nil //nolint:nilerr // what was there is not known
 	}
 	to := filepath.Join(t.files.Folder, "altered")
-	note, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, p.e.run.makeRoom)
+	note, err := t.c.tree.User.KeepAltered(ctx, t.c.tree.Runner(), listed.ModTime(), to, t.run.makeRoom)
 	if note != "" {
-		t.f.Note("left", note+p.e.run.relative(to))
+		t.f.Note("left", note+relayfiles.Relative(t.run.o.Root, to))
 	}
 	return err
 }

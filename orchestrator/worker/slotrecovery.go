@@ -28,7 +28,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 			return err
 		}
 	case ok:
-		repo, own, err := p.openLeft(ctx, name, t.a)
+		repo, own, err := s.openLeft(ctx, name, t.a)
 		if err != nil {
 			return err
 		}
@@ -49,8 +49,7 @@ func (p *slotPlace) openAgain(ctx context.Context, t *attempt) error {
 
 // openLeft opens the slot that an attempt of a killed run had. own is false when it is gone, or is another task's by now. Any other
 // error must not have the attempt judged by an empty slot: its work may be there.
-func (p *slotPlace) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *git.Repo, own bool, err error) {
-	s := p.e
+func (s *slotEngine) openLeft(ctx context.Context, name string, a engine.Attempt) (repo *git.Repo, own bool, err error) {
 	repo, _, err = s.pool.Open(ctx, name, a.Base, s.branch(a))
 	if errors.Is(err, slot.ErrGone) {
 		return nil, false, nil
@@ -101,9 +100,8 @@ var lostObjects = pattern.New(`unable to (read|find)|bad object|invalid object|N
 // contain ends an attempt that could not be carried out for what is wrong with its own checkout, branch or commits. It is
 // tried again in another checkout, a few times, and no other task is held up; what is left of it stays for a person. A fault of the
 // user's repository, the disk or the ledger stays an error, which ends the run.
-func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error {
-	s := p.e
-	if !s.ownFault(ctx, cause) {
+func (s *slotEngine) contain(ctx context.Context, t *attempt, cause error) error {
+	if !ownFault(ctx, s, cause) {
 		return cause
 	}
 	ctx, cancel := git.Uninterrupted(ctx)
@@ -115,13 +113,12 @@ func (p *slotPlace) contain(ctx context.Context, t *attempt, cause error) error 
 	t.f.Rule(&t.ev, ruling)
 	t.f.Head, t.f.Landed = "", ""
 	git.DropEmpty(s.run.home) // else the next attempt could not commit the same
-	return p.abandon(ctx, t)
+	return s.abandon(ctx, t)
 }
 
 // abandon keeps what an attempt has committed that could not be brought to its end.
-func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
-	s := p.e
-	left, err := p.committed(ctx, t)
+func (s *slotEngine) abandon(ctx context.Context, t *attempt) error {
+	left, err := s.committed(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -138,10 +135,9 @@ func (p *slotPlace) abandon(ctx context.Context, t *attempt) error {
 }
 
 // committed finds what is committed of an attempt: in its slot, if git can read that, else on its branch. It sets the head of t.
-func (p *slotPlace) committed(ctx context.Context, t *attempt) (*attempt, error) {
-	s := p.e
+func (s *slotEngine) committed(ctx context.Context, t *attempt) (*attempt, error) {
 	if name, ok := t.files.Slot(); ok {
-		stays := s.run.relative(filepath.Join(s.run.o.Worktree.Dir, name))
+		stays := relayfiles.Relative(s.run.o.Root, filepath.Join(s.run.o.Worktree.Dir, name))
 		t.f.Note("left", "what the agent left of "+t.a.Task.ID+" stays in "+stays+": git status there says more")
 		if repo, _, err := s.pool.Open(ctx, name, t.a.Base, s.branch(t.a)); err == nil {
 			left := s.attemptAt(name, repo, t.a)
@@ -166,7 +162,7 @@ func (e *unreadableSlotError) Unwrap() error { return e.err }
 
 // ownFault reports whether an error can only concern one attempt: git was there and said no, or its slot could not be opened; the disk
 // takes what is written, and the commits that all attempts begin from can be read.
-func (s *slotEngine) ownFault(ctx context.Context, err error) bool {
+func ownFault(ctx context.Context, s *slotEngine, err error) bool {
 	_, unreadable := errors.AsType[*unreadableSlotError](err)
 	unreadable = unreadable && ctx.Err() == nil && git.Unasked(err) == nil
 	if !unreadable && !git.Refused(ctx, err) || git.DiskFault(err) {

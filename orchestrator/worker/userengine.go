@@ -53,13 +53,13 @@ func (e *userEngine) Run(ctx context.Context, a engine.Attempt) (engine.Result, 
 }
 
 // Origin returns nothing: attempts end on the user's branch.
-func (e *userEngine) Origin() attempts.Integration { return e.run.Origin() }
+func (e *userEngine) Origin() attempts.Integration { return e.run.origin }
 
 // Tip returns the commit of the checkout.
-func (e *userEngine) Tip(ctx context.Context) (string, error) { return e.run.Tip(ctx) }
+func (e *userEngine) Tip(ctx context.Context) (string, error) { return e.run.home.Head(ctx) }
 
 // Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (e *userEngine) Asked(a engine.Attempt) bool { return e.run.Asked(a) }
+func (e *userEngine) Asked(a engine.Attempt) bool { return relayfiles.Of(e.run.o.Dir, a).Used() }
 
 // Admit refuses a run that cannot work as things are. It ignores the work that a killed run with the same isolation left: relay recovers
 // that first.
@@ -95,12 +95,12 @@ func (e *userEngine) Begin(ctx context.Context) error {
 	if err := errors.Join(err, tree.User.Record(ctx, tree.Runner())); err != nil {
 		return err
 	}
-	return errors.Join(tree.User.Save(e.before(e.run.o.Run)), w.Stash.Record(), w.Backup.Save())
+	return errors.Join(tree.User.Save(untrackedBefore(e.run.o, e.run.o.Run)), w.Stash.Record(), w.Backup.Save())
 }
 
-// before returns the file of a run that lists what was not tracked when it began: that is the user's.
-func (e *userEngine) before(run string) string {
-	return filepath.Join(e.run.o.Dir, "runs", run, relayfiles.UntrackedName)
+// untrackedBefore returns the file of a run that lists what was not tracked when it began: that is the user's.
+func untrackedBefore(o *engine.LocalOptions, run string) string {
+	return filepath.Join(o.Dir, "runs", run, relayfiles.UntrackedName)
 }
 
 // Reserve does nothing: there is one checkout.
@@ -113,7 +113,7 @@ func (e *userEngine) Resume(ctx context.Context, a engine.Attempt, _ attempts.At
 		return nil, nil
 	}
 	e.from = plaintext.FirstOf(e.from, a.Base) // its commits can be there already
-	return nil, tree.User.Load(ctx, tree.Runner(), e.before(a.Run))
+	return nil, tree.User.Load(ctx, tree.Runner(), untrackedBefore(e.run.o, a.Run))
 }
 
 // Close forgets the copies of what is the user's.

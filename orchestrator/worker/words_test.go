@@ -16,7 +16,7 @@ func TestWordsForPlaces(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	stay, err := y.l.Close(t.Context())
+	stay, err := y.life.Close(t.Context())
 	if want := "the worktree .agents-os/relay/worktrees/mine was not removed: it is a file"; err != nil || len(stay) != 1 || stay[0] != want {
 		t.Errorf("got %q, %v, want %s", stay, err, want)
 	}

@@ -1,9 +1,7 @@
 package worker
 
 import (
-	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -38,24 +36,12 @@ type workspace struct {
 	hookBroken     atomic.Bool // the pre-commit hook fails where nothing has changed, as far as is known
 }
 
-// Origin returns what attempts land on; it is empty when nothing is landed.
-func (g *workspace) Origin() attempts.Integration { return g.origin }
-
-// Tip returns the commit that the work is collected on.
-func (g *workspace) Tip(ctx context.Context) (string, error) {
-	if g.origin.Branch == "" {
-		return g.home.Head(ctx)
+// epicChecks returns the checks of the epic. Side by side they are left out: they would judge what the neighbours have half done.
+func (g *workspace) epicChecks() []epic.Check {
+	if g.o.Isolation == engine.IsolationShared {
+		return nil
 	}
-	tip, err := g.home.Ref(ctx, "refs/heads/"+g.origin.Branch)
-	return cmp.Or(tip, g.origin.Base), err
-}
-
-// Asked reports whether an agent or a reviewer was asked in an attempt of a killed run.
-func (g *workspace) Asked(a engine.Attempt) bool { return relayfiles.Of(g.o.Dir, a).Used() }
-
-// used reports what an attempt has used whose agent has come to its end.
-func (g *workspace) used(a engine.Attempt, u attempts.Usage) {
-	g.events.Emit(engine.Event{Task: a.Task.ID, Kind: engine.KindUsage, Usage: u, Delivered: true})
+	return g.o.Epic.Checks
 }
 
 // makeRoom makes sure that files of an attempt can be made, whatever agents have put where they go.
@@ -66,14 +52,6 @@ func (g *workspace) makeRoom(files ...string) error {
 // panel returns what all sessions of reviewers share.
 func (g *workspace) panel() panel.Panel {
 	return panel.Panel{Options: g.o, Append: g.ledger.Append, Emit: g.events.Emit, Now: g.now}
-}
-
-// relative names a file as a user sees it, from the root of the repository when it is below.
-func (g *workspace) relative(path string) string {
-	if rel, err := filepath.Rel(g.o.Root, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return path
 }
 
 // recordScope notes which changed files belong to other tasks.
