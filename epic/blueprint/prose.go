@@ -15,6 +15,44 @@ type prose struct {
 	checks bool
 }
 
+// proseSections are the sections beside the tasks.
+type proseSections struct {
+	all  []prose
+	open bool // the last one goes on
+}
+
+// begin begins a section, or goes on with one that a deeper heading belongs to.
+func (s *proseSections) begin(b *block) {
+	if last := s.last(); s.open && last != nil && b.level > last.level {
+		last.text = append(last.text, b.raw)
+		last.checks = last.checks || namesChecks(b.text)
+		return
+	}
+	s.all, s.open = append(s.all, prose{
+		level: b.level, rank: rankOf(b.text), text: []string{b.raw}, line: b.line, checks: namesChecks(b.text),
+	}), true
+}
+
+func (s *proseSections) last() *prose {
+	if len(s.all) == 0 {
+		return nil
+	}
+	return &s.all[len(s.all)-1]
+}
+
+// described returns the sections that say something, in the order of their use, and the lines of those that say nothing.
+func (s *proseSections) described() (texts []string, empty []int) {
+	slices.SortStableFunc(s.all, func(a, b prose) int { return a.rank - b.rank })
+	for _, section := range s.all {
+		if len(section.text) > 1 {
+			texts = append(texts, trimmed(section.text)...)
+		} else if section.line > 0 {
+			empty = append(empty, section.line)
+		}
+	}
+	return texts, empty
+}
+
 // The order of sections in the description, of which a brief includes the beginning: the sections that agents need most come first, those
 // without any of these words in their heading last.
 func proseRanks() [][]string {
@@ -47,50 +85,16 @@ func rankOf(heading string) int {
 	return len(ranks)
 }
 
-// beginProse begins a section beside the tasks, or goes on with one that a deeper heading belongs to.
-func beginProse(p *parser, b *block) {
-	if last := p.lastProse(); p.inProse && last != nil && b.level > last.level {
-		last.text = append(last.text, b.raw)
-		last.checks = last.checks || namesChecks(b.text)
-		return
-	}
-	p.prose, p.inProse = append(p.prose, prose{
-		level: b.level, rank: rankOf(b.text), text: []string{b.raw}, line: b.line, checks: namesChecks(b.text),
-	}), true
-}
-
 // addProse adds a block to a section beside the tasks.
 func addProse(p *parser, b *block) {
 	if epicFieldsInProse(p, b) {
 		return
 	}
-	last := p.lastProse()
+	last := p.prose.last()
 	last.text = append(last.text, b.raw)
 	if last.checks {
 		offer(p, b)
 	}
-}
-
-func (p *parser) lastProse() *prose {
-	if len(p.prose) == 0 {
-		return nil
-	}
-	return &p.prose[len(p.prose)-1]
-}
-
-// described returns the sections that say something, in the order of their use.
-func described(p *parser) (texts []string) {
-	slices.SortStableFunc(p.prose, func(a, b prose) int { return a.rank - b.rank })
-	for _, s := range p.prose {
-		if len(s.text) > 1 {
-			texts = append(texts, trimmed(s.text)...)
-			continue
-		}
-		if s.line > 0 {
-			p.skip(s.line, "the section is empty")
-		}
-	}
-	return texts
 }
 
 func trimmed(texts []string) (list []string) {
@@ -100,9 +104,4 @@ func trimmed(texts []string) (list []string) {
 		}
 	}
 	return list
-}
-
-// isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
-func (p *parser) isTitle(b *block) bool {
-	return b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil
 }
