@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -79,6 +80,11 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	messages := terminal.Diagnose(err).Messages
 	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+messages[0]+project.AndMore(len(messages)-1))
 	return p, nil
+}
+
+// Printer returns what writes about a project for a person, in the answers of a command.
+func Printer(a *App, p *project.Project) status.Printer {
+	return status.Printer{Now: a.Now(), Width: terminal.Columns(a.Out.Dest), Paint: a.Out.Palette, Flag: p.EpicFlag()}
 }
 
 // Warn prints each warning on a line of its own.

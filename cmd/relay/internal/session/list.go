@@ -189,19 +189,19 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	end := s.ended(sum, err)
 	l.spent.Add(sum.Usage)
 	if end.began() {
-		summary := s.summary(end)
+		summary := end.summary()
 		l.epics[i].Run = &summary
 		if !l.o.JSON {
 			fmt.Fprintf(&l.said, "\n%s\n", plaintext.Fit(l.title(i), 200))
-			s.printText(&l.said, end)
+			end.printText(&l.said)
 		}
-		s.learn(&l.said, end)
+		end.learn(&l.said)
 	}
 	if err == nil && sum.Reason == decide.EpicLooks { // what follows begins all the same
 		l.needsLook(i)
 		return nil
 	}
-	if err := s.failure(end); err != nil {
+	if err := end.failure(); err != nil {
 		return err
 	}
 	if sum.Reason != decide.EpicComplete {

@@ -67,8 +67,8 @@ func Run(ctx context.Context, o *Options, t Target) error {
 	sum, err := s.work(ctx)
 	c.end()
 	e := s.ended(sum, err)
-	s.print(e)
-	return s.failure(e)
+	e.print()
+	return e.failure()
 }
 
 // work carries the epic through, one run after the other, and sums them up.

@@ -7,19 +7,17 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // of the schema
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
@@ -57,6 +55,7 @@ type Report struct {
 	Warnings    []string `json:"warnings"`
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
+	shared  bool               // the tasks worked side by side in the user's checkout
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -254,6 +253,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
 	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
 	s.Refused = Refusing(p, pl, view.Ledger)
+	s.shared = engine.Isolation(p.Config.Relay.Isolation) == engine.IsolationShared
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s
@@ -288,20 +288,6 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	s.Judged = &EpicReview{
 		Decision: r.Decision, Why: r.Why, Summary: r.Summary, Rounds: l.EpicRounds(), Base: r.Base, Head: r.Head,
 		Findings: r.Findings, Added: r.Added, text: decide.EpicVerdict(r),
-	}
-}
-
-// EpicReview prints the reviewers' verdict on the whole epic.
-func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
-	if j == nil {
-		return
-	}
-	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
-	switch {
-	case j.Decision == "" || len(j.Added) > 0:
-		fmt.Fprintln(w, "       "+report.Next(decide.EpicUnjudged))
-	case len(j.Findings) > 0:
-		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
 	}
 }
 
