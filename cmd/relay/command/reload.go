@@ -52,7 +52,7 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := project.CheckAgents(p, pl); err != nil {
+	if err := project.CheckAgents(p.Agents, pl); err != nil {
 		return err
 	}
 	run, err := project.ActiveRun(ctx, p)

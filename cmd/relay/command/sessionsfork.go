@@ -120,7 +120,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 	if r.Run == "" {
 		r.Run = "forks" // of sessions that belong to no run
 	}
-	if _, err := p.Program(r.Runner); err != nil {
+	if _, err := p.Agents.Program(r.Runner); err != nil {
 		return r, project.NoRunner("", err)
 	}
 	r.Base, err = o.base(ctx, p, pl, from.Origin)

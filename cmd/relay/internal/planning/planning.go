@@ -166,7 +166,7 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 // agents returns who is asked: the named one, else the configured ones whose programs are there, in their order.
 func agents(p *project.Project, named string) (names []string, err error) {
 	if named != "" {
-		_, err := p.Program(named)
+		_, err := p.Agents.Program(named)
 		if err != nil {
 			err = project.NoRunner("", err)
 		}
@@ -174,7 +174,7 @@ func agents(p *project.Project, named string) (names []string, err error) {
 	}
 	var missing []error
 	for _, name := range p.Config.Relay.Runners {
-		if _, err := p.Program(name); err != nil {
+		if _, err := p.Agents.Program(name); err != nil {
 			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
 			continue
 		}

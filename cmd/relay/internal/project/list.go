@@ -243,7 +243,7 @@ func Listed(p *Project) (ids []string) {
 // OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
 func (p *Project) OfEpic(id string) *Project {
 	return &Project{
-		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config,
+		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config, Agents: p.Agents,
 		Damage: p.Damage, Session: p.Session,
 	}
 }

@@ -210,7 +210,7 @@ func (s *session) follows(pl *project.Plan) error {
 			return err
 		}
 	}
-	return project.CheckAgents(s.project, pl)
+	return project.CheckAgents(s.project.Agents, pl)
 }
 
 // drains has the drain of the run that is on.

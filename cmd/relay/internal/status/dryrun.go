@@ -138,7 +138,7 @@ func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.
 	}
 	last := l.LastEpicReview()
 	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
-		r.Reviewers = p.Reviewers()
+		r.Reviewers = p.Agents.Reviewers()
 	}
 }
 

@@ -53,7 +53,7 @@ func withSettings(p *project.Project, o schedule.Estimator, now time.Time) sched
 		o.Jobs = max(p.Config.Relay.Jobs, 1)
 	}
 	rest := func(name string) time.Duration { return cooldownOf(o.Ledger, name, now) }
-	for _, name := range p.Reviewers() {
+	for _, name := range p.Agents.Reviewers() {
 		o.Panel = max(o.Panel, rest(name))
 	}
 	first := time.Duration(0) // before it nothing starts

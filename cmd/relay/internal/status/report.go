@@ -360,7 +360,7 @@ func wrong(name string, o attempts.Outcome) string {
 
 // Refusing returns the runners of this configuration that would not work when they were last asked.
 func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
-	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Agents.Reviewers()...)
 	for i := range pl.Epic.Tasks {
 		used = append(used, pl.Epic.Tasks[i].Runner)
 	}
