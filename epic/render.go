@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"relay/epic/plaintext"
 )
 
 // Formats are the names that Write accepts.
@@ -54,7 +56,7 @@ func (d drawing) text() {
 		critical[i] = true
 	}
 	fmt.Fprintf(out, "%s  %s\n", printable(d.epic.ID), printable(d.epic.Title))
-	fmt.Fprintf(out, "%s, %s, critical path %v %s: %s\n", counted(g.Len(), "task"), counted(levels, "level"), heaviest, pointWord(heaviest), d.names(path, " -> "))
+	fmt.Fprintf(out, "%s, %s, critical path %v %s: %s\n", plaintext.Count(g.Len(), "task"), plaintext.Count(levels, "level"), heaviest, pointWord(heaviest), d.names(path, " -> "))
 
 	members := make([][]int, levels)
 	for i := range g.Len() {
@@ -98,13 +100,6 @@ func (d drawing) names(tasks []int, between string) string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // printable makes text safe for a terminal: control characters, and those that turn the direction of writing or do not

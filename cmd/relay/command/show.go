@@ -65,15 +65,11 @@ var shownParts = map[agentlog.AttemptPart]string{
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	p, pl, view, err := opts.app.Viewed(ctx)
 	if err != nil {
 		return err
 	}
 	t, err := pl.Task(opts.task)
-	if err != nil {
-		return err
-	}
-	view, err := p.View(pl)
 	if err != nil {
 		return err
 	}

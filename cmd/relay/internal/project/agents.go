@@ -184,6 +184,28 @@ func (a *Agents) Program(name string) (string, error) {
 	return found, nil
 }
 
+// Usable returns the configured runners whose programs are there, in their order, and the errors of the others. It fails when none is
+// there; flag names one in its hint.
+func (a *Agents) Usable(flag string) (names []string, missing []error, err error) {
+	for _, name := range a.config.Relay.Runners {
+		if _, err := a.Program(name); err != nil {
+			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
+			continue
+		}
+		names = append(names, name)
+	}
+	switch {
+	case len(names) > 0:
+		return names, missing, nil
+	case len(missing) > 0:
+		return nil, nil, NoRunner("", errors.Join(missing...))
+	}
+	return nil, nil, &terminal.Hinted{
+		Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
+		Hint: "set relay.runners in " + configs.SharedFile + ", or name one: " + flag,
+	}
+}
+
 // identity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
 // agent that hides the user's global configuration from its git needs them.
 func (a *Agents) identity(ctx context.Context) []string {

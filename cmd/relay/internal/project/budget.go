@@ -99,26 +99,26 @@ type budgetCap struct {
 
 // list returns the caps of the configuration that somebody chose.
 func (c *Caps) list() []budgetCap {
-	b := c.Agents.config.Relay.Budget
-	var all []budgetCap
-	for _, l := range []struct {
-		key string
-		on  bool
-	}{
-		{budgetKey, b.USD > 0 && budgetChosen(c.Agents.config)},
-		{"relay.epic_budget_usd", b.EpicUSD > 0},
-		{"relay.task_budget_usd", b.TaskUSD > 0},
-		{"relay.attempt_budget_usd", b.AttemptUSD > 0},
-		{"relay.budget_tokens", b.Tokens > 0},
-		{"relay.epic_budget_tokens", b.EpicTokens > 0},
-		{"relay.task_budget_tokens", b.TaskTokens > 0},
-		{"relay.attempt_budget_tokens", b.AttemptTokens > 0},
-	} {
-		if l.on {
-			all = append(all, budgetCap{l.key, strings.HasSuffix(l.key, "_usd")})
+	var money, tokens []budgetCap
+	for _, s := range scopes(Budget(c.Agents.config)) {
+		if s.most.USD > 0 && (s.key != "" || budgetChosen(c.Agents.config)) {
+			money = append(money, budgetCap{"relay." + s.key + "budget_usd", true})
+		}
+		if s.most.Tokens > 0 {
+			tokens = append(tokens, budgetCap{"relay." + s.key + "budget_tokens", false})
 		}
 	}
-	return all
+	return append(money, tokens...)
+}
+
+// scope is what one cap is about.
+type scope struct {
+	key, of string // before its setting, and in words
+	most    limits.Cap
+}
+
+func scopes(b limits.Caps) []scope {
+	return []scope{{"", "a run", b.Run}, {"epic_", "the epic", b.Epic}, {"task_", "a task", b.Task}, {"attempt_", "an attempt", b.Attempt}}
 }
 
 // Check fails when a cap applies to an agent that does not tell its usage, or whose price is unknown: the cap could not be kept.
@@ -190,17 +190,13 @@ const RaiseEpicBudget = "raise relay.epic_budget_usd or relay.epic_budget_tokens
 
 // Text returns text that says what work may cost.
 func (c *Caps) Text() string {
-	b := Budget(c.Agents.config)
 	var all []string
-	for _, c := range []struct {
-		of  string
-		cap limits.Cap
-	}{{"a run", b.Run}, {"the epic", b.Epic}, {"a task", b.Task}, {"an attempt", b.Attempt}} {
-		if c.cap.USD > 0 {
-			all = append(all, fmt.Sprintf("%s %.2f USD", c.of, c.cap.USD))
+	for _, s := range scopes(Budget(c.Agents.config)) {
+		if s.most.USD > 0 {
+			all = append(all, fmt.Sprintf("%s %.2f USD", s.of, s.most.USD))
 		}
-		if c.cap.Tokens > 0 {
-			all = append(all, fmt.Sprintf("%s %s tokens", c.of, plaintext.Amount(c.cap.Tokens)))
+		if s.most.Tokens > 0 {
+			all = append(all, fmt.Sprintf("%s %s tokens", s.of, plaintext.Amount(s.most.Tokens)))
 		}
 	}
 	if len(all) == 0 {

@@ -93,28 +93,15 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 // warned of. It also finds the reviewers, and must be called before RunOptions for a run.
 func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
 	warnings, err := o.examineAgents(p, pl)
-	for _, text := range warnings {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
-	}
+	o.App.Warn(warnings...)
 	return err
 }
 
 // examineAgents is CheckAgents, and returns the warnings.
 func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings []string, err error) {
-	var missing []error
-	for _, name := range p.Config.Relay.Runners {
-		if _, err := p.Agents.Program(name); err != nil {
-			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
-		}
-	}
-	switch n := len(p.Config.Relay.Runners); {
-	case n == 0:
-		return nil, &terminal.Hinted{
-			Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
-			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude",
-		}
-	case len(missing) == n:
-		return nil, project.NoRunner("", errors.Join(missing...))
+	_, missing, err := p.Agents.Usable("relay work --runner claude")
+	if err != nil {
+		return nil, err
 	}
 	for _, err := range missing {
 		warnings = append(warnings, err.Error())
@@ -180,10 +167,8 @@ func (o *Options) CheckListAgents(list *project.List) error {
 	for _, e := range list.Listed {
 		examined := *o
 		warnings, err := examined.examineAgents(e.Project, e.Plan)
+		o.App.Warn(slices.DeleteFunc(warnings, func(text string) bool { return told[text] })...)
 		for _, text := range warnings {
-			if !told[text] {
-				fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
-			}
 			told[text] = true
 		}
 		if err != nil {
