@@ -53,36 +53,28 @@ func (s *proseSections) described() (texts []string, empty []int) {
 	return texts, empty
 }
 
-// The order of sections in the description, of which a brief includes the beginning: the sections that agents need most come first, those
-// without any of these words in their heading last.
-func proseRanks() [][]string {
-	return [][]string{
-		{"context", "background", "overview", "summary", "problem", "motivation", "why"},
-		{"non-goal", "non goal", "out of scope", "not in scope"},
-		{"goal", "objective", "scope", "outcome"},
-		{"constraint", "requirement", "rule", "guardrail", "never", "must"},
-		{"technical", "architecture", "design", "approach", "implementation", "notes", "decision"},
-		{"verification", "validation", "checks", "testing", "acceptance"},
-	}
+// proseRanks are the places of sections in the description, of which a brief includes the beginning: the sections that agents need most
+// come first, those without any of these words in their heading last. The first that fits counts: a heading with non-goals has goal in it.
+var proseRanks = []struct {
+	rank  int
+	words []string
+}{
+	{0, []string{"context", "background", "overview", "summary", "problem", "motivation", "why"}},
+	{2, []string{"non-goal", "non goal", "out of scope", "not in scope"}},
+	{1, []string{"goal", "objective", "scope", "outcome"}},
+	{3, []string{"constraint", "requirement", "rule", "guardrail", "never", "must"}},
+	{4, []string{"technical", "architecture", "design", "approach", "implementation", "notes", "decision"}},
+	{5, []string{"verification", "validation", "checks", "testing", "acceptance"}},
 }
 
-// Places of the ranks in the description: goals stand before what is none of them.
 func rankOf(heading string) int {
 	heading = strings.ToLower(plain(heading))
-	ranks := proseRanks()
-	for rank, words := range ranks {
-		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(heading, w) }) {
-			continue
+	for _, r := range proseRanks {
+		if slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(heading, w) }) {
+			return r.rank
 		}
-		switch rank {
-		case 1:
-			return 2
-		case 2:
-			return 1
-		}
-		return rank
 	}
-	return len(ranks)
+	return len(proseRanks)
 }
 
 // addProse adds a block to a section beside the tasks.

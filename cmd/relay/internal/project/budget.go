@@ -146,24 +146,20 @@ func (c *Caps) Check() error {
 
 // check complains of a cap on an agent that does not tell what it would need.
 func (c *Caps) check(h agentModel, l budgetCap) error {
+	var why, hint string
 	switch {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		return &terminal.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: terminal.Invalid,
-			Hint: "remove the cap, or use an agent that reports its usage",
-		}
+		why, hint = "agent "+h.name+" does not report its usage", "remove the cap, or use an agent that reports its usage"
 	case h.model == "":
-		return &terminal.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: terminal.Invalid,
-			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name),
-		}
+		why = "agent " + h.name + " does not report its cost, and chooses its model itself"
+		hint = fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)
+	default:
+		why = fmt.Sprintf("the price of %s, the model of agent %s, is not known", plaintext.Fit(h.model, 60), h.name)
+		hint = fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))
 	}
-	return &terminal.Hinted{
-		Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, plaintext.Fit(h.model, 60), h.name), Code: terminal.Invalid,
-		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model)),
-	}
+	return &terminal.Hinted{Err: fmt.Errorf("%s cannot be enforced: %s", l.key, why), Code: terminal.Invalid, Hint: hint}
 }
 
 // UncountedWarning warns of agents that the run's cap does not hold, when that cap is the default.
