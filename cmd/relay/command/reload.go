@@ -79,9 +79,8 @@ func (r *reloadAnswer) lines() (lines []string) {
 	if msg := r.PlanChanges.String(); msg != "" {
 		lines = append(lines, "the plan: "+msg)
 	}
-	how := ", and does so at once"
-	if len(r.Running) > 0 {
-		how = ": it starts nothing new, and reloads after " + plaintext.Some(r.Running, 5)
+	if len(r.Running) == 0 {
+		return append(lines, fmt.Sprintf("process %d was told to reload, and does so at once", r.PID))
 	}
-	return append(lines, fmt.Sprintf("process %d was told to reload%s", r.PID, how))
+	return append(lines, fmt.Sprintf("process %d was told to reload: it starts nothing new, and reloads after %s", r.PID, plaintext.Some(r.Running, 5)))
 }

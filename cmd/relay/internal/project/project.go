@@ -25,6 +25,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
+	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 )
 
@@ -171,6 +172,22 @@ func (p *Project) File(name ...string) string {
 	return filepath.Join(append([]string{p.Dir}, name...)...)
 }
 
+// OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
+func (p *Project) OfEpic(id string) *Project {
+	return &Project{
+		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config, Agents: p.Agents,
+		Damage: p.Damage, Session: p.Session,
+	}
+}
+
+// EpicFlag returns what names the epic to other commands, as in " --epic ID"; "" for the one in relay's own folder.
+func (p *Project) EpicFlag() string {
+	if p.Dir == p.Home {
+		return ""
+	}
+	return " --epic " + filepath.Base(p.Dir)
+}
+
 // Worktrees returns the settings of isolation worktree. Entries of relay.worktree.link are copied: through a link an install in a worktree
 // would empty the folder of the user.
 func (p *Project) Worktrees() engine.Worktree {
@@ -180,6 +197,16 @@ func (p *Project) Worktrees() engine.Worktree {
 		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
 		Dir: place.folder(), SetupWall: c.SetupTimeout,
 	}
+}
+
+// Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
+// configuration adds to it.
+func (p *Project) Redactor() *secrets.Redactor {
+	listed := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
+	for _, agent := range p.Config.Relay.Agents {
+		listed = append(listed, agent.Env...)
+	}
+	return secrets.New(listed)
 }
 
 // WorktreeDir returns the folder that relay.worktree.dir names, absolute, or "".

@@ -212,6 +212,18 @@ func (s *session) edited() (*project.Plan, error) {
 	return pl, project.CheckAgents(s.project.Agents, pl)
 }
 
+// remote returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
+// to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
+func (s *session) remote(ctx context.Context, branch string) (name, address string) {
+	if branch == "" {
+		var err error
+		if branch, err = s.project.Git.Branch(ctx); err != nil || branch == "" {
+			return "", ""
+		}
+	}
+	return branch, remoteOf(ctx, s.project.Git, branch)
+}
+
 // drains has the drain of the run that is on.
 type drains struct {
 	mu    sync.Mutex

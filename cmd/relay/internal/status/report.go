@@ -164,6 +164,21 @@ func (s *Report) hasWork() bool {
 	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).needsLook)) > 0
 }
 
+// workLocation returns text that says where the work is; flag names the epic.
+func (s *Report) workLocation(flag string) string {
+	if s.shared {
+		return "the work is in this checkout, and relay has committed nothing: git status, git log"
+	}
+	if s.Branch == "" {
+		return "the work is on your branch, one or more commits for each task: git log"
+	}
+	where := "the work is on the branch " + s.Branch + ": git log " + s.Branch + "\n"
+	if s.From == "" {
+		return where + "relay finish" + flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
+	}
+	return where + "relay finish" + flag + " lands it on the branch it began from"
+}
+
 func (t *Task) open() bool      { return t.Status != attempts.Completed }
 func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 

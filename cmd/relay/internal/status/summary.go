@@ -87,21 +87,6 @@ func WriteRegressions(w io.Writer, checks []string) {
 	}
 }
 
-// workLocation returns text that says where the work is; flag names the epic.
-func (s *Report) workLocation(flag string) string {
-	if s.shared {
-		return "the work is in this checkout, and relay has committed nothing: git status, git log"
-	}
-	if s.Branch == "" {
-		return "the work is on your branch, one or more commits for each task: git log"
-	}
-	where := "the work is on the branch " + s.Branch + ": git log " + s.Branch + "\n"
-	if s.From == "" {
-		return where + "relay finish" + flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
-	}
-	return where + "relay finish" + flag + " lands it on the branch it began from"
-}
-
 // AddRun adds a run to those before it.
 func AddRun(before, s decide.Summary) decide.Summary {
 	s.Elapsed += before.Elapsed
