@@ -108,8 +108,7 @@ func (p *parser) document(blocks []block) {
 
 func (p *parser) heading(b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
-	isTitle := b.level == 1 && !p.titled && p.section == 0 // whatever it looks like
-	if id, title, ok := p.task(b, rest); ok && (!isTitle || p.cur != nil || len(p.drafts) > 0) {
+	if id, title, ok := p.task(b, rest); ok {
 		p.beginTask(id, title, b, rest)
 		return
 	}
@@ -119,7 +118,7 @@ func (p *parser) heading(b *block, rest []block) {
 		p.section, p.preamble, p.sectAt, p.prose.open = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:
 		p.cur.block(b)
-	case isTitle:
+	case b.level == 1 && !p.titled && p.section == 0:
 		p.close()
 		p.titled = true
 		p.epic.Title = plain(b.text)
@@ -174,6 +173,9 @@ func firstWords(rest []block) string {
 // other word before a colon, and any heading elsewhere, has to be followed by a task's fields. So has a heading of any other form in that
 // section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
+	if b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil {
+		return "", "", false // it is the epic's title, whatever it looks like
+	}
 	id, title, ok = head(b.text)
 	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
 		return "T" + m[1], plain(m[2]), true

@@ -174,7 +174,7 @@ func (l Printer) mark(state string) func(string) string {
 		return l.Paint.Wait
 	case "in progress":
 		return l.Paint.Strong
-	case "blocked on":
+	case "blocked":
 		return l.Paint.Dim
 	}
 	return unmarked
