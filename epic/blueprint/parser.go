@@ -108,7 +108,7 @@ func (p *parser) document(blocks []block) {
 
 func (p *parser) heading(b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
-	if id, title, ok := p.task(b, rest); ok {
+	if id, title, ok := p.task(b, rest); ok && !p.isTitle(b) {
 		p.beginTask(id, title, b, rest)
 		return
 	}
@@ -134,6 +134,11 @@ func (p *parser) heading(b *block, rest []block) {
 		}
 		p.between = b
 	}
+}
+
+// isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
+func (p *parser) isTitle(b *block) bool {
+	return b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil
 }
 
 // beginTask begins a task with a heading.
@@ -173,9 +178,6 @@ func firstWords(rest []block) string {
 // other word before a colon, and any heading elsewhere, has to be followed by a task's fields. So has a heading of any other form in that
 // section, unless it stands below a task.
 func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
-	if b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil {
-		return "", "", false // it is the epic's title, whatever it looks like
-	}
 	id, title, ok = head(b.text)
 	if m := stepHead.FindStringSubmatch(plain(b.text)); !ok && m != nil && p.section > 0 && b.level > p.section {
 		return "T" + m[1], plain(m[2]), true
