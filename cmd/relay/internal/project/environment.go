@@ -8,7 +8,6 @@ import (
 
 	"relay/configs"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 )
 
@@ -82,16 +81,6 @@ func selected(environ, patterns, extra []string) []string {
 		}
 	}
 	return append(env, fixed...)
-}
-
-// Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
-// configuration adds to it.
-func (p *Project) Redactor() *secrets.Redactor {
-	listed := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
-	for _, agent := range p.Config.Relay.Agents {
-		listed = append(listed, agent.Env...)
-	}
-	return secrets.New(listed)
 }
 
 func isVariable(name string) func(string) bool {

@@ -240,22 +240,6 @@ func Listed(p *Project) (ids []string) {
 	return ids
 }
 
-// OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
-func (p *Project) OfEpic(id string) *Project {
-	return &Project{
-		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config,
-		Damage: p.Damage, Session: p.Session,
-	}
-}
-
-// EpicFlag returns what names the epic to other commands, as in " --epic ID"; "" for the one in relay's own folder.
-func (p *Project) EpicFlag() string {
-	if p.Dir == p.Home {
-		return ""
-	}
-	return " --epic " + filepath.Base(p.Dir)
-}
-
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.
 func listedDir(p *Project, id string) (string, error) {
 	ids := Listed(p)
