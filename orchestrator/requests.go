@@ -92,7 +92,7 @@ func (r *run) goesOn(again bool) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	over := s.Drained() || s.Broken != nil || r.limits.Stopped.Reason != "" || r.limits.ExhaustedBy != nil
-	left := s.Restored && s.Plan.CountReady() > 0 && !over
+	left := s.Restored && s.Plan.Ready.Len() > 0 && !over
 	s.Restored = false
 	s.Closing = !again && !left
 	return !s.Closing

@@ -150,7 +150,7 @@ func (r *run) recordStopped(stopped *attempts.RunStopped) error {
 func (r *run) recordStranded() error {
 	r.state.Mu.Lock()
 	defer r.state.Mu.Unlock()
-	left := slices.Sorted(r.state.Plan.Ready())
+	left := slices.Sorted(r.state.Plan.Ready.All())
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
 		t := r.state.Plan.Task(i)
