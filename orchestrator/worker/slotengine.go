@@ -47,7 +47,7 @@ type slotEngine struct {
 
 func newSlotEngine(g *workspace) *slotEngine {
 	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
+	pool := slot.NewPool(g.home, g.o.Worktree.Dir)
 	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
 	if g.o.Sign {
 		branch.Sign()

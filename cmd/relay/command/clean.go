@@ -15,7 +15,6 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/git/finish"
-	"relay/orchestrator/git/slot"
 	"relay/orchestrator/relayfiles"
 )
 
@@ -109,7 +108,6 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	finder := finish.Remains{
 		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
-		Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
 	if err != nil {
