@@ -21,15 +21,12 @@ type CheckoutOptions struct {
 	Index string    // file for the index of the copy
 	Now   func() time.Time
 	Taken *sync.Map // gets the paths of files that agents wrote
-
-	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
 }
 
 // CheckoutWatch knows what the user's checkout was like when the run began. Several goroutines may use it.
 type CheckoutWatch struct {
 	home     *git.Repo
 	now      func() time.Time
-	contains func(ctx context.Context, head, commit string) (bool, error)
 	snapshot *worktree.Snapshot
 	taken    *sync.Map
 
@@ -67,7 +64,7 @@ func WatchCheckout(ctx context.Context, o CheckoutOptions) (w *CheckoutWatch, wa
 		warning = "relay has no copy of " + plaintext.Listed(s.Large) + ", for the size; what else was not committed in your checkout it has"
 	}
 	w = &CheckoutWatch{
-		home: o.Home, now: o.Now, contains: o.Contains, snapshot: s, taken: o.Taken, branch: s.Branch,
+		home: o.Home, now: o.Now, snapshot: s, taken: o.Taken, branch: s.Branch,
 		head: s.Head, reported: make(map[string]bool), looked: o.Now(),
 	}
 	w.was, _ = usersRefs(ctx, o.Home) // what cannot be read is not looked at
@@ -138,7 +135,7 @@ func (w *CheckoutWatch) checkHead(ctx context.Context) error {
 	case w.head == "":
 		change.Quiet = true // its first commit
 	default:
-		forward, err := w.contains(ctx, head, w.head)
+		forward, err := git.Contains(ctx, w.home, head, w.head)
 		if err != nil {
 			return err
 		}
@@ -181,7 +178,7 @@ func (w *CheckoutWatch) checkRefs(ctx context.Context) error {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
 		message := short + " in your repository is gone"
 		if to != "" {
-			if forward, err := w.contains(ctx, to, from); err != nil || forward {
+			if forward, err := git.Contains(ctx, w.home, to, from); err != nil || forward {
 				continue // it moved forward, or to something other than a commit
 			}
 			message = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)

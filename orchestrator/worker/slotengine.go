@@ -49,9 +49,7 @@ func newSlotEngine(g *workspace) *slotEngine {
 	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
 	pool := slot.NewPool(g.home, g.o.Worktree.Dir)
 	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
-	if g.o.Sign {
-		branch.Sign()
-	}
+	branch.Signer.On = g.o.Sign
 	guard := &integration.TipGuard{Branch: branch, Describe: func(ctx context.Context, from, to string) string {
 		return changes.Notable(ctx, g.home, g.o.Epic, from, to)
 	}}
@@ -77,7 +75,7 @@ func (s *slotEngine) alone() bool { return s.benches.Busy.Load() <= 1 }
 func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
 	tip := s.headGuard.Tip()
 	if before := a.Previous.Base; before != "" && a.Previous.AwaitsReview() {
-		held, err := s.integration.Contains(ctx, tip, before)
+		held, err := git.Contains(ctx, s.run.home, tip, before)
 		if held {
 			return before, nil
 		}
@@ -114,7 +112,7 @@ func (s *slotEngine) Asked(a engine.Attempt) bool { return s.run.Asked(a) }
 func (s *slotEngine) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
 	view := relayfiles.LedgerViewOf(ledger, s.run.o.Dir)
 	s.ledgerView = &view
-	if err := s.integration.RefuseForeign(ctx, s.run.origin.Base, view); err != nil {
+	if err := (integration.History{Branch: s.integration, Ledger: view, Head: s.run.origin.Base}).RefuseForeign(ctx); err != nil {
 		return err
 	}
 	here, err := bench.RefuseOtherIsolation(ctx, s.run.o, ledger, open)
@@ -137,7 +135,7 @@ func (s *slotEngine) CheckReady(ctx context.Context) error {
 func (s *slotEngine) Awake(ctx context.Context) error {
 	landed := s.ledgerView == nil || len(s.ledgerView.Landed)+len(s.ledgerView.Landing) > 0
 	if s.ledgerView != nil {
-		if err := s.integration.RestoreRef(ctx, s.run.origin.Base, *s.ledgerView); err != nil {
+		if err := (integration.History{Branch: s.integration, Ledger: *s.ledgerView, Head: s.run.origin.Base}).RestoreRef(ctx); err != nil {
 			return err
 		}
 		s.ledgerView = nil
@@ -187,7 +185,7 @@ func (s *slotEngine) Begin(ctx context.Context) error {
 	g := s.run
 	watch, warning := guard.WatchCheckout(ctx, guard.CheckoutOptions{
 		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
-		Now: g.now, Taken: &g.checks.Taken, Contains: s.integration.Contains,
+		Now: g.now, Taken: &g.checks.Taken,
 	})
 	if s.userCheckout = watch; warning != "" {
 		s.stay = append(s.stay, warning)

@@ -23,12 +23,12 @@ func replay(ctx context.Context, b *Branch, w work, commits []NamedCommit, messa
 		return made, errMerges
 	}
 	made.Commit = w.head
-	if commits[0].Parents()[0] != w.tip || b.sign.on {
+	if commits[0].Parents()[0] != w.tip || b.Signer.On {
 		made.Anew = true
 		if made.Commit, err = b.Rebase(ctx, w.tip, commits); err != nil || made.Commit == w.tip {
 			return made, err
 		}
-		commits, err = b.Commits(ctx, []string{made.Commit, "^" + w.tip})
+		commits, err = Commits(ctx, b.Repo, []string{made.Commit, "^" + w.tip})
 	}
 	if err != nil || len(commits) == 1 {
 		return made, err
