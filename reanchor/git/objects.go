@@ -99,3 +99,8 @@ func Unasked(err error) error {
 	}
 	return nil
 }
+
+// IsHash reports whether a text is the full name of an object, SHA-1 or SHA-256.
+func IsHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}

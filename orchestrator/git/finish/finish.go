@@ -163,7 +163,7 @@ func (f *Step) resolve(ctx context.Context) error {
 
 // checkTarget refuses a branch that somebody is at work on.
 func (f *Step) checkTarget(ctx context.Context) error {
-	facts, err := f.branch.Repo.Facts(ctx, 1)
+	facts, err := f.branch.Repo.Facts(ctx, 0)
 	if err != nil {
 		return err
 	}
