@@ -57,8 +57,8 @@ func SetBranchAside(ctx context.Context, repo *git.Repo, l *attempts.Ledger, to 
 	if err != nil {
 		return false, err
 	}
-	history := integration.History{Branch: integration.NewBranch(repo, to.Epic, integration.Merge), Ledger: LedgerViewOf(l, to.Dir), Head: head}
-	moved, err = history.RenameAside(ctx, to.Name)
+	branch := integration.NewBranch(repo, to.Epic, integration.Merge)
+	moved, err = integration.History{Branch: branch, Ledger: LedgerViewOf(l, to.Dir), Head: head}.RenameAside(ctx, to.Name)
 	return moved, errors.Join(err, release())
 }
 

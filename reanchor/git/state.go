@@ -80,7 +80,7 @@ func Hooks(ctx context.Context, g *Repo) ([]string, error) {
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a folder that cannot be read has no hooks
+		return nil, nil // a folder that cannot be read has no hooks
 	}
 	defer func() { _ = folder.Close() }()
 	entries, _ := folder.ReadDir(200) // there are some thirty hooks; a part of an odd folder is as good as all of it

@@ -117,7 +117,8 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 		}
 	}
 	if !o.Ledger.Begun && f.Into == "" {
-		return cmp.Or(integration.History{Branch: f.branch, Ledger: o.Ledger, Head: "HEAD"}.RefuseMixed(ctx, cmp.Or(branch, own)), error(&attempts.RefusedError{
+		mixed := integration.History{Branch: f.branch, Ledger: o.Ledger, Head: "HEAD"}.RefuseMixed(ctx, cmp.Or(branch, own))
+		return cmp.Or(mixed, error(&attempts.RefusedError{
 			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
 		}))
 	}

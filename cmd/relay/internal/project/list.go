@@ -213,8 +213,8 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 	if err != nil || view.Ledger.Integration.Branch == "" {
 		return "", err
 	}
-	if l := view.Ledger; l.Integration.Finished != "" && l.Landed != "" {
-		if there, err := git.Contains(ctx, e.Project.Git, head, l.Landed); there || ctx.Err() != nil { // else it is as if it had not been finished
+	if l := view.Ledger; l.Integration.Finished != "" && l.Landed != "" { // what is not there is as if it had not been finished
+		if there, err := git.Contains(ctx, e.Project.Git, head, l.Landed); there || ctx.Err() != nil {
 			return "", err
 		}
 	}
