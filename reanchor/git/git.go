@@ -46,7 +46,7 @@ const (
 	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 )
 
-// Open finds the checkout that dir is in. Its error is [ErrNoRepository], [ErrBare], or a [*GitError] with git's
+// Open finds the checkout that dir is in. Its error is [ErrNoRepository], [ErrBare], or a [*Error] with git's
 // reason, such as a repository that belongs to another user.
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	dir, err := filepath.Abs(dir)

@@ -73,7 +73,7 @@ func (o Remains) List(ctx context.Context) ([]Leftover, error) {
 	return append(append(found, branches...), copies...), err
 }
 
-// Remove removes one thing that [Finder.List] has listed, unless something would be lost with it by now.
+// Remove removes one thing that [Remains.List] has listed, unless something would be lost with it by now.
 func (o Remains) Remove(ctx context.Context, l Leftover) error {
 	if l.Why != "" {
 		return errors.New(l.Why)

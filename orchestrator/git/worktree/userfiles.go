@@ -142,7 +142,7 @@ func (u *UserFiles) Clear() { u.own, u.hidden = make(map[string]bool), make(map[
 // HideNothing forgets which files the user has hidden from git: whatever is hidden counts as an attempt's doing.
 func (u *UserFiles) HideNothing() { u.hidden = make(map[string]bool) }
 
-// Inherit copies what another Set of the same checkout has recorded.
+// Inherit copies what was recorded before of the same checkout.
 func (u *UserFiles) Inherit(from *UserFiles) { u.own, u.hidden = from.own, from.hidden }
 
 // Remove removes what was there before the attempt, as far as it can be removed.
@@ -235,7 +235,7 @@ func (u *UserFiles) Altered(ctx context.Context, run git.Runner, since time.Time
 // keptMost bounds how much keep keeps, in bytes.
 const keptMost = 8 << 20
 
-// KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
+// KeepAltered copies the files that [UserFiles.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
 // name of the folder; "": there are none.
 func (u *UserFiles) KeepAltered(
 	ctx context.Context, run git.Runner, since time.Time, to string, room func(files ...string) error,
