@@ -97,6 +97,9 @@ func (c *contention) BlocksContested(i int) bool {
 
 // MustWait reports whether task i may not start beside what is running or landing now.
 func (c *contention) MustWait(i int) (waits bool) {
+	if len(c.landing)+len(c.hot) == 0 || c.holds(i) {
+		return false
+	}
 	for _, work := range c.landing {
 		waits = waits || c.meets(work, i)
 	}
@@ -105,7 +108,7 @@ func (c *contention) MustWait(i int) (waits bool) {
 			waits = waits || running && c.meets(file, i) && c.meets(file, k)
 		}
 	}
-	return waits && !c.holds(i)
+	return waits
 }
 
 // meets reports whether a task declares one of the files, or has lost it.
