@@ -109,7 +109,6 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	finder := finish.Remains{
 		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
-		Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
 	if err != nil {

@@ -86,12 +86,13 @@ var slowHooks = []string{
 
 // commits reports what could keep an agent's own git commit waiting for somebody.
 func checkCommits(ctx context.Context, c *checkup) {
-	state, err := c.project.Git.State(ctx)
-	if err != nil {
+	state, err := git.ReadState(ctx, c.project.Git)
+	hooks, failed := git.Hooks(ctx, c.project.Git)
+	if err = errors.Join(err, failed); err != nil {
 		c.fail("commits", err)
 		return
 	}
-	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
+	hooks = slices.DeleteFunc(hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
 	off := slices.ContainsFunc(c.project.Config.Relay.Env, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, "core.hooksPath")

@@ -102,8 +102,8 @@ func CommitHook(ctx context.Context, p *Project) string {
 	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
 		return ""
 	}
-	state, err := p.Git.State(ctx)
-	if err != nil || !slices.Contains(state.Hooks, "pre-commit") {
+	hooks, err := git.Hooks(ctx, p.Git)
+	if err != nil || !slices.Contains(hooks, "pre-commit") {
 		return ""
 	}
 	return HookFile(ctx, p)
