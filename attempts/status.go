@@ -28,35 +28,11 @@ func (rec *TaskRecord) Looks() []Look {
 	return r.Looks
 }
 
-// RootCauses names the gated tasks that keep a blocked task from running, in file order. It is empty when the task
-// waits only for work that can still be done.
-func RootCauses(l *Ledger, g *epic.Graph, id string) []string {
-	start, ok := g.Index(id)
-	if !ok {
-		return nil
-	}
-	reached := []int{start}
-	for at := 0; at < len(reached); at++ {
-		for _, d := range g.Deps(reached[at]) {
-			if rec := l.Tasks[g.ID(d)]; (rec == nil || !rec.Completed) && !slices.Contains(reached, d) {
-				reached = append(reached, d)
-			}
-		}
-	}
-	slices.Sort(reached)
-	var causes []string
-	for _, i := range reached {
-		if rec := l.Tasks[g.ID(i)]; i != start && rec != nil && rec.Gate != nil {
-			causes = append(causes, g.ID(i))
-		}
-	}
-	return causes
-}
-
 // MaxCauses bounds the root causes that AllRootCauses tells of one task: the first ones must be put right first.
 const MaxCauses = 3
 
-// AllRootCauses returns the RootCauses of every task, by its index in the graph. It walks the graph once.
+// AllRootCauses returns the gated tasks that keep each task from running, by its index in the graph and in file order. It is empty for a
+// task that waits only for work that can still be done. What is behind a gated task does not count.
 func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 	found := make([][]int, g.Len())
 	names := make([][]string, g.Len())
