@@ -168,7 +168,7 @@ func (l *Ledger) locked(f func() error) error {
 	if err := durable.MkdirAll(l.fsys, Folder); err != nil {
 		return err
 	}
-	unlock, err := l.lock()
+	unlock, err := durable.WaitNewLock(l.fsys, LockFile)
 	if err != nil {
 		return err
 	}
@@ -178,24 +178,6 @@ func (l *Ledger) locked(f func() error) error {
 		return err
 	}
 	return f()
-}
-
-func (l *Ledger) lock() (unlock func(), err error) {
-	const tries = 6000
-	for range tries {
-		var f durable.File
-		if f, err = l.fsys.OpenFile(LockFile, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-			return nil, err
-		}
-		if err = f.Close(); err != nil {
-			return nil, err
-		}
-		unlock, err = durable.WaitLock(l.fsys, LockFile)
-		if !errors.Is(err, fs.ErrNotExist) { // its holder has removed it this moment
-			return unlock, err
-		}
-	}
-	return nil, err
 }
 
 // create writes a new entry under an id that follows from its topic and no other entry has, and returns that id.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -129,11 +128,15 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	}
 	lines := append(bytes.Join(encoded, []byte("\n")), '\n')
 	name := path.Join(Folder, LedgerFile)
-	log, unlock, err := w.openLocked(name)
+	unlock, err := durable.WaitNewLock(w.fsys, name)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
+	log, err := durable.OpenLog(w.fsys, name, w.fault)
+	if err != nil {
+		return "", err
+	}
 	defer log.Close()
 	mended, err = w.mendEnd(name, &lines)
 	if err != nil {
@@ -143,33 +146,4 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 		return mended, err
 	}
 	return mended, log.Wait(1)
-}
-
-// openLocked opens the ledger for appending, or makes it, and keeps other relays from it.
-func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err error) {
-	const openTries = 6000
-	for range openTries {
-		log, err = durable.OpenLog(w.fsys, name, w.fault)
-		if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := log.Close(); err != nil {
-			return nil, nil, err
-		}
-		unlock, err = durable.WaitLock(w.fsys, name)
-		if errors.Is(err, fs.ErrNotExist) { // somebody has removed it this moment
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if log, err = durable.OpenLog(w.fsys, name, w.fault); err != nil { // not the one before: git may have replaced it meanwhile
-			unlock()
-		}
-		return log, unlock, err
-	}
-	return nil, nil, err
 }
