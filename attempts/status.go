@@ -32,7 +32,7 @@ func (rec *TaskRecord) Looks() []Look {
 const MaxCauses = 3
 
 // AllRootCauses returns the gated tasks that keep each task from running, by its index in the graph and in file order. It is empty for a
-// task that waits only for work that can still be done. What is behind a gated task does not count.
+// task that waits only for work that can still be done, and the search ends at a gated task.
 func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
 	found := make([][]int, g.Len())
 	names := make([][]string, g.Len())

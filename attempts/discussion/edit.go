@@ -11,7 +11,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/durable"
-	"relay/epic/plaintext"
 )
 
 // ErrForm means that nothing can be added to a file in the form it has, as one with aliases, without losing something of it.
@@ -85,16 +84,6 @@ func (d *document) add(key string, item any) error {
 	list.Content = append(list.Content, durable.Node(reflect.ValueOf(item), textNode))
 	return nil
 }
-
-func (l *Ledger) clean(text string) string {
-	text = plaintext.Clean(text)
-	if l.o.Clean != nil {
-		text = plaintext.Clean(l.o.Clean(text))
-	}
-	return text
-}
-
-func (l *Ledger) line(text string) string { return plaintext.Line(l.clean(text)) }
 
 // sameNode reports whether two values are the same, whatever their style and the comments beside them.
 func sameNode(x, y *yaml.Node) bool {
