@@ -52,7 +52,7 @@ func (d *document) text() ([]byte, error) {
 // set gives a key a value.
 func (d *document) set(key, value string) {
 	n := textNode(value)
-	old := get(d.root, key)
+	old := durable.ValueAt(d.root, key)
 	switch {
 	case old == nil:
 		d.root.Content = append(d.root.Content, textNode(key), n)
@@ -66,10 +66,10 @@ func (d *document) set(key, value string) {
 
 // add adds an item to a list, behind all others.
 func (d *document) add(key string, item any) error {
-	list := get(d.root, key)
+	list := durable.ValueAt(d.root, key)
 	if list == nil {
 		d.set(key, "")
-		list = get(d.root, key)
+		list = durable.ValueAt(d.root, key)
 	}
 	switch {
 	case list.Kind == yaml.SequenceNode:
@@ -104,7 +104,7 @@ func Grown(before, after []byte) bool {
 	}
 	for i := 0; i+1 < len(was.root.Content); i += 2 {
 		key, old := was.root.Content[i].Value, was.root.Content[i+1]
-		now := get(is.root, key)
+		now := durable.ValueAt(is.root, key)
 		if key == keyStatus && now != nil {
 			continue
 		}

@@ -227,7 +227,7 @@ func (l Listed) complete(now func() time.Time) error {
 		created = Stamp(l.stamp.Modified)
 	}
 	for _, field := range [][2]string{{keyID, e.ID}, {keyStatus, string(e.Status)}, {keyCreated, created}} {
-		if get(d.root, field[0]) == nil {
+		if durable.ValueAt(d.root, field[0]) == nil {
 			d.set(field[0], field[1])
 		}
 	}
