@@ -17,10 +17,6 @@ func (f *fold) baseEvents() int {
 	return n
 }
 
-func (rec *TaskRecord) blank() bool {
-	return !rec.Completed && rec.Gate == nil && len(rec.Attempts) == 0 && rec.CountFrom == 0
-}
-
 // asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
 func (f *fold) asBase() []Event {
 	l := f.ledger

@@ -6,16 +6,10 @@ import (
 	"relay/epic"
 )
 
-// fold is a ledger with what follows from it, kept up to date event by event.
+// fold is a ledger into which events are folded, one after the other, with what follows from it.
 type fold struct {
 	ledger  *Ledger
-	graph   *epic.Graph // nil: no task waits for another
-	tasks   []*TaskRecord
-	states  []Status
-	waiting []int // dependencies not completed
-	counts  map[Status]int
-	learned []int  // tasks whose agents have told a learning, in the order in which they did
-	told    []bool // by task: it is among them
+	tasks   progress
 	written snapshots
 	extra   string
 	base    int // parts of the base seen
@@ -23,7 +17,7 @@ type fold struct {
 	jobs    int // of the newest run
 }
 
-// newFold begins with what is known before the first event; base may be nil.
+// newFold begins with what is known before the first event; base may be nil. Without a graph no task waits for another.
 func newFold(g *epic.Graph, base *Ledger) *fold {
 	l := base
 	if l == nil {
@@ -33,56 +27,11 @@ func newFold(g *epic.Graph, base *Ledger) *fold {
 	if l.Tasks == nil {
 		l.Tasks = map[string]*TaskRecord{}
 	}
-	f := &fold{ledger: l, graph: g, counts: map[Status]int{}}
-	if g == nil {
-		return f
-	}
-	n := g.Len()
-	f.tasks, f.states, f.waiting, f.told = make([]*TaskRecord, n), make([]Status, n), make([]int, n), make([]bool, n)
-	records := make([]TaskRecord, n)
-	for i := range n {
-		id := g.ID(i)
-		if l.Tasks[id] == nil {
-			l.Tasks[id] = &records[i]
-		}
-		f.tasks[i] = l.Tasks[id]
-	}
-	f.recount()
-	if f.counts[Completed] < n {
+	f := &fold{ledger: l, tasks: newProgress(g, l.Tasks)}
+	if g != nil && !f.tasks.complete() {
 		l.EndedAt = time.Time{} // the epic has grown since
 	}
 	return f
-}
-
-// recount computes everything that is derived from the records.
-func (f *fold) recount() {
-	clear(f.counts)
-	for i, rec := range f.tasks {
-		f.waiting[i] = 0
-		for _, d := range f.graph.Deps(i) {
-			if !f.tasks[d].Completed {
-				f.waiting[i]++
-			}
-		}
-		f.states[i] = rec.status(f.waiting[i] > 0)
-		f.counts[f.states[i]]++
-		f.learn(i)
-	}
-}
-
-// status returns the task's state; waiting says that a dependency is not completed.
-func (rec *TaskRecord) status(waiting bool) Status {
-	switch {
-	case rec.Completed:
-		return Completed
-	case rec.Gate != nil:
-		return Gated
-	case rec.Running() != nil:
-		return InProgress
-	case waiting:
-		return BlockedOn
-	}
-	return Pending
 }
 
 // apply folds one event in. Events must come in the order of their sequence numbers.
@@ -94,7 +43,7 @@ func (f *fold) apply(e *Event) {
 	}
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
 	if e.Request != nil {
-		f.request(e)
+		l.request(e)
 	}
 	switch {
 	case e.RunStarted != nil:
@@ -224,51 +173,15 @@ func (f *fold) accept(e *Event) {
 	}
 }
 
-// update brings a task's derived state up to date, and that of the tasks that wait for it.
+// update brings the progress up to date with a task. The epic has ended when its last task is completed.
 func (f *fold) update(id string, at time.Time) {
-	i, ok := f.index(id)
-	if !ok {
+	if !f.tasks.update(id) {
 		return
-	}
-	f.learn(i)
-	was, is := f.states[i], f.tasks[i].status(f.waiting[i] > 0)
-	if was == is {
-		return
-	}
-	f.move(i, is)
-	if was != Completed && is != Completed {
-		return
-	}
-	step := -1
-	if was == Completed {
-		step = 1
-	}
-	for _, d := range f.graph.Dependants(i) {
-		f.waiting[d] += step
-		f.move(d, f.tasks[d].status(f.waiting[d] > 0))
 	}
 	f.ledger.EndedAt = time.Time{}
-	if f.counts[Completed] == len(f.tasks) {
+	if f.tasks.complete() {
 		f.ledger.EndedAt = at
 	}
-}
-
-func (f *fold) index(id string) (int, bool) {
-	if f.graph == nil {
-		return 0, false
-	}
-	return f.graph.Index(id)
-}
-
-func (f *fold) move(i int, to Status) {
-	if f.states[i] == to {
-		return
-	}
-	if f.counts[f.states[i]]--; f.counts[f.states[i]] == 0 {
-		delete(f.counts, f.states[i])
-	}
-	f.states[i] = to
-	f.counts[to]++
 }
 
 // snapshots are the last ones written.

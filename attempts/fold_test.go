@@ -78,12 +78,12 @@ func TestFoldKeepsCountsRight(t *testing.T) {
 			for i := range g.Len() {
 				s := f.ledger.StatusOf(g, g.ID(i))
 				want[s]++
-				if f.states[i] != s {
-					t.Fatalf("seed %d, event %d: task %s: got %s, want %s", seed, seq, g.ID(i), f.states[i], s)
+				if f.tasks.states[i] != s {
+					t.Fatalf("seed %d, event %d: task %s: got %s, want %s", seed, seq, g.ID(i), f.tasks.states[i], s)
 				}
 			}
-			if !maps.Equal(f.counts, want) {
-				t.Fatalf("seed %d, event %d: got %v, want %v", seed, seq, f.counts, want)
+			if !maps.Equal(f.tasks.counts, want) {
+				t.Fatalf("seed %d, event %d: got %v, want %v", seed, seq, f.tasks.counts, want)
 			}
 		}
 	}

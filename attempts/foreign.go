@@ -29,17 +29,6 @@ func (l *Ledger) setAside() []string {
 	return notes
 }
 
-func (a *Attempt) setAside() {
-	a.Result, a.Outcome, a.Charged, a.Landing = ResultInterrupted, Stopped, false, nil
-	a.Receipt.ErrorCategory = cmp.Or(a.Receipt.ErrorCategory, Interrupted)
-	a.Receipt.ErrorSummary = cmp.Or(a.Receipt.ErrorSummary, "relay did not start it, and found it in progress in the ledger")
-}
-
-// baseless reports whether the attempt is in progress and no run of relay can have begun it.
-func (a *Attempt) baseless() bool {
-	return a.Result == ResultInProgress && a.Landing == nil && a.Base == ""
-}
-
 // overruled returns the settings of a run, with what a foreign ledger had besides.
 func (s Settings) overruled(by Settings) Settings {
 	by.Extra, by.Review.Extra = s.Extra, s.Review.Extra

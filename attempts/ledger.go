@@ -71,45 +71,6 @@ func (i *Integration) take(rs *RunStarted) {
 	}
 }
 
-// TaskRecord holds everything the ledger has of one task.
-type TaskRecord struct {
-	Completed bool      `json:"completed,omitempty"`
-	Attempts  []Attempt `json:"attempts,omitempty"`
-	Gate      *Gate     `json:"gate,omitempty"`
-	// CountFrom is the index in Attempts from which charges count: an ungate or a retry moves it past all before.
-	CountFrom int `json:"count_from,omitempty"`
-}
-
-// Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
-type Attempt struct {
-	ID        int       `json:"id" yaml:"id,omitempty"`
-	StartedAt time.Time `json:"started_at,omitzero" yaml:"-"` // zero in a foreign ledger that does not say
-	EndedAt   time.Time `json:"ended_at,omitzero" yaml:"-"`   // zero while running
-	Result    Result    `json:"result" yaml:"result"`
-	Outcome   Outcome   `json:"outcome,omitempty" yaml:"outcome"`
-	Cause     string    `json:"cause,omitempty" yaml:"cause"` // as in Ended
-	Charged   bool      `json:"charged,omitempty" yaml:"-" ledger:"charged"`
-	Run       string    `json:"run,omitempty" yaml:"run"`
-	Runner    string    `json:"runner,omitempty" yaml:"runner"`
-	Model     string    `json:"model,omitempty" yaml:"model"`
-	Base      string    `json:"base,omitempty" yaml:"base"`
-	Sealed    string    `json:"sealed,omitempty" yaml:"sealed"` // as in Started
-	Head      string    `json:"head,omitempty" yaml:"head"`
-	Landed    string    `json:"landed,omitempty" yaml:"landed"` // commit of the integration branch that holds the work
-	Session   string    `json:"session_id,omitempty" yaml:"session_id"`
-	Usage     *Usage    `json:"usage,omitempty" yaml:"usage"`
-	Receipt   Receipt   `json:"receipt" yaml:"-"`
-	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
-	// until the attempt has ended.
-	Landing *Ended `json:"landing,omitempty" yaml:"-"`
-	// Undone is set when work that landed later broke what this attempt had completed.
-	Undone *Undone `json:"undone,omitempty" yaml:"undone"`
-	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
-	ReviewProgress *ReviewProgress `json:"-" yaml:"-"`
-	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
-	Extra string `json:"extra,omitempty" yaml:"-"`
-}
-
 // Gate keeps a task from being tried until a person says so.
 type Gate struct {
 	Reason Reason    `json:"reason"`

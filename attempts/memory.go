@@ -18,4 +18,4 @@ func (m *Memory) View(f func(*Ledger)) { f(m.fold.ledger) }
 func (m *Memory) Task(id string) TaskRecord { return m.fold.ledger.Tasks[id].clone() }
 
 // Counts reports how many tasks of the epic are in each state.
-func (m *Memory) Counts() map[Status]int { return m.fold.counts }
+func (m *Memory) Counts() map[Status]int { return m.fold.tasks.counts }

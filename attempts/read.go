@@ -28,8 +28,11 @@ type View struct {
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
 	Tail                   []Event // the last events, oldest first
 
-	fold *fold
+	tasks progress
 }
+
+// Learned is [Store.Learned] of a ledger that was read; empty for a ledger that does not exist yet.
+func (v *View) Learned(most int) []int { return v.tasks.lastLearned(most) }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
 // Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
@@ -48,8 +51,8 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	v := &View{
-		Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
-		Ahead: c.ahead, fold: c.fold,
+		Ledger: c.fold.ledger, Counts: c.fold.tasks.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
+		Ahead: c.ahead, tasks: c.fold.tasks,
 	}
 	for _, f := range c.faults {
 		v.Warnings = append(v.Warnings, f.Error())

@@ -28,8 +28,7 @@ const (
 )
 
 // request folds what was asked of the run.
-func (f *fold) request(e *Event) {
-	l := f.ledger
+func (l *Ledger) request(e *Event) {
 	switch e.Request.What {
 	case RequestPause:
 		l.Paused = e.At

@@ -3,7 +3,6 @@ package attempts
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"relay/epic"
 )
@@ -13,19 +12,6 @@ import (
 func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
 	rec := cmp.Or(l.Tasks[id], &TaskRecord{})
 	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
-}
-
-// Looks returns what relay saw of a completed task and could not judge, until a person has approved it.
-func (rec *TaskRecord) Looks() []Look {
-	last := len(rec.Attempts) - 1
-	if !rec.Completed || last < rec.CountFrom {
-		return nil
-	}
-	r := &rec.Attempts[last].Receipt
-	if r.Doubtful {
-		return []Look{{Cause: "tests prove less", Text: strings.Join(r.WeakerTests, "; ")}}
-	}
-	return r.Looks
 }
 
 // MaxCauses bounds the root causes that AllRootCauses tells of one task: the first ones must be put right first.
@@ -71,28 +57,4 @@ func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
 		}
 	}
 	return ids
-}
-
-// Charges returns the number of attempts that count against the task's limit.
-func (rec TaskRecord) Charges() int {
-	n := 0
-	for i := range rec.SinceReset() {
-		if rec.SinceReset()[i].Charged {
-			n++
-		}
-	}
-	return n
-}
-
-// SinceReset returns the attempts since the last ungate or retry.
-func (rec TaskRecord) SinceReset() []Attempt {
-	return rec.Attempts[min(max(rec.CountFrom, 0), len(rec.Attempts)):]
-}
-
-// Running returns the attempt that has not ended, or nil.
-func (rec *TaskRecord) Running() *Attempt {
-	if n := len(rec.Attempts); n > 0 && rec.Attempts[n-1].Result == ResultInProgress {
-		return &rec.Attempts[n-1]
-	}
-	return nil
 }

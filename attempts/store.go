@@ -120,25 +120,17 @@ func (s *Store) Task(id string) TaskRecord {
 	return s.fold.ledger.Tasks[id].clone()
 }
 
-// clone returns a copy, of no record an empty one.
-func (rec *TaskRecord) clone() TaskRecord {
-	if rec == nil {
-		return TaskRecord{}
-	}
-	out := *rec
-	out.Attempts = append([]Attempt(nil), rec.Attempts...)
-	for i := range out.Attempts {
-		out.Attempts[i].Usage = copied(out.Attempts[i].Usage, func(*Usage) {})
-	}
-	out.Gate = copied(out.Gate, func(*Gate) {})
-	return out
-}
-
 // Counts reports how many tasks of the epic are in each state. It takes the same time however many tasks there are.
 func (s *Store) Counts() map[Status]int {
 	s.folding.RLock()
 	defer s.folding.RUnlock()
-	out := make(map[Status]int, len(s.fold.counts))
-	maps.Copy(out, s.fold.counts)
-	return out
+	return maps.Clone(s.fold.tasks.counts)
+}
+
+// Learned returns the places in the plan, ascending, of the last tasks whose agents have told a learning: most of them at most.
+// It takes the same time however many tasks there are.
+func (s *Store) Learned(most int) []int {
+	s.folding.RLock()
+	defer s.folding.RUnlock()
+	return s.fold.tasks.lastLearned(most)
 }

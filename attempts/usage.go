@@ -30,12 +30,6 @@ func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.Output
 // cache.
 func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
 
-// Used returns the usage of all attempts of the task.
-func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
-
-// UsedSince returns the usage of the attempts since the last ungate or retry, which counts against the task's caps.
-func (rec TaskRecord) UsedSince() Usage { return sum(rec.SinceReset()) }
-
 func sum(list []Attempt) Usage {
 	var all Usage
 	for i := range list {

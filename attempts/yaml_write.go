@@ -2,7 +2,6 @@ package attempts
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,10 +27,10 @@ func (f *fold) render(w io.Writer) error {
 	out.Fields(2, &l.Settings)
 	out.Whole = false
 	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
-	ids := f.order()
+	ids := f.tasks.order(l.Tasks)
 	writeSection(out, "\ntask_status", func() {
 		for _, id := range ids {
-			out.Line(2, durable.YAMLScalar(id), ": ", string(f.statusOf(id)))
+			out.Line(2, durable.YAMLScalar(id), ": ", string(f.tasks.stateOf(id, l.Tasks[id])))
 		}
 	})
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
@@ -46,31 +45,6 @@ func (f *fold) render(w io.Writer) error {
 		out.Line(0, "\n", strings.TrimRight(f.extra, "\n"))
 	}
 	return out.Flush()
-}
-
-// order returns every task of the epic as in its file, then those only the ledger knows.
-func (f *fold) order() []string {
-	ids := make([]string, 0, len(f.ledger.Tasks))
-	for i := range f.tasks {
-		ids = append(ids, f.graph.ID(i))
-	}
-	if len(ids) < len(f.ledger.Tasks) {
-		n := len(ids)
-		for id := range f.ledger.Tasks {
-			if _, ok := f.index(id); !ok {
-				ids = append(ids, id)
-			}
-		}
-		slices.Sort(ids[n:])
-	}
-	return ids
-}
-
-func (f *fold) statusOf(id string) Status {
-	if i, ok := f.index(id); ok {
-		return f.states[i]
-	}
-	return f.ledger.Tasks[id].status(false)
 }
 
 // writeSection writes a map, also when it is empty: its name alone would read as null.
