@@ -366,9 +366,9 @@ func TestFullDiskIsRecorded(t *testing.T) {
 		s.Close()
 		c, err := load(disk, e, g, false)
 		must(t, err)
-		events := c.lastEvents()
-		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.notes) > 0 {
-			t.Errorf("%s: got %+v, %q", point, events, c.notes)
+		events := c.log.lastEvents()
+		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.log.notes) > 0 {
+			t.Errorf("%s: got %+v, %q", point, events, c.log.notes)
 		}
 		if _, err := disk.Lstat(reserveFile); err == nil {
 			t.Errorf("%s: the reserve is still there", point)

@@ -70,7 +70,7 @@ func createFresh(fsys durable.FS, o *Options) (*contents, error) {
 		return nil, err
 	}
 	return &contents{
-		history: &history{fsys: fsys, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
+		epic: o.Epic, log: &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
 	}, nil
 }
 

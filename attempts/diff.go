@@ -17,12 +17,12 @@ const (
 )
 
 // diff shows what somebody changed, from what relay wrote to what is there.
-func (f *fold) diff(theirs []byte) string {
-	var ours bytes.Buffer
-	if err := f.render(&ours); err != nil {
+func diff(ours *fold, theirs []byte) string {
+	var wrote bytes.Buffer
+	if err := ours.render(&wrote); err != nil {
 		return err.Error()
 	}
-	return unified(lines(ours.String()), lines(plaintext.Capped(string(theirs), maxLedger)))
+	return unified(lines(wrote.String()), lines(plaintext.Capped(string(theirs), maxLedger)))
 }
 
 func lines(s string) []string { return strings.SplitAfter(s, "\n") }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"relay/attempts/internal/durable"
 )
@@ -79,11 +78,4 @@ func keepForeign(fsys durable.FS, o *Options, theirs Settings) error {
 		o.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
 	}
 	return nil
-}
-
-// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
-func (f *fold) begin(at time.Time) {
-	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
-		l.StartedAt = at
-	}
 }

@@ -16,6 +16,7 @@ import (
 // history is everything that the event logs of an epic say.
 type history struct {
 	fsys    durable.FS
+	graph   *epic.Graph
 	logs    []*logFile // in the order of their events
 	start   int        // index of the first log that matters
 	limit   uint64     // last event wanted, if bounded
@@ -117,10 +118,34 @@ func (h *history) begin() bool {
 	return false
 }
 
-// reset forgets what was read.
-func (h *history) reset(g *epic.Graph) {
-	h.fold = newFold(g, nil)
-	h.torn, h.faults, h.notes, h.tailed, h.sum = nil, nil, nil, 0, 0
+// reset forgets what was read, and begins with a ledger; nil: with nothing.
+func (h *history) reset(base *parsed) {
+	h.torn, h.faults, h.notes, h.tailed, h.sum, h.known = nil, nil, nil, 0, 0, 0
+	if base == nil {
+		h.fold = newFold(h.graph, nil)
+		return
+	}
+	h.fold = newFold(h.graph, base.ledger)
+	h.fold.extra, h.known = base.extra, base.ledger.Folded.Seq
+}
+
+// readWhole reads the logs if they need no ledger beside them.
+func (h *history) readWhole() (bool, error) {
+	for h.begin() {
+		if err := h.read(); err != nil {
+			return false, err
+		}
+		if h.fold.base == h.fold.bases {
+			return h.next > 1, nil
+		}
+		if !h.logs[h.start].based {
+			return false, nil
+		}
+		// The crash came while the base was written; nothing was built on it.
+		h.logs[h.start].based = false
+		h.reset(nil)
+	}
+	return false, nil
 }
 
 // read folds every event in. Faults are collected; those that make the state wrong are in h.faults afterwards.
@@ -174,6 +199,12 @@ func (h *history) readLog(l *logFile) error {
 		h.torn = append(h.torn, l)
 	}
 	return nil
+}
+
+// foldTo folds the logs again, up to an event.
+func (h *history) foldTo(seq uint64) (*fold, error) {
+	again := &history{fsys: h.fsys, logs: h.logs, start: h.start, fold: newFold(h.graph, nil), limit: seq, bounded: true}
+	return again.fold, again.read()
 }
 
 // tornNotes describes the incomplete last lines that a crash has left in the logs.
@@ -245,5 +276,5 @@ func newHistory(fsys durable.FS, g *epic.Graph) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1}, nil
+	return &history{fsys: fsys, graph: g, logs: logs, fold: newFold(g, nil), next: 1}, nil
 }

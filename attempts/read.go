@@ -51,14 +51,14 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	v := &View{
-		Ledger: c.fold.ledger, Counts: c.fold.tasks.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
-		Ahead: c.ahead, tasks: c.fold.tasks,
+		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Warnings: c.log.notes, Faults: c.log.faults, Running: held, Jobs: c.log.fold.jobs, Tail: c.log.lastEvents(),
+		Ahead: c.ahead, tasks: c.log.fold.tasks,
 	}
-	for _, f := range c.faults {
+	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}
 	if !held { // a log that is being written may end anywhere
-		v.Warnings = append(v.Warnings, c.tornNotes()...)
+		v.Warnings = append(v.Warnings, c.log.tornNotes()...)
 	}
 	if held || holder.PID != 0 {
 		v.Holder, v.Foreign = &holder, !held && durable.Foreign(disk, LockFile)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"sync"
 	"time"
 
@@ -64,20 +65,6 @@ type Store struct {
 	closing          error
 }
 
-// journal writes the event log of one run.
-type journal struct {
-	opts *Options
-	run  string
-
-	mu    sync.Mutex
-	log   *durable.Log
-	copy  *durable.Copy // of the log
-	seq   uint64
-	queue []Event // written, not yet folded
-	buf   []byte
-	err   error // the first failure; nothing is written after it
-}
-
 // Open takes the epic's lock, reads everything, cuts what a crash left at the log's end and makes the run's folder.
 //
 // Errors to branch on: [*HeldError], [*EditedError], [*DamageError], [*VersionError], [*EpicError], and [ErrNoLedger]
@@ -94,6 +81,166 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	return open(o, disk, refuseEdit)
+}
+
+func (s *Store) start(decide policy) error {
+	s.me = Self(s.opts.Epic.ID, s.opts.Now())
+	var err error
+	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
+		return err
+	}
+	if err := durable.Reserve(s.fsys, reserveFile); err != nil {
+		return fmt.Errorf("reserve %d bytes in %s: %w", durable.ReserveSize, s.opts.Dir, err)
+	}
+	if err := removeTemps(s.fsys); err != nil {
+		return err
+	}
+	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
+	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
+		c, err = createFresh(s.fsys, &s.opts)
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range append(c.log.notes, c.log.tornNotes()...) {
+		s.opts.Warn(note)
+	}
+	if err := decide(s, c); err != nil {
+		return err
+	}
+	if c.foreign != nil {
+		if err := keepForeign(s.fsys, &s.opts, *c.foreign); err != nil {
+			return err
+		}
+	}
+	if err := s.begin(c); err != nil {
+		return err
+	}
+	if c.edit != nil && len(c.base) == 0 {
+		return s.Append(Event{Type: TypeAccepted, Accepted: &Accepted{Tasks: c.taken}})
+	}
+	return nil
+}
+
+// begin opens the run's log behind everything that was read.
+func (s *Store) begin(c *contents) error {
+	s.fold, s.journal.seq = c.log.fold, c.log.next-1
+	for _, l := range c.log.torn {
+		if err := cut(s.fsys, l); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.run, err = chooseRun(&s.opts, c); err != nil {
+		return err
+	}
+	s.journal.opts, s.journal.run = &s.opts, s.run
+	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.run)); err != nil {
+		return err
+	}
+	if s.journal.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
+		return err
+	}
+	s.journal.log.Start(s.journal.seq)
+	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.run, c); err != nil {
+		return err
+	}
+	s.ledger, s.ledgerSum = c.stamp, c.sum
+	s.dirty, s.saved = c.log.dirty, c.saved
+	if len(c.base) > 0 {
+		return s.Append(c.base...)
+	}
+	return nil
+}
+
+// release closes the files and the lock that a failed Open has taken.
+func (s *Store) release() {
+	if s.journal.log != nil {
+		s.journal.log.Close()
+	}
+	if s.lock != nil {
+		s.lock.Release()
+	}
+	s.fsys.Close()
+}
+
+// Append makes events durable, in this order, and folds them in. Callers that come together share one sync.
+// After a failed write or sync every call returns that error: nothing more may be started then.
+func (s *Store) Append(events ...Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	if err := s.append(events); err != nil {
+		return err
+	}
+	if s.journal.log.Displaced() { // acknowledged means: on the disk, under its name
+		s.disk.Lock()
+		defer s.disk.Unlock()
+		names, err := s.restore()
+		s.tampered = append(s.tampered, names...)
+		return err
+	}
+	return nil
+}
+
+func (s *Store) append(events []Event) error {
+	last, err := s.journal.write(events)
+	if err != nil {
+		return err
+	}
+	if err := s.journal.log.Wait(last); err != nil {
+		return s.journal.fail(err)
+	}
+	s.foldIn(last)
+	return nil
+}
+
+// AppendLater writes events and folds them in, and leaves the sync to the next Append, or to the snapshot that follows
+// when the run is idle. Nothing may be done on account of them before one of these: a power cut can still take them.
+// It is for the end of an attempt, after which nothing happens but the next start.
+func (s *Store) AppendLater(events ...Event) error {
+	last, err := s.journal.write(events)
+	if err != nil {
+		return err
+	}
+	s.foldIn(last)
+	return nil
+}
+
+// foldIn folds what is durable by now, and everything up to last, in order, whoever wrote it.
+func (s *Store) foldIn(last uint64) {
+	s.folding.Lock()
+	defer s.folding.Unlock()
+	upTo := max(last, s.journal.log.Synced())
+	ready := s.journal.take(upTo)
+	for i := range ready {
+		s.fold.apply(&ready[i])
+		if ready[i].Written == nil {
+			s.dirty = ready[i].Seq
+		}
+	}
+	s.tellDurable(ready)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tellDurable passes on what is on the disk by now. The caller holds folding.
+func (s *Store) tellDurable(ready []Event) {
+	if s.opts.Durable == nil {
+		return
+	}
+	s.folded = append(s.folded, ready...)
+	synced := s.journal.log.Synced()
+	n := 0
+	for n < len(s.folded) && s.folded[n].Seq <= synced {
+		n++
+	}
+	if n > 0 {
+		s.opts.Durable(s.folded[:n:n])
+		s.folded = append([]Event(nil), s.folded[n:]...)
+	}
 }
 
 // Seq returns the number of the last event that is written.

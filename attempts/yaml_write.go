@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // render writes the ledger as attempt-ledger.yml: the seed's keys, names and order (attempt ledger, "Ledger Schema").
@@ -100,4 +101,19 @@ func writeStatus(y *durable.YAMLWriter, s RelayStatus) {
 	} else if s != (RelayStatus{}) {
 		y.Fields(2, &s, "last_exit_code", "last_exit_reason")
 	}
+}
+
+// mostDeclared is how many files a gate names.
+const mostDeclared = 10
+
+// DeclaredFiles returns the line of epic.yml by which a task declares files, with the first ten of them.
+func DeclaredFiles(files []string) string {
+	shown := make([]string, 0, mostDeclared)
+	for _, file := range files[:min(len(files), mostDeclared)] {
+		shown = append(shown, durable.YAMLScalar(plaintext.Capped(file, 200)))
+	}
+	if len(files) > mostDeclared {
+		shown = append(shown, "…")
+	}
+	return "files: [" + strings.Join(shown, ", ") + "]"
 }
