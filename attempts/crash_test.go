@@ -101,8 +101,8 @@ func (l *life) survived(fsys durable.FS) error {
 		return fmt.Errorf("got events %v, want %v among them", labels, l.acked)
 	}
 	for id, rec := range again.ledger.Tasks {
-		if !sameJSON(rec, s.fold.ledger.Tasks[id]) {
-			return fmt.Errorf("task %s: got %+v, want %+v", id, s.fold.ledger.Tasks[id], rec)
+		if !sameJSON(rec, s.now.fold.ledger.Tasks[id]) {
+			return fmt.Errorf("task %s: got %+v, want %+v", id, s.now.fold.ledger.Tasks[id], rec)
 		}
 	}
 	if err := errors.Join(s.Append(started("T4", 1)), s.Close()); err != nil {

@@ -58,10 +58,8 @@ func (s *Store) saveLocked() error {
 	if err := s.journal.failed(); err != nil {
 		return err
 	}
-	s.folding.RLock()
-	current := s.dirty <= s.saved
-	s.folding.RUnlock()
-	if current {
+	current := false
+	if s.now.view(func(now *fold) { current = now.ledger.Folded.Seq <= s.saved }); current {
 		return nil
 	}
 	began := time.Now()
@@ -90,11 +88,12 @@ func (s *Store) replaceLedger(last func()) error {
 	var upTo uint64
 	var hash string
 	err := durable.Replace(s.fsys, LedgerFile, s.opts.Fault, durable.Content{
-		Write: func(w io.Writer) error {
-			s.folding.RLock()
-			defer s.folding.RUnlock()
-			upTo = s.fold.ledger.Folded.Seq
-			return s.fold.render(io.MultiWriter(w, sum))
+		Write: func(w io.Writer) (err error) {
+			s.now.view(func(now *fold) {
+				upTo = now.ledger.Folded.Seq
+				err = now.render(io.MultiWriter(w, sum))
+			})
+			return err
 		},
 		Before: func() error {
 			hash = hex.EncodeToString(sum.Sum(nil))

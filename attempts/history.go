@@ -24,7 +24,6 @@ type history struct {
 	fold    *fold
 	next    uint64 // sequence number of the next event; 0: whatever comes
 	known   uint64 // events up to here are in the ledger that folding began with
-	dirty   uint64 // last event that changed the ledger
 	high    uint64 // highest number seen, also where it does not belong
 	sum     uint32 // of the last line
 	torn    []*logFile
@@ -263,7 +262,6 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 	h.next, h.sum = e.Seq+1, sum
 	h.fold.apply(&e)
 	if e.Written == nil {
-		h.dirty = e.Seq
 		h.tail[h.tailed%tailEvents] = append(h.tail[h.tailed%tailEvents][:0], line.Text...)
 		h.tailed++
 	}

@@ -41,7 +41,7 @@ type Store struct {
 	run  string
 	me   Holder
 
-	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, folding, that of the journal.
+	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, that of now, that of the journal.
 	disk      sync.Mutex
 	fsys      durable.FS
 	lock      *durable.Lock
@@ -53,12 +53,8 @@ type Store struct {
 	ended     time.Time       // when the last snapshot was done
 	saved     uint64          // events in the last snapshot
 
-	folding sync.RWMutex
-	fold    *fold
-	dirty   uint64  // last event that changed the ledger
-	folded  []Event // of them those that Durable has not heard of; empty without it
-
 	journal journal
+	now     current
 
 	wake, quit, done chan struct{}
 	closed           sync.Once
@@ -124,7 +120,7 @@ func (s *Store) start(decide policy) error {
 
 // begin opens the run's log behind everything that was read.
 func (s *Store) begin(c *contents) error {
-	s.fold, s.journal.seq = c.log.fold, c.log.next-1
+	s.journal.seq = c.log.next - 1
 	for _, l := range c.log.torn {
 		if err := cut(s.fsys, l); err != nil {
 			return err
@@ -142,11 +138,12 @@ func (s *Store) begin(c *contents) error {
 		return err
 	}
 	s.journal.log.Start(s.journal.seq)
+	s.now.fold, s.now.tell = c.log.fold, s.opts.Durable
 	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.run, c); err != nil {
 		return err
 	}
 	s.ledger, s.ledgerSum = c.stamp, c.sum
-	s.dirty, s.saved = c.log.dirty, c.saved
+	s.saved = c.saved
 	if len(c.base) > 0 {
 		return s.Append(c.base...)
 	}
@@ -207,39 +204,12 @@ func (s *Store) AppendLater(events ...Event) error {
 	return nil
 }
 
-// foldIn folds what is durable by now, and everything up to last, in order, whoever wrote it.
+// foldIn folds events up to last in, and has the snapshots know of it.
 func (s *Store) foldIn(last uint64) {
-	s.folding.Lock()
-	defer s.folding.Unlock()
-	upTo := max(last, s.journal.log.Synced())
-	ready := s.journal.take(upTo)
-	for i := range ready {
-		s.fold.apply(&ready[i])
-		if ready[i].Written == nil {
-			s.dirty = ready[i].Seq
-		}
-	}
-	s.tellDurable(ready)
+	s.now.take(&s.journal, last)
 	select {
 	case s.wake <- struct{}{}:
 	default:
-	}
-}
-
-// tellDurable passes on what is on the disk by now. The caller holds folding.
-func (s *Store) tellDurable(ready []Event) {
-	if s.opts.Durable == nil {
-		return
-	}
-	s.folded = append(s.folded, ready...)
-	synced := s.journal.log.Synced()
-	n := 0
-	for n < len(s.folded) && s.folded[n].Seq <= synced {
-		n++
-	}
-	if n > 0 {
-		s.opts.Durable(s.folded[:n:n])
-		s.folded = append([]Event(nil), s.folded[n:]...)
 	}
 }
 
@@ -254,30 +224,61 @@ func (s *Store) Seq() uint64 {
 func (s *Store) Run() string { return s.run }
 
 // View calls f with the ledger as it is now. f must neither change nor keep it, nor call other methods of the store.
-func (s *Store) View(f func(*Ledger)) {
-	s.folding.RLock()
-	defer s.folding.RUnlock()
-	f(s.fold.ledger)
-}
+func (s *Store) View(f func(*Ledger)) { s.now.view(func(now *fold) { f(now.ledger) }) }
 
 // Task returns a copy of one task's record. Its slices of strings are shared and must not be changed.
-func (s *Store) Task(id string) TaskRecord {
-	s.folding.RLock()
-	defer s.folding.RUnlock()
-	return s.fold.ledger.Tasks[id].clone()
+func (s *Store) Task(id string) (rec TaskRecord) {
+	s.now.view(func(now *fold) { rec = now.ledger.Tasks[id].clone() })
+	return rec
 }
 
 // Counts reports how many tasks of the epic are in each state. It takes the same time however many tasks there are.
-func (s *Store) Counts() map[Status]int {
-	s.folding.RLock()
-	defer s.folding.RUnlock()
-	return maps.Clone(s.fold.tasks.counts)
+func (s *Store) Counts() (counts map[Status]int) {
+	s.now.view(func(now *fold) { counts = maps.Clone(now.tasks.counts) })
+	return counts
 }
 
 // Learned returns the places in the plan, ascending, of the last tasks whose agents have told a learning: most of them at most.
 // It takes the same time however many tasks there are.
-func (s *Store) Learned(most int) []int {
-	s.folding.RLock()
-	defer s.folding.RUnlock()
-	return s.fold.tasks.lastLearned(most)
+func (s *Store) Learned(most int) (tasks []int) {
+	s.now.view(func(now *fold) { tasks = now.tasks.lastLearned(most) })
+	return tasks
+}
+
+// current is the ledger as it is now: the fold of what a journal has written. Its methods may be called by many goroutines.
+type current struct {
+	mu   sync.RWMutex
+	fold *fold
+	tell func([]Event) // as Options.Durable
+	late []Event       // folded, and not told: they are not durable yet
+}
+
+// take folds what is durable by now, and everything up to last, in order, whoever wrote it.
+func (c *current) take(j *journal, last uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ready := j.take(max(last, j.log.Synced()))
+	for i := range ready {
+		c.fold.apply(&ready[i])
+	}
+	if c.tell == nil {
+		return
+	}
+	c.late = append(c.late, ready...)
+	synced := j.log.Synced()
+	n := 0
+	for n < len(c.late) && c.late[n].Seq <= synced {
+		n++
+	}
+	if n > 0 {
+		c.tell(c.late[:n:n])
+		c.late = append([]Event(nil), c.late[n:]...)
+	}
+}
+
+// view calls f with the ledger while nothing is folded in.
+func (c *current) view(f func(*fold)) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	f(c.fold)
 }
