@@ -71,7 +71,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			nightOf(b, bb, s)
 			b.ResetTimer()
 			for range b.N {
-				s.saved = 0
+				s.ledger.upTo = 0
 				must(b, s.Flush())
 			}
 			b.StopTimer()

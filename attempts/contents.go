@@ -24,11 +24,9 @@ type contents struct {
 	taken map[string]TaskRecord // what accepting the edit would change
 	// ineffective is what the edit changes besides, to no effect.
 	ineffective []string
-	ahead       uint64        // the last event in attempt-ledger.yml, if the logs end before it
-	base        []Event       // what the next log has to begin with, because earlier logs are missing
-	sum         string        // of attempt-ledger.yml
-	stamp       durable.Stamp // of attempt-ledger.yml
-	saved       uint64        // events in attempt-ledger.yml, if it is ours
+	ahead       uint64   // the last event in attempt-ledger.yml, if the logs end before it
+	base        []Event  // what the next log has to begin with, because earlier logs are missing
+	file        snapshot // attempt-ledger.yml
 	// foreign are the settings of a ledger that relay did not write; nil: it is relay's.
 	foreign *Settings
 }
@@ -52,8 +50,7 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, e
 	h.keep = keep
 	c := &contents{epic: e, log: h}
 	if file != nil {
-		c.stamp = file.stamp
-		defer func() { c.sum = file.sum() }()
+		defer func() { c.file.stamp, c.file.sum = file.stamp, file.sum() }()
 	}
 	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
@@ -134,7 +131,7 @@ func (c *contents) check(file *ledgerFile) error {
 		return nil
 	}
 	if w, ok := c.log.fold.written.find(file.sum()); ok {
-		c.saved = w.Seq
+		c.file.upTo = w.Seq
 		return nil
 	}
 	text, err := file.text()

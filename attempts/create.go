@@ -1,10 +1,7 @@
 package attempts
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -47,31 +44,13 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	} else if len(logs) > 0 {
 		return ErrExists
 	}
-	return durable.Replace(disk, LedgerFile, nil, durable.Content{Write: notStarted(g, e, s, now).render})
+	return writeFirst(disk, g, &Ledger{EpicID: e.ID, StartedAt: now, Settings: s})
 }
 
-// notStarted returns the state of an epic of which nothing was run.
-func notStarted(g *epic.Graph, e *epic.Epic, s Settings, now time.Time) *fold {
-	return newFold(g, &Ledger{EpicID: e.ID, StartedAt: now.UTC().Truncate(time.Second), Settings: s})
-}
-
-// createFresh writes the first ledger of an epic and returns what reading it would.
-func createFresh(fsys durable.FS, o *Options) (*contents, error) {
-	f := notStarted(o.Graph, o.Epic, *o.Fresh, o.Now())
-	sum := sha256.New()
-	err := durable.Replace(fsys, LedgerFile, nil, durable.Content{Write: func(w io.Writer) error {
-		return f.render(io.MultiWriter(w, sum))
-	}})
-	if err != nil {
-		return nil, err
-	}
-	info, err := fsys.Lstat(LedgerFile)
-	if err != nil {
-		return nil, err
-	}
-	return &contents{
-		epic: o.Epic, log: &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}, sum: hex.EncodeToString(sum.Sum(nil)), stamp: durable.StampOf(info),
-	}, nil
+// writeFirst writes the ledger of an epic of which nothing was run.
+func writeFirst(fsys durable.FS, g *epic.Graph, l *Ledger) error {
+	l.StartedAt = l.StartedAt.UTC().Truncate(time.Second)
+	return durable.Replace(fsys, LedgerFile, nil, durable.Content{Write: newFold(g, l).render})
 }
 
 // Self describes this process as the holder of a lock.

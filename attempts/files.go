@@ -59,12 +59,12 @@ func (s *Store) saveLocked() error {
 		return err
 	}
 	current := false
-	if s.now.view(func(now *fold) { current = now.ledger.Folded.Seq <= s.saved }); current {
+	if s.now.view(func(now *fold) { current = now.ledger.Folded.Seq <= s.ledger.upTo }); current {
 		return nil
 	}
 	began := time.Now()
 	edited := func() { // by somebody else, before this snapshot replaces it: Restore reports it
-		if !s.ownLedger() {
+		if !s.ledger.intact(s.fsys) {
 			s.tampered = addName(s.tampered, LedgerFile)
 		}
 	}
@@ -84,26 +84,24 @@ func (s *Store) saveLocked() error {
 // with any other checksum is somebody else's. last is called in the last moment.
 func (s *Store) replaceLedger(last func()) error {
 	sum := sha256.New()
-	var made durable.Stamp
-	var upTo uint64
-	var hash string
+	var made snapshot
 	err := durable.Replace(s.fsys, LedgerFile, s.opts.Fault, durable.Content{
 		Write: func(w io.Writer) (err error) {
 			s.now.view(func(now *fold) {
-				upTo = now.ledger.Folded.Seq
+				made.upTo = now.ledger.Folded.Seq
 				err = now.render(io.MultiWriter(w, sum))
 			})
 			return err
 		},
 		Before: func() error {
-			hash = hex.EncodeToString(sum.Sum(nil))
+			made.sum = hex.EncodeToString(sum.Sum(nil))
 			info, err := s.fsys.Lstat(durable.TempName(LedgerFile))
 			if err != nil {
 				return err
 			}
-			made = durable.StampOf(info)
+			made.stamp = durable.StampOf(info)
 			defer last()
-			return s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: hash, Size: made.Size, Seq: upTo}}})
+			return s.append([]Event{{Type: TypeWritten, Written: &Written{SHA256: made.sum, Size: made.stamp.Size, Seq: made.upTo}}})
 		},
 	})
 	if err != nil {
@@ -113,11 +111,37 @@ func (s *Store) replaceLedger(last func()) error {
 	if err != nil {
 		return err
 	}
-	s.ledger, s.ledgerSum, s.saved = durable.StampOf(info), hash, upTo
-	if !made.Renamed(s.ledger) { // somebody was quicker than this look
-		s.ledger = durable.Stamp{}
+	there := durable.StampOf(info)
+	if !made.stamp.Renamed(there) { // somebody was quicker than this look
+		there = durable.Stamp{}
 	}
+	made.stamp = there
+	s.ledger = made
 	return nil
+}
+
+// snapshot is attempt-ledger.yml as it was written last, or found.
+type snapshot struct {
+	stamp durable.Stamp
+	sum   string // "": there was none
+	upTo  uint64 // events in it; 0: it is to be written again
+}
+
+// intact reports whether the ledger that is there is this one.
+func (n *snapshot) intact(fsys durable.FS) bool {
+	if n.sum == "" {
+		return true // there is none yet
+	}
+	info, err := fsys.Lstat(LedgerFile)
+	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(n.stamp) {
+		return true
+	}
+	file, err := readLedger(fsys)
+	if err != nil || file == nil || file.sum() != n.sum {
+		return false
+	}
+	n.stamp = file.stamp
+	return true
 }
 
 // Restore looks whether somebody else has changed, replaced or removed the store's own files, the whole folder
@@ -195,28 +219,11 @@ func (s *Store) restoreFiles() (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	put(LedgerFile, s.ownLedger(), func() error { return s.replaceLedger(func() {}) })
+	put(LedgerFile, s.ledger.intact(s.fsys), func() error { return s.replaceLedger(func() {}) })
 	if err == nil && len(names) > 0 {
 		err = durable.Reserve(s.fsys, reserveFile)
 	}
 	return names, err
-}
-
-// ownLedger reports whether the ledger that is there is the one that was written last.
-func (s *Store) ownLedger() bool {
-	if s.saved == 0 && s.ledgerSum == "" {
-		return true // there is none yet
-	}
-	info, err := s.fsys.Lstat(LedgerFile)
-	if err == nil && info.Mode().IsRegular() && durable.StampOf(info).Same(s.ledger) {
-		return true
-	}
-	file, err := readLedger(s.fsys)
-	if err != nil || file == nil || s.ledgerSum == "" || file.sum() != s.ledgerSum {
-		return false
-	}
-	s.ledger = file.stamp
-	return true
 }
 
 // restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.

@@ -54,7 +54,7 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 		if len(c.log.faults) > 0 {
 			return c.salvage()
 		}
-		c.edit, c.saved = nil, 0
+		c.edit, c.file.upTo = nil, 0
 		return nil
 	})
 	if err != nil {

@@ -42,16 +42,14 @@ type Store struct {
 	me   Holder
 
 	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, that of now, that of the journal.
-	disk      sync.Mutex
-	fsys      durable.FS
-	lock      *durable.Lock
-	ledger    durable.Stamp // of attempt-ledger.yml as last left by us
-	ledgerSum string
-	older     []*durable.Copy // logs of earlier runs
-	tampered  []string        // what Append had to restore, until Restore tells
-	cost      time.Duration   // of the last snapshot
-	ended     time.Time       // when the last snapshot was done
-	saved     uint64          // events in the last snapshot
+	disk     sync.Mutex
+	fsys     durable.FS
+	lock     *durable.Lock
+	ledger   snapshot        // as last left by us
+	older    []*durable.Copy // logs of earlier runs
+	tampered []string        // what Append had to restore, until Restore tells
+	cost     time.Duration   // of the last snapshot
+	ended    time.Time       // when the last snapshot was done
 
 	journal journal
 	now     current
@@ -93,7 +91,10 @@ func (s *Store) start(decide policy) error {
 	}
 	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
-		c, err = createFresh(s.fsys, &s.opts)
+		first := &Ledger{EpicID: s.opts.Epic.ID, StartedAt: s.opts.Now(), Settings: *s.opts.Fresh}
+		if err = writeFirst(s.fsys, s.opts.Graph, first); err == nil {
+			c, err = load(s.fsys, s.opts.Epic, s.opts.Graph, true)
+		}
 	}
 	if err != nil {
 		return err
@@ -142,8 +143,7 @@ func (s *Store) begin(c *contents) error {
 	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.run, c); err != nil {
 		return err
 	}
-	s.ledger, s.ledgerSum = c.stamp, c.sum
-	s.saved = c.saved
+	s.ledger = c.file
 	if len(c.base) > 0 {
 		return s.Append(c.base...)
 	}
