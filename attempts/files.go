@@ -120,7 +120,7 @@ func (s *Store) replaceLedger(last func()) error {
 	return nil
 }
 
-// snapshot is attempt-ledger.yml as it was written last, or found.
+// snapshot identifies the contents of attempt-ledger.yml that relay wrote or read last.
 type snapshot struct {
 	stamp durable.Stamp
 	sum   string // "": there was none

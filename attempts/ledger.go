@@ -8,6 +8,15 @@
 // before it is put in place, which distinguishes an edit by somebody else from relay's own write. When the logs are undamaged the
 // ledger is folded from them, and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is
 // started, and no fsync is tried twice.
+//
+// An [Event] is a line of the log. A [Ledger] is what the events add up to: a [TaskRecord] for each task, with its attempts, and the
+// state of the epic and its last run. Three types give access to a Ledger. A [Store] appends events and keeps attempt-ledger.yml: a run
+// has one, under the lock. A [View] is read once, without the lock, and writes nothing. A [Memory] consists of given events and has no
+// files.
+//
+// Inside, a fold adds events to a Ledger, and updates a progress: the states of the tasks, which depend on each other. A history reads
+// the logs of all runs into a fold. A contents compares that with attempt-ledger.yml: Open, Read, Accept, Repair and Validate begin with
+// one. A Store has a journal, which writes the log of its run, and a current, which folds what the journal has written.
 package attempts
 
 import (
