@@ -366,7 +366,11 @@ func TestFullDiskIsRecorded(t *testing.T) {
 		s.Close()
 		c, err := load(disk, e, g, false)
 		must(t, err)
-		events := c.log.lastEvents()
+		var events []Event
+		must(t, c.log.logs[0].replay(disk, func(e Event) error {
+			events = append(events, e)
+			return nil
+		}))
 		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.log.notes) > 0 {
 			t.Errorf("%s: got %+v, %q", point, events, c.log.notes)
 		}

@@ -26,7 +26,6 @@ type View struct {
 	Running                bool    // the holder lives
 	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
-	Tail                   []Event // the last events, oldest first
 
 	tasks progress
 }
@@ -51,7 +50,7 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	v := &View{
-		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Warnings: c.log.notes, Faults: c.log.faults, Running: held, Jobs: c.log.fold.jobs, Tail: c.log.lastEvents(),
+		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Warnings: c.log.notes, Faults: c.log.faults, Running: held, Jobs: c.log.fold.jobs,
 		Ahead: c.ahead, tasks: c.log.fold.tasks,
 	}
 	for _, f := range c.log.faults {
