@@ -198,3 +198,6 @@ func boundedList(list []string) []string {
 	}
 	return out
 }
+
+// bigChanges limits the files of an attempt that a large event lists one by one.
+const bigChanges = 500

@@ -194,6 +194,113 @@ func (f *fold) update(id string, at time.Time) {
 	}
 }
 
+// request folds what was asked of the run.
+func (l *Ledger) request(e *Event) {
+	switch e.Request.What {
+	case RequestPause:
+		l.Paused = e.At
+	case RequestContinue:
+		l.Paused = time.Time{}
+	case RequestStop:
+		if e.Task != "" {
+			if l.Held == nil {
+				l.Held = map[string]time.Time{}
+			}
+			l.Held[e.Task] = e.At
+		}
+	case RequestRetry:
+		delete(l.Held, e.Task)
+	default: // the gate says the rest
+	}
+}
+
+// forgetRequests drops what was asked of a run that is over. One that ends to begin again with another plan goes on with it.
+func (l *Ledger) forgetRequests() {
+	if !l.GoesOn() {
+		l.Paused, l.Held = time.Time{}, nil
+	}
+}
+
+// cool folds what is said of a runner. It forgets cooldowns that are over.
+func (l *Ledger) cool(c *Cooldown, at time.Time) {
+	for name, cooldown := range l.Cooldowns {
+		if !cooldown.Until.After(at) {
+			delete(l.Cooldowns, name)
+		}
+	}
+	if c.Refused() {
+		l.refuse(Refusal{Runner: c.Runner, Outcome: c.Outcome, Why: c.Why, Since: at})
+	}
+	switch {
+	case c.Until.IsZero():
+		delete(l.Cooldowns, c.Runner)
+	case c.Until.After(l.Cooldowns[c.Runner].Until):
+		if l.Cooldowns == nil {
+			l.Cooldowns = make(map[string]Cooldown)
+		}
+		l.Cooldowns[c.Runner] = *c
+	}
+}
+
+// refuses reports whether a runner that ended so would not work for a reason that a person can put right.
+func refuses(o Outcome) bool { return o == Auth || o == Model || o == Start }
+
+// refusal folds what the end of an attempt says of the runners that were asked.
+func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
+	if e.Receipt.Review != nil {
+		for _, s := range e.Receipt.Review.Opinions {
+			delete(l.Refused, s.Reviewer)
+		}
+	}
+	switch {
+	case e.Receipt.AwaitsReview(): // a cooldown event records what that says of a reviewer
+	case refuses(e.Outcome):
+		l.refuse(Refusal{Runner: runner, Outcome: e.Outcome, Why: e.Receipt.ErrorSummary, Since: at})
+	case e.Outcome != Stopped && e.Outcome != Environment && e.Outcome != Provider:
+		delete(l.Refused, runner)
+	}
+}
+
+func (l *Ledger) refuse(r Refusal) {
+	if before, again := l.Refused[r.Runner]; again {
+		r.Since = before.Since
+	}
+	if l.Refused == nil {
+		l.Refused = make(map[string]Refusal)
+	}
+	l.Refused[r.Runner] = r
+}
+
+// judged folds an epic review. One that came to nothing makes way for the next, but for what it has cost and,
+// while nothing has changed, what was said.
+func (l *Ledger) judged(e *Event) {
+	r := *e.EpicReviewed
+	r.At, r.Run = e.At, e.Run
+	for _, s := range r.Opinions {
+		delete(l.Refused, s.Reviewer)
+	}
+	if last := l.LastEpicReview(); last != nil && last.Decision == "" {
+		if last.Usage != nil {
+			sum := *last.Usage
+			if r.Usage != nil {
+				sum.Add(*r.Usage)
+			}
+			r.Usage = &sum
+		}
+		if r.Decision == "" && r.Head == last.Head {
+			r.Opinions = slices.Clone(r.Opinions)
+			for _, s := range last.Opinions {
+				if !slices.ContainsFunc(r.Opinions, func(o Opinion) bool { return o.Reviewer == s.Reviewer && o.Question == s.Question }) {
+					r.Opinions = append(r.Opinions, s)
+				}
+			}
+		}
+		*last = r
+		return
+	}
+	l.EpicReviews = append(l.EpicReviews, r)
+}
+
 // baseEvents counts the records that say anything.
 func (f *fold) baseEvents() int {
 	n := 0

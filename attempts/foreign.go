@@ -6,27 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"relay/attempts/internal/durable"
 )
-
-// setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
-// relay does not know their agents, so it can neither continue nor blame them.
-func (l *Ledger) setAside() []string {
-	var notes []string
-	for id, rec := range l.Tasks {
-		for i := range rec.Attempts {
-			if a := &rec.Attempts[i]; a.Result == ResultInProgress {
-				a.setAside()
-				notes = append(notes, fmt.Sprintf("%s attempt %d is in progress there, and relay did not start it: it counts as interrupted, uncharged", id, a.ID))
-			}
-		}
-	}
-	slices.Sort(notes)
-	return notes
-}
 
 // overruled returns the settings of a run, with what a foreign ledger had besides.
 func (s Settings) overruled(by Settings) Settings {
