@@ -405,7 +405,6 @@ const (
 	RequestContinue RequestKind = "continue" // the pause is over
 )
 
-
 type (
 	// Statement is what an agent says of its work besides its summary, as results and receipts have it.
 	Statement = plaintext.Statement
