@@ -151,7 +151,7 @@ func (n *snapshot) intact(fsys durable.FS) bool {
 func (s *Store) Restore() (tampered []string, err error) {
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	names, err := s.restore()
+	names, err := s.restore(false)
 	if err != nil {
 		return nil, err
 	}
@@ -169,19 +169,20 @@ func addName(names []string, name string) []string {
 	return append(names, name)
 }
 
-// restore does the work of Restore. The caller holds the disk's lock.
-func (s *Store) restore() (names []string, err error) {
+// restore does the work of Restore. With deep it also reads the log, because a change in the same instant as a write of relay's leaves no
+// trace in its times. The caller holds the disk's lock.
+func (s *Store) restore(deep bool) (names []string, err error) {
 	if err := s.journal.failed(); err != nil {
 		return nil, err
 	}
-	if names, err = s.restoreFiles(); err != nil {
+	if names, err = s.restoreFiles(deep); err != nil {
 		return nil, s.journal.fail(err)
 	}
 	return names, nil
 }
 
 // restoreFiles puts the files of a store back, one after the other.
-func (s *Store) restoreFiles() (names []string, err error) {
+func (s *Store) restoreFiles(deep bool) (names []string, err error) {
 	if s.fsys.Moved() {
 		next, err := s.fsys.Recreate()
 		if err != nil {
@@ -211,8 +212,12 @@ func (s *Store) restoreFiles() (names []string, err error) {
 	}
 	s.journal.mu.Lock()
 	intact := s.journal.log.Intact(s.fsys)
-	if !intact && s.journal.copy.Same(s.fsys) { // it only looks different, and is taken up again as it is
-		intact, err = true, cmp.Or(err, s.journal.log.Reopen(s.fsys, nil))
+	if deep || !intact {
+		same := s.journal.copy.Same(s.fsys)
+		if same && !intact { // it only looks different
+			err = cmp.Or(err, s.journal.log.Reopen(s.fsys, nil))
+		}
+		intact = same
 	}
 	put(s.journal.copy.Name(), intact, func() error { return s.journal.log.Reopen(s.fsys, s.journal.copy.Emit) })
 	s.journal.mu.Unlock()
@@ -224,23 +229,6 @@ func (s *Store) restoreFiles() (names []string, err error) {
 		err = durable.Reserve(s.fsys, reserveFile)
 	}
 	return names, err
-}
-
-// restoreDeep also reads the log, because a change in the same instant as our own write leaves no trace in its times.
-func (s *Store) restoreDeep() ([]string, error) {
-	names, err := s.restore()
-	if err != nil {
-		return nil, err
-	}
-	s.journal.mu.Lock()
-	defer s.journal.mu.Unlock()
-	if s.journal.copy.Same(s.fsys) {
-		return names, nil
-	}
-	if err := s.journal.log.Reopen(s.fsys, s.journal.copy.Emit); err != nil {
-		return nil, s.journal.failLocked(err)
-	}
-	return addName(names, s.journal.copy.Name()), nil
 }
 
 // Close writes the last snapshot and lets go of the lock. After a failure it returns that failure; the lock is free all the same.
@@ -261,7 +249,7 @@ func (s *Store) finish() error {
 	if err := s.journal.failed(); err != nil {
 		return err
 	}
-	names, err := s.restoreDeep()
+	names, err := s.restore(true)
 	if err != nil {
 		return err
 	}

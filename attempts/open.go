@@ -2,8 +2,10 @@ package attempts
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 
@@ -28,6 +30,15 @@ func takeEdit(_ *Store, c *contents) error {
 		return c.edit
 	}
 	return nil
+}
+
+// openFolder opens relay's folder. It fails with ErrNoLedger when there is none.
+func openFolder(dir string) (*durable.Disk, error) {
+	disk, err := durable.OpenDisk(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNoLedger, dir)
+	}
+	return disk, err
 }
 
 // open opens the store on a given file system.

@@ -1,9 +1,6 @@
 package attempts
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -36,10 +33,7 @@ func (v *View) Learned(most int) []int { return v.tasks.lastLearned(most) }
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
 // Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
 func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
-	disk, err := durable.OpenDisk(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoLedger, dir)
-	}
+	disk, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +44,8 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	v := &View{
-		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Warnings: c.log.notes, Faults: c.log.faults, Running: held, Jobs: c.log.fold.jobs,
-		Ahead: c.ahead, tasks: c.log.fold.tasks,
+		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Jobs: c.log.fold.jobs, Ahead: c.ahead,
+		Warnings: c.log.notes, Faults: c.log.faults, Running: held, tasks: c.log.fold.tasks,
 	}
 	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())

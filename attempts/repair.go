@@ -142,10 +142,7 @@ func (c *contents) salvage() error {
 
 // Validate returns everything that is wrong with an epic's ledger and logs. It writes nothing.
 func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
-	disk, err := durable.OpenDisk(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoLedger, dir)
-	}
+	disk, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}

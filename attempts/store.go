@@ -3,7 +3,6 @@ package attempts
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"sync"
@@ -67,10 +66,7 @@ func Open(o Options) (*Store, error) {
 	if o.Run != "" && !runPattern.MatchString(o.Run) {
 		return nil, fmt.Errorf("%q is not a run id", o.Run)
 	}
-	disk, err := durable.OpenDisk(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoLedger, o.Dir)
-	}
+	disk, err := openFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +169,7 @@ func (s *Store) Append(events ...Event) error {
 	if s.journal.log.Displaced() { // acknowledged means: on the disk, under its name
 		s.disk.Lock()
 		defer s.disk.Unlock()
-		names, err := s.restore()
+		names, err := s.restore(false)
 		s.tampered = append(s.tampered, names...)
 		return err
 	}

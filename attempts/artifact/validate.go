@@ -60,8 +60,8 @@ func (v *Validator) Validate(text []byte) []Problem {
 	value, _ := valueOf(d.root) // it has been read
 	for _, f := range v.check(value) {
 		path, hint := f.Path, hintOf(f)
-		if durable.ValueAt(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") { // for want of a mode it is taken for every mode
-			continue
+		if durable.ValueAt(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") {
+			continue // without a mode it would be required in every mode
 		}
 		if durable.ValueAt(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
