@@ -38,23 +38,23 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 		return nil, err
 	}
 	defer disk.Close()
-	holder, held, lockErr := durable.InspectLock(disk, LockFile)
+	lock, lockErr := durable.InspectLock(disk, LockFile)
 	c, err := load(disk, e, g, false)
 	if err != nil {
 		return nil, err
 	}
 	v := &View{
 		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Jobs: c.log.fold.jobs, Ahead: c.ahead,
-		Warnings: c.log.notes, Faults: c.log.faults, Running: held, tasks: c.log.fold.tasks,
+		Warnings: c.log.notes, Faults: c.log.faults, Running: lock.Held, tasks: c.log.fold.tasks,
 	}
 	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}
-	if !held { // a log that is being written may end anywhere
+	if !lock.Held { // a log that is being written may end anywhere
 		v.Warnings = append(v.Warnings, c.log.tornNotes()...)
 	}
-	if held || holder.PID != 0 {
-		v.Holder, v.Foreign = &holder, !held && durable.Foreign(disk, LockFile)
+	if lock.Held || lock.Holder.PID != 0 {
+		v.Holder, v.Foreign = &lock.Holder, lock.Foreign
 	}
 	if lockErr != nil {
 		v.Warnings = append(v.Warnings, lockErr.Error())

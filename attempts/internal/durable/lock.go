@@ -207,30 +207,27 @@ func (l *Lock) Remove() error {
 	return errors.Join(err, letGo(l.f))
 }
 
-// InspectLock reports whether somebody holds the lock now, and who held it last, without writing anything.
-func InspectLock(fsys FS, name string) (holder Holder, held bool, err error) {
-	f, err := Regular(fsys, name, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Holder{}, false, nil
-	}
-	if err != nil {
-		return Holder{}, false, err
-	}
-	holder, _ = readHolder(f)
-	free, err := f.TryLock(false)
-	held = err == nil && !free && !someoneElses(f, holder)
-	return holder, held, errors.Join(err, letGo(f))
+// LockState says who holds a lock.
+type LockState struct {
+	Holder  Holder // also who held it last
+	Held    bool
+	Foreign bool // it is free here, but the holder may live on another machine: [Acquire] does not take it
 }
 
-// Foreign reports whether the lock is that of another machine, which keeps [Acquire] from taking it though it seems to be free.
-func Foreign(fsys FS, name string) bool {
+// InspectLock returns the state of a lock without writing anything. A lock without a file is free.
+func InspectLock(fsys FS, name string) (s LockState, err error) {
 	f, err := Regular(fsys, name, os.O_RDONLY)
-	if err != nil {
-		return false
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
 	}
-	defer f.Close()
-	before, found := readHolder(f)
-	return found && foreign(f, before, Here(before.Since))
+	if err != nil {
+		return s, err
+	}
+	holder, found := readHolder(f)
+	free, err := f.TryLock(false)
+	s = LockState{Holder: holder, Held: err == nil && !free && !someoneElses(f, holder)}
+	s.Foreign = found && !s.Held && foreign(f, holder, Here(holder.Since))
+	return s, errors.Join(err, letGo(f))
 }
 
 func readHolder(r io.Reader) (Holder, bool) {

@@ -42,8 +42,8 @@ func TestLockOfAnotherUser(t *testing.T) {
 			if ok, err := theirs.TryLock(true); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, held, err := InspectLock(disk, "lock"); held != c.held || err != nil {
-				t.Errorf("Look says held %v, %v", held, err)
+			if s, err := InspectLock(disk, "lock"); s.Held != c.held || err != nil {
+				t.Errorf("InspectLock says %+v, %v", s, err)
 			}
 			l, err := Acquire(disk, "lock", Here(time.Now()))
 			var held *HeldError
