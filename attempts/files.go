@@ -202,7 +202,7 @@ func (s *Store) restoreFiles(deep bool) (names []string, err error) {
 		}
 		err = cmp.Or(err, ferr)
 	}
-	put(LockFile, s.lock.Intact(s.fsys), func() error { return s.lock.Renew(s.fsys, s.me) })
+	put(LockFile, s.lock.Intact(s.fsys), func() error { return s.lock.Renew(s.fsys) })
 	for _, k := range s.older {
 		changed, ferr := k.PutBack(s.fsys)
 		if changed {

@@ -13,16 +13,16 @@ import (
 )
 
 // policy decides what becomes of a foreign edit and of damage before the store is opened on what was read.
-type policy func(*Store, *contents) error
+type policy func(*contents) error
 
-func refuseEdit(s *Store, c *contents) error {
-	if err := takeEdit(s, c); err != nil || c.edit == nil {
+func refuseEdit(c *contents) error {
+	if err := takeEdit(c); err != nil || c.edit == nil {
 		return err
 	}
 	return c.edit
 }
 
-func takeEdit(_ *Store, c *contents) error {
+func takeEdit(c *contents) error {
 	if len(c.log.faults) > 0 {
 		return &DamageError{Faults: c.log.faults}
 	}

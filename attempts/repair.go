@@ -43,7 +43,7 @@ func Repair(dir string, e *epic.Epic, g *epic.Graph, now time.Time) (Repaired, e
 
 func repair(o Options, disk durable.FS) (Repaired, error) {
 	r := Repaired{Copy: "damaged-" + o.Now().UTC().Format("20060102T150405Z")}
-	s, err := open(o, disk, func(s *Store, c *contents) error {
+	s, err := open(o, disk, func(c *contents) error {
 		r.Faults = c.everyFault()
 		if len(r.Faults) == 0 {
 			return nil

@@ -37,8 +37,6 @@ func FaultPoints() []string { return durable.Points() }
 // Store is an epic's memory, open for writing: at most one at a time. Its methods may be called by many goroutines.
 type Store struct {
 	opts Options
-	run  string
-	me   Holder
 
 	// disk orders what is done to whole files: snapshots, restoring, closing. Lock order: disk, that of now, that of the journal.
 	disk     sync.Mutex
@@ -74,9 +72,8 @@ func Open(o Options) (*Store, error) {
 }
 
 func (s *Store) start(decide policy) error {
-	s.me = Self(s.opts.Epic.ID, s.opts.Now())
 	var err error
-	if s.lock, err = durable.Acquire(s.fsys, LockFile, s.me); err != nil {
+	if s.lock, err = durable.Acquire(s.fsys, LockFile, Self(s.opts.Epic.ID, s.opts.Now())); err != nil {
 		return err
 	}
 	if err := durable.Reserve(s.fsys, reserveFile); err != nil {
@@ -98,7 +95,7 @@ func (s *Store) start(decide policy) error {
 	for _, note := range append(c.log.notes, c.log.tornNotes()...) {
 		s.opts.Warn(note)
 	}
-	if err := decide(s, c); err != nil {
+	if err := decide(c); err != nil {
 		return err
 	}
 	if c.foreign != nil {
@@ -117,26 +114,25 @@ func (s *Store) start(decide policy) error {
 
 // begin opens the run's log behind everything that was read.
 func (s *Store) begin(c *contents) error {
-	s.journal.seq = c.log.next - 1
+	s.journal.opts, s.journal.seq = &s.opts, c.log.next-1
 	for _, l := range c.log.torn {
 		if err := cut(s.fsys, l); err != nil {
 			return err
 		}
 	}
 	var err error
-	if s.run, err = chooseRun(&s.opts, c); err != nil {
+	if s.journal.run, err = chooseRun(&s.opts, c); err != nil {
 		return err
 	}
-	s.journal.opts, s.journal.run = &s.opts, s.run
-	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.run)); err != nil {
+	if err := durable.MkdirAll(s.fsys, path.Join(RunsDir, s.journal.run)); err != nil {
 		return err
 	}
-	if s.journal.log, err = durable.OpenLog(s.fsys, EventsPath(s.run), s.opts.Fault); err != nil {
+	if s.journal.log, err = durable.OpenLog(s.fsys, EventsPath(s.journal.run), s.opts.Fault); err != nil {
 		return err
 	}
 	s.journal.log.Start(s.journal.seq)
 	s.now.fold, s.now.tell = c.log.fold, s.opts.Durable
-	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.run, c); err != nil {
+	if s.journal.copy, s.older, err = keepLogs(s.fsys, s.journal.run, c); err != nil {
 		return err
 	}
 	s.ledger = c.file
@@ -217,7 +213,7 @@ func (s *Store) Seq() uint64 {
 }
 
 // Run returns the id of the run whose log is written.
-func (s *Store) Run() string { return s.run }
+func (s *Store) Run() string { return s.journal.run }
 
 // View calls f with the ledger as it is now. f must neither change nor keep it, nor call other methods of the store.
 func (s *Store) View(f func(*Ledger)) { s.now.view(func(now *fold) { f(now.ledger) }) }

@@ -248,7 +248,7 @@ func TestWordsForAFullDisk(t *testing.T) {
 	b := newBench(t, 1)
 	disk, err := durable.OpenDisk(b.dir)
 	must(t, err)
-	_, err = open(b.options(run1), fullDisk{disk, reserveFile}, func(*Store, *contents) error { return nil })
+	_, err = open(b.options(run1), fullDisk{disk, reserveFile}, func(*contents) error { return nil })
 	if want := fmt.Sprintf("reserve 65536 bytes in %s: open reserve: no space left on device", b.dir); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -34,8 +34,8 @@ func TestLockOfAnotherUser(t *testing.T) {
 			}
 			defer theirs.Close()
 			if c.text != "" {
-				l := &Lock{fsys: disk, name: "lock", f: theirs}
-				if err := l.write(Here(time.Now())); err != nil {
+				l := &Lock{fsys: disk, name: "lock", f: theirs, me: Here(time.Now())}
+				if err := l.write(); err != nil {
 					t.Fatal(err)
 				}
 			}
