@@ -222,6 +222,11 @@ type Receipt struct {
 	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"` // as in Attempt
 }
 
+// AwaitsReview reports whether nothing but a reviewer's opinion was missing.
+func (r Receipt) AwaitsReview() bool {
+	return r.Review != nil && len(r.Review.Missing) > 0 && r.Verdict == ""
+}
+
 // Look is something that relay saw of work that lands and that it cannot judge: a person has to.
 type Look struct {
 	Cause string `json:"cause" yaml:"cause"` // the row of the table of looks
