@@ -1,6 +1,7 @@
 package attempts
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -44,13 +45,29 @@ func create(disk durable.FS, e *epic.Epic, s Settings, now time.Time) error {
 	} else if len(logs) > 0 {
 		return ErrExists
 	}
-	return writeFirst(disk, g, &Ledger{EpicID: e.ID, StartedAt: now, Settings: s})
+	_, err = writeFirst(disk, g, &Ledger{EpicID: e.ID, StartedAt: now, Settings: s})
+	return err
 }
 
 // writeFirst writes the ledger of an epic of which nothing was run.
-func writeFirst(fsys durable.FS, g *epic.Graph, l *Ledger) error {
+func writeFirst(fsys durable.FS, g *epic.Graph, l *Ledger) (*fold, error) {
 	l.StartedAt = l.StartedAt.UTC().Truncate(time.Second)
-	return durable.Replace(fsys, LedgerFile, nil, durable.Content{Write: newFold(g, l).render})
+	f := newFold(g, l)
+	return f, durable.Replace(fsys, LedgerFile, nil, durable.Content{Write: f.render})
+}
+
+// createFresh writes the first ledger of an epic, and returns what reading it would: to parse that of 10,000 tasks takes a second.
+func createFresh(fsys durable.FS, o *Options) (*contents, error) {
+	f, err := writeFirst(fsys, o.Graph, &Ledger{EpicID: o.Epic.ID, StartedAt: o.Now(), Settings: *o.Fresh})
+	if err != nil {
+		return nil, err
+	}
+	file, err := readLedger(fsys)
+	if err != nil || file == nil {
+		return nil, cmp.Or(err, ErrNoLedger)
+	}
+	h := &history{fsys: fsys, graph: o.Graph, fold: f, next: 1}
+	return &contents{epic: o.Epic, log: h, file: snapshot{stamp: file.stamp, sum: file.sum()}}, nil
 }
 
 // Self describes this process as the holder of a lock.

@@ -84,10 +84,7 @@ func (s *Store) start(decide policy) error {
 	}
 	c, err := load(s.fsys, s.opts.Epic, s.opts.Graph, true)
 	if errors.Is(err, ErrNoLedger) && s.opts.Fresh != nil {
-		first := &Ledger{EpicID: s.opts.Epic.ID, StartedAt: s.opts.Now(), Settings: *s.opts.Fresh}
-		if err = writeFirst(s.fsys, s.opts.Graph, first); err == nil {
-			c, err = load(s.fsys, s.opts.Epic, s.opts.Graph, true)
-		}
+		c, err = createFresh(s.fsys, &s.opts)
 	}
 	if err != nil {
 		return err
