@@ -3,6 +3,7 @@ package attempts
 import (
 	"errors"
 	"io/fs"
+	"sort"
 	"sync"
 	"time"
 
@@ -75,15 +76,17 @@ func (j *journal) stamp(e *Event, seq, synced uint64) {
 func (j *journal) take(upTo uint64) []Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n := 0
-	for n < len(j.queue) && j.queue[n].Seq <= upTo {
-		n++
-	}
+	n := upToSeq(j.queue, upTo)
 	ready := j.queue[:n:n]
 	if j.queue = j.queue[n:]; len(j.queue) == 0 {
 		j.queue = nil
 	}
 	return ready
+}
+
+// upToSeq counts the events of a list in order that are not after a number.
+func upToSeq(events []Event, seq uint64) int {
+	return sort.Search(len(events), func(i int) bool { return events[i].Seq > seq })
 }
 
 // failed returns the first failure there was.

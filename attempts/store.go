@@ -254,12 +254,7 @@ func (c *current) take(j *journal, last uint64) {
 		return
 	}
 	c.late = append(c.late, ready...)
-	synced := j.log.Synced()
-	n := 0
-	for n < len(c.late) && c.late[n].Seq <= synced {
-		n++
-	}
-	if n > 0 {
+	if n := upToSeq(c.late, j.log.Synced()); n > 0 {
 		c.tell(c.late[:n:n])
 		c.late = append([]Event(nil), c.late[n:]...)
 	}
