@@ -109,16 +109,12 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 	if part.To > 0 {
 		return nil
 	}
-	calls, err := w.view.Ledger.LooseCalls(ctx, s.ID)
-	if err != nil {
-		return err
-	}
+	calls, subagents, err := w.view.Ledger.Loose(ctx, s.ID)
 	for i := range calls {
-		if err := w.call(ctx, &calls[i], "", 0); err != nil {
-			return err
+		if err == nil {
+			err = w.call(ctx, &calls[i], "", 0)
 		}
 	}
-	subagents, err := w.view.Ledger.LooseSubagents(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
 			fmt.Fprintln(w.out)

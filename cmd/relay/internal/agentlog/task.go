@@ -56,10 +56,11 @@ func (s *Task) AddProgress(p *project.Project) {
 func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, Looks: rec.Looks(), RootCauses: attempts.RootCauses(l, g, t.ID),
+		Gate: rec.Gate, Looks: rec.Looks(),
 		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
+		s.RootCauses = attempts.AllRootCauses(l, g)[i]
 		for _, d := range g.Deps(i) {
 			s.DependsOn = append(s.DependsOn, g.ID(d))
 		}
