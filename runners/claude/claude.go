@@ -31,6 +31,25 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("claude")}
 }
 
+// CLI describes Claude Code. Its variables are those of Bedrock and Vertex, too.
+func CLI() adapter.CLI {
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation,
+		Begins: func(first []byte) bool {
+			ev, _ := adapter.ReadJSON[outputEvent](first)
+			return ev != nil && ev.Type.String() == "system" && ev.Subtype != ""
+		},
+		Facts: runners.Facts{
+			Login:      ", then /login (or %s setup-token)",
+			Variables:  []string{"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"},
+			Steering:   []string{".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.*.md"},
+			Leaves:     []string{".claude/worktrees"},
+			NewSession: true, PricedAs: "claude", TellsPrices: true,
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 

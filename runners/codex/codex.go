@@ -32,6 +32,26 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("codex")}
 }
 
+// CLI describes the Codex CLI.
+func CLI() adapter.CLI {
+	const sandboxed = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: func(first []byte) bool {
+			ev, _ := adapter.ReadJSON[outputEvent](first)
+			return ev != nil && ev.Type.String() == "thread.started" && ev.ThreadID != ""
+		},
+		Facts: runners.Facts{
+			Login:     " login",
+			Variables: []string{"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},
+			Steering:  []string{".codex", "AGENTS.md", "AGENTS.*.md"},
+			Forbids:   map[string]string{"": sandboxed, codexWorkspace: sandboxed},
+			PricedAs:  "gpt-",
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 

@@ -30,6 +30,24 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("gemini")}
 }
 
+// CLI describes Gemini CLI.
+func CLI() adapter.CLI {
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: func(first []byte) bool {
+			ev, _ := adapter.ReadJSON[outputEvent](first)
+			return ev != nil && ev.Type.String() == "init" && ev.SessionID != ""
+		},
+		Facts: runners.Facts{
+			Login:      ", then /auth",
+			Variables:  []string{"GEMINI_*", "GOOGLE_*"},
+			Steering:   []string{".gemini", "GEMINI.md", "GEMINI.*.md"},
+			NewSession: true, Parts: true, HidesGit: true, PricedAs: "gemini",
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (g *Runner) Name() string { return g.Options.Name }
 

@@ -55,6 +55,32 @@ func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 	return &Runner{sup: sup, mode: mode, Options: o.For("opencode")}, nil
 }
 
+// CLI describes opencode. It asks whichever provider its settings name.
+func CLI() adapter.CLI {
+	const inside = "Your file tools work in this folder only."
+	return adapter.CLI{
+		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: func(first []byte) bool {
+			ev, _ := adapter.ReadJSON[outputEvent](first)
+			return ev != nil && !ev.SessionID.Empty()
+		},
+		Facts: runners.Facts{
+			Login: " auth login",
+			Variables: []string{
+				"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*",
+				"GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*",
+			},
+			Steering: []string{".opencode", "opencode*.json", "opencode*.jsonc", "AGENTS.md", "AGENTS.*.md"},
+			Leaves: []string{
+				".opencode/node_modules", ".opencode/package.json", ".opencode/package-lock.json",
+				".opencode/bun.lock", ".opencode/bun.lockb", ".opencode/.gitignore",
+			},
+			Forbids:     map[string]string{"": inside, "workspace": inside},
+			TellsPrices: true,
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 

@@ -44,10 +44,10 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 	if agent.MCP {
 		described.MCP = []string{self, ServerCommand}
 	}
-	switch agent.Type {
-	case kinds.Gemini:
+	switch {
+	case kinds.FactsOf(agent.Type).HidesGit:
 		described.Git = globalIdentity(ctx, p)
-	case kinds.Scripted:
+	case agent.Type == kinds.Scripted:
 		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, p.fromRoot(agent.Script)
 	default:
 		// A slot's PATH leads to the slot: the program would be the one that agents change.
@@ -57,30 +57,20 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 		}
 	}
 	r, err := kinds.New(sup, described)
-	if err != nil && agent.Type == kinds.Opencode {
+	if err != nil {
 		return nil, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
 	}
 	return r, err
 }
 
-// BriefFacts returns an agent's type and what its sandbox forbids, as its brief says it; "" where there is nothing to say.
+// BriefFacts returns the type of an agent whose CLI relay knows, and what its sandbox forbids, as its brief says it; "" where there is
+// nothing to say.
 func (p *Project) BriefFacts(name string) (kind, forbids string) {
 	agent := p.Config.Relay.Agents[name]
-	switch agent.Type {
-	case "claude", "gemini":
-		return agent.Type, ""
-	case "opencode":
-		if agent.Permission == "" || agent.Permission == "workspace" {
-			forbids = "Your file tools work in this folder only."
-		}
-		return agent.Type, forbids
-	case "codex":
-		if agent.Permission == "" || agent.Permission == "workspace-write" {
-			forbids = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
-		}
-		return agent.Type, forbids
+	if !slices.Contains(kinds.Types(), agent.Type) {
+		return "", ""
 	}
-	return "", ""
+	return agent.Type, kinds.FactsOf(agent.Type).Forbids[agent.Permission]
 }
 
 // Agent returns the configuration of an agent, with the variables that only this agent gets. It fails when relay.agents has no such name.
@@ -187,9 +177,6 @@ func NoRunner(where string, err error) error {
 // AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
 const AutoReviewer = "auto"
 
-// ReviewVendors returns the agents such a reviewer is looked for among, in this order.
-func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
-
 // Reviewers returns the names of the reviewers of each change; none without review.
 func (p *Project) Reviewers() []string {
 	c := p.Config
@@ -206,13 +193,13 @@ func (p *Project) Reviewers() []string {
 	return names
 }
 
-// otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
+// otherVendor returns the first agent named as a CLI whose program is there and that is of another type than any runner; none without.
 func otherVendor(p *Project) []string {
 	var ours []string
 	for _, name := range p.Config.Relay.Runners {
 		ours = append(ours, p.Config.Relay.Agents[name].Type)
 	}
-	for _, name := range ReviewVendors() {
+	for _, name := range kinds.Types() {
 		agent, ok := p.Config.Relay.Agents[name]
 		if !ok || slices.Contains(ours, agent.Type) {
 			continue

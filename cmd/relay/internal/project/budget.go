@@ -227,16 +227,11 @@ func (p *Project) Runner(ctx context.Context, name string, sup process.Superviso
 	return runners.WithPrices(r, pricing), nil
 }
 
-// unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
-// codex and gemini choose a model of their own vendor by default.
+// unknownModel returns the model whose price stands in for one that has no price; "" for none. A CLI that reports its costs counts so
+// itself, and others choose a model of their own vendor by default.
 func unknownModel(kind, model string) string {
-	switch {
-	case kind == "claude":
-		return "claude"
-	case kind == "codex" && model == "":
-		return "gpt-"
-	case kind == "gemini" && model == "":
-		return "gemini"
+	if facts := kinds.FactsOf(kind); model == "" || facts.TellsPrices {
+		return facts.PricedAs
 	}
 	return ""
 }
@@ -294,12 +289,13 @@ func (c *Caps) priceSource(h agentModel) string {
 	if _, ok := prices(c.project).Of(h.model); ok {
 		return "relay.prices"
 	}
-	if agent.Type == "opencode" && ownSettings(c.project, h).Priced {
+	if ownSettings(c.project, h).Priced {
 		return "its own prices"
 	}
-	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
+	unknown := unknownModel(agent.Type, h.model)
+	if _, ok := runners.ListPrice(cmp.Or(h.model, unknown)); ok || unknown != "" {
 		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
-		if agent.Type == "claude" || agent.Type == "opencode" {
+		if kinds.FactsOf(agent.Type).TellsPrices {
 			return public + ", until it tells its own"
 		}
 		return public
