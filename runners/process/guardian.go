@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 )
@@ -23,7 +22,6 @@ var errClosed = errors.New("the guardian is closed")
 // guardian.
 type Guardian struct {
 	argv, env []string
-	log       *os.File
 	patience  time.Duration
 	slowEnd   time.Duration
 
@@ -33,10 +31,9 @@ type Guardian struct {
 }
 
 // StartGuardian starts a guardian with argv (an absolute path first), whose program has to call [ServeGuardian] with
-// its standard input and output. Its errors go to log; nil: the first becomes part of Close's. Log is not a pipe, and
-// stays the caller's, who closes it after Close.
-func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
-	g := &Guardian{argv: argv, env: env, log: log, patience: patience, slowEnd: slowEnd}
+// its standard input and output. The first line that it writes to standard error becomes part of Close's error.
+func StartGuardian(argv, env []string) (*Guardian, error) {
+	g := &Guardian{argv: argv, env: env, patience: patience, slowEnd: slowEnd}
 	l, err := g.dial()
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (l *Local) start(cmd Command) (*child, error) {
 // watch sees the leader die, decides how the command ended, ends what is left of it, and only then reaps the leader:
 // until then neither its pid nor its group can become anyone else's.
 func (l *Local) watch(c *child) {
-	c.awaitDeath()
+	awaitDeath(c.pid)
 	elapsed := time.Since(c.began)
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
