@@ -62,7 +62,7 @@ func (c *Runner) Tested() command.VersionRange {
 func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
 	req.Model = cmp.Or(req.Model, c.Model)
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	return adapter.RunStream(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
+	return s.agent.Run(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).

@@ -96,24 +96,18 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		return runners.TurnsSpent, detail
 	case strings.HasPrefix(res.TerminalReason, "aborted"):
 		return runners.Killed, "it was interrupted: " + detail
-	case res.APIErrorStatus == 0 && s.apiError == "" && res.TerminalReason != "api_error":
-		return s.ownFailure(detail)
-	case res.APIErrorStatus == 0 && strings.HasPrefix(res.Result, "API Error: Connection dropped"): // in an answer
-		return runners.Truncated, detail
-	}
-	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
-}
-
-// ownFailure returns the outcome of a failure that is not the provider's: of an agent that failed or used up its turns, or
-// of a CLI that could not resume or start.
-func (s *reader) ownFailure(detail string) (runners.Outcome, string) {
-	switch {
+	case res.APIErrorStatus != 0 || s.apiError != "" || res.TerminalReason == "api_error": // of the provider
 	case s.agent.Begun:
 		return runners.Failed, detail
 	case s.agent.Req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
+	default:
+		return runners.CannotStart, detail
 	}
-	return runners.CannotStart, detail
+	if res.APIErrorStatus == 0 && strings.HasPrefix(res.Result, "API Error: Connection dropped") { // in an answer
+		return runners.Truncated, detail
+	}
+	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
 }
 
 // limited turns a refused request into a usage limit when the CLI told one, with the time it ends.

@@ -90,9 +90,9 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
+	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: func(line []byte) { s.kept.record(line, &s.agent.Asked) }}
 	cmd.Stdin = stdin
-	return adapter.RunStream(ctx, g.sup, cmd, s)
+	return s.agent.Run(ctx, g.sup, cmd, s)
 }
 
 func (g *Runner) argv(req runners.Request) []string {

@@ -112,7 +112,7 @@ func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
 // 0. The agent is not to blame before it has said anything; later it may have been a command of its own.
 func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
-	if o, detail, ok := s.retried(); ok {
+	if o, detail, ok := retried(&s.agent); ok {
 		return o, detail
 	}
 	how := exited(exit, s.agent.Req)
@@ -201,7 +201,7 @@ func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if !s.asking {
 		return runners.Truncated, "the answer stopped in the middle: " + limit
 	}
-	if o, detail, ok := s.retried(); ok {
+	if o, detail, ok := retried(&s.agent); ok {
 		return o, detail
 	}
 	return runners.Network, strings.Replace(limit, adapter.ErrSilence.Error(), adapter.ErrNoAnswer.Error(), 1)

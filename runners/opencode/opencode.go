@@ -109,7 +109,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	return adapter.RunStream(ctx, c.sup, cmd, s)
+	return s.agent.Run(ctx, c.sup, cmd, s)
 }
 
 func (c *Runner) argv(req runners.Request) []string {

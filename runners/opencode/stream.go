@@ -27,9 +27,6 @@ type reader struct {
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
-// Base implements [adapter.StreamReader].
-func (s *reader) Base() *adapter.Stream { return &s.agent }
-
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	ev, _ := adapter.ReadJSON[outputEvent](line)
