@@ -38,10 +38,7 @@ func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
 		Conversation: Conversation, OwnSettings: OwnSettings,
-		Begins: func(first []byte) bool {
-			ev, _ := adapter.ReadJSON[outputEvent](first)
-			return ev != nil && ev.Type.String() == "thread.started" && ev.ThreadID != ""
-		},
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "thread.started" && ev.ThreadID != "" }),
 		Facts: runners.Facts{
 			Login:     " login",
 			Variables: []string{"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},

@@ -35,10 +35,7 @@ func CLI() adapter.CLI {
 	return adapter.CLI{
 		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
 		Conversation: Conversation, OwnSettings: OwnSettings,
-		Begins: func(first []byte) bool {
-			ev, _ := adapter.ReadJSON[outputEvent](first)
-			return ev != nil && ev.Type.String() == "init" && ev.SessionID != ""
-		},
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "init" && ev.SessionID != "" }),
 		Facts: runners.Facts{
 			Login:      ", then /auth",
 			Variables:  []string{"GEMINI_*", "GOOGLE_*"},

@@ -60,10 +60,7 @@ func CLI() adapter.CLI {
 	const inside = "Your file tools work in this folder only."
 	return adapter.CLI{
 		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
-		Begins: func(first []byte) bool {
-			ev, _ := adapter.ReadJSON[outputEvent](first)
-			return ev != nil && !ev.SessionID.Empty()
-		},
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return !ev.SessionID.Empty() }),
 		Facts: runners.Facts{
 			Login: " auth login",
 			Variables: []string{

@@ -37,7 +37,7 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 	tending := make(chan struct{})
 	var tender sync.WaitGroup
 	tender.Go(func() { s.tend(tending) })
-	err := s.serve(pollable(r))
+	err := s.serve(r)
 	if err != nil {
 		s.local.stop()
 	}

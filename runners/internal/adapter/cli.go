@@ -13,3 +13,11 @@ type CLI struct {
 	OwnSettings  func(env []string, dir, model string) runners.OwnSettings
 	Facts        runners.Facts
 }
+
+// Begins returns a function that reports whether a line is the first that a CLI prints.
+func Begins[E any](first func(*E) bool) func([]byte) bool {
+	return func(line []byte) bool {
+		ev, _ := ReadJSON[E](line)
+		return ev != nil && first(ev)
+	}
+}
