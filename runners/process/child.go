@@ -23,12 +23,11 @@ type child struct {
 	startInfo startInfo // what the system knows it by
 
 	mu         sync.Mutex
-	stopping   bool        // Stop was asked for in time
-	deadline   time.Time   // the grace ends here; set with stopping
-	asked      time.Time   // when it was stopped, set with stopping, and
-	stdoutSize int64       // how long Stdout was then
-	over       bool        // the leader is dead
-	forget     func() bool // ends the watch over the context
+	stopping   bool      // Stop was asked for in time
+	deadline   time.Time // the grace ends here; set with stopping
+	asked      time.Time // when it was stopped, set with stopping, and
+	stdoutSize int64     // how long Stdout was then
+	over       bool      // the leader is dead
 	ending     sync.WaitGroup
 
 	killed  atomic.Bool
@@ -50,29 +49,6 @@ func newChild(l *Local, cmd Command) *child {
 func (c *child) Wait() Exit {
 	<-c.done
 	return c.exit
-}
-
-// attend records how to end the watch over the context that stops c.
-func (c *child) attend(forget func() bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-		forget()
-	default:
-		c.forget = forget
-	}
-}
-
-// leave publishes how c ended.
-func (c *child) leave(exit Exit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.forget != nil {
-		c.forget()
-	}
-	c.exit = exit
-	close(c.done)
 }
 
 // Stop implements [Process].

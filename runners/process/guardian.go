@@ -55,7 +55,7 @@ func (g *Guardian) Start(ctx context.Context, cmd Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.follow(ctx)
+	follow(ctx, p, p.done)
 	return p, nil
 }
 
@@ -108,21 +108,7 @@ type remote struct {
 	started chan reply // one message
 	done    chan struct{}
 	exit    Exit
-	forget  func() bool
 	overdue *time.Timer // set with the stop
-}
-
-// follow stops p when ctx is cancelled.
-func (p *remote) follow(ctx context.Context) {
-	stop := context.AfterFunc(ctx, p.Stop)
-	p.link.mu.Lock()
-	defer p.link.mu.Unlock()
-	select {
-	case <-p.done:
-		stop()
-	default:
-		p.forget = stop
-	}
 }
 
 // Wait implements [Process].

@@ -206,9 +206,6 @@ func (l *link) handle(r reply) {
 // finish needs link.mu.
 func (p *remote) finish(exit Exit) {
 	p.exit = exit
-	if p.forget != nil {
-		p.forget()
-	}
 	if p.overdue != nil {
 		p.overdue.Stop()
 	}

@@ -41,8 +41,19 @@ func (l *Local) Start(ctx context.Context, cmd Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.attend(context.AfterFunc(ctx, c.Stop))
+	follow(ctx, c, c.done)
 	return c, nil
+}
+
+// follow stops a process when ctx is cancelled.
+func follow(ctx context.Context, p Process, done <-chan struct{}) {
+	go func() {
+		select {
+		case <-ctx.Done():
+			p.Stop()
+		case <-done:
+		}
+	}()
 }
 
 // launch starts a process that only Stop and Kill end.
@@ -120,7 +131,8 @@ func (l *Local) finish(c *child, exit Exit) {
 		l.mu.Lock()
 		delete(l.running, c)
 		l.mu.Unlock()
-		c.leave(exit)
+		c.exit = exit
+		close(c.done)
 	})
 }
 
