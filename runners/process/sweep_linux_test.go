@@ -76,7 +76,7 @@ func TestSweepLooksOnce(t *testing.T) {
 	hold(t, up)
 	s := &sweeper{
 		match: func(mark string) bool { return mark == cmd.Mark },
-		skip:  ancestors(), targets: map[member]member{}, unseen: hiddenProcess{},
+		skip:  map[int]bool{}, targets: map[member]member{}, unseen: hiddenProcess{},
 	}
 	if s.repeat(0, 0); len(s.targets) == 0 {
 		t.Error("it has found nothing")

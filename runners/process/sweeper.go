@@ -2,7 +2,9 @@ package process
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -26,10 +28,9 @@ func Sweep(ctx context.Context, match func(mark string) bool, grace time.Duratio
 // ended.
 func sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
 	k := theProcTable()
-	s := &sweeper{match: match, skip: ancestors(), targets: map[member]member{}, unseen: hiddenProcess{}, done: done}
-	s.skip[os.Getpid()] = true
+	s := &sweeper{match: match, skip: map[int]bool{os.Getpid(): true}, targets: map[member]member{}, unseen: hiddenProcess{}, done: done}
 	k.mu.Lock()
-	for pid := range k.guardians {
+	for _, pid := range slices.AppendSeq(ancestors(), maps.Keys(k.guardians)) {
 		s.skip[pid] = true
 	}
 	k.mu.Unlock()
@@ -159,18 +160,14 @@ func (s *sweeper) living() int {
 	return n
 }
 
-// ancestors returns the processes that this one runs below.
-func ancestors() map[int]bool {
-	above := map[int]bool{}
-	for pid := os.Getppid(); pid > 0 && !above[pid]; {
-		above[pid] = true
-		m, ok := findMember(pid)
-		if !ok {
-			break
-		}
+// ancestors returns the processes that this one runs below, the nearest first.
+func ancestors() (pids []int) {
+	for pid := os.Getppid(); pid > 0 && !slices.Contains(pids, pid); {
+		pids = append(pids, pid)
+		m, _ := findMember(pid)
 		pid = m.ppid
 	}
-	return above
+	return pids
 }
 
 // reclaim ends what a lost guardian has left to us, and what carries one of its marks.
