@@ -157,7 +157,7 @@ var agentTypes = typesOf(configSchema)
 // typesOf finds the enum behind its description, as to decode the whole schema takes longer than to read a configuration. A test
 // compares both.
 func typesOf(schema []byte) (types []string) {
-	_, rest, _ := bytes.Cut(schema, []byte(`"What kind of program it is."`))
+	_, rest, _ := bytes.Cut(schema, []byte(`"Kind of program."`))
 	_, rest, _ = bytes.Cut(rest, []byte("["))
 	list, _, _ := bytes.Cut(rest, []byte("]"))
 	_ = json.Unmarshal(fmt.Appendf(nil, "[%s]", list), &types)

@@ -18,7 +18,12 @@ func TestTestedVersions(t *testing.T) {
 		if r.Name() != kind {
 			t.Errorf("%s is called %s", kind, r.Name())
 		}
-		if v := r.(interface{ Tested() command.VersionRange }).Tested(); v.Compare(v.Oldest) != 0 || v.Compare(v.Newest) != 0 || v.Oldest == "" {
+		tested, ok := r.(interface{ Tested() command.VersionRange })
+		if !ok {
+			t.Errorf("%s does not say which versions it was tested on", kind)
+			continue
+		}
+		if v := tested.Tested(); v.Compare(v.Oldest) != 0 || v.Compare(v.Newest) != 0 || v.Oldest == "" {
 			t.Errorf("%s: %s", kind, v)
 		}
 	}

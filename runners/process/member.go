@@ -78,7 +78,7 @@ func (l leaders) bearers(mark string) (found []*child) {
 	return found
 }
 
-// claim reports whether a process that is no child of ours is of a command: it is younger and has its session, group or mark.
+// claim reports whether a process that is not our child is of a command: it is younger and has its session, group or mark.
 func (l leaders) claim(m member) bool {
 	for _, c := range l {
 		if m.start >= c.startInfo.start {
