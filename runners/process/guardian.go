@@ -98,27 +98,3 @@ func (g *Guardian) current(ctx context.Context) (*link, error) {
 	g.link = l
 	return l, nil
 }
-
-// remote is one process below the guardian.
-type remote struct {
-	link    *link
-	id      uint64
-	cmd     Command
-	began   time.Time
-	started chan reply // one message
-	done    chan struct{}
-	exit    Exit
-	overdue *time.Timer // set with the stop
-}
-
-// Wait implements [Process].
-func (p *remote) Wait() Exit {
-	<-p.done
-	return p.exit
-}
-
-// Stop implements [Process].
-func (p *remote) Stop() {
-	p.expect()
-	_ = p.link.send(request{Do: doStop, ID: p.id})
-}

@@ -121,13 +121,6 @@ func (l *link) answer(p *remote) (*remote, error) {
 	}
 }
 
-func (p *remote) begun(r reply) (*remote, error) {
-	if r.Did == didFail {
-		return nil, r.err()
-	}
-	return p, nil
-}
-
 // send writes a request. A guardian that does not take it within the patience is killed; listen does the rest.
 func (l *link) send(r request) error {
 	l.sending.Lock()
@@ -203,15 +196,6 @@ func (l *link) handle(r reply) {
 	}
 }
 
-// finish needs link.mu.
-func (p *remote) finish(exit Exit) {
-	p.exit = exit
-	if p.overdue != nil {
-		p.overdue.Stop()
-	}
-	close(p.done)
-}
-
 // cleanUp cleans up after a guardian whose answers have ended. When it was killed, it also ends its processes.
 func (l *link) cleanUp() {
 	l.mu.Lock()
@@ -250,19 +234,6 @@ func (l *link) cleanUp() {
 		delete(l.calls, id)
 		p.lose()
 	}
-}
-
-// lose answers for a process whose end relay did not hear of: the guardian may have written it down.
-func (p *remote) lose() {
-	exit := Exit{Code: -1, Lost: true, Elapsed: time.Since(p.began)}
-	if p.cmd.End != "" {
-		if seen, err := ReadExit(p.cmd.End); err == nil {
-			exit = seen
-		} else {
-			_ = writeExit(p.cmd.End, exit) // what cannot be written is still told
-		}
-	}
-	p.finish(exit)
 }
 
 func (l *link) why() error {

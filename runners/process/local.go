@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -136,53 +134,6 @@ func (l *Local) finish(c *child, exit Exit) {
 	})
 }
 
-func (cmd Command) name() string {
-	if len(cmd.Argv) == 0 {
-		return "a command without arguments"
-	}
-	return cmd.Argv[0]
-}
-
-// environ returns the environment of the process: Env with the mark.
-func (cmd Command) environ() []string {
-	env := make([]string, 0, len(cmd.Env)+1)
-	for _, v := range cmd.Env {
-		if !strings.HasPrefix(v, markVariable+"=") {
-			env = append(env, v)
-		}
-	}
-	if cmd.Mark != "" {
-		env = append(env, markVariable+"="+cmd.Mark)
-	}
-	return env
-}
-
-// open opens the three standard files; Stdout and Stderr may be one.
-func (cmd Command) open() ([]*os.File, error) {
-	in := cmd.Stdin
-	if in == "" {
-		in = os.DevNull
-	}
-	stdin, err := openFile(in, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := openOutput(cmd.Stdout)
-	if err != nil {
-		closeAll([]*os.File{stdin})
-		return nil, err
-	}
-	if cmd.Stderr == cmd.Stdout {
-		return []*os.File{stdin, stdout, stdout}, nil
-	}
-	stderr, err := openOutput(cmd.Stderr)
-	if err != nil {
-		closeAll([]*os.File{stdin, stdout})
-		return nil, err
-	}
-	return []*os.File{stdin, stdout, stderr}, nil
-}
-
 // openOutput opens an output file without following a link, which the last agent may have left in its place.
 func openOutput(path string) (*os.File, error) {
 	return openFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow)
@@ -192,12 +143,4 @@ func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close() // the child has its own descriptor; a second Close of a shared one is harmless
 	}
-}
-
-// stopSignal returns the polite signal of the command.
-func (cmd Command) stopSignal() syscall.Signal {
-	if strings.TrimPrefix(cmd.StopSignal, "SIG") == "INT" {
-		return syscall.SIGINT
-	}
-	return syscall.SIGTERM
 }
