@@ -145,7 +145,7 @@ func (c *Runner) served(req runners.Request) bool { return len(c.MCP) > 0 && !re
 // serverConfig names the MCP server for the CLI, which takes it beside those of the user's configuration. The server has the
 // environment of the CLI.
 func (c *Runner) serverConfig() string {
-	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + adapter.JSONQuote(c.MCP[0]) + `,"args":` + adapter.JSONQuoteList(c.MCP[1:]) + `}}}`
+	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + adapter.JSONQuote(c.MCP[0]) + `,"args":` + adapter.JSONQuote(c.MCP[1:]) + `}}}`
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better

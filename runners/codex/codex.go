@@ -139,8 +139,8 @@ const toolsAtOnce = `features.code_mode.direct_only_tool_namespaces=["mcp__` + a
 // server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
 // have next to nothing: it is given all variables of the agent.
 func (c *Runner) server(req runners.Request) string {
-	return "mcp_servers." + adapter.ServerName + "={command=" + adapter.JSONQuote(c.MCP[0]) + ",args=" + adapter.JSONQuoteList(c.MCP[1:]) +
-		",env_vars=" + adapter.JSONQuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
+	return "mcp_servers." + adapter.ServerName + "={command=" + adapter.JSONQuote(c.MCP[0]) + ",args=" + adapter.JSONQuote(c.MCP[1:]) +
+		",env_vars=" + adapter.JSONQuote(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
 // schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked

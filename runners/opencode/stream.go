@@ -71,7 +71,10 @@ func (s *reader) step(kind string, p *messagePart) {
 		s.tool(p)
 	case "step_finish":
 		s.reason = runners.OneLine(p.Reason.String(), runners.MaxName)
-		s.count(p)
+		u := p.Tokens.usage()
+		u.CostUSD = max(0, p.Cost)
+		s.agent.Asked.Report(u)
+		s.unpriced = s.unpriced || p.Cost <= 0 && u.InputTokens+u.OutputTokens > 0
 		s.agent.Asked.Pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == reasonStop {
 			s.agent.TellText(runners.EventResult, s.lastText.Head())
@@ -113,14 +116,6 @@ func (s *reader) tool(p *messagePart) {
 	}
 }
 
-// count adds a step's tokens and cost.
-func (s *reader) count(p *messagePart) {
-	u := p.Tokens.usage()
-	u.CostUSD = max(0, p.Cost)
-	s.agent.Asked.Report(u)
-	s.unpriced = s.unpriced || p.Cost <= 0 && u.InputTokens+u.OutputTokens > 0
-}
-
 // Usage returns what this run has used. opencode prices a model that it has no price for at nothing: a sum with such a
 // step in it is not a price, and a budget that trusts it would not hold.
 func (s *reader) Usage() runners.Usage { return s.priced(s.agent.Asked.Reported) }
@@ -138,7 +133,7 @@ func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.fault != nil || s.Final() || !e.CutOff() {
 		return s.Usage()
 	}
-	s.agent.Asked.Pending = (s.agent.Asked.Pending || !s.agent.Answered) && !s.refusedSince()
+	s.agent.Asked.Pending = (s.agent.Asked.Pending || !s.agent.Answered) && !s.log().failedSince(s.lastAt) // who waits after that was refused
 	return s.priced(s.agent.Asked.Total(s.agent.Asked.AnyReported))
 }
 
@@ -151,6 +146,3 @@ func (s *reader) Final() bool {
 	}
 	return s.reason != "" && s.reason != reasonToolCalls
 }
-
-// awaiting reports whether only the model's answer can be missing.
-func (s *reader) awaiting() bool { return !s.agent.Answered || s.asks }
