@@ -105,7 +105,10 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: func(line []byte) { record(&s.agent, line) }}
+	s.agent.File = adapter.SessionLog{
+		Find: func() string { return sessionFile(cmd.Env, s.agent.Session) },
+		Line: func(line []byte) { record(&s.agent, line) },
+	}
 	return s.agent.Run(ctx, c.sup, cmd, s)
 }
 

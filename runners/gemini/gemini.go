@@ -87,7 +87,10 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: func(line []byte) { s.kept.record(line, &s.agent.Asked) }}
+	s.agent.File = adapter.SessionLog{
+		Find: func() string { return sessionFile(cmd.Env, s.agent.Session) },
+		Line: func(line []byte) { s.kept.record(line, &s.agent.Asked) },
+	}
 	cmd.Stdin = stdin
 	return s.agent.Run(ctx, g.sup, cmd, s)
 }

@@ -12,7 +12,7 @@ import (
 // stderrLog is the end of what opencode logs on stderr.
 type stderrLog string
 
-func (s *reader) log() stderrLog { return stderrLog(adapter.End(s.agent.Req.Stderr, 8<<10)) }
+func readLog(req runners.Request) stderrLog { return stderrLog(adapter.End(req.Stderr, 8<<10)) }
 
 // databaseBusy recognises what several of them that begin in a new home do to each other.
 func (l stderrLog) databaseBusy() bool {

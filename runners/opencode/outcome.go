@@ -28,11 +28,11 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.providerSilent(e):
 		o, detail = adapter.NoAnswer(detail)
-		return o, adapter.JoinDetail(detail, s.log().failure())
+		return o, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 	case ok && s.agent.Answered:
 		return o, detail
 	case ok:
-		return o, adapter.JoinDetail(detail, s.log().failure())
+		return o, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 	case s.fault != nil:
 		return s.failure(r)
 	case s.reason != reasonStop:
@@ -58,7 +58,7 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	case s.reason == "content-filter":
 		return runners.Refused, "the provider's content filter blocked the answer"
 	case !s.agent.Answered:
-		return unanswered(s.agent.Req, exit, s.log())
+		return unanswered(s.agent.Req, exit)
 	case exit.Signal != "" && !exit.Stopped:
 		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.agent.Req.Stderr)
 	case exit.Code != 0:
@@ -75,8 +75,8 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 
 // unanswered returns the outcome of a program that ended before the model had said anything: the agent has done
 // nothing, and the log is opencode's own.
-func unanswered(req runners.Request, exit process.Exit, log stderrLog) (runners.Outcome, string) {
-	detail := adapter.ExitDetail(exit, req.Stderr)
+func unanswered(req runners.Request, exit process.Exit) (runners.Outcome, string) {
+	log, detail := readLog(req), adapter.ExitDetail(exit, req.Stderr)
 	switch {
 	case exit.Code == 0 && exit.Signal == "":
 		return runners.NoResult, "it ended without a final message"
@@ -123,7 +123,7 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if !s.agent.Answered { // all it says of a model that it does not know
 		detail += " A model that it does not know ends so: opencode models lists those it knows."
 	}
-	return runners.Provider, adapter.JoinDetail(detail, s.log().failure())
+	return runners.Provider, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 }
 
 // refused returns the outcome of a request that the provider refused, with the time to come back when it said one.
