@@ -133,7 +133,8 @@ func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.fault != nil || s.Final() || !e.CutOff() {
 		return s.Usage()
 	}
-	s.agent.Asked.Pending = (s.agent.Asked.Pending || !s.agent.Answered) && !readLog(s.agent.Req).failedSince(s.lastAt) // who waits after that was refused
+	waits := s.agent.Asked.Pending || !s.agent.Answered
+	s.agent.Asked.Pending = waits && !readLog(s.agent.Req).failedSince(s.lastAt) // or it was refused
 	return s.priced(s.agent.Asked.Total(s.agent.Asked.AnyReported))
 }
 
