@@ -40,7 +40,7 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	case e.Failed():
 		return adapter.EndedBadly(adapter.ExitDetail(e.Exit, s.agent.Req.Stderr))
 	}
-	return s.claimed(r, badResult)
+	return claimed(&s.agent, r, badResult)
 }
 
 // ownWords begin what the CLI itself says in place of an answer, also as plain text and with exit status 0.
@@ -69,9 +69,9 @@ func (s *reader) stoppedBy(r *runners.Report) bool {
 
 // claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
 // called, is not at fault; a single call that was denied does not excuse it.
-func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, string) {
-	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
-	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && s.agent.Tools.Withheld() {
+func claimed(agent *adapter.Stream, r *runners.Report, badResult error) (runners.Outcome, string) {
+	o, detail := adapter.ClaimOutcome(agent.Req, r, badResult)
+	if !agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && agent.Tools.Withheld() {
 		o = runners.PermissionDenied
 	}
 	return o, detail
