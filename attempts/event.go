@@ -114,7 +114,7 @@ type Started struct {
 	Base   string `json:"base,omitempty"`   // commit the attempt began from
 	Sealed string `json:"sealed,omitempty"` // SHA-256, in hex, of the task's acceptance and the epic's: checks and protected globs
 
-	CLI     string `json:"cli,omitempty"`         // the kind of CLI: claude, codex, gemini, opencode, command or script
+	CLI     string `json:"cli,omitempty"`         // the type of the agent in the configuration; "script" for a scripted one
 	Version string `json:"cli_version,omitempty"` // by where it is installed; "": that does not say
 	Dir     string `json:"dir,omitempty"`         // folder it works in, absolute
 	Session string `json:"session_id,omitempty"`  // where relay chooses it

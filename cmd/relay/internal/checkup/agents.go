@@ -128,7 +128,7 @@ func checkRunners(ctx context.Context, c *checkup) {
 func checkReviewers(ctx context.Context, c *checkup) {
 	names := c.project.Agents.Reviewers()
 	if len(names) == 0 && c.project.Config.Relay.Review.Enabled && c.project.Config.Relay.Review.Provider == project.AutoReviewer {
-		c.add(Warn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(project.ReviewVendors(), ", ")+", or name a reviewer")
+		c.add(Warn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(kinds.Types(), ", ")+", or name a reviewer")
 		return
 	}
 	if len(names) == 0 {

@@ -49,16 +49,11 @@ func (a *Agents) Runner(ctx context.Context, name string, sup process.Supervisor
 	return runners.WithPrices(r, pricing), nil
 }
 
-// unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
-// codex and gemini choose a model of their own vendor by default.
+// unknownModel returns the model whose price stands in for one that has no price; "" for none. A CLI that reports its costs counts so
+// itself, and others choose a model of their own vendor by default.
 func unknownModel(kind, model string) string {
-	switch {
-	case kind == "claude":
-		return "claude"
-	case kind == "codex" && model == "":
-		return "gpt-"
-	case kind == "gemini" && model == "":
-		return "gemini"
+	if facts := kinds.FactsOf(kind); model == "" || facts.TellsPrices {
+		return facts.PricedAs
 	}
 	return ""
 }
@@ -98,10 +93,10 @@ func (a *Agents) bareRunner(ctx context.Context, name string, sup process.Superv
 	if agent.MCP {
 		described.MCP = []string{self, ServerCommand}
 	}
-	switch agent.Type {
-	case kinds.Gemini:
+	switch {
+	case kinds.FactsOf(agent.Type).HidesGit:
 		described.Git = a.identity(ctx)
-	case kinds.Scripted:
+	case agent.Type == kinds.Scripted:
 		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, a.fromRoot(agent.Script)
 	default:
 		// A slot's PATH leads to the slot: the program would be the one that agents change.
@@ -111,30 +106,20 @@ func (a *Agents) bareRunner(ctx context.Context, name string, sup process.Superv
 		}
 	}
 	r, err := kinds.New(sup, described)
-	if err != nil && agent.Type == kinds.Opencode {
+	if err != nil {
 		return nil, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
 	}
 	return r, err
 }
 
-// BriefFacts returns an agent's type and what its sandbox forbids, as its brief says it; "" where there is nothing to say.
+// BriefFacts returns the type of an agent whose CLI relay knows, and what its sandbox forbids, as its brief says it; "" where there is
+// nothing to say.
 func (a *Agents) BriefFacts(name string) (kind, forbids string) {
 	agent := a.config.Relay.Agents[name]
-	switch agent.Type {
-	case "claude", "gemini":
-		return agent.Type, ""
-	case "opencode":
-		if agent.Permission == "" || agent.Permission == "workspace" {
-			forbids = "Your file tools work in this folder only."
-		}
-		return agent.Type, forbids
-	case "codex":
-		if agent.Permission == "" || agent.Permission == "workspace-write" {
-			forbids = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
-		}
-		return agent.Type, forbids
+	if !slices.Contains(kinds.Types(), agent.Type) {
+		return "", ""
 	}
-	return "", ""
+	return agent.Type, kinds.FactsOf(agent.Type).Forbids[agent.Permission]
 }
 
 // Named returns the configuration of an agent, with the variables that only this agent gets. It fails when relay.agents has no such name.
@@ -240,9 +225,6 @@ const MaxScript = 1 << 20
 // AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
 const AutoReviewer = "auto"
 
-// ReviewVendors returns the agents such a reviewer is looked for among, in this order.
-func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
-
 // Reviewers returns the names of the reviewers of each change; none without review.
 func (a *Agents) Reviewers() []string {
 	c := a.config
@@ -259,13 +241,13 @@ func (a *Agents) Reviewers() []string {
 	return names
 }
 
-// otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
+// otherVendor returns the first agent named as a CLI whose program is there and that is of another type than any runner; none without.
 func (a *Agents) otherVendor() []string {
 	var ours []string
 	for _, name := range a.config.Relay.Runners {
 		ours = append(ours, a.config.Relay.Agents[name].Type)
 	}
-	for _, name := range ReviewVendors() {
+	for _, name := range kinds.Types() {
 		agent, ok := a.config.Relay.Agents[name]
 		if !ok || slices.Contains(ours, agent.Type) {
 			continue

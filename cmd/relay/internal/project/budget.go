@@ -13,6 +13,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/limits"
 	"relay/runners"
+	"relay/runners/kinds"
 )
 
 const budgetKey = "relay.budget_usd"
@@ -236,12 +237,13 @@ func (c *Caps) priceSource(h agentModel) string {
 	if _, ok := c.Agents.prices().Of(h.model); ok {
 		return "relay.prices"
 	}
-	if agent.Type == "opencode" && c.Agents.ownSettings(h).Priced {
+	if c.Agents.ownSettings(h).Priced {
 		return "its own prices"
 	}
-	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
+	unknown := unknownModel(agent.Type, h.model)
+	if _, ok := runners.ListPrice(cmp.Or(h.model, unknown)); ok || unknown != "" {
 		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
-		if agent.Type == "claude" || agent.Type == "opencode" {
+		if kinds.FactsOf(agent.Type).TellsPrices {
 			return public + ", until it tells its own"
 		}
 		return public

@@ -22,6 +22,7 @@ import (
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
 	"relay/review"
+	"relay/runners/kinds"
 )
 
 // Schema is the JSON Schema of Report.
@@ -314,26 +315,18 @@ type Refusal struct {
 	what string // what is wrong, in words
 }
 
-// login has, by type of agent, what the user types after the name of the program to log in.
-var login = map[string]string{
-	"claude":   ", then /login (or %s setup-token)",
-	"codex":    " login",
-	"gemini":   ", then /auth",
-	"opencode": " auth login",
-}
-
 const afterYou = ", after you "
 
 // Fix returns text that says what to type for a runner that ended so, for this reason; tasks are those of the plan.
 func Fix(p *project.Project, tasks []epic.Task, name string, o attempts.Outcome, why string) string {
 	agent, class := p.Config.Relay.Agents[name], verdict.ClassOf(o)
-	how, ok := login[agent.Type]
+	how := kinds.FactsOf(agent.Type).Login
 	switch {
 	case class.Model:
 		return "relay check --ask" + afterYou + "correct " + modelSetting(p, tasks, name, why)
 	case !class.Login:
 		return "relay check --ask"
-	case !ok:
+	case how == "":
 		return "relay config relay.agents." + name
 	}
 	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
