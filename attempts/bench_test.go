@@ -71,7 +71,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			nightOf(b, bb, s)
 			b.ResetTimer()
 			for range b.N {
-				s.saved = 0
+				s.ledger.upTo = 0
 				must(b, s.Flush())
 			}
 			b.StopTimer()
@@ -90,7 +90,7 @@ func BenchmarkRender10000(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		must(b, s.fold.render(io.Discard))
+		must(b, s.now.fold.render(io.Discard))
 	}
 	b.StopTimer()
 	must(b, s.Close())

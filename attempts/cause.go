@@ -91,3 +91,21 @@ func Normalise(text string) string {
 	})
 	return strings.TrimSpace(foldSpace.ReplaceAllString(s, " "))
 }
+
+// TestCount records how many tests a test command says it ran and how many of those failed. The zero value means that it
+// does not say so: a count of failed tests is only known when it is above 0 or Ran is.
+type TestCount struct {
+	Failed int
+	Ran    int // passed and failed, without skipped ones; 0: not known
+}
+
+// FewerFailed reports whether fewer tests fail than before. It is false when either count is unknown, and when fewer tests
+// were run: those that did not run may fail as well.
+func (c TestCount) FewerFailed(before TestCount) bool {
+	return c.Failed > 0 && c.Failed < before.Failed && (c.Ran == 0 || before.Ran == 0 || c.Ran >= before.Ran)
+}
+
+// MoreFailed reports whether more tests fail than before; false when either count is unknown.
+func (c TestCount) MoreFailed(before TestCount) bool {
+	return before.Failed > 0 && c.Failed > before.Failed
+}

@@ -71,3 +71,23 @@ func TestCause(t *testing.T) {
 		}
 	}
 }
+
+func TestFewerFailed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, now TestCount
+		fewer, more bool
+	}{
+		{TestCount{12, 0}, TestCount{1, 0}, true, false},
+		{TestCount{12, 40}, TestCount{1, 41}, true, false},
+		{TestCount{12, 40}, TestCount{1, 5}, false, false}, // most did not run
+		{TestCount{1, 40}, TestCount{2, 40}, false, true},
+		{TestCount{1, 40}, TestCount{1, 40}, false, false},
+		{TestCount{}, TestCount{1, 40}, false, false},
+		{TestCount{12, 40}, TestCount{}, false, false},
+	} {
+		if fewer, more := c.now.FewerFailed(c.before), c.now.MoreFailed(c.before); fewer != c.fewer || more != c.more {
+			t.Errorf("%+v after %+v: fewer %t, more %t", c.now, c.before, fewer, more)
+		}
+	}
+}

@@ -45,6 +45,18 @@ func encode(dst []byte, e Event) ([]byte, Event, error) {
 	return dst, back, nil
 }
 
+// decode reads the text of one line, which anyone may have written. A run of 10,000 tasks leaves some 35,000 of them, which status has to
+// read in a moment.
+func decode(text []byte, e *Event) error {
+	*e = Event{}
+	err := durable.Unmarshal(text, e)
+	canonical(e)
+	for i := range e.Steps {
+		e.Steps[i].Rules = copied(e.Steps[i].Rules, func(r *Rules) { r.Jobs = min(max(r.Jobs, 0), MaxJobs) })
+	}
+	return err
+}
+
 // canonical replaces what the ledger has no words for: categories of an agent's own, numbers that JSON does not know, which come
 // from a division by zero somewhere else, and numbers that no run has.
 func canonical(e *Event) {
@@ -186,3 +198,6 @@ func boundedList(list []string) []string {
 	}
 	return out
 }
+
+// bigChanges limits the files of an attempt that a large event lists one by one.
+const bigChanges = 500

@@ -167,7 +167,7 @@ func replayed(t *testing.T, disk durable.FS, o Options) {
 	if err != nil {
 		return // it says that it belongs to another epic or version
 	}
-	if len(before.faults) > 0 {
+	if len(before.log.faults) > 0 {
 		r, err := repair(Options{Epic: o.Epic, Graph: o.Graph, Now: o.Now}, disk)
 		if err != nil || len(r.Faults) == 0 {
 			t.Errorf("repair: %+v, %v", r, err)
@@ -177,14 +177,14 @@ func replayed(t *testing.T, disk durable.FS, o Options) {
 	must(t, err)
 	must(t, s.Close())
 	after, err := load(disk, o.Epic, o.Graph, false)
-	if err != nil || len(after.faults) > 0 || after.edit != nil {
-		t.Fatalf("got %v, %v, %v", err, after.faults, after.edit)
+	if err != nil || len(after.log.faults) > 0 || after.edit != nil {
+		t.Fatalf("got %v, %v, %v", err, after.log.faults, after.edit)
 	}
-	if got, want := after.fold.ledger.Integration, before.fold.ledger.Integration; got != want {
+	if got, want := after.log.fold.ledger.Integration, before.log.fold.ledger.Integration; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	for id, rec := range before.fold.ledger.Tasks {
-		if got := after.fold.record(id); !sameJSON(rec, got) {
+	for id, rec := range before.log.fold.ledger.Tasks {
+		if got := after.log.fold.record(id); !sameJSON(rec, got) {
 			t.Errorf("task %s: got %+v, want %+v", id, got, rec)
 		}
 	}

@@ -18,16 +18,15 @@ import (
 
 // contents is everything the relay folder says about the epic's attempts, read without changing anything.
 type contents struct {
-	*history
+	epic  *epic.Epic // may be nil
+	log   *history
 	edit  *EditedError          // somebody else changed the ledger
 	taken map[string]TaskRecord // what accepting the edit would change
 	// ineffective is what the edit changes besides, to no effect.
 	ineffective []string
-	ahead       uint64        // the last event in attempt-ledger.yml, if the logs end before it
-	base        []Event       // what the next log has to begin with, because earlier logs are missing
-	sum         string        // of attempt-ledger.yml
-	stamp       durable.Stamp // of attempt-ledger.yml
-	saved       uint64        // events in attempt-ledger.yml, if it is ours
+	ahead       uint64   // the last event in attempt-ledger.yml, if the logs end before it
+	base        []Event  // what the next log has to begin with, because earlier logs are missing
+	file        snapshot // attempt-ledger.yml
 	// foreign are the settings of a ledger that relay did not write; nil: it is relay's.
 	foreign *Settings
 }
@@ -49,124 +48,101 @@ func load(fsys durable.FS, e *epic.Epic, g *epic.Graph, keep bool) (*contents, e
 		return nil, cmp.Or(odd, ErrNoLedger)
 	}
 	h.keep = keep
-	c := &contents{history: h}
+	c := &contents{epic: e, log: h}
 	if file != nil {
-		c.stamp = file.stamp
-		defer func() { c.sum = file.sum() }()
+		defer func() { c.file.stamp, c.file.sum = file.stamp, file.sum() }()
 	}
-	if err := c.fill(file, odd != nil, e, g); err != nil {
+	if err := c.fill(file, odd != nil); err != nil {
 		return nil, err
 	}
-	if have := c.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
+	if have := c.log.fold.ledger.EpicID; e != nil && have != "" && have != e.ID {
 		return nil, &EpicError{Path: LedgerFile, Have: have, Want: e.ID}
 	}
 	if e != nil {
-		c.fold.ledger.EpicID = e.ID
+		c.log.fold.ledger.EpicID = e.ID
 	}
 	return c, nil
 }
 
 // fill reads the logs, and holds the ledger against them, or folds them onto it when they are not whole.
-func (c *contents) fill(file *ledgerFile, irregular bool, e *epic.Epic, g *epic.Graph) error {
-	whole, err := c.readWhole(g)
+func (c *contents) fill(file *ledgerFile, irregular bool) error {
+	whole, err := c.log.readWhole()
 	switch {
 	case err != nil:
 		return err
 	case !whole:
-		return c.readOnto(file, g)
+		return c.readOnto(file)
 	case irregular:
 		c.edit = &EditedError{Path: LedgerFile, Unreadable: durable.ErrNotRegular}
 		return nil
 	}
-	return c.check(file, e, g)
-}
-
-// readWhole reads the logs if they need no ledger beside them.
-func (c *contents) readWhole(g *epic.Graph) (bool, error) {
-	for c.begin() {
-		if err := c.read(); err != nil {
-			return false, err
-		}
-		if c.fold.base == c.fold.bases {
-			return c.next > 1, nil
-		}
-		if !c.logs[c.start].based {
-			return false, nil
-		}
-		// The crash came while the base was written; nothing was built on it.
-		c.logs[c.start].based = false
-		c.reset(g)
-	}
-	return false, nil
+	return c.check(file)
 }
 
 // readOnto folds the logs onto what the ledger says.
-func (c *contents) readOnto(file *ledgerFile, g *epic.Graph) error {
+func (c *contents) readOnto(file *ledgerFile) error {
 	if file == nil {
-		c.fault(c.logs[0], 1, "what comes before is missing, and there is no "+LedgerFile+" to stand in for it", "put the files back, or relay ledger repair")
-		c.next, c.start = 0, 0
-		return c.read()
+		c.log.fault(c.log.logs[0], 1, "what comes before is missing, and there is no "+LedgerFile+" to stand in for it", "put the files back, or relay ledger repair")
+		c.log.next, c.log.start = 0, 0
+		return c.log.read()
 	}
 	p, err := file.parse()
 	if err != nil {
 		if _, ok := errors.AsType[*VersionError](err); ok {
 			return err
 		}
-		c.faults = append(c.faults, Fault{File: LedgerFile, Message: "it cannot be read: " + err.Error(), Hint: "correct it; the event logs do not go back to the beginning"})
+		c.log.faults = append(c.log.faults, Fault{File: LedgerFile, Message: "it cannot be read: " + err.Error(), Hint: "correct it; the event logs do not go back to the beginning"})
 		return nil
 	}
-	c.reset(g)
+	var notes []string
 	if p.foreign {
 		theirs := p.ledger.Settings
 		c.foreign = &theirs
-		c.notes = append(c.notes, LedgerFile+" was not written by relay; it is taken as it stands")
-		c.notes = append(c.notes, p.ledger.setAside()...)
+		notes = append([]string{LedgerFile + " was not written by relay; it is taken as it stands"}, p.ledger.setAside()...)
 	}
-	c.fold = newFold(g, p.ledger)
-	c.fold.extra = p.extra
-	c.known = p.ledger.Folded.Seq
-	c.next, c.start = c.known+1, 0
 	for _, odd := range p.odd {
-		c.notes = append(c.notes, LedgerFile+": left out: "+odd)
+		notes = append(notes, LedgerFile+": left out: "+odd)
 	}
-	base := c.fold.baseEvents()
-	if err := c.read(); err != nil {
+	c.log.reset(p)
+	c.log.notes, c.log.next, c.log.start = notes, c.log.known+1, 0
+	base := c.log.fold.baseEvents()
+	if err := c.log.read(); err != nil {
 		return err
 	}
-	if _, ok := c.fold.written.find(file.sum()); !ok && len(c.fold.written) > 0 {
+	if _, ok := c.log.fold.written.find(file.sum()); !ok && len(c.log.fold.written) > 0 {
 		c.edit = &EditedError{Path: LedgerFile, Diff: "(the event logs that would show the change are missing)\n"}
 	}
 	if p.foreign {
-		c.base = c.fold.asBase()
-	} else if c.known > 0 || base > 0 || c.next > 1 {
-		c.base = c.fold.asBase()
-		c.notes = append(c.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.known))
+		c.base = c.log.fold.asBase()
+	} else if c.log.known > 0 || base > 0 || c.log.next > 1 {
+		c.base = c.log.fold.asBase()
+		c.log.notes = append(c.log.notes, fmt.Sprintf("there is no event log of what %s says up to event %d; it is taken as it stands", LedgerFile, c.log.known))
 	}
 	return nil
 }
 
 // check compares the ledger's checksum with those the logs have of it.
-func (c *contents) check(file *ledgerFile, e *epic.Epic, g *epic.Graph) error {
+func (c *contents) check(file *ledgerFile) error {
 	if file == nil {
-		c.notes = append(c.notes, LedgerFile+" is missing; it is made again from the event logs")
+		c.log.notes = append(c.log.notes, LedgerFile+" is missing; it is made again from the event logs")
 		return nil
 	}
-	if len(c.faults) > 0 {
+	if len(c.log.faults) > 0 {
 		return nil
 	}
-	if w, ok := c.fold.written.find(file.sum()); ok {
-		c.saved = w.Seq
+	if w, ok := c.log.fold.written.find(file.sum()); ok {
+		c.file.upTo = w.Seq
 		return nil
 	}
 	text, err := file.text()
 	if err != nil {
 		return err
 	}
-	return c.compare(text, e, g)
+	return c.compare(text)
 }
 
 // compare compares the ledger's text with the logs, where these do not know its checksum.
-func (c *contents) compare(text []byte, e *epic.Epic, g *epic.Graph) error {
+func (c *contents) compare(text []byte) error {
 	p, err := parseLedger(text)
 	if _, ok := errors.AsType[*VersionError](err); ok {
 		return err
@@ -175,34 +151,25 @@ func (c *contents) compare(text []byte, e *epic.Epic, g *epic.Graph) error {
 	if err == nil {
 		seq = p.ledger.Folded.Seq
 	}
-	if seq > c.high && !p.foreign {
+	if seq > c.log.high && !p.foreign {
 		c.ahead = seq
 	}
-	ours, ferr := c.foldTo(seq, g)
+	ours, ferr := c.log.foldTo(seq)
 	if ferr != nil {
 		return ferr
 	}
-	if e != nil && ours.ledger.EpicID == "" {
-		ours.ledger.EpicID = e.ID
+	if c.epic != nil && ours.ledger.EpicID == "" {
+		ours.ledger.EpicID = c.epic.ID
 	}
 	if err == nil {
-		c.taken = changed(ours, p.ledger, c.fold)
+		c.taken = changed(ours, p.ledger, c.log.fold)
 		if len(c.taken) == 0 && (seq == 0 || sameHead(ours.ledger, p.ledger)) {
 			return nil
 		}
 		c.ineffective = ineffective(ours.ledger, p.ledger)
 	}
-	c.edit = &EditedError{Path: LedgerFile, Diff: ours.diff(text), Unreadable: err}
+	c.edit = &EditedError{Path: LedgerFile, Diff: diff(ours, text), Unreadable: err}
 	return nil
-}
-
-// foldTo folds the logs again, up to the event that the ledger says it goes to.
-func (c *contents) foldTo(seq uint64, g *epic.Graph) (*fold, error) {
-	h := &history{fsys: c.fsys, logs: c.logs, start: c.start, fold: newFold(g, nil), limit: seq, bounded: true}
-	if err := h.read(); err != nil {
-		return nil, err
-	}
-	return h.fold, nil
 }
 
 // ledgerFile is attempt-ledger.yml, which is read and hashed while the logs are read.

@@ -101,8 +101,8 @@ func (l *life) survived(fsys durable.FS) error {
 		return fmt.Errorf("got events %v, want %v among them", labels, l.acked)
 	}
 	for id, rec := range again.ledger.Tasks {
-		if !sameJSON(rec, s.fold.ledger.Tasks[id]) {
-			return fmt.Errorf("task %s: got %+v, want %+v", id, s.fold.ledger.Tasks[id], rec)
+		if !sameJSON(rec, s.now.fold.ledger.Tasks[id]) {
+			return fmt.Errorf("task %s: got %+v, want %+v", id, s.now.fold.ledger.Tasks[id], rec)
 		}
 	}
 	if err := errors.Join(s.Append(started("T4", 1)), s.Close()); err != nil {
@@ -366,9 +366,13 @@ func TestFullDiskIsRecorded(t *testing.T) {
 		s.Close()
 		c, err := load(disk, e, g, false)
 		must(t, err)
-		events := c.lastEvents()
-		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.notes) > 0 {
-			t.Errorf("%s: got %+v, %q", point, events, c.notes)
+		var events []Event
+		must(t, c.log.logs[0].replay(disk, func(e Event) error {
+			events = append(events, e)
+			return nil
+		}))
+		if n := len(events); n < 2 || events[n-2].Note == nil || events[n-2].Note.Kind != "disk_full" || events[n-1].RunStopped == nil || len(c.log.notes) > 0 {
+			t.Errorf("%s: got %+v, %q", point, events, c.log.notes)
 		}
 		if _, err := disk.Lstat(reserveFile); err == nil {
 			t.Errorf("%s: the reserve is still there", point)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"relay/epic/plaintext"
 	"relay/review"
 )
 
@@ -115,7 +116,7 @@ type Started struct {
 	Base   string `json:"base,omitempty"`   // commit the attempt began from
 	Sealed string `json:"sealed,omitempty"` // SHA-256, in hex, of the task's acceptance and the epic's: checks and protected globs
 
-	CLI     string `json:"cli,omitempty"`         // the kind of CLI: claude, codex, gemini, opencode, command or script
+	CLI     string `json:"cli,omitempty"`         // the type of the agent in the configuration; "script" for a scripted one
 	Version string `json:"cli_version,omitempty"` // by where it is installed; "": that does not say
 	Dir     string `json:"dir,omitempty"`         // folder it works in, absolute
 	Session string `json:"session_id,omitempty"`  // where relay chooses it
@@ -223,6 +224,11 @@ type Receipt struct {
 	Extra         string    `json:"extra,omitempty" yaml:"-" text:"block"` // as in Attempt
 }
 
+// AwaitsReview reports whether nothing but a reviewer's opinion was missing.
+func (r Receipt) AwaitsReview() bool {
+	return r.Review != nil && len(r.Review.Missing) > 0 && r.Verdict == ""
+}
+
 // Look is something that relay saw of work that lands and that it cannot judge: a person has to.
 type Look struct {
 	Cause string `json:"cause" yaml:"cause"` // the row of the table of looks
@@ -256,7 +262,7 @@ type CheckRun struct {
 	SHA256   string  `json:"log_sha256,omitempty" yaml:"log_sha256,omitempty" text:"-"`
 	Tail     string  `json:"tail,omitempty" yaml:"tail,omitempty" max:"4096" text:"block"` // end of a failed check's output, at most 4 KiB
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty" text:"own"`
-	// FailedTests and RanTests are what it printed of its tests, see [CountTests]; 0 when it did not say.
+	// FailedTests and RanTests are what it printed of its tests, see package checks; 0 when it did not say.
 	FailedTests int `json:"failed_tests,omitempty" yaml:"failed_tests,omitempty"`
 	RanTests    int `json:"ran_tests,omitempty" yaml:"ran_tests,omitempty"`
 	// Attribution says what the check did before the work and after it; empty: it did not run before.
@@ -305,4 +311,120 @@ const (
 	BudgetSpent       Category = "budget"
 	Interrupted       Category = "interrupted"
 	Question          Category = "question"
+)
+
+// ChangeKind says what became of a file.
+type ChangeKind string
+
+// Kinds of changes.
+const (
+	FileAdded    ChangeKind = "added"
+	FileModified ChangeKind = "modified" // also its mode or its type
+	FileDeleted  ChangeKind = "deleted"
+	FileRenamed  ChangeKind = "renamed"
+)
+
+// FileChange is what git says of one file between an attempt's base and its head.
+type FileChange struct {
+	Path    string     `json:"path"` // slash-separated, from the top of the repository
+	Kind    ChangeKind `json:"kind"`
+	From    string     `json:"from,omitempty"`    // path before, of a renamed one
+	Added   int        `json:"added,omitempty"`   // lines; 0 of a binary file
+	Deleted int        `json:"deleted,omitempty"` // lines; 0 of a binary file
+}
+
+// ToolUse says how often an agent has used one of its tools.
+type ToolUse struct {
+	Name   string `json:"name"`
+	Calls  int    `json:"calls"`
+	Failed int    `json:"failed,omitempty"` // of them
+}
+
+// Briefed says what an attempt's brief holds.
+type Briefed struct {
+	Bytes     int      `json:"bytes"`
+	Dir       string   `json:"dir,omitempty"`       // folder that the attempt works in, absolute
+	Handoff   string   `json:"handoff,omitempty"`   // id of the LedgerSync entry that it quotes
+	Entries   int      `json:"entries,omitempty"`   // LedgerSync entries quoted, with the handoff
+	Documents []string `json:"documents,omitempty"` // names of documents it tells the agent to read
+	Files     []string `json:"files,omitempty"`     // of the repository, named in it
+	Threads   int      `json:"threads,omitempty"`   // discussions
+	Learnings int      `json:"learnings,omitempty"`
+	Unclear   []string `json:"unclear,omitempty"`   // questions about the task that are still open
+	Continues bool     `json:"continues,omitempty"` // work of an earlier attempt is in the checkout
+	Cut       []string `json:"cut,omitempty"`       // sections that did not fit
+}
+
+// PullRequest says where what has landed was offered.
+type PullRequest struct {
+	URL    string `json:"url"`
+	Branch string `json:"branch"` // pushed
+	Into   string `json:"into,omitempty"`
+}
+
+// Cooldown records that a runner is not to be asked before a time. Without Until it may be asked again at once: a
+// person has said so.
+type Cooldown struct {
+	Runner string    `json:"runner"`
+	Until  time.Time `json:"until,omitzero"`
+	Named  bool      `json:"named,omitempty"` // by the provider, as the time its usage limit ends; else it is relay's own back-off
+	Why    string    `json:"why,omitempty"`
+
+	Outcome Outcome `json:"outcome,omitempty"` // of the attempt that failed so; empty in older logs
+}
+
+// Refused reports whether the runner would not work for a reason that a person can put right.
+func (c Cooldown) Refused() bool { return refuses(c.Outcome) }
+
+// Waiting records that nothing can start before a time, and what for. It holds until an attempt starts or the run ends.
+type Waiting struct {
+	Until time.Time `json:"until"`
+	For   string    `json:"for"` // a runner, or what the machine lacks
+	Why   string    `json:"why,omitempty"`
+}
+
+// TasksAdded records that the findings of the last epic review became tasks of the epic.
+type TasksAdded struct {
+	Tasks []string `json:"tasks"`
+}
+
+// Request is what a person has asked of a run that is on. Where that changes a gate, the event is the gate's own, with the request
+// beside it; any other has type [TypeRequested].
+type Request struct {
+	What   RequestKind `json:"what"`
+	By     string      `json:"by"` // [Person]
+	Reason string      `json:"reason,omitempty"`
+}
+
+// Person is who may ask something of a run.
+const Person = "person"
+
+// RequestKind names what can be asked of a run that is on.
+type RequestKind string
+
+// Requests to a run.
+const (
+	RequestGate     RequestKind = "gate"     // keep a task from being tried; its running attempt goes on
+	RequestUngate   RequestKind = "ungate"   // try a gated task again
+	RequestApprove  RequestKind = "approve"  // take a completed task with what relay could not judge of it
+	RequestAnswer   RequestKind = "answer"   // answer questions of a task's agents, which lifts a gate that waits for that
+	RequestRetry    RequestKind = "retry"    // the same for one that was stopped, or that waits for a runner: at once
+	RequestStop     RequestKind = "stop"     // end a task's running attempt, and do not try it again in this run; without a task: end the run
+	RequestPause    RequestKind = "pause"    // start nothing new
+	RequestContinue RequestKind = "continue" // the pause is over
+)
+
+type (
+	// Statement is what an agent says of its work besides its summary, as results and receipts have it.
+	Statement = plaintext.Statement
+	// Discovery is work that an agent has found and not done.
+	Discovery = plaintext.Discovery
+	// Implementation is what an agent says of something it has built.
+	Implementation = plaintext.Implementation
+	// Bugfix is what an agent says of a fault it has fixed.
+	Bugfix = plaintext.Bugfix
+	// Inspection is what an agent says of code that it was to judge.
+	Inspection = plaintext.Inspection
+	// InspectionFinding is one thing that was found.
+	InspectionFinding = plaintext.InspectionFinding
 )

@@ -1,21 +1,18 @@
 package attempts
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"relay/epic"
 )
 
-// fold is a ledger with what follows from it, kept up to date event by event.
+// fold is a ledger into which events are folded, one after the other, with what follows from it.
 type fold struct {
 	ledger  *Ledger
-	graph   *epic.Graph // nil: no task waits for another
-	tasks   []*TaskRecord
-	states  []Status
-	waiting []int // dependencies not completed
-	counts  map[Status]int
-	learned []int  // tasks whose agents have told a learning, in the order in which they did
-	told    []bool // by task: it is among them
+	tasks   progress
 	written snapshots
 	extra   string
 	base    int // parts of the base seen
@@ -23,7 +20,7 @@ type fold struct {
 	jobs    int // of the newest run
 }
 
-// newFold begins with what is known before the first event; base may be nil.
+// newFold begins with what is known before the first event; base may be nil. Without a graph no task waits for another.
 func newFold(g *epic.Graph, base *Ledger) *fold {
 	l := base
 	if l == nil {
@@ -33,56 +30,11 @@ func newFold(g *epic.Graph, base *Ledger) *fold {
 	if l.Tasks == nil {
 		l.Tasks = map[string]*TaskRecord{}
 	}
-	f := &fold{ledger: l, graph: g, counts: map[Status]int{}}
-	if g == nil {
-		return f
-	}
-	n := g.Len()
-	f.tasks, f.states, f.waiting, f.told = make([]*TaskRecord, n), make([]Status, n), make([]int, n), make([]bool, n)
-	records := make([]TaskRecord, n)
-	for i := range n {
-		id := g.ID(i)
-		if l.Tasks[id] == nil {
-			l.Tasks[id] = &records[i]
-		}
-		f.tasks[i] = l.Tasks[id]
-	}
-	f.recount()
-	if f.counts[Completed] < n {
+	f := &fold{ledger: l, tasks: newProgress(g, l.Tasks)}
+	if g != nil && !f.tasks.complete() {
 		l.EndedAt = time.Time{} // the epic has grown since
 	}
 	return f
-}
-
-// recount computes everything that is derived from the records.
-func (f *fold) recount() {
-	clear(f.counts)
-	for i, rec := range f.tasks {
-		f.waiting[i] = 0
-		for _, d := range f.graph.Deps(i) {
-			if !f.tasks[d].Completed {
-				f.waiting[i]++
-			}
-		}
-		f.states[i] = rec.status(f.waiting[i] > 0)
-		f.counts[f.states[i]]++
-		f.learn(i)
-	}
-}
-
-// status returns the task's state; waiting says that a dependency is not completed.
-func (rec *TaskRecord) status(waiting bool) Status {
-	switch {
-	case rec.Completed:
-		return Completed
-	case rec.Gate != nil:
-		return Gated
-	case rec.Running() != nil:
-		return InProgress
-	case waiting:
-		return BlockedOn
-	}
-	return Pending
 }
 
 // apply folds one event in. Events must come in the order of their sequence numbers.
@@ -94,7 +46,7 @@ func (f *fold) apply(e *Event) {
 	}
 	l.Folded = Folded{Run: e.Run, Seq: e.Seq}
 	if e.Request != nil {
-		f.request(e)
+		l.request(e)
 	}
 	switch {
 	case e.RunStarted != nil:
@@ -130,6 +82,13 @@ func (f *fold) apply(e *Event) {
 		}
 	case e.Task != "":
 		f.task(e)
+	}
+}
+
+// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
+func (f *fold) begin(at time.Time) {
+	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
+		l.StartedAt = at
 	}
 }
 
@@ -226,51 +185,170 @@ func (f *fold) accept(e *Event) {
 	}
 }
 
-// update brings a task's derived state up to date, and that of the tasks that wait for it.
+// update brings the progress up to date with a task. The epic has ended when its last task is completed.
 func (f *fold) update(id string, at time.Time) {
-	i, ok := f.index(id)
-	if !ok {
+	if !f.tasks.update(id) {
 		return
-	}
-	f.learn(i)
-	was, is := f.states[i], f.tasks[i].status(f.waiting[i] > 0)
-	if was == is {
-		return
-	}
-	f.move(i, is)
-	if was != Completed && is != Completed {
-		return
-	}
-	step := -1
-	if was == Completed {
-		step = 1
-	}
-	for _, d := range f.graph.Dependants(i) {
-		f.waiting[d] += step
-		f.move(d, f.tasks[d].status(f.waiting[d] > 0))
 	}
 	f.ledger.EndedAt = time.Time{}
-	if f.counts[Completed] == len(f.tasks) {
+	if f.tasks.complete() {
 		f.ledger.EndedAt = at
 	}
 }
 
-func (f *fold) index(id string) (int, bool) {
-	if f.graph == nil {
-		return 0, false
+// request folds what was asked of the run.
+func (l *Ledger) request(e *Event) {
+	switch e.Request.What {
+	case RequestPause:
+		l.Paused = e.At
+	case RequestContinue:
+		l.Paused = time.Time{}
+	case RequestStop:
+		if e.Task != "" {
+			if l.Held == nil {
+				l.Held = map[string]time.Time{}
+			}
+			l.Held[e.Task] = e.At
+		}
+	case RequestRetry:
+		delete(l.Held, e.Task)
+	default: // the gate says the rest
 	}
-	return f.graph.Index(id)
 }
 
-func (f *fold) move(i int, to Status) {
-	if f.states[i] == to {
+// forgetRequests drops what was asked of a run that is over. One that ends to begin again with another plan goes on with it.
+func (l *Ledger) forgetRequests() {
+	if !l.GoesOn() {
+		l.Paused, l.Held = time.Time{}, nil
+	}
+}
+
+// cool folds what is said of a runner. It forgets cooldowns that are over.
+func (l *Ledger) cool(c *Cooldown, at time.Time) {
+	for name, cooldown := range l.Cooldowns {
+		if !cooldown.Until.After(at) {
+			delete(l.Cooldowns, name)
+		}
+	}
+	if c.Refused() {
+		l.refuse(Refusal{Runner: c.Runner, Outcome: c.Outcome, Why: c.Why, Since: at})
+	}
+	switch {
+	case c.Until.IsZero():
+		delete(l.Cooldowns, c.Runner)
+	case c.Until.After(l.Cooldowns[c.Runner].Until):
+		if l.Cooldowns == nil {
+			l.Cooldowns = make(map[string]Cooldown)
+		}
+		l.Cooldowns[c.Runner] = *c
+	}
+}
+
+// refuses reports whether a runner that ended so would not work for a reason that a person can put right.
+func refuses(o Outcome) bool { return o == Auth || o == Model || o == Start }
+
+// refusal folds what the end of an attempt says of the runners that were asked.
+func (l *Ledger) refusal(runner string, e *Ended, at time.Time) {
+	if e.Receipt.Review != nil {
+		for _, s := range e.Receipt.Review.Opinions {
+			delete(l.Refused, s.Reviewer)
+		}
+	}
+	switch {
+	case e.Receipt.AwaitsReview(): // a cooldown event records what that says of a reviewer
+	case refuses(e.Outcome):
+		l.refuse(Refusal{Runner: runner, Outcome: e.Outcome, Why: e.Receipt.ErrorSummary, Since: at})
+	case e.Outcome != Stopped && e.Outcome != Environment && e.Outcome != Provider:
+		delete(l.Refused, runner)
+	}
+}
+
+func (l *Ledger) refuse(r Refusal) {
+	if before, again := l.Refused[r.Runner]; again {
+		r.Since = before.Since
+	}
+	if l.Refused == nil {
+		l.Refused = make(map[string]Refusal)
+	}
+	l.Refused[r.Runner] = r
+}
+
+// judged folds an epic review. One that came to nothing makes way for the next, but for what it has cost and,
+// while nothing has changed, what was said.
+func (l *Ledger) judged(e *Event) {
+	r := *e.EpicReviewed
+	r.At, r.Run = e.At, e.Run
+	for _, s := range r.Opinions {
+		delete(l.Refused, s.Reviewer)
+	}
+	if last := l.LastEpicReview(); last != nil && last.Decision == "" {
+		if last.Usage != nil {
+			sum := *last.Usage
+			if r.Usage != nil {
+				sum.Add(*r.Usage)
+			}
+			r.Usage = &sum
+		}
+		if r.Decision == "" && r.Head == last.Head {
+			r.Opinions = slices.Clone(r.Opinions)
+			for _, s := range last.Opinions {
+				if !slices.ContainsFunc(r.Opinions, func(o Opinion) bool { return o.Reviewer == s.Reviewer && o.Question == s.Question }) {
+					r.Opinions = append(r.Opinions, s)
+				}
+			}
+		}
+		*last = r
 		return
 	}
-	if f.counts[f.states[i]]--; f.counts[f.states[i]] == 0 {
-		delete(f.counts, f.states[i])
+	l.EpicReviews = append(l.EpicReviews, r)
+}
+
+// baseEvents counts the records that say anything.
+func (f *fold) baseEvents() int {
+	n := 0
+	for _, rec := range f.ledger.Tasks {
+		if !rec.blank() {
+			n++
+		}
 	}
-	f.states[i] = to
-	f.counts[to]++
+	return n
+}
+
+// asBase writes the whole state as the events a log can begin with, in parts that are not too large to read.
+func (f *fold) asBase() []Event {
+	l := f.ledger
+	base := Base{
+		EpicID: l.EpicID, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Settings: l.Settings,
+		Integration: l.Integration, Extra: f.extra, EpicReviews: l.EpicReviews, Status: l.Status,
+	}
+	var parts []*Accepted
+	size := bigEvent
+	for _, id := range slices.Sorted(maps.Keys(l.Tasks)) {
+		rec := l.Tasks[id]
+		text, err := json.Marshal(rec)
+		if err != nil || rec.blank() {
+			continue
+		}
+		if size += len(text); size > bigEvent {
+			parts = append(parts, &Accepted{Tasks: map[string]TaskRecord{}})
+			size = len(text)
+		}
+		parts[len(parts)-1].Tasks[id] = rec.clone()
+	}
+	if len(parts) == 0 {
+		parts = []*Accepted{{}}
+	}
+	events := make([]Event, len(parts))
+	for i, p := range parts {
+		b := base
+		b.Part, b.Parts = i+1, len(parts)
+		if i > 0 {
+			b.Extra, b.EpicReviews = "", nil
+		}
+		p.Base = &b
+		events[i] = Event{Type: TypeAccepted, Accepted: p}
+	}
+	return events
 }
 
 // snapshots are the last ones written.

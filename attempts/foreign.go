@@ -6,39 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"relay/attempts/internal/durable"
 )
-
-// setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
-// relay does not know their agents, so it can neither continue nor blame them.
-func (l *Ledger) setAside() []string {
-	var notes []string
-	for id, rec := range l.Tasks {
-		for i := range rec.Attempts {
-			if a := &rec.Attempts[i]; a.Result == ResultInProgress {
-				a.setAside()
-				notes = append(notes, fmt.Sprintf("%s attempt %d is in progress there, and relay did not start it: it counts as interrupted, uncharged", id, a.ID))
-			}
-		}
-	}
-	slices.Sort(notes)
-	return notes
-}
-
-func (a *Attempt) setAside() {
-	a.Result, a.Outcome, a.Charged, a.Landing = ResultInterrupted, Stopped, false, nil
-	a.Receipt.ErrorCategory = cmp.Or(a.Receipt.ErrorCategory, Interrupted)
-	a.Receipt.ErrorSummary = cmp.Or(a.Receipt.ErrorSummary, "relay did not start it, and found it in progress in the ledger")
-}
-
-// baseless reports whether the attempt is in progress and no run of relay can have begun it.
-func (a *Attempt) baseless() bool {
-	return a.Result == ResultInProgress && a.Landing == nil && a.Base == ""
-}
 
 // overruled returns the settings of a run, with what a foreign ledger had besides.
 func (s Settings) overruled(by Settings) Settings {
@@ -90,11 +61,4 @@ func keepForeign(fsys durable.FS, o *Options, theirs Settings) error {
 		o.Warn(fmt.Sprintf("the configuration overrules these settings of %s: %s", LedgerFile, strings.Join(over, ", ")))
 	}
 	return nil
-}
-
-// begin records when the epic began, if no earlier run and no ledger of somebody else has told.
-func (f *fold) begin(at time.Time) {
-	if l := f.ledger; f.base == 0 && l.Status.StartedAt.IsZero() || l.StartedAt.IsZero() {
-		l.StartedAt = at
-	}
 }

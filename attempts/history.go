@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 
@@ -15,23 +16,20 @@ import (
 
 // history is everything that the event logs of an epic say.
 type history struct {
-	fsys    durable.FS
-	logs    []*logFile // in the order of their events
-	start   int        // index of the first log that matters
-	limit   uint64     // last event wanted, if bounded
-	bounded bool
-	fold    *fold
-	next    uint64 // sequence number of the next event; 0: whatever comes
-	known   uint64 // events up to here are in the ledger that folding began with
-	dirty   uint64 // last event that changed the ledger
-	high    uint64 // highest number seen, also where it does not belong
-	sum     uint32 // of the last line
-	torn    []*logFile
-	faults  []Fault
-	notes   []string
-	tail    [tailEvents][]byte // texts of the last events
-	tailed  int
-	keep    bool // a copy of each log
+	fsys   durable.FS
+	graph  *epic.Graph
+	logs   []*logFile // in the order of their events
+	start  int        // index of the first log that matters
+	limit  uint64     // last event wanted
+	fold   *fold
+	next   uint64 // sequence number of the next event; 0: whatever comes
+	known  uint64 // events up to here are in the ledger that folding began with
+	high   uint64 // highest number seen, also where it does not belong
+	sum    uint32 // of the last line
+	torn   []*logFile
+	faults []Fault
+	notes  []string
+	keep   bool // a copy of each log
 }
 
 // logFile is one run's log, after reading.
@@ -117,10 +115,34 @@ func (h *history) begin() bool {
 	return false
 }
 
-// reset forgets what was read.
-func (h *history) reset(g *epic.Graph) {
-	h.fold = newFold(g, nil)
-	h.torn, h.faults, h.notes, h.tailed, h.sum = nil, nil, nil, 0, 0
+// reset forgets what was read, and begins with a ledger; nil: with nothing.
+func (h *history) reset(base *parsed) {
+	h.torn, h.faults, h.notes, h.sum, h.known = nil, nil, nil, 0, 0
+	if base == nil {
+		h.fold = newFold(h.graph, nil)
+		return
+	}
+	h.fold = newFold(h.graph, base.ledger)
+	h.fold.extra, h.known = base.extra, base.ledger.Folded.Seq
+}
+
+// readWhole reads the logs if they need no ledger beside them.
+func (h *history) readWhole() (bool, error) {
+	for h.begin() {
+		if err := h.read(); err != nil {
+			return false, err
+		}
+		if h.fold.base == h.fold.bases {
+			return h.next > 1, nil
+		}
+		if !h.logs[h.start].based {
+			return false, nil
+		}
+		// The crash came while the base was written; nothing was built on it.
+		h.logs[h.start].based = false
+		h.reset(nil)
+	}
+	return false, nil
 }
 
 // read folds every event in. Faults are collected; those that make the state wrong are in h.faults afterwards.
@@ -176,6 +198,12 @@ func (h *history) readLog(l *logFile) error {
 	return nil
 }
 
+// foldTo folds the logs again, up to an event.
+func (h *history) foldTo(seq uint64) (*fold, error) {
+	again := &history{fsys: h.fsys, logs: h.logs, start: h.start, fold: newFold(h.graph, nil), limit: seq}
+	return again.fold, again.read()
+}
+
 // tornNotes describes the incomplete last lines that a crash has left in the logs.
 func (h *history) tornNotes() []string {
 	var notes []string
@@ -189,20 +217,6 @@ func (h *history) fault(l *logFile, line int, why, hint string) {
 	h.faults = append(h.faults, Fault{File: l.name(), Line: line, Message: why, Hint: hint})
 }
 
-const tailEvents = 32
-
-// lastEvents returns the newest events but for snapshots, oldest first.
-func (h *history) lastEvents() []Event {
-	var out []Event
-	for i := max(0, h.tailed-tailEvents); i < h.tailed; i++ {
-		var e Event
-		if decode(h.tail[i%tailEvents], &e) == nil {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 func (h *history) line(l *logFile, line *durable.Line) error {
 	h.high = max(h.high, line.Seq)
 	var e Event
@@ -213,7 +227,7 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 	if rs := e.RunStarted; rs != nil && rs.Version > LogVersion {
 		return &VersionError{Path: l.name(), Version: rs.Version, Ours: LogVersion}
 	}
-	if h.bounded && e.Seq > h.limit && (e.Accepted == nil || e.Accepted.Base == nil) {
+	if e.Seq > h.limit && (e.Accepted == nil || e.Accepted.Base == nil) {
 		return errStop
 	}
 	sum := durable.Sum(0, line.Text)
@@ -231,11 +245,6 @@ func (h *history) line(l *logFile, line *durable.Line) error {
 	}
 	h.next, h.sum = e.Seq+1, sum
 	h.fold.apply(&e)
-	if e.Written == nil {
-		h.dirty = e.Seq
-		h.tail[h.tailed%tailEvents] = append(h.tail[h.tailed%tailEvents][:0], line.Text...)
-		h.tailed++
-	}
 	return nil
 }
 
@@ -245,5 +254,5 @@ func newHistory(fsys durable.FS, g *epic.Graph) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &history{fsys: fsys, logs: logs, fold: newFold(g, nil), next: 1}, nil
+	return &history{fsys: fsys, graph: g, logs: logs, limit: math.MaxUint64, fold: newFold(g, nil), next: 1}, nil
 }

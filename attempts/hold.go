@@ -41,11 +41,11 @@ func HeldBy(path string) (*Holder, error) {
 		return nil, err
 	}
 	defer disk.Close()
-	who, held, err := durable.InspectLock(disk, filepath.Base(path))
-	if err != nil || !held {
+	lock, err := durable.InspectLock(disk, filepath.Base(path))
+	if err != nil || !lock.Held {
 		return nil, err
 	}
-	return &who, nil
+	return &lock.Holder, nil
 }
 
 // holdPause is how often somebody who waits for a lock looks whether it is free.

@@ -10,7 +10,7 @@ func TestLearned(t *testing.T) {
 	t.Parallel()
 	_, g := plan(t, 5)
 	f := newFold(g, nil)
-	if got := f.lastLearned(2); got == nil || len(got) != 0 {
+	if got := f.tasks.lastLearned(2); got == nil || len(got) != 0 {
 		t.Errorf("before anything is said: got %#v", got)
 	}
 	said := func(task string, n int, learning string) {
@@ -24,10 +24,10 @@ func TestLearned(t *testing.T) {
 	said("T4", 1, "The port is 81.")
 	said("T1", 1, "The port is 82.")
 	said("T5", 2, "The port is 83.")
-	if got := f.lastLearned(2); !slices.Equal(got, []int{0, 3}) {
+	if got := f.tasks.lastLearned(2); !slices.Equal(got, []int{0, 3}) {
 		t.Errorf("the last two: got %v", got)
 	}
-	if got := newFold(g, f.ledger).lastLearned(9); !slices.Equal(got, []int{0, 3, 4}) {
+	if got := newFold(g, f.ledger).tasks.lastLearned(9); !slices.Equal(got, []int{0, 3, 4}) {
 		t.Errorf("all, as read from a ledger: got %v", got)
 	}
 }

@@ -8,11 +8,27 @@
 // before it is put in place, which distinguishes an edit by somebody else from relay's own write. When the logs are undamaged the
 // ledger is folded from them, and the YAML is not parsed; otherwise the YAML is the base. After a failed write nothing more is
 // started, and no fsync is tried twice.
+//
+// An [Event] is a line of the log. A [Ledger] is what the events add up to: a [TaskRecord] for each task, with its attempts, and the
+// state of the epic and its last run. Three types give access to a Ledger. A [Store] appends events and keeps attempt-ledger.yml: a run
+// has one, under the lock. A [View] is read once, without the lock, and writes nothing. A [Memory] consists of given events and has no
+// files.
+//
+// Inside, a fold adds events to a Ledger, and updates a progress: the states of the tasks, which depend on each other. A history reads
+// the logs of all runs into a fold. A contents compares that with attempt-ledger.yml: Open, Read, Accept, Repair and Validate begin with
+// one. A Store has a journal, which writes the log of its run, and a current, which folds what the journal has written.
 package attempts
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"relay/epic"
+	"relay/review"
 )
 
 // Ledger is the fold of all events of an epic: what attempt-ledger.yml says.
@@ -69,47 +85,6 @@ func (i *Integration) take(rs *RunStarted) {
 	if rs.Integration != "" && rs.Integration != i.Branch {
 		*i = Integration{Branch: rs.Integration, From: rs.Branch, Base: rs.Base}
 	}
-}
-
-// TaskRecord holds everything the ledger has of one task.
-type TaskRecord struct {
-	Completed bool      `json:"completed,omitempty"`
-	Attempts  []Attempt `json:"attempts,omitempty"`
-	Gate      *Gate     `json:"gate,omitempty"`
-	// CountFrom is the index in Attempts from which charges count: an ungate or a retry moves it past all before.
-	CountFrom int `json:"count_from,omitempty"`
-	// Answers are what a person said to the task's agents, oldest first.
-	Answers []Answer `json:"answers,omitempty"`
-}
-
-// Attempt is one process start for a task. ID counts every start; Charged ones count against the limit.
-type Attempt struct {
-	ID        int       `json:"id" yaml:"id,omitempty"`
-	StartedAt time.Time `json:"started_at,omitzero" yaml:"-"` // zero in a foreign ledger that does not say
-	EndedAt   time.Time `json:"ended_at,omitzero" yaml:"-"`   // zero while running
-	Result    Result    `json:"result" yaml:"result"`
-	Outcome   Outcome   `json:"outcome,omitempty" yaml:"outcome"`
-	Cause     string    `json:"cause,omitempty" yaml:"cause"` // as in Ended
-	Charged   bool      `json:"charged,omitempty" yaml:"-" ledger:"charged"`
-	Run       string    `json:"run,omitempty" yaml:"run"`
-	Runner    string    `json:"runner,omitempty" yaml:"runner"`
-	Model     string    `json:"model,omitempty" yaml:"model"`
-	Base      string    `json:"base,omitempty" yaml:"base"`
-	Sealed    string    `json:"sealed,omitempty" yaml:"sealed"` // as in Started
-	Head      string    `json:"head,omitempty" yaml:"head"`
-	Landed    string    `json:"landed,omitempty" yaml:"landed"` // commit of the integration branch that holds the work
-	Session   string    `json:"session_id,omitempty" yaml:"session_id"`
-	Usage     *Usage    `json:"usage,omitempty" yaml:"usage"`
-	Receipt   Receipt   `json:"receipt" yaml:"-"`
-	// Landing is how the attempt ends if the integration branch has Landing.Landed in it. It is set from the landing event
-	// until the attempt has ended.
-	Landing *Ended `json:"landing,omitempty" yaml:"-"`
-	// Undone is set when work that landed later broke what this attempt had completed.
-	Undone *Undone `json:"undone,omitempty" yaml:"undone"`
-	// ReviewProgress holds the opinions and rounds of an attempt under way. It is in the log only.
-	ReviewProgress *ReviewProgress `json:"-" yaml:"-"`
-	// Extra holds keys of a foreign ledger that mean nothing here, as YAML.
-	Extra string `json:"extra,omitempty" yaml:"-"`
 }
 
 // Gate keeps a task from being tried until a person says so.
@@ -202,3 +177,127 @@ const (
 	BlockedOn  Status = "blocked" // a dependency is not completed
 	Gated      Status = "gated"
 )
+
+// StatusOf returns a task's state. A task is blocked while it is pending and a dependency is not completed.
+// With a nil graph no task is blocked.
+func (l *Ledger) StatusOf(g *epic.Graph, id string) Status {
+	rec := cmp.Or(l.Tasks[id], &TaskRecord{})
+	return rec.status(g != nil && len(l.WaitsFor(g, id)) > 0)
+}
+
+// WaitsFor lists the dependencies of a task that are not completed.
+func (l *Ledger) WaitsFor(g *epic.Graph, id string) []string {
+	i, ok := g.Index(id)
+	if !ok {
+		return nil
+	}
+	var ids []string
+	for _, d := range g.Deps(i) {
+		if rec := l.Tasks[g.ID(d)]; rec == nil || !rec.Completed {
+			ids = append(ids, g.ID(d))
+		}
+	}
+	return ids
+}
+
+// GoesOn reports whether the newest run has ended to begin again with another plan: what was asked of it holds for the next one.
+func (l *Ledger) GoesOn() bool {
+	return l.Status.State == "stopped" && l.Status.LastExitReason == "reload"
+}
+
+// Refusal records that a runner would not work when it was last asked, for a reason that a person can put right.
+type Refusal struct {
+	Runner  string    `json:"runner"`
+	Outcome Outcome   `json:"outcome"` // Auth, Model or Start
+	Why     string    `json:"why,omitempty"`
+	Since   time.Time `json:"since"` // the first such end without another one between
+}
+
+// Refusing returns the runners that would not work when they were last asked, by name.
+func (l *Ledger) Refusing() []Refusal {
+	list := make([]Refusal, 0, len(l.Refused))
+	for _, name := range slices.Sorted(maps.Keys(l.Refused)) {
+		list = append(list, l.Refused[name])
+	}
+	return list
+}
+
+// EpicReview holds what a panel of reviewers said of all that had landed, once every task was completed.
+type EpicReview struct {
+	Decision review.Decision `json:"decision,omitempty" yaml:"decision"` // "" : there is none, for what Why says
+	At       time.Time       `json:"at,omitzero" yaml:"at"`              // when it ended
+	Run      string          `json:"run,omitempty" yaml:"run" text:"own"`
+	Base     string          `json:"base" yaml:"base" text:"own"` // commits; judged was base..head
+	Head     string          `json:"head" yaml:"head" text:"own"`
+	Why      string          `json:"why,omitempty" yaml:"why" max:"1000" text:"block"`
+	Summary  string          `json:"summary,omitempty" yaml:"summary" max:"1000" text:"block"` // of the reviewer whose decision it is
+	Reviewed `yaml:",inline"`
+	Findings []review.Raised `json:"findings,omitempty" yaml:"findings" max:"1000" most:"50"` // that count; each is proposed as a task
+	Usage    *Usage          `json:"usage,omitempty" yaml:"usage"`
+	Added    []string        `json:"added,omitempty" yaml:"added" text:"own"` // tasks that were made of the findings
+}
+
+// LastEpicReview returns the newest one; nil when there is none.
+func (l *Ledger) LastEpicReview() *EpicReview {
+	if n := len(l.EpicReviews); n > 0 {
+		return &l.EpicReviews[n-1]
+	}
+	return nil
+}
+
+// EpicRounds counts the epic reviews that have led to more tasks.
+func (l *Ledger) EpicRounds() int {
+	rounds := 0
+	for i := range l.EpicReviews {
+		if len(l.EpicReviews[i].Added) > 0 {
+			rounds++
+		}
+	}
+	return rounds
+}
+
+// setAside ends every attempt of a ledger that relay did not write which is in progress there, and says which these are: its
+// relay does not know their agents, so it can neither continue nor blame them.
+func (l *Ledger) setAside() []string {
+	var notes []string
+	for id, rec := range l.Tasks {
+		for i := range rec.Attempts {
+			if a := &rec.Attempts[i]; a.Result == ResultInProgress {
+				a.setAside()
+				notes = append(notes, fmt.Sprintf("%s attempt %d is in progress there, and relay did not start it: it counts as interrupted, uncharged", id, a.ID))
+			}
+		}
+	}
+	slices.Sort(notes)
+	return notes
+}
+
+// MaxCauses bounds the root causes that AllRootCauses tells of one task: the first ones must be put right first.
+const MaxCauses = 3
+
+// AllRootCauses returns the gated tasks that keep each task from running, by its index in the graph and in file order. It is empty for a
+// task that waits only for work that can still be done, and the search ends at a gated task.
+func AllRootCauses(l *Ledger, g *epic.Graph) [][]string {
+	found := make([][]int, g.Len())
+	names := make([][]string, g.Len())
+	for _, i := range g.Order() {
+		var causes []int
+		for _, d := range g.Deps(i) {
+			rec := l.Tasks[g.ID(d)]
+			switch {
+			case rec != nil && rec.Completed:
+			case rec != nil && rec.Gate != nil:
+				causes = append(causes, d)
+			default:
+				causes = append(causes, found[d]...)
+			}
+		}
+		slices.Sort(causes)
+		causes = slices.Compact(causes)
+		found[i] = causes[:min(len(causes), MaxCauses)]
+		for _, c := range found[i] {
+			names[i] = append(names[i], g.ID(c))
+		}
+	}
+	return names
+}

@@ -1,9 +1,6 @@
 package attempts
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -26,39 +23,38 @@ type View struct {
 	Running                bool    // the holder lives
 	Foreign                bool    // the holder is on another machine, where it may live
 	Jobs                   int     // how many tasks the newest run does at a time; 0: unknown
-	Tail                   []Event // the last events, oldest first
 
-	fold *fold
+	tasks progress
 }
+
+// Learned is [Store.Learned] of a ledger that was read; empty for a ledger that does not exist yet.
+func (v *View) Learned(most int) []int { return v.tasks.lastLearned(most) }
 
 // Read reads an epic's memory without writing anything: it works on a full or read-only disk, and beside a run.
 // Epic and graph may be nil when the plan cannot be read; then no task is known to wait for another.
 func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
-	disk, err := durable.OpenDisk(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w in %s", ErrNoLedger, dir)
-	}
+	disk, err := openFolder(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer disk.Close()
-	holder, held, lockErr := durable.InspectLock(disk, LockFile)
+	lock, lockErr := durable.InspectLock(disk, LockFile)
 	c, err := load(disk, e, g, false)
 	if err != nil {
 		return nil, err
 	}
 	v := &View{
-		Ledger: c.fold.ledger, Counts: c.fold.counts, Warnings: c.notes, Faults: c.faults, Running: held, Jobs: c.fold.jobs, Tail: c.lastEvents(),
-		Ahead: c.ahead, fold: c.fold,
+		Ledger: c.log.fold.ledger, Counts: c.log.fold.tasks.counts, Jobs: c.log.fold.jobs, Ahead: c.ahead,
+		Warnings: c.log.notes, Faults: c.log.faults, Running: lock.Held, tasks: c.log.fold.tasks,
 	}
-	for _, f := range c.faults {
+	for _, f := range c.log.faults {
 		v.Warnings = append(v.Warnings, f.Error())
 	}
-	if !held { // a log that is being written may end anywhere
-		v.Warnings = append(v.Warnings, c.tornNotes()...)
+	if !lock.Held { // a log that is being written may end anywhere
+		v.Warnings = append(v.Warnings, c.log.tornNotes()...)
 	}
-	if held || holder.PID != 0 {
-		v.Holder, v.Foreign = &holder, !held && durable.Foreign(disk, LockFile)
+	if lock.Held || lock.Holder.PID != 0 {
+		v.Holder, v.Foreign = &lock.Holder, lock.Foreign
 	}
 	if lockErr != nil {
 		v.Warnings = append(v.Warnings, lockErr.Error())
@@ -72,6 +68,24 @@ func Read(dir string, e *epic.Epic, g *epic.Graph) (*View, error) {
 	}
 	return v, nil
 }
+
+// Memory is a ledger that is made of events alone, and written nowhere. It is not safe for use by several goroutines.
+type Memory struct{ fold *fold }
+
+// NewMemory returns the memory of an epic of which no event is known yet.
+func NewMemory(g *epic.Graph) *Memory { return &Memory{newFold(g, nil)} }
+
+// Fold adds an event. Events come in the order in which they happened.
+func (m *Memory) Fold(e Event) { m.fold.apply(&e) }
+
+// View calls f with the ledger as it is now. f must not change it.
+func (m *Memory) View(f func(*Ledger)) { f(m.fold.ledger) }
+
+// Task returns a copy of one task's record, as [Store.Task] does.
+func (m *Memory) Task(id string) TaskRecord { return m.fold.ledger.Tasks[id].clone() }
+
+// Counts reports how many tasks of the epic are in each state.
+func (m *Memory) Counts() map[Status]int { return m.fold.tasks.counts }
 
 // Replay calls f with every event there is, in order, without writing anything. Lines that cannot be read are left
 // out; types that are not known are passed on.

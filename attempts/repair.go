@@ -43,7 +43,7 @@ func Repair(dir string, e *epic.Epic, g *epic.Graph, now time.Time) (Repaired, e
 
 func repair(o Options, disk durable.FS) (Repaired, error) {
 	r := Repaired{Copy: "damaged-" + o.Now().UTC().Format("20060102T150405Z")}
-	s, err := open(o, disk, func(s *Store, c *contents) error {
+	s, err := open(o, disk, func(c *contents) error {
 		r.Faults = c.everyFault()
 		if len(r.Faults) == 0 {
 			return nil
@@ -51,10 +51,10 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 		if err := c.keepCopy(r.Copy); err != nil {
 			return err
 		}
-		if len(c.faults) > 0 {
-			return c.salvage(s.opts)
+		if len(c.log.faults) > 0 {
+			return c.salvage()
 		}
-		c.edit, c.saved = nil, 0
+		c.edit, c.file.upTo = nil, 0
 		return nil
 	})
 	if err != nil {
@@ -69,8 +69,8 @@ func repair(o Options, disk durable.FS) (Repaired, error) {
 
 // everyFault lists what is wrong, a torn tail and an edit included.
 func (c *contents) everyFault() []Fault {
-	faults := c.faults
-	for _, l := range c.torn {
+	faults := c.log.faults
+	for _, l := range c.log.torn {
 		faults = append(faults, Fault{
 			File: l.name(), Line: l.tail.Line, Message: fmt.Sprintf("the last %d bytes are no whole event", l.tail.Bytes),
 			Hint: "nothing is lost: they were never acknowledged, and the next relay work cuts them off",
@@ -92,20 +92,20 @@ func (c *contents) everyFault() []Fault {
 
 // keepCopy copies the ledger and the logs into a folder of their own.
 func (c *contents) keepCopy(dir string) error {
-	if err := durable.MkdirAll(c.fsys, dir); err != nil {
+	if err := durable.MkdirAll(c.log.fsys, dir); err != nil {
 		return err
 	}
 	names := map[string]string{LedgerFile: path.Join(dir, LedgerFile)}
-	for _, l := range c.logs[c.start:] {
+	for _, l := range c.log.logs[c.log.start:] {
 		names[l.name()] = path.Join(dir, l.run+"-"+EventsFile)
 	}
 	for from, to := range names {
-		if _, err := c.fsys.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		if _, err := c.log.fsys.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := durable.CopyFile(c.fsys, from, to)
+		err := durable.CopyFile(c.log.fsys, from, to)
 		if errors.Is(err, durable.ErrNotRegular) { // it is in the way, too
-			err = c.fsys.Rename(from, to)
+			err = c.log.fsys.Rename(from, to)
 		}
 		if err != nil {
 			return err
@@ -115,32 +115,45 @@ func (c *contents) keepCopy(dir string) error {
 }
 
 // salvage makes the best state there is and has the next log begin with it, so that nothing before it is read again.
-func (c *contents) salvage(o Options) error {
+func (c *contents) salvage() error {
 	var base *parsed
-	if file, err := readLedger(c.fsys); err == nil && file != nil {
+	if file, err := readLedger(c.log.fsys); err == nil && file != nil {
 		p, perr := file.parse()
-		_, ours := c.fold.written.find(file.sum())
-		if perr == nil && (ours || len(c.fold.written) == 0) {
+		_, ours := c.log.fold.written.find(file.sum())
+		if perr == nil && (ours || len(c.log.fold.written) == 0) {
 			base = p
 		}
 	}
-	next := c.next
-	c.reset(o.Graph)
-	if base != nil {
-		c.fold = newFold(o.Graph, base.ledger)
-		c.fold.extra = base.extra
-		c.known = base.ledger.Folded.Seq
-		next = max(next, c.known+1)
-	}
-	c.next = 0 // whatever comes
-	if err := c.read(); err != nil {
+	next := c.log.next
+	c.log.reset(base)
+	next = max(next, c.log.known+1)
+	c.log.next = 0 // whatever comes
+	if err := c.log.read(); err != nil {
 		return err
 	}
-	for _, l := range c.logs { // what was not read counts too: the new log has to come last
-		c.high = max(c.high, l.first)
+	for _, l := range c.log.logs { // what was not read counts too: the new log has to come last
+		c.log.high = max(c.log.high, l.first)
 	}
-	c.next = max(next, c.next, c.high+1)
-	c.fold.base, c.fold.bases = 0, 0
-	c.base, c.edit, c.torn, c.faults = c.fold.asBase(), nil, nil, nil
+	c.log.next = max(next, c.log.next, c.log.high+1)
+	c.log.fold.base, c.log.fold.bases = 0, 0
+	c.base, c.edit, c.log.torn, c.log.faults = c.log.fold.asBase(), nil, nil, nil
 	return nil
+}
+
+// Validate returns everything that is wrong with an epic's ledger and logs. It writes nothing.
+func Validate(dir string, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
+	disk, err := openFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close()
+	return validate(disk, e, g)
+}
+
+func validate(fsys durable.FS, e *epic.Epic, g *epic.Graph) ([]Fault, error) {
+	c, err := load(fsys, e, g, false)
+	if err != nil {
+		return nil, err
+	}
+	return c.everyFault(), nil
 }

@@ -63,11 +63,6 @@ type Missing struct {
 	Why      string `json:"why" yaml:"why" text:"block"`
 }
 
-// AwaitsReview reports whether nothing but a reviewer's opinion was missing.
-func (r Receipt) AwaitsReview() bool {
-	return r.Review != nil && len(r.Review.Missing) > 0 && r.Verdict == ""
-}
-
 // AwaitsReview reports whether the attempt's work only waits for its review: the work itself is done.
 func (a *Attempt) AwaitsReview() bool {
 	over := a.Result == ResultFailure || a.Result == ResultInterrupted

@@ -1,5 +1,10 @@
 package attempts
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Usage holds what an attempt used, its reviews included. CachedTokens are those of InputTokens that were read from the
 // provider's cache; who wrote this may not distinguish them. CostUSD is 0 when the cost is unknown.
 type Usage struct {
@@ -30,12 +35,6 @@ func (u Usage) Unpriced() bool { return u.CostUSD == 0 && u.InputTokens+u.Output
 // cache.
 func (u Usage) Uncached() int64 { return u.InputTokens - u.CachedTokens + u.OutputTokens }
 
-// Used returns the usage of all attempts of the task.
-func (rec TaskRecord) Used() Usage { return sum(rec.Attempts) }
-
-// UsedSince returns the usage of the attempts since the last ungate or retry, which counts against the task's caps.
-func (rec TaskRecord) UsedSince() Usage { return sum(rec.SinceReset()) }
-
 func sum(list []Attempt) Usage {
 	var all Usage
 	for i := range list {
@@ -44,4 +43,42 @@ func sum(list []Attempt) Usage {
 		}
 	}
 	return all
+}
+
+// Spender is an agent with a model, and what its attempts have used; reviews count with the attempt they are of.
+type Spender struct {
+	Runner   string `json:"runner"`
+	Model    string `json:"model,omitempty"` // "": it did not say
+	Attempts int    `json:"attempts"`
+	Unpriced int    `json:"unpriced,omitempty"` // attempts that used tokens of unknown price
+	Usage
+}
+
+// Spenders are all that have used something.
+type Spenders []Spender
+
+// Add counts an attempt, unless it used nothing.
+func (s *Spenders) Add(a *Attempt) {
+	if a.Usage == nil {
+		return
+	}
+	at := slices.IndexFunc(*s, func(o Spender) bool { return o.Runner == a.Runner && o.Model == a.Model })
+	if at < 0 {
+		at = len(*s)
+		*s = append(*s, Spender{Runner: a.Runner, Model: a.Model})
+	}
+	one := &(*s)[at]
+	one.Attempts++
+	one.Usage.Add(*a.Usage)
+	if a.Usage.Unpriced() {
+		one.Unpriced++
+	}
+}
+
+// Rank puts them in order, the dearest first.
+func (s Spenders) Rank() {
+	slices.SortFunc(s, func(a, b Spender) int {
+		return cmp.Or(cmp.Compare(b.CostUSD, a.CostUSD), cmp.Compare(b.InputTokens, a.InputTokens),
+			cmp.Compare(a.Runner, b.Runner), cmp.Compare(a.Model, b.Model))
+	})
 }

@@ -212,18 +212,3 @@ func (y *ledgerYAML) ledger() *Ledger {
 	}
 	return l
 }
-
-// applyStatus applies a status from task_status. It wins over the rest of the record where they contradict, as it is what a
-// person edits first.
-func (rec *TaskRecord) applyStatus(s Status) {
-	switch s {
-	case Completed:
-		rec.Completed, rec.Gate = true, nil
-	case Gated:
-		if rec.Gate == nil {
-			rec.Gate = &Gate{Reason: UserBlocked, Detail: "gated by hand in the ledger"}
-		}
-	case Pending, InProgress, BlockedOn:
-		rec.Gate = nil
-	}
-}

@@ -2,12 +2,12 @@ package attempts
 
 import (
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"relay/attempts/internal/durable"
+	"relay/epic/plaintext"
 )
 
 // render writes the ledger as attempt-ledger.yml: the seed's keys, names and order (attempt ledger, "Ledger Schema").
@@ -28,10 +28,10 @@ func (f *fold) render(w io.Writer) error {
 	out.Fields(2, &l.Settings)
 	out.Whole = false
 	out.Section(0, "\nintegration", func() { out.Fields(2, &l.Integration) })
-	ids := f.order()
+	ids := f.tasks.order(l.Tasks)
 	writeSection(out, "\ntask_status", func() {
 		for _, id := range ids {
-			out.Line(2, durable.YAMLScalar(id), ": ", string(f.statusOf(id)))
+			out.Line(2, durable.YAMLScalar(id), ": ", string(f.tasks.stateOf(id, l.Tasks[id])))
 		}
 	})
 	writeSection(out, "\nattempts", func() { writeAttempts(out, l, ids) })
@@ -47,31 +47,6 @@ func (f *fold) render(w io.Writer) error {
 		out.Line(0, "\n", strings.TrimRight(f.extra, "\n"))
 	}
 	return out.Flush()
-}
-
-// order returns every task of the epic as in its file, then those only the ledger knows.
-func (f *fold) order() []string {
-	ids := make([]string, 0, len(f.ledger.Tasks))
-	for i := range f.tasks {
-		ids = append(ids, f.graph.ID(i))
-	}
-	if len(ids) < len(f.ledger.Tasks) {
-		n := len(ids)
-		for id := range f.ledger.Tasks {
-			if _, ok := f.index(id); !ok {
-				ids = append(ids, id)
-			}
-		}
-		slices.Sort(ids[n:])
-	}
-	return ids
-}
-
-func (f *fold) statusOf(id string) Status {
-	if i, ok := f.index(id); ok {
-		return f.states[i]
-	}
-	return f.ledger.Tasks[id].status(false)
 }
 
 // writeSection writes a map, also when it is empty: its name alone would read as null.
@@ -135,4 +110,19 @@ func writeStatus(y *durable.YAMLWriter, s RelayStatus) {
 	} else if s != (RelayStatus{}) {
 		y.Fields(2, &s, "last_exit_code", "last_exit_reason")
 	}
+}
+
+// mostDeclared is how many files a gate names.
+const mostDeclared = 10
+
+// DeclaredFiles returns the line of epic.yml by which a task declares files, with the first ten of them.
+func DeclaredFiles(files []string) string {
+	shown := make([]string, 0, mostDeclared)
+	for _, file := range files[:min(len(files), mostDeclared)] {
+		shown = append(shown, durable.YAMLScalar(plaintext.Capped(file, 200)))
+	}
+	if len(files) > mostDeclared {
+		shown = append(shown, "…")
+	}
+	return "files: [" + strings.Join(shown, ", ") + "]"
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // reviewers are the providers a review may name without an entry under relay.agents.
-var reviewers = []string{"auto", "repoprompt", "gemini", "none", "claude", "codex", "opencode", "command"}
+var reviewers = []string{"auto", "repoprompt", "none", "command"}
 
 // checkWhole finds the mistakes that no single value shows.
 func checkWhole(l *loader, c *Config) {
@@ -58,7 +58,8 @@ func checkAgent(l *loader, name string, a Agent) {
 	lacks := func(what, hint string) { l.problem(l.agents[name], section+" "+what, hint) }
 	switch {
 	case a.Type == "":
-		lacks("has no type", "add type: claude, codex, gemini, opencode, command or scripted")
+		last := len(agentTypes) - 1
+		lacks("has no type", "add type: "+strings.Join(agentTypes[:last], ", ")+" or "+agentTypes[last])
 		return
 	case len(a.Argv) > 0 && a.Argv[0] == "":
 		lacks("has an empty program", "name a program first in argv")

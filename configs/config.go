@@ -13,7 +13,7 @@ import (
 
 // Config is the configuration of one invocation of relay, complete and checked. It is the table of all settings, in the order of the
 // documentation: each has its key, and under "is" what may be written, as a range, words or the name of a form. An agent that does not
-// say has "else", and only agents of the types in "only" have the setting.
+// say has "else", and only agents of the types in "only" have the setting; CLI stands for all but commands and scripted agents.
 type Config struct {
 	Relay       Relay       `key:"relay"`
 	QualityGate QualityGate `key:"quality_gate"`
@@ -114,7 +114,7 @@ type Review struct {
 
 // Agent is one entry of `relay.agents:`.
 type Agent struct {
-	Type         string   `key:"type" is:"claude|codex|gemini|opencode|command|scripted"`
+	Type         string   `key:"type" is:"type"`
 	Argv         []string `key:"argv" is:"argument"` // the program and its first arguments
 	Prompt       string   `key:"prompt" is:"stdin|file" else:"stdin" only:"command"`
 	Result       string   `key:"result" is:"file|final|exit" else:"file" only:"command"`
@@ -122,7 +122,7 @@ type Agent struct {
 	Env          []string `key:"env" is:"pass"` // NAME, NAME* or NAME=value
 	StopSignal   string   `key:"stop_signal" is:"TERM|INT" else:"TERM"`
 	Script       string   `key:"script" is:"path" only:"scripted"`
-	Permission   string   `key:"permission" is:"permission" only:"claude|codex|gemini|opencode"`
+	Permission   string   `key:"permission" is:"permission" only:"CLI"`
 	MCP          bool     `key:"mcp" only:"claude|codex"` // it gets relay's MCP server
 	Focus        string   `key:"focus" is:"path"`         // as a reviewer: what it looks at most
 	Instructions string   `key:"instructions" is:"path"`  // as a reviewer: file with the user's own words to it

@@ -1,6 +1,9 @@
 package configs
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -114,7 +117,11 @@ func section(key string) string {
 // fieldAs returns the setting that a field of Config holds.
 func fieldAs(key string, in reflect.StructField) field {
 	f := field{key: key, kind: kinds[in.Type.Kind()], fallback: in.Tag.Get("else")}
-	if only := in.Tag.Get("only"); only != "" {
+	switch only := in.Tag.Get("only"); only {
+	case "":
+	case "CLI":
+		f.only = slices.DeleteFunc(slices.Clone(agentTypes), func(t string) bool { return t == "command" || t == "scripted" })
+	default:
 		f.only = strings.Split(only, "|")
 	}
 	is := in.Tag.Get("is")
@@ -124,6 +131,8 @@ func fieldAs(key string, in reflect.StructField) field {
 		if strings.HasSuffix(key, "_minutes") {
 			f.unit = time.Minute
 		}
+	case is == "type":
+		f.words = agentTypes
 	case strings.Contains(is, "|"):
 		f.words = strings.Split(is, "|")
 	default:
@@ -138,6 +147,21 @@ func fieldAs(key string, in reflect.StructField) field {
 
 var kinds = map[reflect.Kind]kind{
 	reflect.String: text, reflect.Int: integer, reflect.Int64: integer, reflect.Float64: decimal, reflect.Bool: boolean, reflect.Slice: list,
+}
+
+// agentTypes are the types of agents, as the schema lists them.
+//
+//nolint:gochecknoglobals // a table
+var agentTypes = typesOf(configSchema)
+
+// typesOf finds the enum behind its description, as to decode the whole schema takes longer than to read a configuration. A test
+// compares both.
+func typesOf(schema []byte) (types []string) {
+	_, rest, _ := bytes.Cut(schema, []byte(`"Kind of program."`))
+	_, rest, _ = bytes.Cut(rest, []byte("["))
+	list, _, _ := bytes.Cut(rest, []byte("]"))
+	_ = json.Unmarshal(fmt.Appendf(nil, "[%s]", list), &types)
+	return types
 }
 
 const agentsKey = "relay.agents"

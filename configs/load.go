@@ -216,6 +216,12 @@ func (s setting) decoded() any {
 	return time.Duration(units * float64(f.unit))
 }
 
+// prices returns the prices of the layers so far.
+func (l *loader) prices() Prices {
+	p, _ := l.settings[pricesKey].value.(Prices)
+	return p
+}
+
 // explain lists the settings that hold.
 func (l *loader) explain() (values []Value) {
 	for _, key := range l.keys() {

@@ -38,7 +38,8 @@ func load(t *testing.T, s Sources) *Config {
 // known are the agents that need no configuration, and more.
 func known(more map[string]Agent) map[string]Agent {
 	agents := map[string]Agent{}
-	for _, name := range []string{"claude", "codex", "gemini", "opencode"} {
+	f, _ := fieldOf("relay.agents.*.permission") // those of CLIs have one
+	for _, name := range f.only {
 		agents[name] = Agent{Type: name, Prompt: "stdin", Result: "file", StopSignal: "TERM"}
 	}
 	maps.Copy(agents, more)

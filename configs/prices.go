@@ -125,9 +125,3 @@ func (w walker) keys(n *yaml.Node) []position {
 	}
 	return all
 }
-
-// prices returns the prices of the layers so far.
-func (l *loader) prices() Prices {
-	p, _ := l.settings[pricesKey].value.(Prices)
-	return p
-}

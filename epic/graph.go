@@ -1,5 +1,9 @@
 package epic
 
+import (
+	"slices"
+)
+
 // Graph is the order that an epic's tasks have to keep. Tasks are numbered by their place in the file.
 // A Graph does not change and may be read by many goroutines.
 type Graph struct {
@@ -86,4 +90,48 @@ func (g *Graph) Edges() (n int) {
 		n += len(deps)
 	}
 	return n
+}
+
+// arrange fills order, level, weight and next. It reports false when tasks wait for each other.
+func (g *Graph) arrange(e *Epic) bool {
+	g.rev = reversed(g.named)
+	g.followers()
+	g.order = topological(g.deps, g.rev)
+	if len(g.order) < len(g.ids) {
+		return false
+	}
+	g.level, g.next, g.weight = make([]int, len(g.ids)), make([]int, len(g.ids)), make([]float64, len(g.ids))
+	for _, i := range g.order {
+		for _, d := range g.deps[i] {
+			g.level[i] = max(g.level[i], g.level[d]+1)
+		}
+	}
+	for _, i := range slices.Backward(g.order) {
+		g.next[i] = -1
+		for _, m := range g.rev[i] {
+			if g.weight[m] > g.weight[i] {
+				g.weight[i], g.next[i] = g.weight[m], m
+			}
+		}
+		g.weight[i] += points(&e.Tasks[i])
+	}
+	return true
+}
+
+// followers adds to the dependants of a group's tasks those that groups imply.
+func (g *Graph) followers() {
+	waiting := make([][]int, len(g.groups))
+	for k := range g.groups {
+		for _, b := range g.groups[k].after {
+			waiting[b] = append(waiting[b], g.groups[k].tasks...)
+		}
+	}
+	for b := range g.groups {
+		slices.Sort(waiting[b])
+		for _, i := range g.groups[b].tasks {
+			if g.rev[i] = joined(g.rev[i], waiting[b]); len(g.rev[i]) > len(waiting[b]) {
+				slices.Sort(g.rev[i])
+			}
+		}
+	}
 }

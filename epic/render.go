@@ -7,30 +7,40 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"relay/epic/plaintext"
 )
 
 // Formats are the names that Write accepts.
-var formats = []string{"text", "mermaid", "dot"}
+var Formats = []string{"text", "mermaid", "dot"}
 
 // Write draws the graph of e as text for a terminal, or as source for Mermaid or Graphviz (dot). An edge leads from a
 // task to one that waits for it. Titles are data: whatever they contain, they cannot leave their place.
 func (g *Graph) Write(w io.Writer, e *Epic, format string) error {
-	out := bufio.NewWriter(w)
+	d := drawing{g, e, bufio.NewWriter(w)}
 	switch format {
 	case "text":
-		g.text(out, e)
+		d.text()
 	case "mermaid":
-		g.mermaid(out, e)
+		d.mermaid()
 	case "dot":
-		g.dot(out, e)
+		d.dot()
 	default:
-		return fmt.Errorf("graph format %s is not known: use %s", Quoted(format), strings.Join(formats, ", "))
+		return fmt.Errorf("graph format %s is not known: use %s", Quoted(format), strings.Join(Formats, ", "))
 	}
-	return out.Flush()
+	return d.out.Flush()
 }
 
-// text shows level by level what can run side by side. A bufio.Writer keeps its first error for Flush.
-func (g *Graph) text(out *bufio.Writer, e *Epic) {
+// drawing is a graph and its epic while they are drawn. A bufio.Writer keeps its first error for Flush.
+type drawing struct {
+	graph *Graph
+	epic  *Epic
+	out   *bufio.Writer
+}
+
+// text shows level by level what can run side by side.
+func (d drawing) text() {
+	g, out := d.graph, d.out
 	critical := make([]bool, g.Len())
 	path := g.CriticalPath()
 	levels, width := 0, 0
@@ -42,20 +52,11 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 	if len(path) > 0 {
 		heaviest = g.Weight(path[0])
 	}
-	fmt.Fprintf(out, "%s  %s\n", printable(e.ID), printable(e.Title))
-	fmt.Fprintf(out, "%s, %s, critical path %v %s:", counted(g.Len(), "task"), counted(levels, "level"), heaviest, pointWord(heaviest))
-	for k, i := range path {
+	for _, i := range path {
 		critical[i] = true
-		switch {
-		case k == mostNames:
-			fmt.Fprintf(out, " and %d more", len(path)-mostNames)
-		case k < mostNames && k > 0:
-			fmt.Fprint(out, " -> "+printable(g.ID(i)))
-		case k == 0:
-			fmt.Fprint(out, " "+printable(g.ID(i)))
-		}
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "%s  %s\n", printable(d.epic.ID), printable(d.epic.Title))
+	fmt.Fprintf(out, "%s, %s, critical path %v %s: %s\n", plaintext.Count(g.Len(), "task"), plaintext.Count(levels, "level"), heaviest, pointWord(heaviest), d.names(path, " -> "))
 
 	members := make([][]int, levels)
 	for i := range g.Len() {
@@ -68,10 +69,10 @@ func (g *Graph) text(out *bufio.Writer, e *Epic) {
 			if critical[i] {
 				mark = '*'
 			}
-			t := &e.Tasks[i]
+			t := &d.epic.Tasks[i]
 			fmt.Fprintf(out, "%c %-*s  p%d  %s", mark, width, printable(g.ID(i)), t.Priority, printable(t.Title))
 			if deps := g.Deps(i); len(deps) > 0 {
-				fmt.Fprintf(out, "  <- %s", g.names(deps))
+				fmt.Fprintf(out, "  <- %s", d.names(deps, ", "))
 			}
 			fmt.Fprintln(out)
 		}
@@ -89,27 +90,16 @@ func pointWord(n float64) string {
 const mostNames = 20
 
 // names lists tasks, and counts those beyond the first: a group may make a task wait for thousands.
-func (g *Graph) names(tasks []int) string {
-	const most = mostNames
-	var b strings.Builder
-	for k, i := range tasks {
-		if k == most {
-			fmt.Fprintf(&b, " and %d more", len(tasks)-most)
-			break
-		}
-		if k > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(printable(g.ID(i)))
+func (d drawing) names(tasks []int, between string) string {
+	names := make([]string, min(len(tasks), mostNames))
+	for k := range names {
+		names[k] = printable(d.graph.ID(tasks[k]))
 	}
-	return b.String()
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+	list := strings.Join(names, between)
+	if more := len(tasks) - mostNames; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return list
 }
 
 // printable makes text safe for a terminal: control characters, and those that turn the direction of writing or do not
@@ -126,8 +116,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// drawing writes the parts of a drawing in the language of a tool.
-type drawing struct {
+// language writes the parts of a drawing as a tool reads them.
+type language struct {
 	node   func(indent string, i int)
 	begin  func(k int) // a group
 	end    string      // of a group
@@ -136,7 +126,8 @@ type drawing struct {
 }
 
 // draw draws the tasks outside of groups, the groups, the dependencies that tasks name, and those of groups.
-func (g *Graph) draw(out *bufio.Writer, d drawing) {
+func (d drawing) draw(in language) {
+	g := d.graph
 	grouped := map[int]bool{}
 	for _, group := range g.groups {
 		for _, i := range group.tasks {
@@ -145,49 +136,49 @@ func (g *Graph) draw(out *bufio.Writer, d drawing) {
 	}
 	for i := range g.ids {
 		if !grouped[i] {
-			d.node("  ", i)
+			in.node("  ", i)
 		}
 	}
 	for k, group := range g.groups {
 		if len(group.tasks) == 0 {
 			continue
 		}
-		d.begin(k)
+		in.begin(k)
 		for _, i := range group.tasks {
-			d.node("    ", i)
+			in.node("    ", i)
 		}
-		fmt.Fprintln(out, d.end)
+		fmt.Fprintln(d.out, in.end)
 	}
 	for i, named := range g.named {
 		for _, on := range named {
-			d.edge(on, i)
+			in.edge(on, i)
 		}
 	}
 	for k, group := range g.groups {
 		for _, b := range group.after {
 			if len(group.tasks) > 0 {
-				d.groups(b, k)
+				in.groups(b, k)
 			}
 		}
 	}
 }
 
 // mermaid numbers its nodes: an id such as "end" is a word of that language.
-func (g *Graph) mermaid(out *bufio.Writer, e *Epic) {
-	fmt.Fprintln(out, "flowchart TD")
-	g.draw(out, drawing{
+func (d drawing) mermaid() {
+	fmt.Fprintln(d.out, "flowchart TD")
+	d.draw(language{
 		node: func(indent string, i int) {
-			fmt.Fprintf(out, "%st%d[\"%s\"]\n", indent, i, mermaidText(g.ID(i)+": "+e.Tasks[i].Title))
+			fmt.Fprintf(d.out, "%st%d[\"%s\"]\n", indent, i, mermaidText(d.graph.ID(i)+": "+d.epic.Tasks[i].Title))
 		},
-		begin:  func(k int) { fmt.Fprintf(out, "  subgraph g%d[\"%s\"]\n", k, mermaidText(e.Groups[k].Name)) },
+		begin:  func(k int) { fmt.Fprintf(d.out, "  subgraph g%d[\"%s\"]\n", k, mermaidText(d.epic.Groups[k].Name)) },
 		end:    "  end",
-		edge:   func(from, to int) { fmt.Fprintf(out, "  t%d --> t%d\n", from, to) },
-		groups: func(from, to int) { fmt.Fprintf(out, "  g%d ==> g%d\n", from, to) },
+		edge:   func(from, to int) { fmt.Fprintf(d.out, "  t%d --> t%d\n", from, to) },
+		groups: func(from, to int) { fmt.Fprintf(d.out, "  g%d ==> g%d\n", from, to) },
 	})
-	if path := g.CriticalPath(); len(path) > 0 {
-		fmt.Fprintln(out, "  classDef critical stroke-width:3px")
+	if path := d.graph.CriticalPath(); len(path) > 0 {
+		fmt.Fprintln(d.out, "  classDef critical stroke-width:3px")
 		for _, i := range path {
-			fmt.Fprintf(out, "  class t%d critical\n", i)
+			fmt.Fprintf(d.out, "  class t%d critical\n", i)
 		}
 	}
 }
@@ -207,28 +198,29 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-func (g *Graph) dot(out *bufio.Writer, e *Epic) {
-	fmt.Fprintln(out, "digraph epic {\n  rankdir=LR;\n  compound=true;\n  node [shape=box];")
+func (d drawing) dot() {
+	g := d.graph
+	fmt.Fprintln(d.out, "digraph epic {\n  rankdir=LR;\n  compound=true;\n  node [shape=box];")
 	critical := g.CriticalPath()
-	g.draw(out, drawing{
+	d.draw(language{
 		node: func(indent string, i int) {
 			style := ""
 			if slices.Contains(critical, i) {
 				style = ", penwidth=3"
 			}
-			fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(g.ID(i)+": "+e.Tasks[i].Title), style)
+			fmt.Fprintf(d.out, "%s%s [label=%s%s];\n", indent, dotText(g.ID(i)), dotText(g.ID(i)+": "+d.epic.Tasks[i].Title), style)
 		},
 		begin: func(k int) {
-			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", k, dotText(e.Groups[k].Name))
+			fmt.Fprintf(d.out, "  subgraph cluster_%d {\n    label=%s;\n", k, dotText(d.epic.Groups[k].Name))
 		},
 		end:  "  }",
-		edge: func(from, to int) { fmt.Fprintf(out, "  %s -> %s;\n", dotText(g.ID(from)), dotText(g.ID(to))) },
+		edge: func(from, to int) { fmt.Fprintf(d.out, "  %s -> %s;\n", dotText(g.ID(from)), dotText(g.ID(to))) },
 		groups: func(b, k int) {
 			from, to := g.groups[b].tasks[0], g.groups[k].tasks[0]
-			fmt.Fprintf(out, "  %s -> %s [ltail=cluster_%d, lhead=cluster_%d, style=bold];\n", dotText(g.ID(from)), dotText(g.ID(to)), b, k)
+			fmt.Fprintf(d.out, "  %s -> %s [ltail=cluster_%d, lhead=cluster_%d, style=bold];\n", dotText(g.ID(from)), dotText(g.ID(to)), b, k)
 		},
 	})
-	fmt.Fprintln(out, "}")
+	fmt.Fprintln(d.out, "}")
 }
 
 // dotText returns a quoted string of the dot language, in which only the quote, the backslash and what begins an entity

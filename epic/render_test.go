@@ -82,7 +82,7 @@ func TestWriteHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range formats {
+	for _, format := range Formats {
 		var out bytes.Buffer
 		if err := g.Write(&out, e, format); err != nil {
 			t.Fatal(err)

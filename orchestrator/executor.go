@@ -13,6 +13,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/limits"
 	"relay/orchestrator/verdict"
+	"relay/runners/kinds"
 
 	"github.com/google/uuid"
 )
@@ -121,7 +122,7 @@ func (x *executor) assign(task *epic.Task, record attempts.TaskRecord, runner st
 	}
 	a.BriefInput = briefInput(x.state, task)
 	a.BriefInput.Agent = x.state.o.Agent(runner)
-	if kind := a.BriefInput.Agent.Type; (kind == "claude" || kind == "gemini") && !a.Previous.AwaitsReview() { // which take one
+	if kinds.FactsOf(a.BriefInput.Agent.Type).NewSession && !a.Previous.AwaitsReview() {
 		a.NewSession = uuid.NewString()
 	}
 	x.state.WithLock(func() {

@@ -62,7 +62,7 @@ func inRules(change func(r *attempts.Rules)) func(e *attempts.Event) {
 func inFileOrder(d *decide.Dispatcher, now limits.Instant) (decide.Choice, *decide.Waiting, error) {
 	next, wait, err := d.Decide(now)
 	if next.Index >= 0 {
-		next.Index = slices.Min(slices.Collect(d.State.Plan.Ready()))
+		next.Index = slices.Min(slices.Collect(d.State.Plan.Ready.All()))
 	}
 	return next, wait, err
 }

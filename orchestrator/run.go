@@ -143,7 +143,7 @@ func (r *run) goesOn(again bool) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	over := s.Drained() || s.Broken != nil || r.limits.Stopped.Reason != "" || r.limits.ExhaustedBy != nil
-	left := s.Restored && s.Plan.CountReady() > 0 && !over
+	left := s.Restored && s.Plan.Ready.Len() > 0 && !over
 	s.Restored = false
 	s.Closing = !again && !left
 	return !s.Closing
@@ -153,7 +153,7 @@ func (r *run) goesOn(again bool) bool {
 func (r *run) recordStranded() error {
 	r.state.Mu.Lock()
 	defer r.state.Mu.Unlock()
-	left := slices.Sorted(r.state.Plan.Ready())
+	left := slices.Sorted(r.state.Plan.Ready.All())
 	events := make([]attempts.Event, len(left))
 	for at, i := range left {
 		t := r.state.Plan.Task(i)

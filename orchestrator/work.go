@@ -276,7 +276,7 @@ func (r *run) ending(ctx context.Context, s *decide.Summary, err error) error {
 		}
 	case r.limits.Stopped.Reason != "" && s.Left > 0:
 		s.Reason, s.Why = r.limits.Stopped.Reason, r.limits.Stopped.Why
-	case r.limits.ExhaustedBy != nil && r.state.Plan.CountReady() > 0:
+	case r.limits.ExhaustedBy != nil && r.state.Plan.Ready.Len() > 0:
 		s.Reason, s.Why = decide.BudgetExhausted, r.limits.Budget.Exhausted().Error()
 	default:
 		s.Reason = decide.NoRunnableTasks

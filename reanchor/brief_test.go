@@ -24,9 +24,9 @@ func first() Input {
 	at := time.Date(2026, 1, 11, 17, 30, 0, 0, time.UTC)
 	head := strings.Repeat("0123456789", 4)
 	return Input{
-		Facts: git.Facts{Branch: "relay-tasks/users/T2", Head: head, Subject: "T1: Create users table", Recent: []git.Commit{
-			{Hash: head, Subject: "T1: Create users table", Author: "relay", When: at},
-			{Hash: strings.Repeat("abcdef0123", 4), Subject: "Start", Author: "Ada", When: at.Add(-24 * time.Hour)},
+		Facts: git.Facts{Branch: "relay-tasks/users/T2", Head: head, Recent: []git.Commit{
+			{Hash: head, Subject: "T1: Create users table", When: at},
+			{Hash: strings.Repeat("abcdef0123", 4), Subject: "Start", When: at.Add(-24 * time.Hour)},
 		}, Changes: []git.Change{{Code: " M", Path: "README.md"}, {Code: "R ", Path: "new\nname", From: "old"}, {Code: "??", Path: "tmp/"}}, More: 3},
 		Base: head,
 		Epic: About{ID: "20260111-users", Title: "Users", Description: "People sign in.\n\nThen they sign out.\n", Source: "docs/plans/users.md"},

@@ -183,11 +183,11 @@ func sayForm(s *sheet, to Agent, kind epic.Kind) {
 	case "codex":
 		s.say("When you are done, your last message is your result and nothing else: the JSON object that your CLI asks for.")
 		return
-	case "gemini", "opencode":
-		s.say("When you are done, end your last message with your result in this block. " + only)
-	default:
+	case "": // a command
 		s.say("When you are done, write your result, the JSON object in this block, to the file that the environment variable\n" +
 			"`RELAY_RESULT` names, or end your last message with the whole block. " + only)
+	default:
+		s.say("When you are done, end your last message with your result in this block. " + only)
 	}
 	s.say("```relay-result\n" + formFor(kind) + "\n```")
 }

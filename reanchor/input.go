@@ -65,7 +65,7 @@ type Progress struct {
 
 // Agent is the CLI that gets the brief.
 type Agent struct {
-	Type    string // claude, codex, gemini or opencode; "": another
+	Type    string // of a CLI that relay knows: claude, codex, …; "": a command
 	Forbids string // what its sandbox forbids, in a sentence
 }
 

@@ -55,7 +55,7 @@ func sayAnswers(s *sheet, answers []attempts.Answer) {
 	if len(answers) == 0 {
 		return
 	}
-	s.section("What the user says", "These are instructions to you. A later one counts more.")
+	s.section("From the user", "These are instructions to you. A later one counts more.")
 	for _, a := range answers {
 		s.quote(cutProof, "An agent of this task asked:", a.Question, reportBytes)
 		s.quote(cutProof, "The user says:", a.Text, attempts.MaxAnswer)

@@ -33,15 +33,11 @@ func Parse(answer string) (Verdict, error) {
 	if v, refuses := refusalAtEnd(objects, answer); refuses {
 		return v, nil
 	}
-	var decoded []map[string]json.RawMessage
-	for _, o := range objects {
-		decoded = append(decoded, o.fields)
-	}
 	stated, err := markdown(rest)
 	if err != nil {
 		return Verdict{}, err
 	}
-	return agree(decoded, stated)
+	return agree(objects, stated)
 }
 
 // refusalAtEnd reads the object that the answer ends with, as reviewers are asked to end. If it refuses the change, it
@@ -60,10 +56,10 @@ func refusalAtEnd(objects []object, answer string) (Verdict, bool) {
 
 // agree returns the verdict of the last object, or the one stated in markdown. It fails when something else in the
 // answer contradicts it.
-func agree(objects []map[string]json.RawMessage, stated Verdict) (Verdict, error) {
+func agree(objects []object, stated Verdict) (Verdict, error) {
 	var v Verdict
-	for _, object := range objects {
-		next, err := fromObject(object)
+	for _, o := range objects {
+		next, err := fromObject(o.fields)
 		if err != nil {
 			return Verdict{}, err
 		}

@@ -46,10 +46,7 @@ func description(f Raised) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A review of the whole epic found (severity %s", f.Severity)
 	if f.File != "" {
-		fmt.Fprintf(&b, ", %s", line(f.File))
-		if f.Line > 0 {
-			fmt.Fprintf(&b, ":%d", f.Line)
-		}
+		fmt.Fprintf(&b, ", %s", f.place())
 	}
 	fmt.Fprintf(&b, "): %s\n", f.Issue)
 	if f.Fix != "" {

@@ -44,14 +44,19 @@ type Finding struct {
 
 // InShort returns where the finding points, and what it is about, in one line.
 func (f Finding) InShort() string {
-	where := line(f.File)
-	if where != "" && f.Line > 0 {
-		where += ":" + strconv.Itoa(f.Line)
+	if at := f.place(); at != "" {
+		return at + ": " + line(f.Issue)
 	}
-	if where != "" {
-		where += ": "
+	return line(f.Issue)
+}
+
+// place returns where the finding points, as FILE:LINE; "": nowhere.
+func (f Finding) place() string {
+	file := line(f.File)
+	if file == "" || f.Line <= 0 {
+		return file
 	}
-	return where + line(f.Issue)
+	return file + ":" + strconv.Itoa(f.Line)
 }
 
 // Verdict is a reviewer's answer after parsing.

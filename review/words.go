@@ -1,6 +1,9 @@
 package review
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // decisions are the spellings reviewers use, in upper case with single spaces.
 var decisions = map[string]Decision{
@@ -46,18 +49,12 @@ func canonical(s string) string {
 	}), " "))
 }
 
+var gravestFirst = []Severity{Critical, High, Medium, Low, Info}
+
+// rank returns 0 for the gravest severity. An unknown one is as High: see severityOf.
 func (s Severity) rank() int {
-	switch s {
-	case Critical:
-		return 0
-	case High:
-		return 1
-	case Medium:
-		return 2
-	case Low:
-		return 3
-	case Info:
-		return 4
+	if at := slices.Index(gravestFirst, s); at >= 0 {
+		return at
 	}
-	return 1 // unknown: as high, see severityOf
+	return 1
 }

@@ -33,7 +33,7 @@ func (r Result) OfKind(kind string) Result {
 }
 
 // payloads takes what an agent says by the kind of its task. Keys may also be written as in designDecisions.
-func (r *Result) payloads(fields map[string]json.RawMessage) {
+func (r *Result) payloads(fields object) {
 	o := objectOf(fields["implementation"])
 	built := plaintext.Implementation{DesignDecisions: o.texts("design_decisions"), BreakingChanges: o.texts("breaking_changes")}
 	if len(built.DesignDecisions)+len(built.BreakingChanges) > 0 {
@@ -130,10 +130,10 @@ func decide(made map[string]string, name, value string) {
 	}
 }
 
-// object is a JSON object by its keys in snake_case.
+// object is a JSON object, read as far as its values have the types that are looked for.
 type object map[string]json.RawMessage
 
-// objectOf reads an object; nil of anything else. A key in snake_case wins over another form of it.
+// objectOf reads an object with its keys in snake_case; nil of anything else. A key in snake_case wins over another form of it.
 func objectOf(raw json.RawMessage) object {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(raw, &keys) != nil {

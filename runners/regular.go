@@ -1,11 +1,11 @@
 package runners
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"syscall"
+
+	"relay/runners/process"
 )
 
 // ReadResultFile reads a file an agent wrote as its result or answer: a regular file of at most 1 MiB, through no
@@ -27,29 +27,7 @@ func ReadResultFile(path string) ([]byte, error) {
 }
 
 // ErrNotRegular is wrapped by the errors of OpenRegular when the path is not a regular file.
-var ErrNotRegular = errors.New("is not a regular file")
+var ErrNotRegular = process.ErrNotRegular
 
-// OpenRegular opens a regular file for reading that an agent may have had in its hands, through no symbolic link at its
-// end. It refuses a pipe, and does not wait.
-func OpenRegular(path string) (*os.File, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !(info.Mode().IsRegular() && os.SameFile(before, info)) {
-		err = fmt.Errorf("%s changed while it was opened", path)
-	}
-	if err != nil {
-		_ = f.Close() // nothing was read
-		return nil, err
-	}
-	return f, nil
-}
+// OpenRegular opens a file for reading as [process.OpenRegular] does.
+func OpenRegular(path string) (*os.File, error) { return process.OpenRegular(path, os.O_RDONLY) }

@@ -62,49 +62,33 @@ func ParseResult(data []byte) (Result, error) {
 	if fields == nil {
 		return Result{}, errors.New("result is null")
 	}
-	r, err := required(fields)
-	if err != nil {
-		return Result{}, err
+	return object(fields).result()
+}
+
+// result reads the object as a result.
+func (o object) result() (Result, error) {
+	r := Result{
+		Status: strings.ToLower(o.text("status")), Summary: o.text("summary"),
+		ErrorCategory: o.text("error_category"), ErrorSummary: o.text("error_summary"), Suggestion: o.text("suggestion"),
+		Learning: o.text("learning"), FilesChanged: o.texts("files_changed"), PatternTags: o.texts("pattern_tags"),
 	}
-	r.optional(fields)
+	switch {
+	case r.Status == "":
+		return Result{}, errors.New(`result has no text "status"`)
+	case r.Status != StatusSuccess && r.Status != StatusFailure && r.Status != StatusQuestion:
+		return Result{}, fmt.Errorf("result has status %q, not success, failure or question", OneLine(r.Status, 40))
+	case r.Summary == "":
+		return Result{}, errors.New(`result has no text "summary"`)
+	}
+	r.Questions, r.Discovered, r.Decisions = o.texts("questions"), discovered(o["discovered"]), decisions(o["decisions"])
+	if json.Unmarshal(o["confident"], &r.Confident) != nil {
+		r.Confident = nil
+	}
+	r.payloads(o)
 	if r.Status == StatusQuestion && len(r.Questions) == 0 {
 		return r, errors.New(`result has status question, and no "questions"`)
 	}
 	return r, nil
-}
-
-func required(fields map[string]json.RawMessage) (Result, error) {
-	var r Result
-	if !takeString(fields, "status", &r.Status) {
-		return r, errors.New(`result has no text "status"`)
-	}
-	switch r.Status = strings.ToLower(r.Status); r.Status {
-	case StatusSuccess, StatusFailure, StatusQuestion:
-	default:
-		return r, fmt.Errorf("result has status %q, not success, failure or question", OneLine(r.Status, 40))
-	}
-	if !takeString(fields, "summary", &r.Summary) || r.Summary == "" {
-		return r, errors.New(`result has no text "summary"`)
-	}
-	return r, nil
-}
-
-func (r *Result) optional(fields map[string]json.RawMessage) {
-	takeString(fields, "error_category", &r.ErrorCategory)
-	takeString(fields, "error_summary", &r.ErrorSummary)
-	takeString(fields, "suggestion", &r.Suggestion)
-	takeString(fields, "learning", &r.Learning)
-	takeStrings(fields, "files_changed", &r.FilesChanged)
-	takeStrings(fields, "pattern_tags", &r.PatternTags)
-	takeStrings(fields, "questions", &r.Questions)
-
-	var confident bool
-	if take(fields, "confident", &confident) {
-		r.Confident = &confident
-	}
-	r.Discovered = discovered(fields["discovered"])
-	r.Decisions = decisions(fields["decisions"])
-	r.payloads(fields)
 }
 
 // discovered reads a list of objects with a title, or of titles.
@@ -125,31 +109,4 @@ func discovered(raw json.RawMessage) []plaintext.Discovery {
 		}
 	}
 	return found
-}
-
-// take decodes fields[key] into v, and reports whether it is there and of that type.
-func take(fields map[string]json.RawMessage, key string, v any) bool {
-	raw, ok := fields[key]
-	return ok && string(raw) != "null" && json.Unmarshal(raw, v) == nil
-}
-
-func takeString(fields map[string]json.RawMessage, key string, s *string) bool {
-	var text string
-	if !take(fields, key, &text) {
-		return false
-	}
-	*s = CleanText(text, MaxString)
-	return true
-}
-
-func takeStrings(fields map[string]json.RawMessage, key string, list *[]string) {
-	var texts []string
-	if !take(fields, key, &texts) {
-		return
-	}
-	for _, t := range texts[:min(len(texts), maxList)] {
-		if t = CleanText(t, MaxString); t != "" {
-			*list = append(*list, t)
-		}
-	}
 }

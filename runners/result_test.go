@@ -42,7 +42,7 @@ func TestParseResult(t *testing.T) {
 		},
 		{
 			"unknown fields and wrong types are dropped",
-			`{"status":"success","summary":"s","payload":{"files":["x\u001b[0m"]},"files_changed":"a.txt","learning":null}`,
+			`{"status":"success","summary":"s","payload":{"files":["x\u001b[0m"]},"files_changed":{"a.txt":1},"learning":null,"confident":"yes"}`,
 			Result{Status: "success", Summary: "s"},
 			"",
 		},

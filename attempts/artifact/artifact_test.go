@@ -77,7 +77,7 @@ func TestCasesHaveTheValidatorsVerdict(t *testing.T) {
 	}
 	v := newValidator(t)
 	for _, c := range cases {
-		if problems := v.Check(c.Artifact); (len(problems) == 0) != (c.Verdict == "ACCEPT") {
+		if problems := v.check(c.Artifact); (len(problems) == 0) != (c.Verdict == "ACCEPT") {
 			t.Errorf("%s: got %v, and the validator of the format says %s", c.Name, problems, c.Verdict)
 		}
 	}

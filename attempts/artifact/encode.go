@@ -83,7 +83,7 @@ func (v *Validator) Encode(a *Artifact) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if problems := v.Check(value); len(problems) > 0 {
+	if problems := durable.Sentences(v.check(value)); len(problems) > 0 {
 		return nil, fmt.Errorf("the artifact is invalid: %s", strings.Join(problems, "; "))
 	}
 	at := 0

@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/internal/durable"
 	"relay/epic"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
@@ -79,7 +80,7 @@ func (r *nodeReader) node(n *yaml.Node, path string, depth int) (*yaml.Node, err
 
 // put gives a mapping a key, or replaces the one that is there.
 func (r *nodeReader) put(to *yaml.Node, path, key string, v *yaml.Node, line int) {
-	if old := get(to, key); old != nil {
+	if old := durable.ValueAt(to, key); old != nil {
 		r.problems = append(r.problems, Problem{
 			Line: line, Message: fmt.Sprintf("%q is there twice", plaintext.Head(key, 100)), Hint: "other readers see nothing of such a file: keep one of the two",
 		})
@@ -115,16 +116,6 @@ func (r *nodeReader) warn(n *yaml.Node, message string) {
 
 // oldBooleans are words that YAML 1.1 takes for true or false.
 func oldBooleans() []string { return []string{"y", "n", "yes", "no", "on", "off"} }
-
-// get returns the value of a key of a mapping; nil if it does not have the key.
-func get(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}
 
 // textNode makes a node of a text: in quotes, or as a block if it has several lines and no reader can mistake them.
 func textNode(s string) *yaml.Node {
@@ -164,7 +155,7 @@ func fit(n *yaml.Node, t reflect.Type, line bool) {
 	case *Notes, *Decisions:
 		return
 	case *Decision:
-		if n.Kind == yaml.MappingNode && get(n, "decision") == nil {
+		if n.Kind == yaml.MappingNode && durable.ValueAt(n, "decision") == nil {
 			*n = *textNode(textOf(n))
 		}
 	}
@@ -215,7 +206,7 @@ func fitFields(n *yaml.Node, t reflect.Type) {
 		if !isMap && strings.Contains(form, "self") && text.Tag != "!!null" {
 			n.Content = append(n.Content, textNode(key), &text)
 		}
-		if v := get(n, key); v != nil && key != "" {
+		if v := durable.ValueAt(n, key); v != nil && key != "" {
 			fit(v, f.Type, strings.Contains(form, "line"))
 		}
 	}
@@ -250,7 +241,7 @@ func (list Notes) MarshalYAML() (any, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, note := range list {
 		key := oneLine(note.Key)
-		for i := 2; get(n, key) != nil; i++ {
+		for i := 2; durable.ValueAt(n, key) != nil; i++ {
 			key = oneLine(fmt.Sprintf("%s (%d)", oneLine(note.Key), i))
 		}
 		n.Content = append(n.Content, textNode(key), textNode(note.Text))

@@ -1,13 +1,42 @@
 package artifact
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"relay/attempts/internal/durable"
 )
+
+//go:embed artifact.schema.json
+var artifactSchema []byte
+
+// Schema is the JSON Schema (draft 7) of an artifact: of front matter and body together.
+func Schema() json.RawMessage { return bytes.Clone(artifactSchema) }
+
+// Validator holds artifacts against [Schema], and writes those that meet it. It is not safe for use by several goroutines at once.
+type Validator struct{ schema *durable.Schema }
+
+// NewValidator compiles the schema.
+func NewValidator() (*Validator, error) {
+	compiled, err := durable.CompileSchema(artifactSchema)
+	return &Validator{compiled}, err
+}
+
+// check returns what is wrong with an artifact as a JSON value, in alphabetical order. None: it is valid.
+func (v *Validator) check(value any) (found []durable.Problem) {
+	for _, p := range v.schema.Validate(value) {
+		if strings.Contains(p.Text, "is not valid date") {
+			p.Text = "it is neither a date nor a date and time with a zone, as in 2026-01-13T15:00:00Z"
+		}
+		found = append(found, p)
+	}
+	return slices.CompactFunc(found, func(x, y durable.Problem) bool { return x.String() == y.String() })
+}
 
 // Problem is what is wrong with one line of a file.
 type Problem = durable.SchemaFault
@@ -28,10 +57,10 @@ func (v *Validator) Validate(text []byte) []Problem {
 	value, _ := valueOf(d.root) // it has been read
 	for _, f := range v.check(value) {
 		path, hint := f.Path, hintOf(f)
-		if get(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") { // for want of a mode it is taken for every mode
-			continue
+		if durable.ValueAt(d.root, "mode") == nil && strings.HasSuffix(f.Text, "'primary_bead'") {
+			continue // without a mode it would be required in every mode
 		}
-		if get(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
+		if durable.ValueAt(d.root, "event_type") != nil && strings.Contains(f.Text, "'mode'") {
 			path, hint = []string{"event_type"}, "the file has the older layout: write mode in place of event_type"
 		}
 		problems = append(problems, Problem{Line: d.lineOf(path), Message: f.String(), Hint: hint})

@@ -77,3 +77,22 @@ func (l *Ledger) OpenThreads() (threads []Thread, warnings []string, err error) 
 	}
 	return threads, warnings, err
 }
+
+// Replay returns the recorded history of an entry, and nothing else.
+func (l *Ledger) Replay(id string) (full, narrative string, err error) {
+	list, err := l.List()
+	if err != nil {
+		return "", "", err
+	}
+	found, err := find(list, id)
+	if err != nil {
+		return "", "", err
+	}
+	names := make(map[string]string)
+	for _, other := range list {
+		if other.Entry != nil {
+			names[other.Entry.ID] = other.Entry.Topic
+		}
+	}
+	return found.Entry.ID, narrate(found.Entry, names), nil
+}

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"relay/attempts/internal/durable"
 	"relay/epic"
 )
 
@@ -125,16 +126,6 @@ func (d *document) entry() *Entry {
 	return e
 }
 
-// get returns the value of a key of a mapping; nil if it does not have the key.
-func get(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if n := mapping.Content[i]; n.Kind == yaml.ScalarNode && n.Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // items returns the items of a list: one value is a list of one.
 func items(n *yaml.Node) []*yaml.Node {
 	switch {
@@ -155,7 +146,7 @@ func fill(n *yaml.Node, to reflect.Value) {
 		var value *yaml.Node
 		switch {
 		case n.Kind == yaml.MappingNode:
-			value = get(n, key)
+			value = durable.ValueAt(n, key)
 		case key == "stance", key == "note", key == keyID:
 			value = n
 		}

@@ -11,7 +11,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"relay/attempts/internal/durable"
-	"relay/epic/plaintext"
 )
 
 // ErrForm means that nothing can be added to a file in the form it has, as one with aliases, without losing something of it.
@@ -53,7 +52,7 @@ func (d *document) text() ([]byte, error) {
 // set gives a key a value.
 func (d *document) set(key, value string) {
 	n := textNode(value)
-	old := get(d.root, key)
+	old := durable.ValueAt(d.root, key)
 	switch {
 	case old == nil:
 		d.root.Content = append(d.root.Content, textNode(key), n)
@@ -67,10 +66,10 @@ func (d *document) set(key, value string) {
 
 // add adds an item to a list, behind all others.
 func (d *document) add(key string, item any) error {
-	list := get(d.root, key)
+	list := durable.ValueAt(d.root, key)
 	if list == nil {
 		d.set(key, "")
-		list = get(d.root, key)
+		list = durable.ValueAt(d.root, key)
 	}
 	switch {
 	case list.Kind == yaml.SequenceNode:
@@ -85,16 +84,6 @@ func (d *document) add(key string, item any) error {
 	list.Content = append(list.Content, durable.Node(reflect.ValueOf(item), textNode))
 	return nil
 }
-
-func (l *Ledger) clean(text string) string {
-	text = plaintext.Clean(text)
-	if l.o.Clean != nil {
-		text = plaintext.Clean(l.o.Clean(text))
-	}
-	return text
-}
-
-func (l *Ledger) line(text string) string { return plaintext.Line(l.clean(text)) }
 
 // sameNode reports whether two values are the same, whatever their style and the comments beside them.
 func sameNode(x, y *yaml.Node) bool {
@@ -115,7 +104,7 @@ func Grown(before, after []byte) bool {
 	}
 	for i := 0; i+1 < len(was.root.Content); i += 2 {
 		key, old := was.root.Content[i].Value, was.root.Content[i+1]
-		now := get(is.root, key)
+		now := durable.ValueAt(is.root, key)
 		if key == keyStatus && now != nil {
 			continue
 		}

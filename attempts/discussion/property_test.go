@@ -192,7 +192,7 @@ func checkAll(t *testing.T, l *Ledger, said map[string][]string) {
 		told := call(t, l, ActionReplay, object{"entry_id": e.ID})["narrative"].(string)
 		flat := strings.Join(strings.Fields(told), " ")
 		for _, text := range said[e.ID] {
-			if text = strings.Join(strings.Fields(l.clean(text)), " "); !strings.Contains(flat, text) {
+			if text = strings.Join(strings.Fields(l.o.clean(text)), " "); !strings.Contains(flat, text) {
 				t.Errorf("%s: the replay does not tell %q:\n%s", e.ID, text, told)
 			}
 		}

@@ -33,7 +33,7 @@ func Hold(top string) (*Held, error) {
 		return nil, errors.Join(err, disk.Close())
 	}
 	h := &Held{fsys: disk, unlock: unlock}
-	if h.file, err = durable.Regular(disk, name, os.O_RDWR); err != nil {
+	if h.file, err = durable.Regular(disk, name, os.O_RDWR|os.O_APPEND); err != nil {
 		h.Release()
 		return nil, err
 	}
@@ -41,14 +41,7 @@ func Hold(top string) (*Held, error) {
 }
 
 // Text returns all that is in it.
-func (h *Held) Text() ([]byte, error) {
-	info, err := h.file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.NewSectionReader(h.file, 0, info.Size()))
-	return text, err
-}
+func (h *Held) Text() ([]byte, error) { return io.ReadAll(h.file) }
 
 // Rewrite writes another text in place of the one that is there. It is called once.
 func (h *Held) Rewrite(text []byte) error {

@@ -69,9 +69,7 @@ func (f Filter) Match(e *Entry) bool {
 		(f.Path == "" || slices.ContainsFunc(e.Artifacts, func(a Artifact) bool { return a.Path == f.Path }))
 }
 
-// Last returns the last n entries of a ledger that are wanted, the oldest of them first. It reads from the end, and little more than it
-// needs.
-// A ledger that is not there has none.
+// Last returns the last n entries of a ledger that are wanted, the oldest of them first. A ledger that is not there has none.
 func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 	file, err := OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,31 +79,14 @@ func Last(path string, n int, wanted Filter) (entries []*Entry, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || n <= 0 {
-		return nil, err
-	}
-	return lastOf(file, info.Size(), n, wanted)
-}
-
-func lastOf(r io.ReaderAt, size int64, n int, wanted Filter) (entries []*Entry, err error) {
-	for window := int64(256 << 10); ; window *= 8 {
-		from := max(size-window, 0)
-		err := eachLine(io.NewSectionReader(r, from, size-from), func(l line) error {
-			if from > 0 && l.number == 1 { // the end of a line
-				return nil
-			}
-			if e, _, err := Decode(l.text); err == nil && wanted.Match(e) {
-				entries = append(entries, e)
-				entries = entries[max(len(entries)-n, 0):]
-			}
-			return nil
-		})
-		if err != nil || from == 0 || len(entries) == n {
-			return entries, err
+	_, err = ReadAll(file, func(_ int, e *Entry) error {
+		if wanted.Match(e) {
+			entries = append(entries, e)
+			entries = entries[max(len(entries)-n, 0):]
 		}
-		entries = nil
-	}
+		return nil
+	})
+	return entries, err
 }
 
 // Tail reads the end of a ledger, and after that only what is added. Path is that of the ledger.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -129,11 +129,15 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	}
 	lines := append(bytes.Join(encoded, []byte("\n")), '\n')
 	name := path.Join(Folder, LedgerFile)
-	log, unlock, err := w.openLocked(name)
+	unlock, err := durable.WaitNewLock(w.fsys, name)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
+	log, err := durable.OpenLog(w.fsys, name, w.fault)
+	if err != nil {
+		return "", err
+	}
 	defer log.Close()
 	mended, err = w.mendEnd(name, &lines)
 	if err != nil {
@@ -145,31 +149,34 @@ func (w *Writer) AppendLines(encoded ...[]byte) (mended string, err error) {
 	return mended, log.Wait(1)
 }
 
-// openLocked opens the ledger for appending, or makes it, and keeps other relays from it.
-func (w *Writer) openLocked(name string) (log *durable.Log, unlock func(), err error) {
-	const openTries = 6000
-	for range openTries {
-		log, err = durable.OpenLog(w.fsys, name, w.fault)
-		if errors.Is(err, fs.ErrExist) { // another writer has made it this moment
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := log.Close(); err != nil {
-			return nil, nil, err
-		}
-		unlock, err = durable.WaitLock(w.fsys, name)
-		if errors.Is(err, fs.ErrNotExist) { // somebody has removed it this moment
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if log, err = durable.OpenLog(w.fsys, name, w.fault); err != nil { // not the one before: git may have replaced it meanwhile
-			unlock()
-		}
-		return log, unlock, err
+// mendEnd repairs a ledger whose last line has no end, before lines are appended. A whole entry, or a line too long to read, gets its end
+// in front of lines; half an entry is cut off, and mended says so unless it is the beginning of lines.
+func (w *Writer) mendEnd(name string, lines *[]byte) (mended string, err error) {
+	f, err := durable.Regular(w.fsys, name, os.O_RDWR)
+	if err != nil {
+		return "", err
 	}
-	return nil, nil, err
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	begin := max(0, info.Size()-MaxLine-1)
+	end := make([]byte, info.Size()-begin)
+	if _, err := f.ReadAt(end, begin); err != nil && !errors.Is(err, io.EOF) {
+		return "", err
+	}
+	at := bytes.LastIndexByte(end, '\n') + 1
+	torn := end[at:]
+	if len(torn) == 0 {
+		return "", nil
+	}
+	if _, _, err := Decode(bytes.TrimPrefix(torn, []byte(byteOrderMark))); err == nil || at == 0 && begin > 0 {
+		*lines = append([]byte("\n"), *lines...)
+		return "", nil
+	}
+	if !bytes.HasPrefix(*lines, torn) {
+		mended = fmt.Sprintf("%s: half an entry (%d bytes) at its end was removed", name, len(torn))
+	}
+	return mended, errors.Join(f.Truncate(begin+int64(at)), f.Sync())
 }

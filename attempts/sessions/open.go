@@ -65,11 +65,6 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	if err := d.inspect(ctx, o); err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := d.disk.Remove(oldSearchFile + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
 	if err := d.openFile(ctx); err != nil {
 		return err
 	}

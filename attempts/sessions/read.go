@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -124,7 +126,7 @@ func (r *Reader) Turn(ctx context.Context, id string) (Turn, error) {
 }
 
 func find[T any](ctx context.Context, r *Reader, table, query, id string) (row T, err error) {
-	whole, err := r.complete(ctx, table, id)
+	whole, err := complete(ctx, r.rows, table, id)
 	if err != nil {
 		return row, err
 	}
@@ -136,10 +138,10 @@ func find[T any](ctx context.Context, r *Reader, table, query, id string) (row T
 }
 
 // complete returns the one id in a table that begins with a text.
-func (r *Reader) complete(ctx context.Context, table, id string) (string, error) {
-	found, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE id = ?", id)
+func complete(ctx context.Context, db *sql.DB, table, id string) (string, error) {
+	found, err := all(ctx, db, one, "SELECT id FROM "+table+" WHERE id = ?", id)
 	if err == nil && len(found) == 0 && id != "" {
-		found, err = all(ctx, r.rows, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
+		found, err = all(ctx, db, one, "SELECT id FROM "+table+" WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", id)
 	}
 	switch {
 	case err != nil:
@@ -154,7 +156,7 @@ func (r *Reader) complete(ctx context.Context, table, id string) (string, error)
 		newest = "timestamp"
 	}
 	const mostCompared = 5000
-	ids, err := all(ctx, r.rows, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
+	ids, err := all(ctx, db, one, "SELECT id FROM "+table+" ORDER BY "+newest+" DESC, id LIMIT ?", mostCompared)
 	if err != nil {
 		return "", err
 	}
@@ -208,4 +210,187 @@ func (r *Reader) List(ctx context.Context, f Filter) ([]Listed, error) {
 		}
 	}
 	return list, nil
+}
+
+// Part is a part of a conversation.
+type Part struct {
+	From, To int64 // sequence numbers: the first, and the one after the last; To 0: up to the end
+	Most     int   // messages at most; 0: all
+	Spoken   bool  // without messages that only call tools, and without those of the system
+}
+
+// Said is a message with the tool calls it has made.
+type Said struct {
+	Message
+	Calls []ToolCall `json:"tool_calls,omitempty"`
+}
+
+// Conversation returns messages of a session in order, each with its tool calls.
+func (r *Reader) Conversation(ctx context.Context, session string, p Part) ([]Said, error) {
+	query, to, most := queryMessages, p.To, p.Most
+	if p.Spoken {
+		query = querySpoken
+	}
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	if most == 0 {
+		most = -1
+	}
+	said, err := all(ctx, r.rows, func(s *Said) []any { return fieldsOf(&s.Message) }, query, session, p.From, to, most)
+	if err != nil || len(said) == 0 {
+		return said, err
+	}
+	place := make(map[string]*Said, len(said))
+	for i := range said {
+		place[said[i].ID] = &said[i]
+	}
+	calls, err := all(ctx, r.rows, fieldsOf[ToolCall], queryCalls, session, said[0].Sequence, said[len(said)-1].Sequence)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
+		if s := place[c.Message]; s != nil {
+			s.Calls = append(s.Calls, c)
+		}
+	}
+	return said, nil
+}
+
+// Loose returns the tool calls of a session that no message has made, and the sessions that it has begun and no tool call names, the
+// oldest first.
+func (r *Reader) Loose(ctx context.Context, session string) (calls []ToolCall, subagents []Session, err error) {
+	if calls, err = all(ctx, r.rows, fieldsOf[ToolCall], queryLoose, session); err == nil {
+		subagents, err = all(ctx, r.rows, fieldsOf[Session], queryLooseSubagents, session)
+	}
+	return calls, subagents, err
+}
+
+// Exchange is a turn with its place in the conversation: the sequence numbers of its first message, and of the first one after it (0:
+// it is the last).
+type Exchange struct {
+	Turn
+	From int64 `json:"from"`
+	To   int64 `json:"to,omitempty"`
+}
+
+// Exchanges returns the turns of a session in the order of the conversation.
+func (r *Reader) Exchanges(ctx context.Context, session string) ([]Exchange, error) {
+	list, err := all(ctx, r.rows, func(e *Exchange) []any { return append(fieldsOf(&e.Turn), &e.From) }, queryTurns, session)
+	for i := 1; i < len(list); i++ {
+		list[i-1].To = list[i].From
+	}
+	return list, err
+}
+
+// TurnError means that a session has no turn of a number.
+type TurnError struct{ Number, Turns int }
+
+func (e *TurnError) Error() string {
+	return fmt.Sprintf("there is no turn %d: the session has %d", e.Number, e.Turns)
+}
+
+// Exchange returns the turn of a number, from 1. It fails with a *TurnError.
+func (r *Reader) Exchange(ctx context.Context, session string, number int) (Exchange, error) {
+	list, err := r.Exchanges(ctx, session)
+	if err != nil {
+		return Exchange{}, err
+	}
+	if number < 1 || number > len(list) {
+		return Exchange{}, &TurnError{number, len(list)}
+	}
+	return list[number-1], nil
+}
+
+// Before returns what was said before a turn: in its own session, and before that in those from which it is a branch.
+func (r *Reader) Before(ctx context.Context, turn Turn) (said []Said, err error) {
+	const mostForks = 100
+	for n := range mostForks {
+		exchanges, err := r.Exchanges(ctx, turn.Session)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(exchanges, func(e Exchange) bool { return e.ID == turn.ID })
+		if at < 0 {
+			return said, nil
+		}
+		part := Part{To: exchanges[at].To} // with the turn: it is the one after it that the turn below stands in the place of
+		if n == 0 {
+			part.To = exchanges[at].From
+		}
+		if n > 0 || part.To > 0 {
+			before, err := r.Conversation(ctx, turn.Session, part)
+			if err != nil {
+				return nil, err
+			}
+			said = append(before, said...)
+		}
+		above, err := all(ctx, r.rows, fieldsOf[Turn], queryTurn, exchanges[0].Parent)
+		if err != nil || len(above) == 0 {
+			return said, err
+		}
+		turn = above[0]
+	}
+	return said, nil
+}
+
+// Origin returns where in a run a session comes from: the origin of its first message that has one.
+func (r *Reader) Origin(ctx context.Context, session string) (Origin, error) {
+	texts, err := all(ctx, r.rows, one, queryOrigin, session)
+	if err != nil || len(texts) == 0 {
+		return Origin{}, err
+	}
+	return originOf(texts[0]), nil
+}
+
+// Node is a turn in the tree of those it follows and those that follow it.
+type Node struct {
+	Turn
+	Children []*Node `json:"children,omitempty"`
+}
+
+// Tree returns the turns of a session in their trees: all that they follow, and all that follow them, in whatever session. The oldest
+// comes first; a tree's root follows a turn that is not in the ledger, or none.
+func (r *Reader) Tree(ctx context.Context, session string) ([]*Node, error) {
+	turns, err := all(ctx, r.rows, fieldsOf[Turn], queryTree, session)
+	return grow(turns), err
+}
+
+// grow makes trees of turns.
+func grow(turns []Turn) (roots []*Node) {
+	nodes := make(map[string]*Node, len(turns))
+	for i := range turns {
+		nodes[turns[i].ID] = &Node{Turn: turns[i]}
+	}
+	for i := range turns {
+		n := nodes[turns[i].ID]
+		if parent := nodes[n.Parent]; parent != nil {
+			parent.Children = append(parent.Children, n)
+		} else {
+			roots = append(roots, n)
+		}
+	}
+	return roots
+}
+
+// ToolUse counts the calls of one tool.
+type ToolUse struct {
+	Tool      string  `json:"tool"`
+	Uses      int64   `json:"uses"`
+	Completed int64   `json:"completed"`
+	Failed    int64   `json:"failed"`
+	Rejected  int64   `json:"rejected"`
+	Cancelled int64   `json:"cancelled"`
+	Success   float64 `json:"success_rate"` // completed of all, from 0 to 1
+}
+
+// Tools counts the tool calls of a session, or of all when it is empty; the tool that was used most comes first.
+func (r *Reader) Tools(ctx context.Context, session string) ([]ToolUse, error) {
+	list, err := all(ctx, r.rows, func(u *ToolUse) []any {
+		return []any{&u.Tool, &u.Uses, &u.Completed, &u.Failed, &u.Rejected, &u.Cancelled}
+	}, queryTools, session)
+	for i := range list {
+		list[i].Success = float64(list[i].Completed) / float64(list[i].Uses)
+	}
+	return list, err
 }

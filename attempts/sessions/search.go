@@ -1,13 +1,17 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,19 +35,19 @@ type Hit struct {
 // a word with spaces in it matches as a phrase. Of a prompt of relay's, which repeats much, only the first line counts.
 func (r *Reader) Search(ctx context.Context, words []string, most int) ([]Hit, error) {
 	hits := []Hit{}
-	var match []*regexp.Regexp
+	under := search{rows: r.rows, clean: r.Clean}
 	content, result := "m.content <> ''", "c.result_json <> ''"
 	for _, w := range words {
 		plain, prefix := strings.CutSuffix(strings.ToValidUTF8(w, " "), "*")
 		if strings.IndexFunc(plain, isWord) < 0 {
 			continue
 		}
-		match = append(match, wordPattern(plain, prefix))
+		under.match = append(under.match, wordPattern(plain, prefix))
 		for _, part := range strings.FieldsFunc(plain, func(r rune) bool { return r >= utf8.RuneSelf || !isWord(r) }) {
 			content, result = content+" AND m.content LIKE '%"+part+"%'", result+" AND c.result_json LIKE '%"+part+"%'"
 		}
 	}
-	if len(match) == 0 {
+	if len(under.match) == 0 {
 		return hits, nil
 	}
 	found, err := all(ctx, r.rows, func(d *document) []any { return []any{&d.kind, &d.id} }, fmt.Sprintf(queryFound, content, result))
@@ -51,7 +55,7 @@ func (r *Reader) Search(ctx context.Context, words []string, most int) ([]Hit, e
 		if len(hits) == most {
 			break
 		}
-		h, ok, err := r.hit(ctx, d, match)
+		h, ok, err := under.hit(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -77,31 +81,38 @@ func wordPattern(plain string, prefix bool) *regexp.Regexp {
 // document names a row that can be found.
 type document struct{ kind, id string }
 
+// search is a search under way.
+type search struct {
+	rows  *sql.DB
+	clean func(text string) string
+	match []*regexp.Regexp // all of them have to match
+}
+
 // hit reads a row. ok is false when it does not have all words, or has been removed meanwhile.
-func (r *Reader) hit(ctx context.Context, d document, match []*regexp.Regexp) (h Hit, ok bool, err error) {
+func (s *search) hit(ctx context.Context, d document) (h Hit, ok bool, err error) {
 	var said, metadata string
 	h.ID = d.id
 	if d.kind == kindMessage {
-		err = r.rows.QueryRowContext(ctx, queryHitMessage, d.id).Scan(&h.Session, &h.Role, &h.Sequence, &h.Time, &said, &metadata)
+		err = s.rows.QueryRowContext(ctx, queryHitMessage, d.id).Scan(&h.Session, &h.Role, &h.Sequence, &h.Time, &said, &metadata)
 		if strings.HasSuffix(d.id, PromptSuffix) {
 			said, _, _ = strings.Cut(said, "\n")
 		}
 	} else {
-		err = r.rows.QueryRowContext(ctx, queryHitCall, d.id).Scan(&h.Session, &h.Tool, &h.Sequence, &h.Time, &said, &metadata)
+		err = s.rows.QueryRowContext(ctx, queryHitCall, d.id).Scan(&h.Session, &h.Tool, &h.Sequence, &h.Time, &said, &metadata)
 		said = spoken(said)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return Hit{}, false, nil
 	}
-	for _, m := range match {
+	for _, m := range s.match {
 		if !m.MatchString(said) {
 			return Hit{}, false, named(err)
 		}
 	}
-	if r.Clean != nil {
-		said = r.Clean(around(said, first(said, match)))
+	if s.clean != nil {
+		said = s.clean(around(said, first(said, s.match)))
 	}
-	h.Snippet, h.Origin = snippet(said, first(said, match)), originOf(metadata)
+	h.Snippet, h.Origin = snippet(said, first(said, s.match)), originOf(metadata)
 	return h, err == nil, named(err)
 }
 
@@ -172,4 +183,71 @@ func snippet(text string, at int) string {
 		found += "…"
 	}
 	return plaintext.Clean(found)
+}
+
+// Limits bound a query of the user's.
+type Limits struct {
+	Rows int
+	Time time.Duration
+}
+
+// Table is what a query returns. A value is nil, an int64, a float64, a string, or the bytes of a BLOB.
+type Table struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"`
+	More    bool     `json:"more"` // there are more rows than the limit allows
+}
+
+// Errors of a query.
+var (
+	ErrNotRead = errors.New("only queries that read are run")
+	ErrTooLong = errors.New("the query took longer than it may")
+)
+
+// quoted matches what can have a semicolon that ends no statement: quotes and comments.
+var quoted = pattern.New("(?s)'[^']*'|\"[^\"]*\"|`[^`]*`|\\[[^]]*]|--[^\n]*|/\\*.*?\\*/")
+
+// SQL runs one query that the user has written. The query runs as the source of another one, so that it cannot be any other statement, and
+// through a connection that only reads.
+func (r *Reader) SQL(ctx context.Context, query string, limits Limits) (*Table, error) {
+	query = strings.TrimRight(query, "; \t\r\n")
+	word := strings.TrimSpace(query)
+	if end := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		word = word[:end]
+	}
+	reads := slices.Contains([]string{"SELECT", "WITH", "VALUES"}, strings.ToUpper(word))
+	if !reads || strings.Contains(quoted.ReplaceAllString(query, ""), ";") {
+		return nil, ErrNotRead
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, ErrTooLong)
+	defer cancel()
+	rows, err := r.rows.QueryContext(ctx, fmt.Sprintf(sqlWhole, query, limits.Rows+1))
+	if err != nil {
+		return nil, cmp.Or(context.Cause(ctx), named(err))
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Columns: columns, Rows: [][]any{}}
+	for rows.Next() {
+		if t.More = len(t.Rows) == limits.Rows; t.More {
+			return t, nil
+		}
+		values, to := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			to[i] = &values[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			if f, ok := v.(float64); ok && math.IsInf(f, 0) { // JSON does not have it
+				values[i] = fmt.Sprint(f)
+			}
+		}
+		t.Rows = append(t.Rows, values)
+	}
+	return t, cmp.Or(context.Cause(ctx), rows.Err())
 }

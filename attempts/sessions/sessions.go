@@ -6,12 +6,10 @@
 // reader of them can fill it again from nothing.
 package sessions
 
-// The files of the agents ledger, in relay's folder. Earlier versions of relay had an index for search in a file of its own.
+// The files of the agents ledger, in relay's folder.
 const (
 	File     = "agents-ledger.db"
 	LockFile = "agents-ledger.lock"
-
-	oldSearchFile = "agents-ledger-search.db"
 )
 
 // PromptSuffix ends the id of a message with which relay begins a stream.

@@ -73,7 +73,7 @@ func (t Told) String() string {
 // Parse reads a blueprint. The epic's id is made from the day of now and the title, and it has passed the validation of
 // any epic. The error is epic.Problems, with the lines of the blueprint.
 func Parse(name string, src []byte, now time.Time) (*Plan, error) {
-	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)}}
+	p := newParser(name, &epic.Epic{Version: 2, Source: name, CreatedAt: now.UTC().Format(time.RFC3339)})
 	src, ok := p.prepare(src)
 	if !ok {
 		return nil, p.problems
@@ -110,7 +110,7 @@ func Commands(name string, src []byte) []Offered {
 
 // skimmed reads a text that need not be a blueprint; nil if it is not text.
 func skimmed(name string, src []byte) *parser {
-	p := &parser{file: name, whole: newWhole(), epic: &epic.Epic{}}
+	p := newParser(name, &epic.Epic{})
 	src, ok := p.prepare(src)
 	if !ok {
 		return nil

@@ -49,12 +49,11 @@ func checklistItem(p *parser, i *item) {
 		p.add(at, "write - [ ] and a few words", "the task has no title")
 		title = unreadable
 	}
-	p.cur = newDraft(id, title, 7, at)
-	p.cur.end = at.Line + len(more)
-	p.cur.cutDepends()
-	p.cur.lines(p, more, nil)
+	p.begin(id, title, 7, at)
+	p.cur.draft.end = at.Line + len(more)
+	p.cur.lines(more, nil)
 	for k := range i.children {
-		p.cur.block(p, &i.children[k])
+		p.cur.block(&i.children[k])
 	}
 	p.close()
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	markdown "github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"relay/epic"
 )
 
 // block is one part of the document at its top level, with all of its source up to the next: nothing lies between blocks.
@@ -42,6 +44,8 @@ type line struct {
 	text         string
 	line, column int
 }
+
+func (l line) place() epic.Place { return epic.Place{Line: l.line, Column: l.column} }
 
 // document is the source with an index of its lines.
 type document struct {

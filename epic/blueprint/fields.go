@@ -1,11 +1,7 @@
 package blueprint
 
 import (
-	"math"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"relay/epic"
 	"relay/epic/pattern"
@@ -134,88 +130,4 @@ func isList(name string) bool {
 		return true
 	}
 	return false
-}
-
-// set stores one field of a task. A value that it cannot read is a problem; text beside the value stays as description.
-func (d *draft) set(p *parser, f pair) {
-	name, _ := fieldName(f.key)
-	d.open = ""
-	switch {
-	case isList(name):
-		if f.value.text == "" {
-			d.open = name // the values follow
-		}
-		d.value(name, f.value, f.raw)
-		return
-	case name == "description":
-		d.describe(f.value.text)
-		return
-	}
-	if d.given[name] {
-		p.add(f.at, "take one of the two out", "%s of task %s is given twice", f.key, d.task.ID)
-		return
-	}
-	d.given[name] = true
-	if !nothing(f.value.text) || name == "allow no change" {
-		d.scalar(p, name, f)
-	}
-}
-
-// scalar stores a field that has one value.
-func (d *draft) scalar(p *parser, name string, f pair) {
-	value := plain(f.value.text)
-	hint, ok := "", false
-	switch t := &d.task; name {
-	case "priority":
-		hint = "use p0, p1, p2 or p3"
-		if i := slices.Index(priorities, strings.ToLower(value)); i >= 0 {
-			t.Priority, ok = i, true
-		}
-	case "points":
-		hint = "use a number from 0 up, such as 2"
-		t.Points, ok = number(value)
-	case "timeout":
-		hint = "write minutes, such as 30"
-		var minutes float64
-		minutes, ok = number(value)
-		t.Timeout = time.Duration(math.Round(minutes*60_000)) * time.Millisecond
-		ok = ok && t.Timeout > 0
-	case "budget":
-		hint = "write dollars, such as 2.50"
-		t.BudgetUSD, ok = number(value)
-		ok = ok && t.BudgetUSD > 0
-	case "max attempts":
-		hint = "write a whole number, such as 3"
-		n, err := strconv.Atoi(value)
-		t.MaxAttempts, ok = n, err == nil && n > 0 && n <= 1000
-	case "allow no change":
-		hint = "write yes or no"
-		t.AllowNoChange, ok = yes(value)
-	case "kind": // validation knows which there are
-		t.Kind, ok = epic.Kind(strings.ToLower(value)), true
-		d.at[epic.FieldKind] = []epic.Place{f.value.place()}
-	default:
-		*map[string]*string{"runner": &t.Runner, "model": &t.Model}[name], ok = value, true
-	}
-	if !ok {
-		p.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(value))
-	}
-}
-
-func yes(value string) (claim, ok bool) {
-	claim = strings.EqualFold(value, "yes") || strings.EqualFold(value, "true")
-	return claim, claim || nothing(value) || strings.EqualFold(value, "false")
-}
-
-// maxAmount is more than any number of points, minutes of a year or dollars that makes sense.
-const maxAmount = 500_000
-
-// number reads an amount with or without its unit.
-func number(s string) (float64, bool) {
-	m := amount.FindStringSubmatch(s)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	return n, err == nil && n <= maxAmount
 }

@@ -32,9 +32,9 @@ func epicFieldsInProse(p *parser, b *block) bool {
 		}
 		return false
 	}
-	p.whole.block(p, b)
+	p.whole.block(b)
 	p.whole.open = ""
-	p.lastProse().line = 0
+	p.prose.last().line = 0
 	return true
 }
 

@@ -17,8 +17,8 @@ type parser struct {
 	drafts   []*draft
 	groups   []groupAt
 
-	whole    *draft // the epic's own fields
-	cur      *draft
+	whole    *taskReader // the epic's own fields
+	cur      *taskReader
 	titled   bool
 	preamble bool   // before the first section
 	sections bool   // the document has a section of tasks
@@ -26,12 +26,17 @@ type parser struct {
 	between  *block // a heading among the tasks that is none of them, until something follows it
 	sectAt   epic.Place
 	epicDesc []string
-	prose    []prose
-	inProse  bool // the last of prose goes on
+	prose    proseSections
 	done     []string
 	taskless bool // it has no task
 	unused   []Told
 	offered  []Offered
+}
+
+func newParser(file string, e *epic.Epic) *parser {
+	p := &parser{file: file, epic: e}
+	p.whole = &taskReader{parser: p, draft: newDraft("", "", epic.Place{Line: 1, Column: 1})}
+	return p
 }
 
 // skip takes note of a line of which nothing is made.
@@ -87,11 +92,17 @@ func (p *parser) document(blocks []block) {
 		}
 	}
 	p.close()
-	p.takeWhole()
+	whole := p.whole.draft
+	p.epic.Checks, p.epic.Protected = whole.task.Checks, whole.task.Protected
+	p.epicDesc = append(p.epicDesc, whole.desc...)
 	if len(p.done) > 0 {
 		p.epicDesc = append(p.epicDesc, "Done before this epic:\n"+strings.Join(p.done, "\n"))
 	}
-	p.epic.Description = strings.Join(append(p.epicDesc, described(p)...), "\n\n")
+	texts, empty := p.prose.described()
+	for _, line := range empty {
+		p.skip(line, "the section is empty")
+	}
+	p.epic.Description = strings.Join(append(p.epicDesc, texts...), "\n\n")
 	p.finish()
 }
 
@@ -104,9 +115,9 @@ func (p *parser) heading(b *block, rest []block) {
 	switch {
 	case isSection(b.text):
 		p.close()
-		p.section, p.preamble, p.sectAt, p.inProse = b.level, false, at, false
+		p.section, p.preamble, p.sectAt, p.prose.open = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:
-		p.cur.block(p, b)
+		p.cur.block(b)
 	case b.level == 1 && !p.titled && p.section == 0:
 		p.close()
 		p.titled = true
@@ -118,18 +129,23 @@ func (p *parser) heading(b *block, rest []block) {
 			p.section = 0
 		}
 		if p.section == 0 && !p.preamble {
-			beginProse(p, b)
+			p.prose.begin(b)
 			return
 		}
 		p.between = b
 	}
 }
 
+// isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
+func (p *parser) isTitle(b *block) bool {
+	return b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil
+}
+
 // beginTask begins a task with a heading.
 func (p *parser) beginTask(id, title string, b *block, rest []block) {
 	at := epic.Place{Line: b.line, Column: 1}
 	p.close()
-	p.preamble, p.inProse = false, false
+	p.preamble, p.prose.open = false, false
 	if title == "" {
 		title = firstWords(rest)
 	}
@@ -137,8 +153,12 @@ func (p *parser) beginTask(id, title string, b *block, rest []block) {
 		p.add(at, "write "+strings.Repeat("#", b.level)+" "+id+": and a few words", "task %s has no title", id)
 		title = unreadable
 	}
-	p.cur = newDraft(id, title, b.level, at)
-	p.cur.cutDepends()
+	p.begin(id, title, b.level, at)
+}
+
+func (p *parser) begin(id, title string, level int, at epic.Place) {
+	p.cur = &taskReader{parser: p, level: level, draft: newDraft(id, title, at)}
+	p.cur.draft.cutDepends()
 }
 
 // firstWords returns a title for a task whose heading has none: the first sentence of its text, "" if it begins otherwise.
@@ -218,7 +238,7 @@ func (p *parser) content(b *block) {
 	}
 	switch {
 	case p.cur != nil:
-		p.cur.block(p, b)
+		p.cur.block(b)
 	case (p.preamble || p.section > 0) && len(p.drafts) == 0 && p.ofEpic(b):
 	case p.section > 0 && b.kind == list && readChecklist(p, b):
 	case p.section > 0:
@@ -229,14 +249,14 @@ func (p *parser) content(b *block) {
 		p.epicDesc = append(p.epicDesc, b.raw)
 	case p.preamble:
 		p.epicDesc = append(p.epicDesc, b.raw)
-	case p.inProse:
+	case p.prose.open:
 		addProse(p, b)
 	}
 }
 
 func (p *parser) close() {
 	if p.cur != nil {
-		p.drafts = append(p.drafts, p.cur)
+		p.drafts = append(p.drafts, p.cur.draft)
 	}
 	if p.between != nil {
 		p.skip(p.between.line, "the heading %s is that of no task, and briefs leave it out", epic.Quoted(plain(p.between.text)))
@@ -249,7 +269,7 @@ func (p *parser) finish() {
 	if len(p.drafts) == 0 {
 		p.taskless = true
 		p.add(p.sectAt, "write tasks like this:\n"+Form, "the blueprint has no task that relay recognises")
-		p.drafts = append(p.drafts, newDraft("T1", unreadable, 1, p.sectAt))
+		p.drafts = append(p.drafts, newDraft("T1", unreadable, p.sectAt))
 		p.groups, p.epic.Groups = nil, nil
 	}
 	taken := map[string]bool{}
@@ -264,7 +284,8 @@ func (p *parser) finish() {
 				d.task.ID = id
 			}
 		}
-		p.epic.Tasks = append(p.epic.Tasks, d.finish())
+		d.task.Description = strings.Join(d.desc, "\n\n")
+		p.epic.Tasks = append(p.epic.Tasks, d.task)
 	}
 }
 
@@ -272,17 +293,10 @@ func (p *parser) finish() {
 func (p *parser) place(ref epic.Ref) epic.Place {
 	switch ref.Part {
 	case epic.TaskPart:
-		d := p.drafts[ref.N]
-		if places := d.at[ref.Field]; ref.Item < len(places) {
-			return places[ref.Item]
-		}
-		return d.whole
+		return p.drafts[ref.N].place(ref)
 	case epic.GroupPart:
 		return p.groups[ref.N].place(ref)
 	default: // the epic itself
+		return p.whole.draft.place(ref)
 	}
-	if places := p.whole.at[ref.Field]; ref.Item < len(places) {
-		return places[ref.Item]
-	}
-	return p.whole.whole
 }

@@ -15,48 +15,66 @@ type prose struct {
 	checks bool
 }
 
-// The order of sections in the description, of which a brief includes the beginning: the sections that agents need most come first, those
-// without any of these words in their heading last.
-func proseRanks() [][]string {
-	return [][]string{
-		{"context", "background", "overview", "summary", "problem", "motivation", "why"},
-		{"non-goal", "non goal", "out of scope", "not in scope"},
-		{"goal", "objective", "scope", "outcome"},
-		{"constraint", "requirement", "rule", "guardrail", "never", "must"},
-		{"technical", "architecture", "design", "approach", "implementation", "notes", "decision"},
-		{"verification", "validation", "checks", "testing", "acceptance"},
-	}
+// proseSections are the sections beside the tasks.
+type proseSections struct {
+	all  []prose
+	open bool // the last one goes on
 }
 
-// Places of the ranks in the description: goals stand before what is none of them.
-func rankOf(heading string) int {
-	heading = strings.ToLower(plain(heading))
-	ranks := proseRanks()
-	for rank, words := range ranks {
-		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(heading, w) }) {
-			continue
-		}
-		switch rank {
-		case 1:
-			return 2
-		case 2:
-			return 1
-		}
-		return rank
-	}
-	return len(ranks)
-}
-
-// beginProse begins a section beside the tasks, or goes on with one that a deeper heading belongs to.
-func beginProse(p *parser, b *block) {
-	if last := p.lastProse(); p.inProse && last != nil && b.level > last.level {
+// begin begins a section, or goes on with one that a deeper heading belongs to.
+func (s *proseSections) begin(b *block) {
+	if last := s.last(); s.open && last != nil && b.level > last.level {
 		last.text = append(last.text, b.raw)
 		last.checks = last.checks || namesChecks(b.text)
 		return
 	}
-	p.prose, p.inProse = append(p.prose, prose{
+	s.all, s.open = append(s.all, prose{
 		level: b.level, rank: rankOf(b.text), text: []string{b.raw}, line: b.line, checks: namesChecks(b.text),
 	}), true
+}
+
+func (s *proseSections) last() *prose {
+	if len(s.all) == 0 {
+		return nil
+	}
+	return &s.all[len(s.all)-1]
+}
+
+// described returns the sections that say something, in the order of their use, and the lines of those that say nothing.
+func (s *proseSections) described() (texts []string, empty []int) {
+	slices.SortStableFunc(s.all, func(a, b prose) int { return a.rank - b.rank })
+	for _, section := range s.all {
+		if len(section.text) > 1 {
+			texts = append(texts, trimmed(section.text)...)
+		} else if section.line > 0 {
+			empty = append(empty, section.line)
+		}
+	}
+	return texts, empty
+}
+
+// proseRanks are the places of sections in the description, of which a brief includes the beginning: the sections that agents need most
+// come first, those without any of these words in their heading last. The first that fits counts: a heading with non-goals has goal in it.
+var proseRanks = []struct {
+	rank  int
+	words []string
+}{
+	{0, []string{"context", "background", "overview", "summary", "problem", "motivation", "why"}},
+	{2, []string{"non-goal", "non goal", "out of scope", "not in scope"}},
+	{1, []string{"goal", "objective", "scope", "outcome"}},
+	{3, []string{"constraint", "requirement", "rule", "guardrail", "never", "must"}},
+	{4, []string{"technical", "architecture", "design", "approach", "implementation", "notes", "decision"}},
+	{5, []string{"verification", "validation", "checks", "testing", "acceptance"}},
+}
+
+func rankOf(heading string) int {
+	heading = strings.ToLower(plain(heading))
+	for _, r := range proseRanks {
+		if slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(heading, w) }) {
+			return r.rank
+		}
+	}
+	return len(proseRanks)
 }
 
 // addProse adds a block to a section beside the tasks.
@@ -64,33 +82,11 @@ func addProse(p *parser, b *block) {
 	if epicFieldsInProse(p, b) {
 		return
 	}
-	last := p.lastProse()
+	last := p.prose.last()
 	last.text = append(last.text, b.raw)
 	if last.checks {
 		offer(p, b)
 	}
-}
-
-func (p *parser) lastProse() *prose {
-	if len(p.prose) == 0 {
-		return nil
-	}
-	return &p.prose[len(p.prose)-1]
-}
-
-// described returns the sections that say something, in the order of their use.
-func described(p *parser) (texts []string) {
-	slices.SortStableFunc(p.prose, func(a, b prose) int { return a.rank - b.rank })
-	for _, s := range p.prose {
-		if len(s.text) > 1 {
-			texts = append(texts, trimmed(s.text)...)
-			continue
-		}
-		if s.line > 0 {
-			p.skip(s.line, "the section is empty")
-		}
-	}
-	return texts
 }
 
 func trimmed(texts []string) (list []string) {
@@ -100,9 +96,4 @@ func trimmed(texts []string) (list []string) {
 		}
 	}
 	return list
-}
-
-// isTitle tells the heading that is the epic's title: the first of level 1, whatever it looks like.
-func (p *parser) isTitle(b *block) bool {
-	return b.level == 1 && !p.titled && p.section == 0 && len(p.drafts) == 0 && p.cur == nil
 }

@@ -10,78 +10,53 @@ import (
 // unreadable stands in for a value that has been reported, so that validation does not report it again as missing.
 const unreadable = "?"
 
-// draft is a task while its blocks are read.
-type draft struct {
-	task  epic.Task
-	level int // of its heading; 7 for an entry of a checklist
-	whole epic.Place
-	end   int // the last line of its own text
-	at    map[epic.Field][]epic.Place
-	given map[string]bool
-	desc  []string
-	open  string // the field that a following list or code block belongs to
-}
-
-func newDraft(id, title string, level int, at epic.Place) *draft {
-	return &draft{
-		task:  epic.Task{ID: id, Title: title, Kind: KindOf(title), Priority: 2, Line: at.Line},
-		level: level, whole: at, at: map[epic.Field][]epic.Place{}, given: map[string]bool{},
-	}
-}
-
-func (l line) place() epic.Place { return epic.Place{Line: l.line, Column: l.column} }
-
-func (d *draft) describe(text string) {
-	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
-		d.desc = append(d.desc, text)
-	}
+// taskReader reads the blocks of a task, or of the epic's own fields, into a draft.
+type taskReader struct {
+	parser *parser // gets the problems
+	draft  *draft
+	level  int    // of the task's heading; 7 for an entry of a checklist
+	open   string // the field that a following list or code block belongs to
 }
 
 // block reads one block of a task's text.
-func (d *draft) block(p *parser, b *block) {
-	d.end = max(d.end, b.line+strings.Count(b.raw, "\n"))
+func (r *taskReader) block(b *block) {
+	r.draft.end = max(r.draft.end, b.line+strings.Count(b.raw, "\n"))
 	switch b.kind {
 	case heading:
-		d.heading(b)
+		r.heading(b)
 		return
-	case paragraph:
-		d.paragraph(p, b)
+	case paragraph: // right after the name of a field it is its value
+		r.lines(b.split(), nil)
 		return
 	case list:
-		d.list(p, b)
+		r.list(b)
 	case code:
-		d.code(p, b)
+		r.code(b)
 	default:
-		d.describe(b.raw)
+		r.draft.describe(b.raw)
 	}
-	d.open = ""
+	r.open = ""
 }
 
 // heading reads a heading below the task's own: the name of a field that is a list, or a part of the description.
-func (d *draft) heading(b *block) {
-	d.open = ""
+func (r *taskReader) heading(b *block) {
+	r.open = ""
 	if name, _ := fieldName(strings.TrimRight(plain(b.text), ": ")); isList(name) {
-		d.open = name
+		r.open = name
 		return
 	}
-	d.describe(b.raw)
-}
-
-// paragraph reads fields from the lines that begin with one, and leaves the others to the description. A paragraph right
-// after the name of a field is its value.
-func (d *draft) paragraph(p *parser, b *block) {
-	d.lines(p, b.split(), nil)
+	r.draft.describe(b.raw)
 }
 
 // lines reads lines that may begin with fields; found are those of a line before them. A line without a field goes on
 // with the value of the one before if that is empty or ends in a comma, and is description otherwise.
-func (d *draft) lines(p *parser, lines []line, found []pair) {
+func (r *taskReader) lines(lines []line, found []pair) {
 	var text []line
 	flush := func() {
-		d.pairs(p, found)
+		r.pairs(found)
 		if len(text) > 0 {
-			d.text(text)
-			d.open = ""
+			r.text(text)
+			r.open = ""
 		}
 		found, text = nil, nil
 	}
@@ -101,49 +76,49 @@ func (d *draft) lines(p *parser, lines []line, found []pair) {
 }
 
 // text stores lines without a field.
-func (d *draft) text(lines []line) {
+func (r *taskReader) text(lines []line) {
 	words := make([]string, len(lines))
 	for k, l := range lines {
 		words[k] = l.text
 	}
-	if d.open == "" {
-		d.describe(strings.Join(words, "\n"))
+	if r.open == "" {
+		r.draft.describe(strings.Join(words, "\n"))
 		return
 	}
-	d.value(d.open, line{strings.Join(words, " "), lines[0].line, lines[0].column}, strings.Join(words, "\n"))
+	r.draft.value(r.open, line{strings.Join(words, " "), lines[0].line, lines[0].column}, strings.Join(words, "\n"))
 }
 
 // pairs stores the fields of one line.
-func (d *draft) pairs(p *parser, found []pair) {
+func (r *taskReader) pairs(found []pair) {
 	for _, f := range found {
 		f.join()
 		if f.known {
-			d.set(p, f)
+			r.set(f)
 			continue
 		}
 		hint := "the fields are " + strings.Join(fieldNames, ", ") + "; without the colon it is description"
 		if near, ok := epic.Nearest(f.key, fieldNames); ok {
 			hint = fmt.Sprintf("did you mean **%s:**?", near)
 		}
-		p.add(f.at, hint, "unknown field %s in task %s", epic.Quoted(f.key), d.task.ID)
+		r.parser.add(f.at, hint, "unknown field %s in task %s", epic.Quoted(f.key), r.draft.task.ID)
 	}
 }
 
 // list reads a list: its entries are fields, acceptance criteria, values of the field named before, or description.
-func (d *draft) list(p *parser, b *block) {
+func (r *taskReader) list(b *block) {
 	var text []string
 	for k := range b.items {
 		i := &b.items[k]
-		if d.entry(p, i) {
+		if r.entry(i) {
 			continue
 		}
 		text = append(text, strings.TrimLeft(i.raw, "\n"))
 	}
-	d.describe(strings.Join(text, "\n"))
+	r.draft.describe(strings.Join(text, "\n"))
 }
 
 // entry reads one entry of a list. It reports false when the entry is description.
-func (d *draft) entry(p *parser, i *item) bool {
+func (r *taskReader) entry(i *item) bool {
 	if len(i.lines) == 0 {
 		return false
 	}
@@ -153,12 +128,12 @@ func (d *draft) entry(p *parser, i *item) bool {
 	switch {
 	case boxed:
 		lines := append([]line{{rest, first.line, first.column}}, i.lines[1:]...)
-		d.values(p, "criteria", lines, i.children)
-	case len(found) > 0 && (found[0].known || d.open != "criteria" && found[0].strict):
-		d.lines(p, i.lines[1:], found)
-		d.children(p, i.children, found[len(found)-1])
-	case d.open != "":
-		d.values(p, d.open, i.lines, i.children)
+		r.values("criteria", lines, i.children)
+	case len(found) > 0 && (found[0].known || r.open != "criteria" && found[0].strict):
+		r.lines(i.lines[1:], found)
+		r.children(i.children, found[len(found)-1])
+	case r.open != "":
+		r.values(r.open, i.lines, i.children)
 	default:
 		return false
 	}
@@ -166,21 +141,21 @@ func (d *draft) entry(p *parser, i *item) bool {
 }
 
 // children reads what is nested below a field: more values, when the field is a list.
-func (d *draft) children(p *parser, children []block, last pair) {
-	open := d.open
+func (r *taskReader) children(children []block, last pair) {
+	open := r.open
 	name, _ := fieldName(last.key)
 	for k := range children {
 		if isList(name) {
-			d.open = name
+			r.open = name
 		}
-		d.block(p, &children[k])
+		r.block(&children[k])
 	}
-	d.open = open
+	r.open = open
 }
 
 // values stores the lines of an entry as one value of a field. Blocks below a criterion belong to it.
-func (d *draft) values(p *parser, name string, lines []line, children []block) {
-	own, was := lines[0], d.open
+func (r *taskReader) values(name string, lines []line, children []block) {
+	own, was := lines[0], r.open
 	words := []string{own.text}
 	k := 1
 	for ; k < len(lines); k++ {
@@ -197,43 +172,61 @@ func (d *draft) values(p *parser, name string, lines []line, children []block) {
 		children = nil
 	}
 	if own.text = strings.TrimSpace(strings.Join(words, "\n")); own.text != "" {
-		d.value(name, own, own.text)
+		r.draft.value(name, own, own.text)
 	}
 	for c := range children {
-		d.open = name
-		d.block(p, &children[c])
+		r.open = name
+		r.block(&children[c])
 	}
-	d.open = was
+	r.open = was
 	if k < len(lines) {
-		d.open = ""
-		d.lines(p, lines[k:], nil)
+		r.open = ""
+		r.lines(lines[k:], nil)
 	}
 }
 
 // code reads a code block: the command of a check when checks were named before, else description.
-func (d *draft) code(p *parser, b *block) {
-	if d.open != "checks" {
-		d.describe(b.raw)
+func (r *taskReader) code(b *block) {
+	if r.open != "checks" {
+		r.draft.describe(b.raw)
 		return
 	}
 	run := strings.TrimSpace(b.text)
 	if strings.Contains(run, "\n") {
-		p.add(epic.Place{Line: b.line, Column: 1}, "write one command in backticks for each check", "the checks of %s are a block of several lines", d.owner())
+		of := "the epic"
+		if id := r.draft.task.ID; id != "" {
+			of = "task " + id
+		}
+		r.parser.add(epic.Place{Line: b.line, Column: 1}, "write one command in backticks for each check", "the checks of %s are a block of several lines", of)
 		return
 	}
-	d.check(run, epic.Place{Line: b.line, Column: 1})
+	r.draft.check(run, epic.Place{Line: b.line, Column: 1})
 }
 
-// owner says whose fields these are.
-func (d *draft) owner() string {
-	if d.task.ID == "" {
-		return "the epic"
+// set stores one field of a task. A value that it cannot read is a problem; text beside the value stays as description.
+func (r *taskReader) set(f pair) {
+	name, _ := fieldName(f.key)
+	r.open = ""
+	switch {
+	case isList(name):
+		if f.value.text == "" {
+			r.open = name // the values follow
+		}
+		r.draft.value(name, f.value, f.raw)
+		return
+	case name == "description":
+		r.draft.describe(f.value.text)
+		return
 	}
-	return "task " + d.task.ID
-}
-
-// finish returns the task.
-func (d *draft) finish() epic.Task {
-	d.task.Description = strings.Join(d.desc, "\n\n")
-	return d.task
+	if r.draft.given[name] {
+		r.parser.add(f.at, "take one of the two out", "%s of task %s is given twice", f.key, r.draft.task.ID)
+		return
+	}
+	r.draft.given[name] = true
+	if nothing(f.value.text) && name != "allow no change" {
+		return
+	}
+	if hint, ok := r.draft.scalar(name, f.value); !ok {
+		r.parser.add(f.value.place(), hint, "%s cannot be %s", strings.ToLower(f.key), epic.Quoted(plain(f.value.text)))
+	}
 }

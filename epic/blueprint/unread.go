@@ -34,16 +34,6 @@ func plainPairs(l line) []pair {
 	return []pair{{key: "Depends on", known: true, strict: true, at: l.place(), raw: l.text, value: value}}
 }
 
-// cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
-func (d *draft) cutDepends() {
-	m := titleDepends.FindStringSubmatch(d.task.Title)
-	if m == nil || !taskList.MatchString(strings.TrimSpace(m[1])) {
-		return
-	}
-	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))
-	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
-}
-
 // noteUnread takes note of lines of tasks that look like fields, or say what the task depends on, and are description.
 func noteUnread(p *parser, src []byte) {
 	starts := make([]int, len(p.drafts))

@@ -18,7 +18,7 @@ func (p *parser) ofEpic(b *block) bool {
 	open := p.whole.open
 	values := b.kind == code || b.kind == list && !slices.ContainsFunc(first, func(l line) bool { return !inCode(l) })
 	if open != "" && values {
-		p.whole.block(p, b)
+		p.whole.block(b)
 		return true
 	}
 	p.whole.open = ""
@@ -82,7 +82,7 @@ func epicFields(p *parser, b *block, first []line) {
 			last = &found[len(found)-1]
 		}
 	}
-	p.whole.block(p, b)
+	p.whole.block(b)
 }
 
 // notOfEpic reports a line that is nearly a field of the epic, or stands among them.
@@ -94,13 +94,4 @@ func notOfEpic(p *parser, l line) {
 // inCode tells a line with something in backticks.
 func inCode(l line) bool {
 	return slices.ContainsFunc(spans(l.text), func(s span) bool { return s.code })
-}
-
-// newWhole holds the fields of the epic itself.
-func newWhole() *draft { return newDraft("", "", 0, epic.Place{Line: 1, Column: 1}) }
-
-// takeWhole gives the epic its fields.
-func (p *parser) takeWhole() {
-	p.epic.Checks, p.epic.Protected = p.whole.task.Checks, p.whole.task.Protected
-	p.epicDesc = append(p.epicDesc, p.whole.desc...)
 }

@@ -54,7 +54,7 @@ func (d *Diff) Look(ctx context.Context) error {
 			d.Code = append(d.Code, n.Path)
 		}
 	}
-	return errors.Join(d.testsKept(ctx), oldView{d}.find(ctx))
+	return errors.Join(d.testsKept(ctx), findOld(ctx, d))
 }
 
 // Further reports whether any file that an attempt has changed up to head differs from what an earlier attempt left, at the commit before;

@@ -40,14 +40,10 @@ type OldTests struct {
 	All     []string // to be put back for another run of the checks: changed ones, by both names, and new ones
 }
 
-// oldView finds what checks judge by in a diff.
-type oldView struct{ d *Diff }
-
-// find lists the files by which checks judge, and that the agent has changed though the task does not declare them: tests and
+// findOld lists the files by which checks judge, and that the agent has changed though the task does not declare them: tests and
 // what they compare with, check scripts and their helpers, and files that say how programs run tests. New ones of these are in the list
 // too. Tests that were only added to say no less than before.
-func (v oldView) find(ctx context.Context) error {
-	d := v.d
+func findOld(ctx context.Context, d *Diff) error {
 	d.Old = OldTests{}
 	var rest, added []git.Change
 	for _, n := range d.Names {
@@ -60,11 +56,11 @@ func (v oldView) find(ctx context.Context) error {
 			added = append(added, n)
 			continue
 		}
-		judges, err := v.judges(ctx, n, was)
+		ofChecks, err := judges(ctx, d, n, was)
 		switch {
 		case err != nil:
 			return err
-		case judges:
+		case ofChecks:
 			d.Old.Changed = append(d.Old.Changed, was)
 			d.Old.All = append(d.Old.All, slices.Compact([]string{was, n.Path})...)
 		case n.Code != "A" && ofCheck(was):
@@ -72,7 +68,7 @@ func (v oldView) find(ctx context.Context) error {
 		}
 	}
 	if len(rest) > 0 {
-		scripts := v.checkScripts(ctx)
+		scripts := checkScripts(ctx, d)
 		for _, n := range rest {
 			if was := plaintext.FirstOf(n.From, n.Path); slices.Contains(scripts, was) {
 				d.Old.Changed = append(d.Old.Changed, was)
@@ -92,15 +88,14 @@ func (v oldView) find(ctx context.Context) error {
 // judges reports whether checks judge by a changed file, whatever they run: it is a test that was not only added to, a file of settings
 // whose part for tests was changed, a hidden file or a module brought along that no check names, or one that stands in for what a check
 // runs.
-func (v oldView) judges(ctx context.Context, n git.Change, was string) (bool, error) {
-	d := v.d
+func judges(ctx context.Context, d *Diff, n git.Change, was string) (bool, error) {
 	checks := slices.Concat(d.Task.Checks, d.Plan.Checks)
 	switch {
 	case IsTest(was):
-		more, err := v.onlyMore(ctx, n)
+		more, err := onlyMore(ctx, d, n)
 		return !more, err
 	case settings.MatchString(path.Base(was)):
-		return v.testPart(ctx, d.Base, was) != v.testPart(ctx, d.Head, n.Path), ctx.Err()
+		return testPart(ctx, d.Repo, d.Base, was) != testPart(ctx, d.Repo, d.Head, n.Path), ctx.Err()
 	case hidden(was):
 		return !slices.ContainsFunc(checks, func(c epic.Check) bool { return strings.Contains(c.Run, path.Base(was)) }), nil
 	case n.Code != "A":
@@ -129,9 +124,8 @@ func hidden(p string) bool {
 }
 
 // testPart returns the part of a file of settings that says how tests are run, at a commit.
-func (v oldView) testPart(ctx context.Context, commit, p string) string {
-	d := v.d
-	out, err := d.Repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob", commit + ":" + p}, Limit: 1 << 20})
+func testPart(ctx context.Context, repo *git.Repo, commit, p string) string {
+	out, err := repo.Run(ctx, git.Call{Args: []string{"cat-file", "blob", commit + ":" + p}, Limit: 1 << 20})
 	if err != nil {
 		return ""
 	}
@@ -162,8 +156,7 @@ func (v oldView) testPart(ctx context.Context, commit, p string) string {
 }
 
 // onlyMore reports whether a test has only got more tests and cases, none of which ends or skips anything or changes what others say.
-func (v oldView) onlyMore(ctx context.Context, n git.Change) (bool, error) {
-	d := v.d
+func onlyMore(ctx context.Context, d *Diff, n git.Change) (bool, error) {
 	if n.Code != "M" {
 		return false, nil
 	}
@@ -190,8 +183,7 @@ const maxScripts = 40
 
 // checkScripts lists the scripts that the checks run, and what these run and read in, as the base has them, as far as they belong to the
 // checks by their names: any other may be what is checked.
-func (v oldView) checkScripts(ctx context.Context) (found []string) {
-	d := v.d
+func checkScripts(ctx context.Context, d *Diff) (found []string) {
 	type source struct{ name, text string }
 	var sources []source
 	for _, check := range slices.Concat(d.Task.Checks, d.Plan.Checks) {

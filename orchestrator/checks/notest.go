@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"relay/attempts"
 	"relay/epic/pattern"
 )
 
@@ -13,5 +12,5 @@ var (
 
 // ranNoTest reports whether the output of a command says that it ran no test, and nothing in it says that it ran one.
 func ranNoTest(output string) bool {
-	return noTests.MatchString(output) && attempts.CountTests(output).Ran == 0 && !someTests.MatchString(output)
+	return noTests.MatchString(output) && CountTests(output).Ran == 0 && !someTests.MatchString(output)
 }

@@ -2,8 +2,6 @@ package checks
 
 import (
 	"testing"
-
-	"relay/attempts"
 )
 
 // What fails before the work too is told of when it fails in another way, by how many tests as well.
@@ -26,7 +24,7 @@ func TestDifference(t *testing.T) {
 		before, after := Result{}, Result{}
 		before.Run.Tail, after.Run.Tail = c.before, c.after
 		for _, s := range []*Result{&before, &after} {
-			count := attempts.CountTests(s.Run.Tail)
+			count := CountTests(s.Run.Tail)
 			s.Run.FailedTests, s.Run.RanTests = count.Failed, count.Ran
 		}
 		if got := Difference(before, after); got != c.want {

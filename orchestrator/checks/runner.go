@@ -92,7 +92,7 @@ func (r *Runner) runNow(ctx context.Context, at Location, check Check) (Result, 
 	if report.Exit.Code != 0 {
 		run.Tail = report.Tail
 	}
-	tests := attempts.CountTests(report.Output)
+	tests := CountTests(report.Output)
 	run.FailedTests, run.RanTests = tests.Failed, tests.Ran
 	result := Result{
 		Run: run, WasHeld: at.Attempt.WasHeld, Exit: report.Exit, TimedOut: report.TimedOut, Flooded: report.Flooded, Unknown: Unknown(report),

@@ -62,7 +62,7 @@ func (d *Dispatcher) Decide(now limits.Instant) (next Choice, wait *Waiting, err
 	if d.limits.Stopped.Reason != "" || d.limits.Exhausted() { // whatever tasks are ready
 		return none, nil, nil
 	}
-	if d.State.Paused && d.State.Plan.CountReady() > 0 {
+	if d.State.Paused && d.State.Plan.Ready.Len() > 0 {
 		return none, &Waiting{Changed: d.State.Changed}, nil
 	}
 	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
@@ -224,7 +224,7 @@ func (e *NoRunnerError) Error() string {
 // idle returns what a worker waits for when no task is ready, or no runner may be asked for those that are; nothing when the worker
 // is to end. It returns a *NoRunnerError if no runner is left in this run.
 func (d *Dispatcher) idle(now limits.Instant) (Choice, *Waiting, error) {
-	none, ready := Choice{Index: -1}, d.State.Plan.CountReady() > 0
+	none, ready := Choice{Index: -1}, d.State.Plan.Ready.Len() > 0
 	name, at := d.opens(now)
 	wait := &Waiting{Changed: d.State.Changed}
 	if name != "" {
@@ -260,12 +260,12 @@ func (d *Dispatcher) idle(now limits.Instant) (Choice, *Waiting, error) {
 // opens returns the first runner that may be asked for a ready task, and when; "" if none is left for any.
 func (d *Dispatcher) opens(now limits.Instant) (name string, at limits.Deadline) {
 	asked := make(map[string]bool)
-	for i := range d.State.Plan.Ready() {
+	for i := range d.State.Plan.Ready.All() {
 		task := d.State.Plan.Task(i)
 		lacking := d.State.Plan.MissingReviewers(i)
 		waits := lacking != nil
 		like := !waits && !d.State.Pool.HasFailed(task.ID)
-		if like && asked[task.Runner] || !waits && d.State.Plan.MustWait(i) {
+		if like && asked[task.Runner] || !waits && d.State.Plan.Contention.MustWait(i) {
 			continue
 		}
 		var who string

@@ -138,7 +138,7 @@ func (m *Limits) waitForBreaker(now limits.Instant) (*Waiting, error) {
 	b := &m.breaker
 	probe, probing := b.Probe()
 	ok, rest := b.Admits(now, probing && m.state.Plan.IsRunning(probe))
-	if ok || m.state.Plan.CountReady() == 0 {
+	if ok || m.state.Plan.Ready.Len() == 0 {
 		return nil, nil
 	}
 	if rest == 0 {

@@ -34,7 +34,7 @@ func (q *Queue) Enqueue(c Queued, now limits.Instant) {
 	q.waiting = append(q.waiting, c)
 	q.state.Notify(Update{Kind: Verified, Task: c.Attempt.Task.ID})
 	if q.state.Plan != nil {
-		q.state.Plan.AwaitLanding(c.Job.Index, c.Result.Receipt.FilesChanged)
+		q.state.Plan.Contention.AwaitLanding(c.Job.Index, c.Result.Receipt.FilesChanged)
 	}
 	q.state.Announce()
 }
@@ -79,8 +79,8 @@ func (q *Queue) Due() []Queued {
 	var first, then []Queued
 	for _, c := range q.waiting {
 		switch {
-		case q.state.Plan.BlocksContested(c.Job.Index):
-		case q.state.Plan.IsContested(c.Job.Index):
+		case q.state.Plan.Contention.BlocksContested(c.Job.Index):
+		case q.state.Plan.Contention.IsContested(c.Job.Index):
 			first = append(first, c)
 		default:
 			then = append(then, c)

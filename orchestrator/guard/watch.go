@@ -21,8 +21,6 @@ type CheckoutOptions struct {
 	Index string    // file for the index of the copy
 	Now   func() time.Time
 	Taken *sync.Map // gets the paths of files that agents wrote
-
-	Contains func(ctx context.Context, head, commit string) (bool, error) // reports whether a commit is part of head's history
 }
 
 // CheckoutWatch knows what the user's checkout was like when the run began. Several goroutines may use it.
@@ -132,7 +130,7 @@ func (w *CheckoutWatch) checkHead(ctx context.Context) error {
 	case w.head == "":
 		change.Quiet = true // its first commit
 	default:
-		forward, err := w.o.Contains(ctx, head, w.head)
+		forward, err := git.Contains(ctx, w.o.Home, head, w.head)
 		if err != nil {
 			return err
 		}
@@ -175,7 +173,7 @@ func (w *CheckoutWatch) checkRefs(ctx context.Context) error {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/heads/"), "refs/")
 		message := short + " in your repository is gone"
 		if to != "" {
-			if forward, err := w.o.Contains(ctx, to, from); err != nil || forward {
+			if forward, err := git.Contains(ctx, w.o.Home, to, from); err != nil || forward {
 				continue // it moved forward, or to something other than a commit
 			}
 			message = short + " in your repository went from " + abbreviated(from) + " to " + abbreviated(to)

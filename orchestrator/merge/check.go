@@ -42,7 +42,7 @@ func (m *Merger) checkStep(ctx context.Context, batch []engine.Verified, made *s
 			return false, err
 		}
 	}
-	if why := m.Branch.Unsigned(); why != "" {
+	if why := m.Branch.Signer.Unsigned(); why != "" {
 		what := "it lands"
 		if len(batch) > 1 {
 			what = plaintext.Listed(ids(batch)) + " land"

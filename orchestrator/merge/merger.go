@@ -89,7 +89,7 @@ func (m *Merger) make(ctx context.Context, group []engine.Verified) (step, error
 		return step{}, err
 	}
 	from := m.Guard.Tip()
-	m.Branch.Unsigned() // of a step that was not taken
+	m.Branch.Signer.Unsigned() // of a step that was not taken
 	made, stacked, err := m.stack(ctx, from, group)
 	if err != nil || stacked == 0 {
 		return made, err

@@ -12,25 +12,16 @@ import (
 	"slices"
 	"strings"
 
-	"relay/epic/pattern"
 	"relay/orchestrator/git/worktree"
 	"relay/reanchor/git"
+	"relay/runners/kinds"
 )
 
-// steeringPattern matches the files of a repository that agent CLIs read: their configuration, commands and plugins, and
-// instructions.
-var steeringPattern = pattern.New(`(^|/)(\.claude|\.codex|\.gemini|\.opencode)(/|$)|(^|/)(\.mcp\.json|opencode[^/]*\.jsonc?|(CLAUDE|AGENTS|GEMINI)(\.[a-z]+)?\.md)$`)
-
-// IsSteering reports whether agent CLIs read a file as configuration or instructions.
-func IsSteering(p string) bool { return steeringPattern.MatchString(p) }
+// IsSteering reports whether agent CLIs read a file of a repository: their configuration, commands and plugins, and instructions.
+func IsSteering(p string) bool { return slices.ContainsFunc(strings.Split(p, "/"), kinds.Steers) }
 
 // ConfiguresAgents reports whether a file can have an agent CLI run a program or ask another server, as its instructions cannot.
-func ConfiguresAgents(p string) bool {
-	return steeringPattern.MatchString(p) && !strings.HasSuffix(p, ".md")
-}
-
-// roots are the names in the root of a checkout under which agent CLIs look for configuration.
-var roots = []string{".claude", ".codex", ".gemini", ".opencode", ".mcp.json", "opencode.json", "opencode.jsonc"}
+func ConfiguresAgents(p string) bool { return IsSteering(p) && !strings.HasSuffix(p, ".md") }
 
 // Limits of the comparison: bytes of each file, and files in all.
 const (
@@ -38,22 +29,23 @@ const (
 	maxFiles = 2000
 )
 
-// ownFiles matches what agent CLIs put beside their configuration themselves, when they are started.
-var ownFiles = pattern.New(`^(\.opencode/(node_modules|package(-lock)?\.json|bun\.lockb?|\.gitignore)|\.claude/worktrees)$`)
-
 // SteeringDigest returns a digest of the configuration of agent CLIs in a checkout, whether git knows of it or not.
 func SteeringDigest(root string) string {
 	sum, found := sha256.New(), 0
-	for _, name := range roots {
-		_ = filepath.WalkDir(filepath.Join(root, name), func(path string, d fs.DirEntry, err error) error {
+	names, _ := os.ReadDir(root)
+	for _, name := range names {
+		if !ConfiguresAgents(name.Name()) {
+			continue
+		}
+		_ = filepath.WalkDir(filepath.Join(root, name.Name()), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return nil //nolint:nilerr // what cannot be read is as if it were not there, for the CLI too
 			}
 			rel, _ := filepath.Rel(root, path)
 			switch found++; {
-			case ownFiles.MatchString(filepath.ToSlash(rel)) && d.IsDir():
+			case kinds.Leaves(filepath.ToSlash(rel)) && d.IsDir():
 				return fs.SkipDir
-			case ownFiles.MatchString(filepath.ToSlash(rel)):
+			case kinds.Leaves(filepath.ToSlash(rel)):
 				return nil
 			case found > maxFiles:
 				return fs.SkipAll

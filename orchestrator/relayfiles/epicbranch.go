@@ -42,7 +42,7 @@ func RefuseForeign(ctx context.Context, repo *git.Repo, epicID string, c integra
 	if err != nil || head == "" {
 		return err
 	}
-	return integration.NewBranch(repo, epicID, integration.Merge).RefuseForeign(ctx, head, c)
+	return integration.History{Branch: integration.NewBranch(repo, epicID, integration.Merge), Ledger: c, Head: head}.RefuseForeign(ctx)
 }
 
 // SetBranchAside renames the integration branch that the ledger in dir has made and HEAD has not taken in, before that ledger is
@@ -56,7 +56,8 @@ func SetBranchAside(ctx context.Context, repo *git.Repo, l *attempts.Ledger, to 
 	if err != nil {
 		return false, err
 	}
-	moved, err = integration.NewBranch(repo, to.Epic, integration.Merge).RenameAside(ctx, head, LedgerViewOf(l, to.Dir), to.Name)
+	branch := integration.NewBranch(repo, to.Epic, integration.Merge)
+	moved, err = integration.History{Branch: branch, Ledger: LedgerViewOf(l, to.Dir), Head: head}.RenameAside(ctx, to.Name)
 	return moved, errors.Join(err, release())
 }
 

@@ -166,7 +166,7 @@ func points(t *epic.Task) float64 {
 func (b *basis) plan(s *schedule.Schedule, jobs int, runners []string) Figures {
 	f := Figures{Jobs: jobs, Runners: runners, CostUSD: b.cost}
 	done, takes := map[string]int{}, map[string]float64{}
-	f.Minutes = s.Simulate(jobs, func(i int) (float64, schedule.Ending) {
+	f.Minutes = schedule.Simulate(s, jobs, func(i int) (float64, schedule.Ending) {
 		id := b.night.graph.ID(i)
 		at := done[id]
 		done[id]++
@@ -179,7 +179,7 @@ func (b *basis) plan(s *schedule.Schedule, jobs int, runners []string) Figures {
 		}
 		takes[id] += minutes
 		return minutes, ends
-	}, nil)
+	})
 	f.CriticalPath, f.PathMinutes = longestPath(b.night.graph, takes)
 	return round(f)
 }

@@ -44,7 +44,7 @@ func TestLandingFilesAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := filed(t, &attempts.Ledger{}, []string{"a.go"}, []string{"pkg/**"}, []string{"b.go"})
 	s.Start(0)
-	s.AwaitLanding(0, []string{"a.go", "pkg/x/y.go"})
+	s.Contention.AwaitLanding(0, []string{"a.go", "pkg/x/y.go"})
 	if got := []int{startNext(s, anybody), startNext(s, anybody)}; !slices.Equal(got, []int{2, -1}) {
 		t.Errorf("got %v, want the task on another file alone", got)
 	}
@@ -108,8 +108,8 @@ func TestContentionHoldsAndLetsGo(t *testing.T) {
 			if i := startNext(s, anybody); i >= 0 {
 				running = append(running, i)
 			} else {
-				for i := range s.Ready() {
-					if waited++; !s.MustWait(i) {
+				for i := range s.Ready.All() {
+					if waited++; !s.Contention.MustWait(i) {
 						t.Fatalf("seed %d: task %d did not start beside %v", seed, i, running)
 					}
 				}
@@ -119,7 +119,7 @@ func TestContentionHoldsAndLetsGo(t *testing.T) {
 			}
 			switch k := running[r.IntN(len(running))]; r.IntN(5) {
 			case 0:
-				s.AwaitLanding(k, []string{[]string{"a", "b", "c/x"}[r.IntN(3)]})
+				s.Contention.AwaitLanding(k, []string{[]string{"a", "b", "c/x"}[r.IntN(3)]})
 			case 1:
 				s.Requeue(k)
 				s.AddContested(k, []string{[]string{"a", "b", "c/x"}[r.IntN(3)]})
@@ -132,7 +132,7 @@ func TestContentionHoldsAndLetsGo(t *testing.T) {
 		for _, i := range running {
 			s.Complete(i)
 		}
-		if c := s.contention; len(c.holders)+len(c.declared)+len(c.landing) > 0 {
+		if c := s.Contention; len(c.holders)+len(c.declared)+len(c.landing) > 0 {
 			t.Fatalf("seed %d: holds are left: %v, %v", seed, c.holders, c.declared)
 		}
 	}

@@ -92,7 +92,10 @@ func (o Estimator) prepare() (*estimate, error) {
 // simulate simulates what is left; draw returns the minutes per point of a task.
 func (r *estimate) simulate(draw func() float64, onStart func(Slot)) float64 {
 	takes := func(i int) float64 { return remaining(r.points[i], r.spent[i], draw) }
-	return r.schedule.clone().simulate(simulation{jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, earliest: r.earliest})
+	s := clone(r.schedule)
+	return simulation{
+		schedule: s, jobs: r.jobs, running: r.running, duration: takes, onStart: onStart, onEnd: s.Complete, earliest: r.earliest,
+	}.run()
 }
 
 // Bounds of the sampling: more than maxSamples simulations change little, and with fewer than minSamples the 90th

@@ -296,9 +296,11 @@ func TestForecastHolds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				end := left.schedule.clone().simulate(simulation{
-					jobs: o.Jobs, running: left.running, duration: func(i int) float64 { return takes[i] },
-				})
+				s := clone(left.schedule)
+				end := simulation{
+					schedule: s, jobs: o.Jobs, running: left.running, duration: func(i int) float64 { return takes[i] },
+					onStart: func(Slot) {}, onEnd: s.Complete,
+				}.run()
 				n++
 				if end <= f.P50.Minutes() {
 					half++

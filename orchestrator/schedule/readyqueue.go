@@ -34,7 +34,7 @@ func newReadyQueue(g *epic.Graph, tasks []*epic.Task) readyQueue {
 	return q
 }
 
-// Len returns how many tasks are ready.
+// Len returns how many tasks could start now, or as soon as no other holds their files.
 func (q *readyQueue) Len() int { return q.count }
 
 func (q *readyQueue) add(i int) {
@@ -87,8 +87,8 @@ func (q *readyQueue) from(place int) int {
 	return int(q.task[word*64+bits.TrailingZeros64(rest)])
 }
 
-// all yields the ready tasks, the most urgent first.
-func (q *readyQueue) all() iter.Seq[int] {
+// All yields the ready tasks, the most urgent first.
+func (q *readyQueue) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := q.first(); i >= 0; i = q.after(i) {
 			if !yield(i) {

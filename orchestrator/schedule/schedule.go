@@ -3,34 +3,28 @@
 package schedule
 
 import (
-	"iter"
 	"slices"
 
 	"relay/attempts"
 	"relay/epic"
+	"relay/orchestrator/verdict"
 )
 
 // Schedule decides which task a run starts next. It reads no clock, process or disk: its state is a function of the
 // ledger it was made from and of the calls since.
 type Schedule struct {
-	graph      *epic.Graph
-	tasks      []*epic.Task
-	phase      []phase
-	waiting    []int // by task: how many of its dependencies are not completed
-	ready      readyQueue
-	open       int // how many tasks are in phaseReady
-	running    int
-	contention contention
-	missing    map[int][]string // by task whose work lacks only reviews: the reviewers
-	unselected map[int]bool     // tasks not selected for this run that land all the same, because a killed run had verified them
+	Ready      readyQueue // the tasks in phaseReady
+	Failures   failures   // in this run
+	Contention contention
 
-	postponed []int        // in phasePostponed
-	retried   map[int]bool // tasks that were postponed and made ready again
-
-	Failures failures // in this run
-	setBack  []int    // in phaseSetBack
-
-	wanted []bool // by task: it is selected for this run; nil: all are
+	graph   *epic.Graph
+	tasks   []*epic.Task
+	wanted  []bool // by task: it is selected for this run; nil: all are
+	phase   []phase
+	count   [phases]int      // how many tasks are in each phase
+	waiting []int            // by task: how many of its dependencies are not completed
+	missing map[int][]string // by task whose work lacks only reviews: the reviewers
+	retried map[int]bool     // tasks that were postponed and made ready again
 }
 
 // phase is the state of a task in this run.
@@ -45,56 +39,48 @@ const (
 	phaseOutside   // not selected for this run
 	phasePostponed // one of its checks cannot run; tried again when nothing else is left
 	phaseSetBack   // it has failed; tried again when something has landed, or nothing else is left
+	phases
 )
 
 // New makes the schedule of what the ledger says is left of an epic. wanted limits the run to some tasks, by their
 // number in the graph; nil means all.
 func New(e *epic.Epic, g *epic.Graph, l *attempts.Ledger, wanted []bool) *Schedule {
+	n := g.Len()
 	s := &Schedule{
-		graph: g, tasks: make([]*epic.Task, g.Len()), phase: make([]phase, g.Len()), waiting: make([]int, g.Len()),
-		Failures:   failures{tasks: make([]failed, g.Len()), edgeless: g.Len() > 1},
-		unselected: map[int]bool{}, retried: map[int]bool{}, wanted: wanted,
+		graph: g, tasks: make([]*epic.Task, n), wanted: wanted, phase: make([]phase, n), waiting: make([]int, n),
+		Failures: failures{tasks: make([]failed, n), edgeless: n > 1}, missing: map[int][]string{}, retried: map[int]bool{},
 	}
+	s.count[phaseWaiting] = n
 	for i := range e.Tasks {
 		if at, ok := g.Index(e.Tasks[i].ID); ok {
 			s.tasks[at] = &e.Tasks[i]
 		}
 	}
-	for i := range s.phase {
-		s.phase[i] = startPhase(l.Tasks[g.ID(i)], wanted == nil || wanted[i])
-	}
-	s.ready = newReadyQueue(g, s.tasks)
-	for i := range s.phase {
-		s.Failures.edgeless = s.Failures.edgeless && len(g.Deps(i)) == 0
-		for _, d := range g.Deps(i) {
-			if s.phase[d] != phaseCompleted {
-				s.waiting[i]++
-			}
-		}
-		s.release(i)
-	}
-	s.recall(l)
-	return s
-}
-
-// recall takes over what the ledger says of conflicts and of works that wait for their review.
-func (s *Schedule) recall(l *attempts.Ledger) {
-	lost := map[int][]string{}
-	for i := range s.phase {
-		if rec := l.Tasks[s.graph.ID(i)]; rec != nil {
+	start, lost := make([]phase, n), map[int][]string{}
+	for i := range start {
+		rec := l.Tasks[g.ID(i)]
+		if start[i] = startPhase(rec, s.IsWanted(i)); rec != nil {
 			if files := ContestedFiles(*rec); len(files) > 0 {
 				lost[i] = files
 			}
 		}
 	}
-	s.contention = newContention(lost)
-	for i := range s.phase {
-		if rec := l.Tasks[s.graph.ID(i)]; rec != nil && s.phase[i] == phaseReady {
+	s.Ready, s.Contention = newReadyQueue(g, s.tasks), newContention(s.tasks, lost)
+	for i := range start {
+		s.Failures.edgeless = s.Failures.edgeless && len(g.Deps(i)) == 0
+		for _, d := range g.Deps(i) {
+			if start[d] != phaseCompleted {
+				s.waiting[i]++
+			}
+		}
+		s.setPhase(i, start[i])
+		if rec := l.Tasks[g.ID(i)]; rec != nil && s.phase[i] == phaseReady {
 			if lacking := MissingReviewers(*rec); lacking != nil {
 				s.AwaitReview(i, lacking)
 			}
 		}
 	}
+	return s
 }
 
 func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
@@ -109,21 +95,16 @@ func startPhase(rec *attempts.TaskRecord, wanted bool) phase {
 	return phaseWaiting
 }
 
-// release makes task i ready if it waits and all its dependencies are completed.
-func (s *Schedule) release(i int) {
-	if s.phase[i] == phaseWaiting && s.waiting[i] == 0 {
-		s.setPhase(i, phaseReady)
-		s.ready.add(i)
-	}
-}
-
-// setPhase moves task i to a phase.
+// setPhase moves task i to a phase. One that shall wait is ready if all its dependencies are completed.
 func (s *Schedule) setPhase(i int, to phase) {
-	if s.phase[i] == phaseReady {
-		s.open--
+	if to == phaseWaiting && s.waiting[i] == 0 {
+		to = phaseReady
 	}
+	s.Ready.remove(i)
+	s.count[s.phase[i]]--
+	s.count[to]++
 	if s.phase[i] = to; to == phaseReady {
-		s.open++
+		s.Ready.add(i)
 	}
 }
 
@@ -146,10 +127,10 @@ func (s *Schedule) Next(fits func(i int) bool) int {
 // nextOf is Next for one round.
 func nextOf(s *Schedule, fits func(i int) bool) int {
 	best, shared := -1, 0
-	for i := range s.ready.all() {
+	for i := range s.Ready.All() {
 		switch {
-		case !fits(i) || s.MustWait(i):
-		case !s.contention.shares(i, s.tasks[i].Files):
+		case !fits(i) || s.Contention.MustWait(i):
+		case !s.Contention.shares(i):
 			return i
 		default:
 			if best < 0 {
@@ -165,14 +146,9 @@ func nextOf(s *Schedule, fits func(i int) bool) int {
 
 // Start counts task i as running.
 func (s *Schedule) Start(i int) {
-	s.ready.remove(i)
-	if s.phase[i] == phaseOutside {
-		s.unselected[i] = true
-	}
 	s.Failures.begin(i)
 	s.setPhase(i, phaseRunning)
-	s.running++
-	s.contention.hold(i, s.tasks[i].Files)
+	s.Contention.hold(i, true)
 }
 
 // Unblocks reports whether a task more urgent than task `than` can start as soon as those of the given tasks that are
@@ -184,7 +160,7 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 			continue
 		}
 		for _, d := range s.graph.Dependants(i) {
-			if s.phase[d] != phaseWaiting || !s.ready.before(d, than) {
+			if s.phase[d] != phaseWaiting || !s.Ready.before(d, than) {
 				continue
 			}
 			if _, met := missing[d]; !met {
@@ -198,86 +174,109 @@ func (s *Schedule) Unblocks(tasks []int, than int) bool {
 	return false
 }
 
-// Complete ends task i and releases the tasks that waited for nothing else.
+// Complete ends task i, and makes the tasks ready that waited for nothing else.
 func (s *Schedule) Complete(i int) {
 	s.stop(i, phaseCompleted)
 	s.Failures.completed()
-	s.setBack = slices.DeleteFunc(s.setBack, func(k int) bool {
-		late := s.Failures.IsLate(k)
-		if !late {
-			retry(s, k)
+	if s.count[phaseSetBack] > 0 {
+		for k, p := range s.phase {
+			if p == phaseSetBack && !s.Failures.IsLate(k) {
+				s.setPhase(k, phaseReady)
+			}
 		}
-		return !late
-	})
+	}
 	for _, d := range s.graph.Dependants(i) {
-		s.waiting[d]--
-		s.release(d)
+		if s.waiting[d]--; s.phase[d] == phaseWaiting {
+			s.setPhase(d, phaseWaiting)
+		}
 	}
 }
 
 // Gate takes task i out of the run. Its dependants go on waiting.
 func (s *Schedule) Gate(i int) { s.stop(i, phaseGated) }
 
-// Requeue ends an attempt at task i that leaves it to be tried again: it is ready, or outside if it was not selected.
-func (s *Schedule) Requeue(i int) {
-	if s.unselected[i] {
-		s.stop(i, phaseOutside)
+// Withhold gates task i, unless it is running or not to be done.
+func (s *Schedule) Withhold(i int) {
+	switch s.phase[i] {
+	case phaseReady, phaseWaiting, phasePostponed, phaseSetBack:
+		s.Gate(i)
+	default:
+	}
+}
+
+// Restore takes task i back into the run that was gated or withheld. Its work may lack only the opinions of some reviewers.
+func (s *Schedule) Restore(i int, missing []string) {
+	switch {
+	case s.phase[i] != phaseGated:
+		return
+	case !s.IsWanted(i):
+		s.setPhase(i, phaseOutside)
 		return
 	}
-	s.stop(i, phaseReady)
-	s.ready.add(i)
+	s.Failures.tasks[i] = failed{}
+	if s.setPhase(i, phaseWaiting); s.phase[i] == phaseReady && missing != nil {
+		s.AwaitReview(i, missing)
+	}
+}
+
+// Requeue ends an attempt at task i that leaves it to be tried again: it is ready, or outside if it was not selected, and was only
+// running because a killed run had verified its work.
+func (s *Schedule) Requeue(i int) {
+	if s.IsWanted(i) {
+		s.stop(i, phaseReady)
+	} else {
+		s.stop(i, phaseOutside)
+	}
 }
 
 // SetBack ends a failed attempt at task i. It is tried again when something has landed since the attempt began, or when nothing else is
 // left: what it lacks may be what another task makes. Lacks says that its failure looks like that.
 func (s *Schedule) SetBack(i int, lacks bool) {
-	s.Failures.fail(i, lacks, s.running > 1)
+	s.Failures.fail(i, lacks, s.CountRunning() > 1)
 	s.Requeue(i)
 	if s.phase[i] == phaseReady && (!s.Failures.Moved(i) || s.Failures.IsLate(i)) {
-		s.ready.remove(i)
 		s.setPhase(i, phaseSetBack)
-		s.setBack = append(s.setBack, i)
 	}
 }
 
 // Postpone ends an attempt at task i and keeps the task from being ready until RetryPostponed.
 func (s *Schedule) Postpone(i int) {
-	s.Requeue(i)
-	if s.phase[i] == phaseReady {
-		s.ready.remove(i)
+	if s.Requeue(i); s.phase[i] == phaseReady {
 		s.setPhase(i, phasePostponed)
-		s.postponed = append(s.postponed, i)
 	}
 }
 
 // RetryPostponed makes all tasks that were set back ready again or, if there are none and the held ones shall be, all postponed ones. It
 // reports whether there were any.
 func (s *Schedule) RetryPostponed(held bool) (any bool) {
-	list := s.setBack
-	if s.setBack = nil; len(list) == 0 && held {
-		list, s.postponed = s.postponed, nil
+	from := phaseSetBack
+	if s.count[from] == 0 && held {
+		from = phasePostponed
 	}
-	for _, i := range list {
-		retry(s, i)
+	for i, p := range s.phase {
+		if p == from {
+			any, s.retried[i] = true, s.retried[i] || p == phasePostponed
+			s.setPhase(i, phaseReady)
+		}
 	}
-	return len(list) > 0
+	return any
 }
 
-// retry makes task i ready again, which was set back or postponed.
-func retry(s *Schedule, i int) {
-	s.retried[i] = s.retried[i] || s.phase[i] == phasePostponed
-	s.setPhase(i, phaseReady)
-	s.ready.add(i)
+// WasPostponed reports whether RetryPostponed has made task i ready again.
+func (s *Schedule) WasPostponed(i int) bool { return s.retried[i] }
+
+// Hasten makes task i ready if it was postponed or set back.
+func (s *Schedule) Hasten(i int) {
+	if s.phase[i] == phasePostponed || s.phase[i] == phaseSetBack {
+		s.setPhase(i, phaseReady)
+	}
 }
 
 // stop moves task i to a phase other than running.
 func (s *Schedule) stop(i int, to phase) {
-	if s.phase[i] == phaseRunning {
-		s.running--
-		s.contention.letGo(i, s.tasks[i].Files)
-	}
 	delete(s.missing, i)
 	s.setPhase(i, to)
+	s.Contention.letGo(i)
 }
 
 // Task returns task i of the graph.
@@ -287,28 +286,70 @@ func (s *Schedule) Task(i int) *epic.Task { return s.tasks[i] }
 func (s *Schedule) IsRunning(i int) bool { return s.phase[i] == phaseRunning }
 
 // CountRunning returns how many tasks IsRunning holds for.
-func (s *Schedule) CountRunning() int { return s.running }
+func (s *Schedule) CountRunning() int { return s.count[phaseRunning] }
 
-// CountReady returns how many tasks could start now, or as soon as no other holds their files.
-func (s *Schedule) CountReady() int { return s.open }
-
-// Ready yields the tasks that could start now, the most urgent first.
-func (s *Schedule) Ready() iter.Seq[int] { return s.ready.all() }
+// IsWanted reports whether task i is selected for this run.
+func (s *Schedule) IsWanted(i int) bool { return s.wanted == nil || s.wanted[i] }
 
 // IsAlone reports whether nothing besides running task i is running, ready or postponed, and whether moreover no task
 // waits for it, so that it is the last of the run.
 func (s *Schedule) IsAlone(i int) (alone, last bool) {
-	alone = s.running <= 1 && s.open+len(s.setBack)+len(s.postponed) == 0
+	alone = s.CountRunning() <= 1 && s.count[phaseReady]+s.count[phaseSetBack]+s.count[phasePostponed] == 0
 	waits := func(d int) bool { return s.phase[d] == phaseWaiting }
 	return alone, alone && !slices.ContainsFunc(s.graph.Dependants(i), waits)
 }
+
+// AddContested notes all files that conflicted when work on task i was to land. In a plan without dependencies tasks run one at a time
+// once two have conflicted in a file: others may change it, too.
+func (s *Schedule) AddContested(i int, files []string) {
+	if s.Contention.lose(i, files) {
+		s.Failures.conflict()
+	}
+}
+
+// AwaitReview makes task i ready again, whose work lacks only the opinions of some reviewers. Others rather
+// avoid its files meanwhile.
+func (s *Schedule) AwaitReview(i int, missing []string) {
+	s.missing[i] = missing
+	s.setPhase(i, phaseReady)
+	s.Contention.hold(i, false)
+}
+
+// NextReview returns, of the tasks whose reviews could begin, the most urgent of those with the lowest rank, or -1.
+func (s *Schedule) NextReview(able func(i int, names []string) (rank int, ok bool)) int {
+	best, lowest := -1, 0
+	for i, names := range s.missing {
+		if s.phase[i] != phaseReady {
+			continue
+		}
+		rank, ok := able(i, names)
+		if ok && (best < 0 || rank < lowest || rank == lowest && s.Ready.before(i, best)) {
+			best, lowest = i, rank
+		}
+	}
+	return best
+}
+
+// CountUnreviewed counts the tasks that are running or whose work waits for its review.
+func (s *Schedule) CountUnreviewed() int { return len(s.Contention.holders) }
 
 // MissingReviewers returns the reviewers whose opinions are all that the work on task i lacks; nil when it lacks
 // something else.
 func (s *Schedule) MissingReviewers(i int) []string { return s.missing[i] }
 
-// WasPostponed reports whether RetryPostponed has made task i ready again.
-func (s *Schedule) WasPostponed(i int) bool { return s.retried[i] }
+// MissingReviewers returns the reviewers whose opinions are all that the work on a task lacks; nil when it lacks more,
+// or nothing.
+func MissingReviewers(record attempts.TaskRecord) []string {
+	last, ok := verdict.Previous(record)
+	if !ok || !last.AwaitsReview() {
+		return nil
+	}
+	var names []string
+	for _, m := range last.Receipt.Review.Missing {
+		names = append(names, m.Reviewer)
+	}
+	return names
+}
 
 // Select marks the named tasks and all that they depend on, by number. It returns nil, which means all, when none is
 // named, and a *RefusedError for a name that no task has.

@@ -91,8 +91,8 @@ func TestSchedule(t *testing.T) {
 				break
 			}
 			s.Requeue(i)
-			if again := startNext(s, func(k int) bool { return k == i }); again != i || s.running != 1 {
-				t.Fatalf("%s: put back, %d comes as %d, %d running", name, i, again, s.running)
+			if again := startNext(s, func(k int) bool { return k == i }); again != i || s.CountRunning() != 1 {
+				t.Fatalf("%s: put back, %d comes as %d, %d running", name, i, again, s.CountRunning())
 			}
 			got = append(got, g.ID(i))
 			if strings.Contains(c.gates, g.ID(i)) {
@@ -101,8 +101,8 @@ func TestSchedule(t *testing.T) {
 				s.Complete(i)
 			}
 		}
-		if strings.Join(got, " ") != c.want || s.running != 0 {
-			t.Errorf("%s: got %v, want %s; %d running", name, got, c.want, s.running)
+		if strings.Join(got, " ") != c.want || s.CountRunning() != 0 {
+			t.Errorf("%s: got %v, want %s; %d running", name, got, c.want, s.CountRunning())
 		}
 	}
 }

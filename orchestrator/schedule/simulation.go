@@ -13,21 +13,22 @@ type Slot struct {
 	Start, End float64
 }
 
-// simulation records how a schedule is simulated.
+// simulation says how a schedule, which it uses up, is simulated.
 type simulation struct {
+	schedule *Schedule
 	jobs     int
 	running  []int               // tasks under way at the start, possibly more than there are jobs
 	duration func(i int) float64 // how long a task takes from its start in the simulation
-	onStart  func(Slot)          // called when a task begins; may be nil
-	onEnd    func(i int)         // ends a task that is over; nil: it is completed
+	onStart  func(Slot)          // called when a task begins
+	onEnd    func(i int)         // ends a task that is over
 	earliest earliest
 }
 
 // earliest holds the times before which no task begins, and none ends. Tasks under way have begun.
 type earliest struct{ start, end float64 }
 
-// simulate runs the schedule until nothing is left that could start, and returns the time at which that is so.
-func (s *Schedule) simulate(w simulation) (now float64) {
+// run simulates the schedule until nothing is left that could start, and returns the time at which that is so.
+func (w simulation) run() (now float64) {
 	running := make([]Slot, 0, max(w.jobs, len(w.running)))
 	begin := func(i int) {
 		t := Slot{i, 0, now, max(now+w.duration(i), w.earliest.end)}
@@ -35,24 +36,22 @@ func (s *Schedule) simulate(w simulation) (now float64) {
 			t.Job++
 		}
 		running = append(running, t)
-		if w.onStart != nil {
-			w.onStart(t)
-		}
+		w.onStart(t)
 	}
 	for _, i := range w.running {
-		s.Start(i)
+		w.schedule.Start(i)
 		begin(i)
 	}
 	for {
 		for now >= w.earliest.start && len(running) < w.jobs {
-			i := startNext(s, func(int) bool { return true })
+			i := startNext(w.schedule, func(int) bool { return true })
 			if i < 0 {
 				break
 			}
 			begin(i)
 		}
 		then := math.Inf(1)
-		if now < w.earliest.start && s.ready.Len() > 0 {
+		if now < w.earliest.start && w.schedule.Ready.Len() > 0 {
 			then = w.earliest.start
 		}
 		for _, t := range running {
@@ -64,20 +63,11 @@ func (s *Schedule) simulate(w simulation) (now float64) {
 		now = then
 		running = slices.DeleteFunc(running, func(t Slot) bool {
 			if t.End <= now {
-				w.end(s, t.Task)
+				w.onEnd(t.Task)
 			}
 			return t.End <= now
 		})
 	}
-}
-
-// end ends a task that is over.
-func (w *simulation) end(s *Schedule, i int) {
-	if w.onEnd == nil {
-		s.Complete(i)
-		return
-	}
-	w.onEnd(i)
 }
 
 // Ending says how an attempt of a simulated run ends.
@@ -90,12 +80,12 @@ const (
 	Fails                   // its task is gated
 )
 
-// Simulate runs the schedule with so many jobs, and returns the time at which nothing is left that could start. attempt is called when
-// a task begins, and returns how long that takes and how it ends; each is called with every attempt. The schedule is used up.
-func (s *Schedule) Simulate(jobs int, attempt func(i int) (takes float64, ends Ending), each func(Slot)) (makespan float64) {
+// Simulate runs a schedule, which it uses up, with so many jobs, and returns the time at which nothing is left that could start. attempt
+// is called when a task begins, and returns how long that takes and how it ends.
+func Simulate(s *Schedule, jobs int, attempt func(i int) (takes float64, ends Ending)) (makespan float64) {
 	endings := make(map[int]Ending)
-	return s.simulate(simulation{
-		jobs: jobs, onStart: each,
+	return simulation{
+		schedule: s, jobs: jobs, onStart: func(Slot) {},
 		duration: func(i int) (takes float64) {
 			takes, endings[i] = attempt(i)
 			return takes
@@ -110,15 +100,15 @@ func (s *Schedule) Simulate(jobs int, attempt func(i int) (takes float64, ends E
 				s.Complete(i)
 			}
 		},
-	})
+	}.run()
 }
 
 // clone returns a copy that can be simulated without changing s. No task may be running.
-func (s *Schedule) clone() *Schedule {
+func clone(s *Schedule) *Schedule {
 	c := *s
-	c.phase, c.waiting, c.ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.ready.set)
-	c.Failures.tasks, c.setBack = slices.Clone(s.Failures.tasks), slices.Clone(s.setBack)
-	c.contention, c.missing = newContention(maps.Clone(s.contention.lost)), maps.Clone(s.missing)
+	c.phase, c.waiting, c.Ready.set = slices.Clone(s.phase), slices.Clone(s.waiting), slices.Clone(s.Ready.set)
+	c.Failures.tasks, c.missing = slices.Clone(s.Failures.tasks), maps.Clone(s.missing)
+	c.Contention = newContention(s.tasks, maps.Clone(s.Contention.lost))
 	return &c
 }
 

@@ -30,11 +30,12 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 		return ag.turn(ctx, t.files, turn{sup: sup, session: t.a.Session, used: t.a.Spent, begin: t.a.NewSession, ended: true, cut: cut})
 	}
 	if t.a.Session != "" {
-		report, err := ag.resumeSession(ctx)
+		t.f.Session, t.f.Used = t.a.Session, t.a.Spent
+		report, err := ag.question(ctx, t.files, reanchor.Answered(t.a.BriefInput), false)
 		if err != nil || report.Outcome != runners.NoSession && report.Outcome != runners.ContextExhausted {
 			return report, err
 		}
-		t.a.Session = ""
+		t.f.Session, t.f.Used = "", runners.Usage{}
 	}
 	if err := t.c.brief(ctx, t.a, t.files); ctx.Err() == nil && err != nil {
 		return runners.Report{}, err
@@ -43,15 +44,6 @@ func (ag *agent) ask(ctx context.Context) (runners.Report, error) {
 		return runners.Report{Outcome: runners.Stopped, Detail: "stopped before the agent began"}, nil //nolint:nilerr // the attempt ends as stopped
 	}
 	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, begin: t.a.NewSession})
-}
-
-// resumeSession gives the session of the last attempt what a person answered.
-func (ag *agent) resumeSession(ctx context.Context) (runners.Report, error) {
-	t := ag.t
-	if err := t.files.Give(t.run.o.Dir, briefing.WithoutSecrets(t.run.o, reanchor.Answered(t.a.BriefInput))); err != nil {
-		return runners.Report{}, err
-	}
-	return ag.turn(ctx, t.files, turn{sup: t.run.o.Supervisor, session: t.a.Session, used: t.a.Spent})
 }
 
 // turn is one run of an attempt's agent.

@@ -42,11 +42,9 @@ type slotEngine struct {
 
 func newSlotEngine(g *workspace) *slotEngine {
 	files, branch := provision.New(g.home, g.o), integration.NewBranch(g.home, g.o.Epic.ID, g.o.Landing)
-	pool := &slot.Pool{Repo: g.home, Dir: g.o.Worktree.Dir}
+	pool := slot.NewPool(g.home, g.o.Worktree.Dir)
 	branch.Additions = len(g.o.Epic.Checks) > 0 || !slices.ContainsFunc(g.o.Epic.Tasks, func(t epic.Task) bool { return len(t.Checks) == 0 })
-	if g.o.Sign {
-		branch.Sign()
-	}
+	branch.Signer.On = g.o.Sign
 	guard := &integration.TipGuard{Branch: branch, Describe: func(ctx context.Context, from, to string) string {
 		return changes.Notable(ctx, g.home, g.o.Epic, from, to)
 	}}
@@ -72,7 +70,7 @@ func (s *slotEngine) alone() bool { return s.benches.Busy.Load() <= 1 }
 func (s *slotEngine) Prepare(ctx context.Context, a engine.Attempt) (string, error) {
 	tip := s.headGuard.Tip()
 	if before := a.Previous.Base; before != "" && a.Previous.AwaitsReview() {
-		held, err := s.integration.Contains(ctx, tip, before)
+		held, err := git.Contains(ctx, s.run.home, tip, before)
 		if held {
 			return before, nil
 		}

@@ -43,7 +43,7 @@ func (l *slotLifecycle) Asked(a engine.Attempt) bool { return relayfiles.Of(l.s.
 func (l *slotLifecycle) Admit(ctx context.Context, ledger *attempts.Ledger, open []engine.Attempt) error {
 	view := relayfiles.LedgerViewOf(ledger, l.s.run.o.Dir)
 	l.ledgerView = &view
-	if err := l.s.integration.RefuseForeign(ctx, l.s.run.origin.Base, view); err != nil {
+	if err := (integration.History{Branch: l.s.integration, Ledger: view, Head: l.s.run.origin.Base}).RefuseForeign(ctx); err != nil {
 		return err
 	}
 	here, err := bench.RefuseOtherIsolation(ctx, l.s.run.o, ledger, open)
@@ -66,7 +66,7 @@ func (l *slotLifecycle) CheckReady(ctx context.Context) error {
 func (l *slotLifecycle) Awake(ctx context.Context) error {
 	landed := l.ledgerView == nil || len(l.ledgerView.Landed)+len(l.ledgerView.Landing) > 0
 	if l.ledgerView != nil {
-		if err := l.s.integration.RestoreRef(ctx, l.s.run.origin.Base, *l.ledgerView); err != nil {
+		if err := (integration.History{Branch: l.s.integration, Ledger: *l.ledgerView, Head: l.s.run.origin.Base}).RestoreRef(ctx); err != nil {
 			return err
 		}
 		l.ledgerView = nil
@@ -116,7 +116,7 @@ func (l *slotLifecycle) Begin(ctx context.Context) error {
 	g := l.s.run
 	watch, warning := guard.WatchCheckout(ctx, guard.CheckoutOptions{
 		Home: g.home, Ref: "refs/relay-checkout/" + g.o.Epic.ID + "/" + g.o.Run, Index: filepath.Join(g.o.Dir, "user-index"),
-		Now: g.now, Taken: &g.checks.Taken, Contains: l.s.integration.Contains,
+		Now: g.now, Taken: &g.checks.Taken,
 	})
 	if l.s.userCheckout = watch; warning != "" {
 		l.stay = append(l.stay, warning)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -67,18 +68,38 @@ func (g *Repo) Facts(ctx context.Context, recent int) (Facts, error) {
 		}
 		f.Branch = branch
 	}
-	if f.Head == "" {
-		return f, nil
+	var err error
+	if f.Head != "" && recent > 0 {
+		f.Recent, err = g.log(ctx, f.Head, recent)
 	}
-	log, err := g.log(ctx, f.Head, max(recent, 1))
-	if err != nil {
-		return Facts{}, err
+	return f, err
+}
+
+// log returns up to n commits, the given one first. Each is three fields that end in NUL, which none of them can contain.
+func (g *Repo) log(ctx context.Context, hash string, n int) ([]Commit, error) {
+	if !IsHash(hash) {
+		return nil, fmt.Errorf("commit %q: want a full hash", plaintext.Head(hash, 80))
 	}
-	if len(log) > 0 {
-		f.Subject = log[0].Subject
+	args := []string{
+		"log", "-n", strconv.Itoa(n), "-z", "--format=%H%x00%ct%x00%s", "--encoding=UTF-8",
+		"--no-color", "--no-decorate", "--no-notes", "--no-follow", "--no-patch", "--end-of-options", hash, "--",
 	}
-	f.Recent = log[:min(len(log), max(recent, 0))]
-	return f, nil
+	scan := logScan{}
+	cut := records{take: scan.take, clip: fieldBytes}
+	if _, err := g.Run(ctx, Call{Args: args, Stdout: &cut}); err != nil {
+		return nil, err
+	}
+	// git log -z separates commits, so the last subject is not ended.
+	if len(scan.fields) == 2 {
+		if err := scan.take(cut.part); err != nil {
+			return nil, err
+		}
+		cut.part = nil
+	}
+	if err := scan.end(); err != nil {
+		return nil, err
+	}
+	return scan.found, cut.end()
 }
 
 // Changes lists every uncommitted path: staged, unstaged and untracked, file by file, ignored ones not, and inside

@@ -10,7 +10,6 @@ import (
 type Facts struct {
 	Branch   string // "" when HEAD is detached
 	Head     string // full hash; "" before the first commit
-	Subject  string // of HEAD's commit
 	Recent   []Commit
 	Changes  []Change // uncommitted, untracked included, ignored not; a wholly untracked folder is one path ending in "/"
 	More     int      // uncommitted paths beyond the ones in Changes
@@ -19,8 +18,8 @@ type Facts struct {
 
 // Commit is one line of the log.
 type Commit struct {
-	Hash, Subject, Author string
-	When                  time.Time // of the committer, UTC
+	Hash, Subject string
+	When          time.Time // of the committer, UTC
 }
 
 // Change is one changed path. Code has git's two status letters for an uncommitted path and one letter (A, M, D, R,

@@ -46,7 +46,7 @@ const (
 	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 )
 
-// Open finds the checkout that dir is in. Its error is [ErrNoRepository], [ErrBare], or a [*GitError] with git's
+// Open finds the checkout that dir is in. Its error is [ErrNoRepository], [ErrBare], or a [*Error] with git's
 // reason, such as a repository that belongs to another user.
 func Open(ctx context.Context, dir string) (*Repo, error) {
 	dir, err := filepath.Abs(dir)
@@ -113,17 +113,8 @@ func ExitCode(err error) int {
 	return -1
 }
 
-// Worktree returns a linked worktree of this repository: root is its folder, gitDir its own folder below CommonDir,
-// both without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
-func (g *Repo) Worktree(root, gitDir string) *Repo {
-	return &Repo{
-		root: root, gitDir: gitDir, commonDir: g.commonDir, emptyTree: g.emptyTree,
-		fast: fast{gitDir: gitDir, commonDir: g.commonDir}, env: g.env,
-	}
-}
-
 // Borrower returns a repository of its own that borrows this one's objects: root is its folder, gitDir its git folder,
-// both without symbolic links. Nothing is looked up, as with [Git.Worktree].
+// both without symbolic links. Nothing is looked up: whatever stands in place of its .git leads nowhere else.
 func (g *Repo) Borrower(root, gitDir string) *Repo {
 	return &Repo{
 		root: root, gitDir: gitDir, commonDir: gitDir, emptyTree: g.emptyTree,
@@ -223,6 +214,32 @@ func (g *Repo) Branch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return strings.TrimPrefix(strings.TrimSuffix(string(out), "\n"), "refs/heads/"), nil
+}
+
+// Tree returns the full hash of a commit's tree.
+func (g *Repo) Tree(ctx context.Context, commit string) (string, error) {
+	if IsHash(commit) {
+		if tree, err := g.fast.tree(commit); err == nil {
+			return tree, nil
+		}
+	}
+	return verify(ctx, g, commit+"^{tree}")
+}
+
+// HeadCommit returns the full hash of the commit HEAD leads to. That there is none is an error, and so is one git cannot find.
+func (g *Repo) HeadCommit(ctx context.Context) (string, error) {
+	if hash, err := g.fast.ref("HEAD"); err == nil {
+		if _, err := g.fast.tree(hash); err == nil {
+			return hash, nil
+		}
+	}
+	return verify(ctx, g, "HEAD^{commit}")
+}
+
+// verify returns the full hash of the one object a name stands for.
+func verify(ctx context.Context, g *Repo, name string) (string, error) {
+	out, err := g.Run(ctx, Call{Args: []string{"rev-parse", "--verify", "--end-of-options", name}})
+	return strings.TrimSpace(string(out)), err
 }
 
 // checkRef refuses what git would read as an option or as an expression instead of a name.

@@ -11,7 +11,7 @@ import (
 
 // LockRepository keeps other relays from changing the repository's worktrees and shared refs at the same moment: git's
 // own locks do not keep two git worktree add apart. It waits for its turn, but not for ever. Who has it must not ask for
-// it again, as [Tree.Keep] and [Tree.Unlock] do.
+// it again, as Keep of package worktree does.
 func LockRepository(ctx context.Context, repo *Repo) (release func() error, err error) {
 	path := filepath.Join(repo.CommonDir(), RepositoryLock)
 	held, err := attempts.HoldWithin(ctx, LockPatience, path, attempts.Self("", time.Now()))

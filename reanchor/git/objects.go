@@ -83,10 +83,24 @@ func Has(ctx context.Context, repo *Repo, commit string) bool {
 	return err == nil || Unasked(err) != nil
 }
 
+// Contains reports whether commit is part of head's history.
+func Contains(ctx context.Context, repo *Repo, head, commit string) (bool, error) {
+	_, err := repo.Run(ctx, Writing("merge-base", "--is-ancestor", commit, head))
+	if ExitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Unasked keeps only the error of a question that git could not be asked: it has no answer.
 func Unasked(err error) error {
 	if errors.Is(err, ErrNoRoom) {
 		return err
 	}
 	return nil
+}
+
+// IsHash reports whether a text is the full name of an object, SHA-1 or SHA-256.
+func IsHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

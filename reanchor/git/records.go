@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"relay/epic/plaintext"
 )
@@ -149,6 +150,36 @@ func (s *statusScan) entry(rec []byte, fields int) error {
 func (s *statusScan) end() error {
 	if s.waiting {
 		return fmt.Errorf("%w: rename to %q has no old path", errRecord, plaintext.Head(s.pending.Path, 80))
+	}
+	return nil
+}
+
+// fieldBytes is how much is kept of a subject.
+const fieldBytes = 4 << 10
+
+// logScan collects three fields into a commit.
+type logScan struct {
+	fields []string
+	found  []Commit
+}
+
+func (s *logScan) take(rec []byte) error {
+	if s.fields = append(s.fields, string(rec)); len(s.fields) < 3 {
+		return nil
+	}
+	seconds, err := strconv.ParseInt(s.fields[1], 10, 64)
+	if err != nil || !IsHash(s.fields[0]) {
+		return fmt.Errorf("%w: commit %q at %q", errRecord, plaintext.Head(s.fields[0], 80), plaintext.Head(s.fields[1], 80))
+	}
+	s.found = append(s.found, Commit{Hash: s.fields[0], When: time.Unix(seconds, 0).UTC(), Subject: s.fields[2]})
+	s.fields = s.fields[:0]
+	return nil
+}
+
+// end reports a commit without all its fields.
+func (s *logScan) end() error {
+	if len(s.fields) > 0 {
+		return fmt.Errorf("%w: a commit of %d fields", errRecord, len(s.fields))
 	}
 	return nil
 }

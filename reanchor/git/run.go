@@ -46,9 +46,9 @@ type Call struct {
 	Writes   bool          // git may take optional locks, as to refresh the index
 	AtOnce   bool          // somebody waits: it is not tried again when there is no room to run git in
 	Hooks    bool          // the repository's hooks run, in the user's own locale
-	Own      bool          // with relay's own environment, whatever [Git.Within] says: git runs nothing that an agent can name
+	Own      bool          // with relay's own environment, whatever [Repo.Within] says: git runs nothing that an agent can name
 
-	within []string // see [Git.Within]; nil: relay's own environment
+	within []string // see [Repo.Within]; nil: relay's own environment
 }
 
 // Error is a git command that did not succeed. It unwraps to the reason when that was not git's own exit status:

@@ -11,45 +11,18 @@ import (
 	"relay/epic/plaintext"
 )
 
-// State holds what there is to know about a checkout before agents work in it.
+// State holds what there is to know about a checkout before agents commit in it.
 type State struct {
-	Unborn     bool   // no commit yet
-	Detached   bool   // HEAD is not a branch
-	Operation  string // merge, rebase, cherry-pick or revert that is half done; "" : none
-	Locked     bool   // an index.lock lies there: git is at work, or died
-	Shallow    bool   // the history is cut off
 	Partial    bool   // objects are fetched when they are needed
 	Sparse     bool   // not every file is checked out
-	Linked     bool   // a linked worktree
-	Submodules bool
-	NoIdentity string   // git's words when it does not know whom to name as author or committer
-	Hooks      []string // names of the hooks git would run, sorted
+	NoIdentity string // git's words when it does not know whom to name as author or committer
 }
 
-// State asks git for everything in [State]. It costs a handful of short processes.
-func (g *Repo) State(ctx context.Context) (State, error) {
-	head, err := g.Head(ctx)
-	if err != nil {
-		return State{}, err
-	}
-	branch, err := g.Branch(ctx)
-	if err != nil {
-		return State{}, err
-	}
-	s := State{Unborn: head == "", Detached: branch == "", Operation: g.merging(), Linked: g.gitDir != g.commonDir}
-	s.Locked = exists(filepath.Join(g.gitDir, "index.lock"))
-	s.Submodules = exists(filepath.Join(g.root, ".gitmodules"))
+// ReadState asks git for everything in [State].
+func ReadState(ctx context.Context, g *Repo) (s State, err error) {
 	if err := configured(ctx, g, &s); err != nil {
-		return State{}, err
+		return s, err
 	}
-	// Asked with the hooks in place: with them out of the way git names the folder of that instead.
-	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{"rev-parse", "--is-shallow-repository", "--git-path", "hooks"}})
-	if err != nil {
-		return State{}, err
-	}
-	shallow, hooks, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
-	s.Shallow = shallow == "true"
-	s.Hooks = hookNames(g.root, hooks)
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := g.Run(ctx, Call{Args: []string{"var", who}})
 		var refused *Error
@@ -57,7 +30,7 @@ func (g *Repo) State(ctx context.Context) (State, error) {
 		case errors.As(err, &refused) && refused.Code > 0:
 			s.NoIdentity = firstCause(refused.Stderr)
 		case err != nil:
-			return State{}, err
+			return s, err
 		}
 	}
 	return s, nil
@@ -94,15 +67,20 @@ func truth(value string) bool {
 	return true
 }
 
-// hookNames lists what would run from a hooks folder, which may be relative to the root. A folder that cannot be read has no hooks.
-func hookNames(root, dir string) []string {
-	dir = filepath.FromSlash(dir)
+// Hooks lists the names of the hooks that git would run in a checkout, sorted.
+func Hooks(ctx context.Context, g *Repo) ([]string, error) {
+	// Asked with the hooks in place: with them out of the way git names the folder of that instead.
+	out, err := g.Run(ctx, Call{Hooks: true, Args: []string{"rev-parse", "--git-path", "hooks"}})
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.FromSlash(strings.TrimSuffix(string(out), "\n"))
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(root, dir)
+		dir = filepath.Join(g.root, dir)
 	}
 	folder, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil, nil // a folder that cannot be read has no hooks
 	}
 	defer func() { _ = folder.Close() }()
 	entries, _ := folder.ReadDir(200) // there are some thirty hooks; a part of an odd folder is as good as all of it
@@ -115,7 +93,7 @@ func hookNames(root, dir string) []string {
 		names = append(names, plaintext.Head(plaintext.Line(e.Name()), 100))
 	}
 	slices.Sort(names)
-	return names
+	return names, nil
 }
 
 func exists(path string) bool {

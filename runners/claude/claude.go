@@ -31,6 +31,22 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("claude")}
 }
 
+// CLI describes Claude Code. Its variables are those of Bedrock and Vertex, too.
+func CLI() adapter.CLI {
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation,
+		Begins:       adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "system" && ev.Subtype != "" }),
+		Facts: runners.Facts{
+			Login:      ", then /login (or %s setup-token)",
+			Variables:  []string{"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"},
+			Steering:   []string{".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.*.md"},
+			Leaves:     []string{".claude/worktrees"},
+			NewSession: true, PricedAs: "claude", TellsPrices: true,
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
@@ -43,7 +59,7 @@ func (c *Runner) Tested() command.VersionRange {
 func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, error) {
 	req.Model = cmp.Or(req.Model, c.Model)
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	return adapter.RunStream(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
+	return s.agent.Run(ctx, c.sup, adapter.Command(req, c.argv(req), c.settings(req), c.Env), s)
 }
 
 // maxSchemaArg keeps the schema below what Linux takes as one argument (128 KiB).
@@ -129,7 +145,7 @@ func (c *Runner) served(req runners.Request) bool { return len(c.MCP) > 0 && !re
 // serverConfig names the MCP server for the CLI, which takes it beside those of the user's configuration. The server has the
 // environment of the CLI.
 func (c *Runner) serverConfig() string {
-	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + adapter.JSONQuote(c.MCP[0]) + `,"args":` + adapter.JSONQuoteList(c.MCP[1:]) + `}}}`
+	return `{"mcpServers":{"` + adapter.ServerName + `":{"command":` + adapter.JSONQuote(c.MCP[0]) + `,"args":` + adapter.JSONQuote(c.MCP[1:]) + `}}}`
 }
 
 // settings keep the CLI quiet and short of breath: it would retry for three minutes on its own, and relay knows better

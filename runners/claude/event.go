@@ -59,17 +59,13 @@ type resultEvent struct {
 	Result         string               `json:"result"`
 	Errors         []string             `json:"errors"`
 	Structured     json.RawMessage      `json:"structured_output"`
-	Denials        []permissionDenial   `json:"permission_denials"`
+	Denials        []adapter.ToolName   `json:"permission_denials"`
 	CostUSD        *float64             `json:"total_cost_usd"`
 	Usage          *tokenUsage          `json:"usage"`
 	ThisRun        map[string]modelCost `json:"model_usage_since_last_result"`
 	ModelUsage     map[string]struct {
 		Window int64 `json:"contextWindow"`
 	} `json:"modelUsage"`
-}
-
-type permissionDenial struct {
-	Tool adapter.JSONString `json:"tool_name"`
 }
 
 // tokenUsage counts a message's, or the run's, tokens.

@@ -40,7 +40,7 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	case e.Failed():
 		return adapter.EndedBadly(adapter.ExitDetail(e.Exit, s.agent.Req.Stderr))
 	}
-	return s.claimed(r, badResult)
+	return claimed(&s.agent, r, badResult)
 }
 
 // ownWords begin what the CLI itself says in place of an answer, also as plain text and with exit status 0.
@@ -69,9 +69,9 @@ func (s *reader) stoppedBy(r *runners.Report) bool {
 
 // claimed returns the outcome of an agent that ended well. One that did not do its task, and never got a tool it
 // called, is not at fault; a single call that was denied does not excuse it.
-func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, string) {
-	o, detail := adapter.ClaimOutcome(s.agent.Req, r, badResult)
-	if !s.agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && s.agent.Tools.Withheld() {
+func claimed(agent *adapter.Stream, r *runners.Report, badResult error) (runners.Outcome, string) {
+	o, detail := adapter.ClaimOutcome(agent.Req, r, badResult)
+	if !agent.Req.Question && (o == runners.Failed || o == runners.NoResult) && agent.Tools.Withheld() {
 		o = runners.PermissionDenied
 	}
 	return o, detail
@@ -96,24 +96,18 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 		return runners.TurnsSpent, detail
 	case strings.HasPrefix(res.TerminalReason, "aborted"):
 		return runners.Killed, "it was interrupted: " + detail
-	case res.APIErrorStatus == 0 && s.apiError == "" && res.TerminalReason != "api_error":
-		return s.ownFailure(detail)
-	case res.APIErrorStatus == 0 && strings.HasPrefix(res.Result, "API Error: Connection dropped"): // in an answer
-		return runners.Truncated, detail
-	}
-	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
-}
-
-// ownFailure returns the outcome of a failure that is not the provider's: of an agent that failed or used up its turns, or
-// of a CLI that could not resume or start.
-func (s *reader) ownFailure(detail string) (runners.Outcome, string) {
-	switch {
+	case res.APIErrorStatus != 0 || s.apiError != "" || res.TerminalReason == "api_error": // of the provider
 	case s.agent.Begun:
 		return runners.Failed, detail
 	case s.agent.Req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
+	default:
+		return runners.CannotStart, detail
 	}
-	return runners.CannotStart, detail
+	if res.APIErrorStatus == 0 && strings.HasPrefix(res.Result, "API Error: Connection dropped") { // in an answer
+		return runners.Truncated, detail
+	}
+	return s.limited(r, adapter.Blame(res.APIErrorStatus, s.apiError)), detail
 }
 
 // limited turns a refused request into a usage limit when the CLI told one, with the time it ends.

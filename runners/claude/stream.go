@@ -24,9 +24,6 @@ type reader struct {
 	counted     tokenCount
 }
 
-// Base implements [adapter.StreamReader].
-func (s *reader) Base() *adapter.Stream { return &s.agent }
-
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	ev, torn := adapter.ReadJSON[outputEvent](line)
@@ -50,8 +47,11 @@ func (s *reader) Line(line []byte) {
 		m := ev.message()
 		s.assistant(&m, ev.Parent != nil)
 	case "user":
-		m := ev.message()
-		s.user(&m)
+		for _, b := range ev.message().blocks {
+			if b.Type.String() == "tool_result" {
+				s.agent.Tools.End(b.Ends, b.Failed)
+			}
+		}
 	case "rate_limit_event":
 		if s.limit = nil; ev.RateLimit != nil && ev.RateLimit.Status == "rejected" {
 			s.limit = ev.RateLimit
@@ -59,7 +59,7 @@ func (s *reader) Line(line []byte) {
 	case "result":
 		s.agent.Session = adapter.SessionID(ev.SessionID, s.agent.Session)
 		s.result, s.subtype, s.resumed = &ev.resultEvent, ev.Subtype, false
-		s.denials(ev.Denials)
+		s.agent.Tools.DeniedInAll(ev.Denials)
 		s.agent.TellText(runners.EventResult, ev.Result)
 	}
 }
@@ -107,29 +107,10 @@ func (s *reader) assistant(m *message, subagent bool) {
 	}
 }
 
-// denials counts the calls that were denied by a result, which repeats the earlier events.
-func (s *reader) denials(all []permissionDenial) {
-	listed := map[*int]int{}
-	for _, d := range all {
-		n := s.agent.Tools.Denied(d.Tool)
-		listed[n]++
-		*n = max(*n, listed[n])
-	}
-}
-
 // answered records that the model has answered, so that it waits out no fault any more. It is in vain to wait for a CLI that asks again
 // after a refused login, for minutes. One refusal may be an access token that it is just renewing.
 func (s *reader) answered() {
 	s.agent.Answered, s.agent.Hopeless, s.retry, s.apiError = true, false, nil, ""
-}
-
-// user handles the results of tools.
-func (s *reader) user(m *message) {
-	for i := range m.blocks {
-		if b := &m.blocks[i]; b.Type.String() == "tool_result" {
-			s.agent.Tools.End(b.Ends, b.Failed)
-		}
-	}
 }
 
 // part handles a piece of a message that is being written.

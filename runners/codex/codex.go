@@ -32,6 +32,23 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("codex")}
 }
 
+// CLI describes the Codex CLI.
+func CLI() adapter.CLI {
+	const sandboxed = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "thread.started" && ev.ThreadID != "" }),
+		Facts: runners.Facts{
+			Login:     " login",
+			Variables: []string{"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},
+			Steering:  []string{".codex", "AGENTS.md", "AGENTS.*.md"},
+			Forbids:   map[string]string{"": sandboxed, codexWorkspace: sandboxed},
+			PricedAs:  "gpt-",
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
@@ -88,8 +105,11 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	cmd := adapter.Command(req, c.argv(req, schema), c.Env)
 	cmd.StopSignal = "INT" // on TERM it leaves its commands behind
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
-	return adapter.RunStream(ctx, c.sup, cmd, s)
+	s.agent.File = adapter.SessionLog{
+		Find: func() string { return sessionFile(cmd.Env, s.agent.Session) },
+		Line: func(line []byte) { record(&s.agent, line) },
+	}
+	return s.agent.Run(ctx, c.sup, cmd, s)
 }
 
 // argv names all options before resume: behind it codex takes no sandbox.
@@ -122,8 +142,8 @@ const toolsAtOnce = `features.code_mode.direct_only_tool_namespaces=["mcp__` + a
 // server names the MCP server for the CLI, which takes it beside those of the user's configuration. Of the environment the server would
 // have next to nothing: it is given all variables of the agent.
 func (c *Runner) server(req runners.Request) string {
-	return "mcp_servers." + adapter.ServerName + "={command=" + adapter.JSONQuote(c.MCP[0]) + ",args=" + adapter.JSONQuoteList(c.MCP[1:]) +
-		",env_vars=" + adapter.JSONQuoteList(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
+	return "mcp_servers." + adapter.ServerName + "={command=" + adapter.JSONQuote(c.MCP[0]) + ",args=" + adapter.JSONQuote(c.MCP[1:]) +
+		",env_vars=" + adapter.JSONQuote(adapter.Variables(req, c.Env)) + `,default_tools_approval_mode="approve"}`
 }
 
 // schemaFile writes the schema of the answer beside the transcript, and returns its path: "" when none is asked

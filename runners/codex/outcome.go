@@ -13,9 +13,12 @@ import (
 	"relay/runners/internal/adapter"
 )
 
-// Answer implements [adapter.StreamReader].
+// Answer implements [adapter.StreamReader]. The answer in the form of the schema is the whole last message: codex does not tell it apart.
 func (s *reader) Answer() (final, text string, structured []byte) {
-	return runners.CleanText(s.lastMessage, runners.MaxFinal), s.lastMessage, s.structured()
+	if text := strings.TrimSpace(s.lastMessage); s.agent.Req.Schema != nil && strings.HasPrefix(text, "{") {
+		structured = []byte(text)
+	}
+	return runners.CleanText(s.lastMessage, runners.MaxFinal), s.lastMessage, structured
 }
 
 // Outcome implements [adapter.StreamReader]. Success needs both turn.completed and exit status 0.
@@ -57,14 +60,6 @@ func (s *reader) claimed(r *runners.Report, badResult error) (runners.Outcome, s
 		return o, "its model said nothing: it had nothing to say, or refused"
 	}
 	return o, detail
-}
-
-// structured returns the answer in the form of the schema: the whole last message, as codex does not tell it apart.
-func (s *reader) structured() []byte {
-	if text := strings.TrimSpace(s.lastMessage); s.agent.Req.Schema != nil && strings.HasPrefix(text, "{") {
-		return []byte(text)
-	}
-	return nil
 }
 
 // blamed returns the outcome of a fault in the CLI's words. An unknown fault before the first answer is the

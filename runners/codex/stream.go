@@ -1,9 +1,7 @@
 package codex
 
 import (
-	"bytes"
 	"strings"
-	"time"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
@@ -33,9 +31,6 @@ const baseTokens = 9_000 // tokens of its own instructions and tools, about
 // A network that is gone for so many waits, some five minutes, is better waited for by relay, which can ask another
 // provider.
 const maxWaits = 8
-
-// Base implements [adapter.StreamReader].
-func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
@@ -184,25 +179,4 @@ func since(u, before runners.Usage) runners.Usage {
 		u.OutputTokens -= before.OutputTokens
 	}
 	return u
-}
-
-// record reads a line of the session's file, which says of each answer what it has used.
-func (s *reader) record(line []byte) {
-	r, _ := adapter.ReadJSON[keptRecord](line)
-	if r == nil {
-		return
-	}
-	switch kind := r.Payload.Type; {
-	case r.Type == "turn_context":
-		s.agent.Model = runners.OneLine(r.Payload.Model, runners.MaxName)
-	case r.Type == "token_usage_record" && r.Payload.Usage != nil:
-		s.agent.Asked.Report(r.Payload.Usage.usage())
-	case kind == "token_count" && r.Payload.Info.Total != nil:
-		s.agent.Asked.Reported = s.agent.Asked.Reported.AtLeast(r.Payload.Info.Total.usage())
-		s.agent.Asked.AnyReported = true
-	case bytes.Contains(line, []byte("aborted by user")), bytes.Contains(line, []byte("<turn_aborted>")): // the model is not asked after that
-	case strings.HasSuffix(kind, "_call_output"), kind == "message" && r.Payload.Role == "user":
-		at, _ := time.Parse(time.RFC3339, r.Time)
-		s.agent.Asked.AskAt(at)
-	}
 }

@@ -12,8 +12,9 @@ import (
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) adapter.StreamReader {
-		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) (*adapter.Stream, adapter.StreamReader) {
+		s := &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
+		return &s.agent, s
 	},
 }
 
@@ -41,9 +42,10 @@ func TestLongMessage(t *testing.T) {
 
 func FuzzStream(f *testing.F) {
 	resumed := cli
-	resumed.Reader = func(req runners.Request) adapter.StreamReader {
+	resumed.Reader = func(req runners.Request) (*adapter.Stream, adapter.StreamReader) {
 		req.Session, req.Schema, req.Spent = "s", runners.ResultSchema("feature"), runners.Usage{InputTokens: 1500, OutputTokens: 1}
-		return &reader{agent: adapter.Stream{Req: req, Now: time.Now}}
+		s := &reader{agent: adapter.Stream{Req: req, Now: time.Now}}
+		return &s.agent, s
 	}
 	resumed.FuzzReports(f, []string{"ok", "schema", "401", "400", "usage", "network-down", "sseerr", "resume-id", "maxtok"},
 		`{"type":"item.completed","item":[]}`+"\n"+`{"type":"turn.failed","error":7}`+"\n"+`{"type":"turn.completed","usage":{"input_tokens":-9}}`,

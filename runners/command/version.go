@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +54,7 @@ func VersionOf(ctx context.Context, sup process.Supervisor, req VersionRequest) 
 	case e.Exit.Lost || e.Exit.Code != 0:
 		return "", fmt.Errorf("refuses --version: %s", adapter.ExitDetail(e.Exit, stderr))
 	}
-	out, err := firstBytes(stdout, versionOutput)
+	out, err := os.ReadFile(stdout) // its limit of output bounds it
 	if err != nil {
 		return "", err
 	}
@@ -64,13 +63,4 @@ func VersionOf(ctx context.Context, sup process.Supervisor, req VersionRequest) 
 		return "", fmt.Errorf("answers --version with no version: %q", runners.OneLine(string(out), 60))
 	}
 	return version, nil
-}
-
-func firstBytes(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
 }

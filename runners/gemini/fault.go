@@ -118,6 +118,28 @@ func (f cliFault) broken() runners.Outcome {
 	return runners.Failed
 }
 
+// limited returns the outcome of a request that a usage limit or a rate limit has refused at a time. The CLI waits out what
+// passes within five minutes by itself.
+func (f cliFault) limited(r *runners.Report, class string, at time.Time) runners.Outcome {
+	if f.wait > 0 {
+		r.ResetAt = at.Add(f.wait).UTC().Truncate(time.Second)
+	}
+	switch {
+	case zeroLimitPattern.MatchString(f.text):
+		r.ResetAt = time.Time{}
+		return runners.Auth
+	case f.crowded() && f.wait == 0:
+		return runners.Overloaded
+	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > longestWait:
+		return runners.Quota
+	}
+	r.ResetAt = time.Time{} // it was passed more than once already
+	return runners.RateLimited
+}
+
+// longestWait is the longest time that the CLI waits when its provider asks it to.
+const longestWait = 5 * time.Minute
+
 // crowded means that it is not the user's own limit: the model has no room for anybody.
 func (f cliFault) crowded() bool {
 	return f.reason == "MODEL_CAPACITY_EXHAUSTED" || f.reason == "MODEL_CAPACITY_EXCEEDED" ||

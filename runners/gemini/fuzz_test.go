@@ -33,10 +33,10 @@ func FuzzGeminiStream(f *testing.F) {
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			adapter.StreamState(s)
+			s.agent.State(s)
 		}
 		for _, code := range []int{0, 1, 42, 173} {
-			r := adapter.StreamReport(s, adapter.ProcessEnd{Exit: process.Exit{Code: code}})
+			r := s.agent.Report(s, adapter.ProcessEnd{Exit: process.Exit{Code: code}})
 			if r.Outcome == "" || len(r.Detail) > runners.MaxDetail || len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText+r.Model+r.Session) {
 				t.Fatalf("report %+v", r)
 			}

@@ -30,6 +30,21 @@ func New(sup process.Supervisor, o Options) *Runner {
 	return &Runner{sup: sup, Options: o.For("gemini")}
 }
 
+// CLI describes Gemini CLI.
+func CLI() adapter.CLI {
+	return adapter.CLI{
+		New:          func(sup process.Supervisor, o Options) (runners.Runner, error) { return New(sup, o), nil },
+		Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return ev.Type.String() == "init" && ev.SessionID != "" }),
+		Facts: runners.Facts{
+			Login:      ", then /auth",
+			Variables:  []string{"GEMINI_*", "GOOGLE_*"},
+			Steering:   []string{".gemini", "GEMINI.md", "GEMINI.*.md"},
+			NewSession: true, Parts: true, HidesGit: true, PricedAs: "gemini",
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (g *Runner) Name() string { return g.Options.Name }
 
@@ -72,9 +87,12 @@ func (g *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 		env = adapter.MergeEnv(env, []string{"GEMINI_CLI_TRUST_WORKSPACE=false"})
 	}
 	cmd := adapter.Command(req, g.argv(req), env)
-	s.agent.File = adapter.SessionLog{Find: func() string { return sessionFile(cmd.Env, s.agent.Session) }, Line: s.record}
+	s.agent.File = adapter.SessionLog{
+		Find: func() string { return sessionFile(cmd.Env, s.agent.Session) },
+		Line: func(line []byte) { s.kept.record(line, &s.agent.Asked) },
+	}
 	cmd.Stdin = stdin
-	return adapter.RunStream(ctx, g.sup, cmd, s)
+	return s.agent.Run(ctx, g.sup, cmd, s)
 }
 
 func (g *Runner) argv(req runners.Request) []string {

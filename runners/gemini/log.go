@@ -2,9 +2,11 @@ package gemini
 
 import (
 	"cmp"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"relay/runners"
 	"relay/runners/internal/adapter"
@@ -40,4 +42,35 @@ func OwnSettings(env []string, dir, _ string) runners.OwnSettings {
 		own.Model = cmp.Or(own.Model, s.Model.Name)
 	}
 	return own
+}
+
+// keptAnswers remembers which answers in the file of a session are counted.
+type keptAnswers struct {
+	since time.Time // when this run began, by the clock of its CLI: earlier ones are of another run
+	ids   map[string]struct{}
+}
+
+const maxAnswers = 20_000 // ids that are remembered; what comes after is not counted
+
+// record counts what a line of the file tells.
+func (k *keptAnswers) record(line []byte, asked *adapter.Requests) {
+	var r sessionRecord
+	if json.Unmarshal(line, &r) != nil {
+		return
+	}
+	at, err := time.Parse(time.RFC3339, r.Time)
+	if err != nil || at.Before(k.since) {
+		return
+	}
+	_, counted := k.ids[r.ID]
+	switch {
+	case r.Type == "user":
+		asked.AskAt(at)
+	case r.Type == "gemini" && r.Tokens != nil && !counted && len(k.ids) < maxAnswers:
+		if k.ids == nil {
+			k.ids = map[string]struct{}{}
+		}
+		k.ids[r.ID] = struct{}{}
+		asked.Report(r.Tokens.usage())
+	}
 }

@@ -28,7 +28,7 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	case ok:
 		return o, detail
 	case !s.Final():
-		return s.withoutResult(e.Exit)
+		return withoutResult(&s.agent, e.Exit)
 	case s.result.Error != nil:
 		return s.failure(r)
 	case s.result.Status != "success":
@@ -57,10 +57,12 @@ func (s *reader) finished(r *runners.Report, badResult error) (runners.Outcome, 
 
 // brokeOff returns the outcome of a run that was over in the middle, though the CLI calls it a success.
 func (s *reader) brokeOff(r *runners.Report) (runners.Outcome, string) {
+	// As the context grows from one request to the next, the last one has had at most about twice the average.
+	next := 2*s.Usage().InputTokens/int64(max(s.turns, 1)) + s.shown/4
 	switch {
 	case s.looped:
 		return runners.Failed, "its own loop detection stopped it: it did the same again and again"
-	case s.asking && s.crammed():
+	case s.asking && next > halfContext:
 		return runners.ContextExhausted, "it stopped in the middle without a word, as it does when the next request is too long for its model"
 	}
 	r.EndedWell = true
@@ -70,12 +72,8 @@ func (s *reader) brokeOff(r *runners.Report) (runners.Outcome, string) {
 	return runners.Truncated, "its last answer breaks off in the middle of a sentence"
 }
 
-// crammed reports whether the next request may have been too long. The context of its models holds a million tokens; as it
-// grows from one request to the next, the last one has had at most about twice the average.
-func (s *reader) crammed() bool {
-	const half = 500_000
-	return 2*s.Usage().InputTokens/int64(max(s.turns, 1))+s.shown/4 > half
-}
+// halfContext is half of what the context of its models holds, in tokens.
+const halfContext = 500_000
 
 // brokenOff reports whether a text ends in the middle of a sentence.
 func brokenOff(text string) bool {
@@ -94,32 +92,32 @@ var outcomeByUselessAnswer = map[string]runners.Outcome{
 }
 
 // withoutResult returns the outcome of a CLI that ended without its terminal event.
-func (s *reader) withoutResult(exit process.Exit) (runners.Outcome, string) {
-	killed := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
+func withoutResult(agent *adapter.Stream, exit process.Exit) (runners.Outcome, string) {
+	signalled := exit.Signal != "" || exit.Code < 0 || exit.Code >= 128 && exit.Code < 144
 	switch {
-	case killed || exit.Code == 0 && s.agent.Begun:
-		return s.killed(exit)
+	case signalled || exit.Code == 0 && agent.Begun:
+		return killed(agent, exit)
 	case exit.Code == 0:
 		return runners.NoResult, "it ended without a final message"
-	case s.agent.Begun:
-		return runners.Failed, "it ended without a final message: " + exited(exit, s.agent.Req)
-	case s.agent.Req.Session != "" && exit.Code == exitNoInput: // the session is gone
-		return runners.NoSession, "cannot resume: " + exited(exit, s.agent.Req)
+	case agent.Begun:
+		return runners.Failed, "it ended without a final message: " + exited(exit, agent.Req)
+	case agent.Req.Session != "" && exit.Code == exitNoInput: // the session is gone
+		return runners.NoSession, "cannot resume: " + exited(exit, agent.Req)
 	}
-	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), exited(exit, s.agent.Req)
+	return cmp.Or(outcomeByExit[exit.Code], runners.CannotStart), exited(exit, agent.Req)
 }
 
 // killed returns the outcome of a CLI that something ended: most signals it takes for a wish, and ends with exit status
 // 0. The agent is not to blame before it has said anything; later it may have been a command of its own.
-func (s *reader) killed(exit process.Exit) (runners.Outcome, string) {
-	if o, detail, ok := s.retried(); ok {
+func killed(agent *adapter.Stream, exit process.Exit) (runners.Outcome, string) {
+	if o, detail, ok := retried(agent); ok {
 		return o, detail
 	}
-	how := exited(exit, s.agent.Req)
+	how := exited(exit, agent.Req)
 	if exit.Code == 0 {
 		how = "without an error, as when it is asked to end"
 	}
-	if !s.agent.Answered {
+	if !agent.Answered {
 		return runners.Provider, "it ended before the model said anything: " + how
 	}
 	return runners.Killed, "it ended in the middle: " + how
@@ -158,37 +156,15 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	case class == "ModelNotFoundError":
 		return runners.NoModel, "no such model: " + f.text
 	case status == 429:
-		return s.limited(r, f, class), adapter.ProviderFault(status, f.text)
+		return f.limited(r, class, s.printed()), adapter.ProviderFault(status, f.text)
 	case status == 0:
 		return f.broken(), "the request failed: " + f.text
 	}
 	return f.blame(status), adapter.ProviderFault(status, f.text)
 }
 
-// limited returns the outcome of a request that a usage limit or a rate limit has refused. The CLI waits out what
-// passes within five minutes by itself.
-func (s *reader) limited(r *runners.Report, f cliFault, class string) runners.Outcome {
-	if f.wait > 0 {
-		r.ResetAt = s.ended().Add(f.wait).UTC().Truncate(time.Second)
-	}
-	switch {
-	case zeroLimitPattern.MatchString(f.text):
-		r.ResetAt = time.Time{}
-		return runners.Auth
-	case f.crowded() && f.wait == 0:
-		return runners.Overloaded
-	case class == "TerminalQuotaError", strings.HasPrefix(f.text, "You have exhausted your daily quota"), f.wait > longestWait:
-		return runners.Quota
-	}
-	r.ResetAt = time.Time{} // it was passed more than once already
-	return runners.RateLimited
-}
-
-// longestWait is the longest time that the CLI waits when its provider asks it to.
-const longestWait = 5 * time.Minute
-
-// ended returns when the CLI printed the result: the times in it count from there, whenever relay reads it.
-func (s *reader) ended() time.Time {
+// printed returns when the CLI printed the result: the times in it count from there, whenever relay reads it.
+func (s *reader) printed() time.Time {
 	now := s.agent.Now()
 	if at, err := time.Parse(time.RFC3339, s.result.Time); err == nil && at.Before(now) {
 		return at
@@ -201,7 +177,7 @@ func (s *reader) unanswered(limit string) (runners.Outcome, string) {
 	if !s.asking {
 		return runners.Truncated, "the answer stopped in the middle: " + limit
 	}
-	if o, detail, ok := s.retried(); ok {
+	if o, detail, ok := retried(&s.agent); ok {
 		return o, detail
 	}
 	return runners.Network, strings.Replace(limit, adapter.ErrSilence.Error(), adapter.ErrNoAnswer.Error(), 1)

@@ -33,9 +33,9 @@ var retryPattern = pattern.New(`(?m)^Attempt \d+ failed(?: with status (\d+))?(?
 
 // retried returns the provider's last fault that the CLI is waiting out. It is looked for only when the model has said
 // nothing yet: later there may be words of tools on stderr.
-func (s *reader) retried() (o runners.Outcome, detail string, ok bool) {
-	found := retryPattern.FindAllStringSubmatch(stderrEnd(s.agent.Req), -1)
-	if s.agent.Answered || len(found) == 0 {
+func retried(agent *adapter.Stream) (o runners.Outcome, detail string, ok bool) {
+	found := retryPattern.FindAllStringSubmatch(stderrEnd(agent.Req), -1)
+	if agent.Answered || len(found) == 0 {
 		return "", "", false
 	}
 	last := found[len(found)-1]

@@ -22,21 +22,15 @@ type reader struct {
 	fault      string         // the CLI's last error message
 	wrote      bool           // used a tool that changes something
 	result     *outputEvent
-	resumed    bool                // it went on working after the result
-	denied     *int                // of the last tool a policy refused
-	began      time.Time           // when, by its own clock
-	answers    map[string]struct{} // ids of those in the session's file that are counted
+	resumed    bool        // it went on working after the result
+	denied     *int        // of the last tool a policy refused
+	kept       keptAnswers // in the session's file
 }
 
 // statusError is the status of a tool or of a run that failed.
 const statusError = "error"
 
 const baseTokens = 12_000 // tokens of its own instructions and tools, about
-
-const maxAnswers = 20_000 // ids of answers that are remembered; what comes after is not counted
-
-// Base implements [adapter.StreamReader].
-func (s *reader) Base() *adapter.Stream { return &s.agent }
 
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
@@ -46,7 +40,7 @@ func (s *reader) Line(line []byte) {
 	}
 	switch ev.Type.String() {
 	case "init":
-		s.began, _ = time.Parse(time.RFC3339, ev.Time)
+		s.kept.since, _ = time.Parse(time.RFC3339, ev.Time)
 		s.agent.Start(validSession(ev.SessionID, s.agent.Session), ev.Model)
 	case "message":
 		s.message(ev.Role, ev.Content)
@@ -138,33 +132,10 @@ func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.result != nil || !e.CutOff() {
 		return s.Usage()
 	}
-	if _, _, refused := s.retried(); refused {
+	if _, _, refused := retried(&s.agent); refused {
 		s.agent.Asked.Pending = false
 	}
 	return s.agent.Asked.Total(s.agent.File.Found())
-}
-
-// record reads a line of the session's file. It does not count records from before this run.
-func (s *reader) record(line []byte) {
-	var r sessionRecord
-	if json.Unmarshal(line, &r) != nil {
-		return
-	}
-	at, err := time.Parse(time.RFC3339, r.Time)
-	if err != nil || at.Before(s.began) {
-		return
-	}
-	_, counted := s.answers[r.ID]
-	switch {
-	case r.Type == "user":
-		s.agent.Asked.AskAt(at)
-	case r.Type == "gemini" && r.Tokens != nil && !counted && len(s.answers) < maxAnswers:
-		if s.answers == nil {
-			s.answers = map[string]struct{}{}
-		}
-		s.answers[r.ID] = struct{}{}
-		s.agent.Asked.Report(r.Tokens.usage())
-	}
 }
 
 // mainModel returns the model that did most of the work by a result: the model asked for may be a name for several ("auto").

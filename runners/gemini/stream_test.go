@@ -12,8 +12,9 @@ import (
 
 var cli = streamtest.CLI{
 	Captured: "testdata/captured",
-	Reader: func(req runners.Request) adapter.StreamReader {
-		return &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
+	Reader: func(req runners.Request) (*adapter.Stream, adapter.StreamReader) {
+		s := &reader{agent: adapter.Stream{Req: req, Now: longAgo}}
+		return &s.agent, s
 	},
 }
 

@@ -3,8 +3,9 @@ package kinds
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 
 	"relay/runners"
@@ -17,7 +18,7 @@ import (
 	"relay/runners/process"
 )
 
-// The types of agents.
+// Types of agents that code or tests name.
 const (
 	Claude   = "claude"
 	Codex    = "codex"
@@ -47,49 +48,50 @@ type Agent struct {
 	Script string // scripted: path of the script; Argv is how relay starts itself as the agent
 }
 
-// cli has what is particular to the CLI of a type. A function that is nil means that relay knows nothing of the kind.
-type cli struct {
-	runner       func(process.Supervisor, adapter.Options) (runners.Runner, error)
-	conversation func() runners.MessageReader
-	printed      func(first line) bool // whether it prints such a line first
-	settings     func(env []string, dir, model string) runners.OwnSettings
+// clis are the CLIs that relay knows, by type: a new one is its folder and a line here.
+var clis = map[string]adapter.CLI{
+	Claude:   claude.CLI(),
+	Codex:    codex.CLI(),
+	Gemini:   gemini.CLI(),
+	Opencode: opencode.CLI(),
 }
 
-// line is a line of JSON that a CLI prints.
-type line struct {
-	Type      string `json:"type"`
-	Subtype   string `json:"subtype"`
-	SessionID string `json:"session_id"`
-	Thread    string `json:"thread_id"`
-	Opencode  string `json:"sessionID"`
+// Types returns the types of the CLIs that relay knows, in order.
+func Types() []string { return slices.Sorted(maps.Keys(clis)) }
+
+// FactsOf describes the CLI of a type. A command may be the CLI of any provider.
+func FactsOf(kind string) runners.Facts {
+	facts := clis[kind].Facts
+	if kind == Command {
+		for _, known := range clis {
+			facts.Variables = append(facts.Variables, known.Facts.Variables...)
+		}
+	}
+	return facts
 }
 
-// clis are the CLIs that relay knows, by type.
-var clis = map[string]cli{
-	Claude: {
-		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
-			return claude.New(sup, o), nil
-		},
-		conversation: claude.Conversation,
-		printed:      func(first line) bool { return first.Type == "system" && first.Subtype != "" },
-	},
-	Codex: {
-		runner:       func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) { return codex.New(sup, o), nil },
-		conversation: codex.Conversation, settings: codex.OwnSettings,
-		printed: func(first line) bool { return first.Type == "thread.started" && first.Thread != "" },
-	},
-	Gemini: {
-		runner: func(sup process.Supervisor, o adapter.Options) (runners.Runner, error) {
-			return gemini.New(sup, o), nil
-		},
-		conversation: gemini.Conversation, settings: gemini.OwnSettings,
-		printed: func(first line) bool { return first.Type == "init" && first.SessionID != "" },
-	},
-	Opencode: {
-		runner:       opencode.New,
-		conversation: opencode.Conversation, settings: opencode.OwnSettings,
-		printed: func(first line) bool { return first.Opencode != "" },
-	},
+// Steers reports whether a CLI looks for configuration or instructions under a name in a checkout.
+func Steers(name string) bool {
+	return anyFact(func(f runners.Facts) bool {
+		return slices.ContainsFunc(f.Steering, func(glob string) bool {
+			ok, _ := path.Match(glob, name)
+			return ok
+		})
+	})
+}
+
+// Leaves reports whether a CLI itself writes a path in a checkout when it starts.
+func Leaves(rel string) bool {
+	return anyFact(func(f runners.Facts) bool { return slices.Contains(f.Leaves, rel) })
+}
+
+func anyFact(holds func(runners.Facts) bool) bool {
+	for _, known := range clis {
+		if holds(known.Facts) {
+			return true
+		}
+	}
+	return false
 }
 
 // New makes the runner of an agent. It fails for a type that it does not know, and for a permission that the type does not have.
@@ -100,7 +102,7 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 		if len(a.Argv) > 0 {
 			o.Program, o.Args = a.Argv[0], a.Argv[1:]
 		}
-		return known.runner(sup, o)
+		return known.New(sup, o)
 	case a.Type == Command:
 		return command.New(sup, command.Options{
 			Name: a.Name, Argv: a.Argv, PromptArg: a.PromptArg, Exit: a.Exit, Final: a.Final, Model: a.Model, Env: a.Env, StopSignal: a.StopSignal,
@@ -117,7 +119,7 @@ func New(sup process.Supervisor, a Agent) (runners.Runner, error) {
 // Conversation returns a reader of what an agent of a type prints. One of an unknown type is read as any command.
 func Conversation(kind string) runners.MessageReader {
 	if known, ok := clis[kind]; ok {
-		return known.conversation()
+		return known.Conversation()
 	}
 	return command.Conversation()
 }
@@ -127,12 +129,9 @@ func Structured(kind string) bool { return kind != Command && kind != Scripted }
 
 // Printed returns the type of an agent by the first line that its CLI prints; Command if no CLI prints such a line.
 func Printed(text []byte) string {
-	var first line
-	if json.Unmarshal(text, &first) == nil {
-		for kind, known := range clis {
-			if known.printed(first) {
-				return kind
-			}
+	for kind, known := range clis {
+		if known.Begins != nil && known.Begins(text) {
+			return kind
 		}
 	}
 	return Command
@@ -141,7 +140,7 @@ func Printed(text []byte) string {
 // OwnSettings reads what the settings of a type's CLI say of its model, in an environment and for a checkout in dir. model is the
 // one that the agent is asked to take; "": none.
 func OwnSettings(kind string, env []string, dir, model string) runners.OwnSettings {
-	if settings := clis[kind].settings; settings != nil {
+	if settings := clis[kind].OwnSettings; settings != nil {
 		return settings(env, dir, model)
 	}
 	return runners.OwnSettings{}

@@ -31,9 +31,9 @@ func FuzzOpencodeStream(f *testing.F) {
 		}
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			adapter.StreamState(s)
+			s.agent.State(s)
 		}
-		r := adapter.StreamReport(s, adapter.ProcessEnd{})
+		r := s.agent.Report(s, adapter.ProcessEnd{})
 		if r.Outcome == "" || len(r.Detail) > runners.MaxDetail || len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
 		}

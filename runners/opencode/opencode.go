@@ -55,6 +55,29 @@ func New(sup process.Supervisor, o Options) (runners.Runner, error) {
 	return &Runner{sup: sup, mode: mode, Options: o.For("opencode")}, nil
 }
 
+// CLI describes opencode. It asks whichever provider its settings name.
+func CLI() adapter.CLI {
+	const inside = "Your file tools work in this folder only."
+	return adapter.CLI{
+		New: New, Conversation: Conversation, OwnSettings: OwnSettings,
+		Begins: adapter.Begins(func(ev *outputEvent) bool { return !ev.SessionID.Empty() }),
+		Facts: runners.Facts{
+			Login: " auth login",
+			Variables: []string{
+				"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*",
+				"GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*",
+			},
+			Steering: []string{".opencode", "opencode*.json", "opencode*.jsonc", "AGENTS.md", "AGENTS.*.md"},
+			Leaves: []string{
+				".opencode/node_modules", ".opencode/package.json", ".opencode/package-lock.json",
+				".opencode/bun.lock", ".opencode/bun.lockb", ".opencode/.gitignore",
+			},
+			Forbids:     map[string]string{"": inside, "workspace": inside},
+			TellsPrices: true,
+		},
+	}
+}
+
 // Name returns the runner's name in configuration and ledger.
 func (c *Runner) Name() string { return c.Options.Name }
 
@@ -83,7 +106,7 @@ func (c *Runner) Run(ctx context.Context, req runners.Request) (runners.Report, 
 	cmd := adapter.Command(req, c.argv(req), quietEnv(), c.Env, c.permission(req), unsteered)
 	cmd.StopAgain = time.Second // it misses a signal now and then while it goes from one step to the next
 	s := &reader{agent: adapter.Stream{Req: req, Now: c.Now, Asked: adapter.Requests{Base: baseTokens}}}
-	return adapter.RunStream(ctx, c.sup, cmd, s)
+	return s.agent.Run(ctx, c.sup, cmd, s)
 }
 
 func (c *Runner) argv(req runners.Request) []string {

@@ -11,17 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"relay/epic/pattern"
 	"relay/runners"
 	"relay/runners/internal/adapter"
+	"relay/runners/process"
 )
 
 // Answer implements [adapter.StreamReader].
 func (s *reader) Answer() (final, text string, structured []byte) {
-	final = runners.CleanTextEnd(s.lastText.Last(2*runners.MaxFinal), 2*runners.MaxFinal)
-	if over := len(final) - runners.MaxFinal; over > 0 {
-		final = runners.CleanText(strings.ToValidUTF8(final[over:], ""), runners.MaxFinal)
-	}
+	final = runners.CleanTextEnd(s.lastText.Last(runners.MaxFinal), runners.MaxFinal)
 	return final, final, nil
 }
 
@@ -31,11 +28,11 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 	switch o, detail, ok := e.Stopped(s.Final()); {
 	case ok && s.providerSilent(e):
 		o, detail = adapter.NoAnswer(detail)
-		return o, adapter.JoinDetail(detail, s.logged())
+		return o, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 	case ok && s.agent.Answered:
 		return o, detail
 	case ok:
-		return o, adapter.JoinDetail(detail, s.logged())
+		return o, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 	case s.fault != nil:
 		return s.failure(r)
 	case s.reason != reasonStop:
@@ -49,7 +46,7 @@ func (s *reader) Outcome(e adapter.ProcessEnd, r *runners.Report, badResult erro
 // providerSilent reports whether a limit passed while only the model's answer was missing. It waits out whatever its
 // provider tells it to, an hour and more, without a word.
 func (s *reader) providerSilent(e adapter.ProcessEnd) bool {
-	return errors.Is(e.Cause, adapter.ErrSilence) && s.awaiting() || errors.Is(e.Cause, adapter.ErrWall) && !s.agent.Answered
+	return errors.Is(e.Cause, adapter.ErrSilence) && (!s.agent.Answered || s.asks) || errors.Is(e.Cause, adapter.ErrWall) && !s.agent.Answered
 }
 
 // withoutStop returns the outcome of a session that ended otherwise than with an answer or a fault that it told.
@@ -61,7 +58,7 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	case s.reason == "content-filter":
 		return runners.Refused, "the provider's content filter blocked the answer"
 	case !s.agent.Answered:
-		return s.outcomeUnanswered(exit.Code, exit.Signal, adapter.ExitDetail(exit, s.agent.Req.Stderr))
+		return unanswered(s.agent.Req, exit)
 	case exit.Signal != "" && !exit.Stopped:
 		return runners.Killed, "it ended without a final message: " + adapter.ExitDetail(exit, s.agent.Req.Stderr)
 	case exit.Code != 0:
@@ -76,30 +73,23 @@ func (s *reader) withoutStop(r *runners.Report) (runners.Outcome, string) {
 	return runners.Failed, "its last answer ended with " + s.reason
 }
 
-// outcomeUnanswered returns the outcome of a program that ended before the model had said anything: the agent has done
-// nothing, and what stands on stderr is opencode's own.
-func (s *reader) outcomeUnanswered(code int, signal, detail string) (runners.Outcome, string) {
+// unanswered returns the outcome of a program that ended before the model had said anything: the agent has done
+// nothing, and the log is opencode's own.
+func unanswered(req runners.Request, exit process.Exit) (runners.Outcome, string) {
+	log, detail := readLog(req), adapter.ExitDetail(exit, req.Stderr)
 	switch {
-	case code == 0 && signal == "":
+	case exit.Code == 0 && exit.Signal == "":
 		return runners.NoResult, "it ended without a final message"
-	case signal != "":
+	case exit.Signal != "":
 		return runners.Provider, "it died before the model answered: " + detail
-	case databaseBusy(s.stderrEnd()):
+	case log.databaseBusy():
 		return runners.Provider, "its database was in use: " + detail
-	case s.agent.Req.Session != "": // the session is gone
+	case req.Session != "": // the session is gone
 		return runners.NoSession, "cannot resume: " + detail
-	case strings.Contains(s.stderrEnd(), "--auto "): // the end of its help, which is all it says
+	case strings.Contains(string(log), "--auto "): // the end of its help, which is all it says
 		return runners.CannotStart, "it refuses its arguments: relay gives those of opencode 1.18"
 	}
 	return runners.CannotStart, detail
-}
-
-// stderrEnd returns the last of what it says on stderr.
-func (s *reader) stderrEnd() string { return adapter.End(s.agent.Req.Stderr, 8<<10) }
-
-// databaseBusy recognises what several of them that begin in a new home do to each other.
-func databaseBusy(words string) bool {
-	return strings.Contains(words, "database is locked") || strings.Contains(words, "Failed query:") || strings.Contains(words, "SQLITE_BUSY")
 }
 
 // failure returns the outcome of a session that ended with a fault.
@@ -127,13 +117,13 @@ func (s *reader) failure(r *runners.Report) (runners.Outcome, string) {
 	if problem := parseErrorBody(f.Data.Message); problem.Message != "" { // an error within a stream comes as its JSON
 		return classifyFault(0, problem), runners.OneLine(problem.Message, runners.MaxDetail)
 	}
-	if databaseBusy(detail) {
+	if stderrLog(detail).databaseBusy() {
 		return runners.Provider, "its database was in use: " + detail
 	}
 	if !s.agent.Answered { // all it says of a model that it does not know
 		detail += " A model that it does not know ends so: opencode models lists those it knows."
 	}
-	return runners.Provider, adapter.JoinDetail(detail, s.logged())
+	return runners.Provider, adapter.JoinDetail(detail, readLog(s.agent.Req).failure())
 }
 
 // refused returns the outcome of a request that the provider refused, with the time to come back when it said one.
@@ -213,28 +203,3 @@ func parseErrorBody(text string) providerError {
 	}
 	return body.Error
 }
-
-// logErrorPattern matches what it logs of a request that failed.
-var logErrorPattern = pattern.New(`message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
-
-// logged returns the last failed request that it logged on stderr: while it asks again it tells of none elsewhere. It
-// is for people, and decides nothing.
-func (s *reader) logged() string {
-	found := logErrorPattern.FindAllStringSubmatch(s.stderrEnd(), -1)
-	if len(found) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("its last request failed: %s", runners.OneLine(found[len(found)-1][1], 200))
-}
-
-// refusedSince reports whether it logged that a request failed after it last told something. Who then waits has been refused.
-func (s *reader) refusedSince() bool {
-	for _, m := range logTimePattern.FindAllStringSubmatch(s.stderrEnd(), -1) {
-		if at, err := time.Parse(time.RFC3339, m[1]); err == nil && at.UnixMilli() > s.lastAt {
-			return true
-		}
-	}
-	return false
-}
-
-var logTimePattern = pattern.New(`(?m)\btimestamp=(\S+) .*message="stream error"`)

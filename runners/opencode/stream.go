@@ -27,9 +27,6 @@ type reader struct {
 
 const baseTokens = 8_000 // tokens of its own instructions and tools, about
 
-// Base implements [adapter.StreamReader].
-func (s *reader) Base() *adapter.Stream { return &s.agent }
-
 // Line reads one line of stdout. Lines that are no JSON object or of an unknown type are ignored.
 func (s *reader) Line(line []byte) {
 	ev, _ := adapter.ReadJSON[outputEvent](line)
@@ -74,7 +71,10 @@ func (s *reader) step(kind string, p *messagePart) {
 		s.tool(p)
 	case "step_finish":
 		s.reason = runners.OneLine(p.Reason.String(), runners.MaxName)
-		s.count(p)
+		u := p.Tokens.usage()
+		u.CostUSD = max(0, p.Cost)
+		s.agent.Asked.Report(u)
+		s.unpriced = s.unpriced || p.Cost <= 0 && u.InputTokens+u.OutputTokens > 0
 		s.agent.Asked.Pending, s.stepping = s.asks, false // it may ask again
 		if s.reason == reasonStop {
 			s.agent.TellText(runners.EventResult, s.lastText.Head())
@@ -116,14 +116,6 @@ func (s *reader) tool(p *messagePart) {
 	}
 }
 
-// count adds a step's tokens and cost.
-func (s *reader) count(p *messagePart) {
-	u := p.Tokens.usage()
-	u.CostUSD = max(0, p.Cost)
-	s.agent.Asked.Report(u)
-	s.unpriced = s.unpriced || p.Cost <= 0 && u.InputTokens+u.OutputTokens > 0
-}
-
 // Usage returns what this run has used. opencode prices a model that it has no price for at nothing: a sum with such a
 // step in it is not a price, and a budget that trusts it would not hold.
 func (s *reader) Usage() runners.Usage { return s.priced(s.agent.Asked.Reported) }
@@ -141,7 +133,8 @@ func (s *reader) Used(e adapter.ProcessEnd) runners.Usage {
 	if s.fault != nil || s.Final() || !e.CutOff() {
 		return s.Usage()
 	}
-	s.agent.Asked.Pending = (s.agent.Asked.Pending || !s.agent.Answered) && !s.refusedSince()
+	waits := s.agent.Asked.Pending || !s.agent.Answered
+	s.agent.Asked.Pending = waits && !readLog(s.agent.Req).failedSince(s.lastAt) // or it was refused
 	return s.priced(s.agent.Asked.Total(s.agent.Asked.AnyReported))
 }
 
@@ -154,6 +147,3 @@ func (s *reader) Final() bool {
 	}
 	return s.reason != "" && s.reason != reasonToolCalls
 }
-
-// awaiting reports whether only the model's answer can be missing.
-func (s *reader) awaiting() bool { return !s.agent.Answered || s.asks }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // held is how long a killed process may take to be gone. relay gives up on processes that the kernel holds longer (a
@@ -14,7 +16,6 @@ const held = 30 * time.Second
 // child is one command that Local started.
 type child struct {
 	local     *Local
-	procTable *procTable
 	cmd       Command
 	proc      *os.Process
 	pid       int
@@ -22,12 +23,11 @@ type child struct {
 	startInfo startInfo // what the system knows it by
 
 	mu         sync.Mutex
-	stopping   bool        // Stop was asked for in time
-	deadline   time.Time   // the grace ends here; set with stopping
-	asked      time.Time   // when it was stopped, set with stopping, and
-	stdoutSize int64       // how long Stdout was then
-	over       bool        // the leader is dead
-	forget     func() bool // ends the watch over the context
+	stopping   bool      // Stop was asked for in time
+	deadline   time.Time // the grace ends here; set with stopping
+	asked      time.Time // when it was stopped, set with stopping, and
+	stdoutSize int64     // how long Stdout was then
+	over       bool      // the leader is dead
 	ending     sync.WaitGroup
 
 	killed  atomic.Bool
@@ -42,39 +42,13 @@ type child struct {
 }
 
 func newChild(l *Local, cmd Command) *child {
-	return &child{
-		local: l, procTable: l.procTable, cmd: cmd,
-		hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{}),
-	}
+	return &child{local: l, cmd: cmd, hurry: make(chan struct{}), dead: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Wait implements [Process].
 func (c *child) Wait() Exit {
 	<-c.done
 	return c.exit
-}
-
-// attend records how to end the watch over the context that stops c.
-func (c *child) attend(forget func() bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-		forget()
-	default:
-		c.forget = forget
-	}
-}
-
-// leave publishes how c ended.
-func (c *child) leave(exit Exit) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.forget != nil {
-		c.forget()
-	}
-	c.exit = exit
-	close(c.done)
 }
 
 // Stop implements [Process].
@@ -101,12 +75,12 @@ func (c *child) kill() {
 
 // terminate asks the process to end and kills it when its grace is over. The leader cannot be reaped meanwhile.
 func (c *child) terminate() {
-	c.procTable.ask(c)
+	c.ask()
 	if c.obeys() {
 		return
 	}
 	c.killed.Store(true)
-	c.procTable.killGroup(c)
+	c.killGroup()
 	stuck := time.NewTimer(held)
 	defer stuck.Stop()
 	select {
@@ -142,7 +116,7 @@ func (c *child) obeys() bool {
 		case <-c.dead:
 			return true
 		case <-again:
-			c.procTable.ask(c)
+			c.ask()
 		case <-grace.C:
 			return false
 		case <-c.hurry:
@@ -171,7 +145,7 @@ func (c *child) linger() (left bool) {
 	defer halfway.Stop()
 	defer over.Stop()
 	again := false
-	for pause := time.Millisecond; c.procTable.remind(c, again); pause = min(2*pause, 20*time.Millisecond) {
+	for pause := time.Millisecond; c.remind(again); pause = min(2*pause, 20*time.Millisecond) {
 		again = false
 		select {
 		case <-halfway.C:
@@ -185,3 +159,36 @@ func (c *child) linger() (left bool) {
 	}
 	return false
 }
+
+// ask sends the stop signal to the group and to everything else that is the command's.
+func (c *child) ask() {
+	sig := c.cmd.stopSignal()
+	c.startInfo.asked, c.startInfo.reminded = startClock(), map[member]bool{}
+	rest := descendants(c.pid)
+	for _, m := range c.local.procTable.owned(c) {
+		rest = append(append(rest, m), descendants(m.pid)...)
+	}
+	_ = unix.Kill(-c.pid, sig)
+	_ = unix.Kill(-c.pid, unix.SIGCONT) // a stopped process obeys when it goes on
+	for _, m := range rest {
+		if m.pgrp != c.pid {
+			m.signal(sig)
+		}
+	}
+}
+
+// remind reports whether anything of c lives on after its leader. It signals processes that were started since the
+// stop; with again, all.
+func (c *child) remind(again bool) (left bool) {
+	rest := c.local.procTable.owned(c)
+	for _, m := range rest {
+		// Within one tick of the clock it may have heard: some take the second signal for a wish to hurry.
+		if again || m.start > c.startInfo.asked && !c.startInfo.reminded[m.identity()] {
+			c.startInfo.reminded[m.identity()] = true
+			m.signal(unix.SIGTERM)
+		}
+	}
+	return len(rest) > 0
+}
+
+func (c *child) killGroup() { _ = unix.Kill(-c.pid, unix.SIGKILL) }

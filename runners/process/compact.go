@@ -14,7 +14,7 @@ const markRoom = 64
 // Compact rewrites a file of more than limit bytes to its head and its tail, with a line between them that says how
 // many bytes were dropped. Both are cut at ends of lines where there are any near. No process may be writing to it.
 func Compact(path string, limit int64) (dropped int64, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return 0, err
 	}
@@ -22,9 +22,6 @@ func Compact(path string, limit int64) (dropped int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("compact %s: not a regular file", path)
 	}
 	if info.Size() <= limit {
 		return 0, nil

@@ -2,7 +2,6 @@ package process
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -14,20 +13,13 @@ func Conceal() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 // Ancestors returns the arguments of every process that this one runs below, the nearest first.
 func Ancestors() (argv [][]string) {
-	seen := map[int]bool{}
-	for pid := os.Getppid(); pid > 0 && !seen[pid]; {
-		seen[pid] = true
+	for _, pid := range ancestors() {
 		line, _ := readProc("/proc/"+strconv.Itoa(pid)+"/cmdline", maxEnviron) // gone meanwhile: it has none
 		var args []string
 		for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
 			args = append(args, string(arg))
 		}
 		argv = append(argv, args)
-		m, ok := findMember(pid)
-		if !ok {
-			break
-		}
-		pid = m.ppid
 	}
 	return argv
 }

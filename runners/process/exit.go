@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxEnd bounds an end file; a real one has some 100 bytes.
@@ -14,7 +16,7 @@ const maxEnd = 64 << 10
 
 // ReadExit reads the file that Command.End names. The error wraps fs.ErrNotExist when the end was not seen.
 func ReadExit(path string) (Exit, error) {
-	f, err := openRegular(path, os.O_RDONLY)
+	f, err := OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return Exit{}, err
 	}
@@ -30,16 +32,22 @@ func ReadExit(path string) (Exit, error) {
 	return exit, nil
 }
 
-// openRegular opens a regular file. An agent can have put anything else in its place: a link is not followed, and a pipe is
-// not waited for.
-func openRegular(path string, flag int) (*os.File, error) {
+// ErrNotRegular is wrapped by the errors of OpenRegular when the path is not a regular file.
+var ErrNotRegular = errors.New("is not a regular file")
+
+// OpenRegular opens a regular file that an agent may have had in its hands, through no symbolic link at its end. It refuses a pipe, and
+// does not wait.
+func OpenRegular(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|noFollow, 0)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) { // a link, or a socket
+		return nil, fmt.Errorf("%s %w", path, ErrNotRegular)
+	}
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
+		err = fmt.Errorf("%s %w", path, ErrNotRegular)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was read

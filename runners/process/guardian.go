@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 )
@@ -23,7 +22,6 @@ var errClosed = errors.New("the guardian is closed")
 // guardian.
 type Guardian struct {
 	argv, env []string
-	log       *os.File
 	patience  time.Duration
 	slowEnd   time.Duration
 
@@ -33,10 +31,9 @@ type Guardian struct {
 }
 
 // StartGuardian starts a guardian with argv (an absolute path first), whose program has to call [ServeGuardian] with
-// its standard input and output. Its errors go to log; nil: the first becomes part of Close's. Log is not a pipe, and
-// stays the caller's, who closes it after Close.
-func StartGuardian(argv, env []string, log *os.File) (*Guardian, error) {
-	g := &Guardian{argv: argv, env: env, log: log, patience: patience, slowEnd: slowEnd}
+// its standard input and output. The first line that it writes to standard error becomes part of Close's error.
+func StartGuardian(argv, env []string) (*Guardian, error) {
+	g := &Guardian{argv: argv, env: env, patience: patience, slowEnd: slowEnd}
 	l, err := g.dial()
 	if err != nil {
 		return nil, err
@@ -58,7 +55,7 @@ func (g *Guardian) Start(ctx context.Context, cmd Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.follow(ctx)
+	follow(ctx, p, p.done)
 	return p, nil
 }
 
@@ -100,42 +97,4 @@ func (g *Guardian) current(ctx context.Context) (*link, error) {
 	}
 	g.link = l
 	return l, nil
-}
-
-// remote is one process below the guardian.
-type remote struct {
-	link    *link
-	id      uint64
-	cmd     Command
-	began   time.Time
-	started chan reply // one message
-	done    chan struct{}
-	exit    Exit
-	forget  func() bool
-	overdue *time.Timer // set with the stop
-}
-
-// follow stops p when ctx is cancelled.
-func (p *remote) follow(ctx context.Context) {
-	stop := context.AfterFunc(ctx, p.Stop)
-	p.link.mu.Lock()
-	defer p.link.mu.Unlock()
-	select {
-	case <-p.done:
-		stop()
-	default:
-		p.forget = stop
-	}
-}
-
-// Wait implements [Process].
-func (p *remote) Wait() Exit {
-	<-p.done
-	return p.exit
-}
-
-// Stop implements [Process].
-func (p *remote) Stop() {
-	p.expect()
-	_ = p.link.send(request{Do: doStop, ID: p.id})
 }

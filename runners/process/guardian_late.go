@@ -36,26 +36,3 @@ func (l *link) rouse(every time.Duration) {
 		}
 	}
 }
-
-// expect begins to wait for the end of a process after a stop. A guardian that does not tell of it in time is
-// killed, and the process is ended from here.
-func (p *remote) expect() {
-	p.link.mu.Lock()
-	defer p.link.mu.Unlock()
-	select {
-	case <-p.done:
-		return
-	default:
-	}
-	if p.overdue == nil {
-		p.overdue = time.AfterFunc(p.cmd.StopGrace+p.link.slowEnd+p.link.patience, p.giveUp)
-	}
-}
-
-func (p *remote) giveUp() {
-	select {
-	case <-p.done:
-	default:
-		_ = p.link.proc.Kill()
-	}
-}

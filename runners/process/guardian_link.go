@@ -33,7 +33,6 @@ type link struct {
 
 // dial starts a guardian process.
 func (g *Guardian) dial() (*link, error) {
-	k := theProcTable()
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -44,28 +43,22 @@ func (g *Guardian) dial() (*link, error) {
 		return nil, err
 	}
 	defer closeAll([]*os.File{inR, outW})
-	var stderrTail *stderrHead
-	log := g.log
-	if log == nil {
-		if stderrTail, log, err = captureStderr(); err != nil {
-			closeAll([]*os.File{inW, outR})
-			return nil, err
-		}
-		defer log.Close()
-	}
-	attr := &os.ProcAttr{Env: g.env, Files: []*os.File{inR, outW, log}}
-	proc, err := k.launchGuardian(g.argv, attr)
+	stderr, log, err := captureStderr()
 	if err != nil {
 		closeAll([]*os.File{inW, outR})
-		if stderrTail != nil {
-			_ = log.Close()
-			_ = stderrTail.first()
-		}
+		return nil, err
+	}
+	attr := &os.ProcAttr{Env: g.env, Files: []*os.File{inR, outW, log}}
+	proc, err := theProcTable().launchGuardian(g.argv, attr)
+	_ = log.Close()
+	if err != nil {
+		closeAll([]*os.File{inW, outR})
+		_ = stderr.first()
 		return nil, fmt.Errorf("start the guardian: %w", err)
 	}
 	l := &link{
 		proc: proc, in: inW, out: outR, calls: map[uint64]*remote{},
-		patience: g.patience, slowEnd: g.slowEnd, stderr: stderrTail, ended: make(chan struct{}),
+		patience: g.patience, slowEnd: g.slowEnd, stderr: stderr, ended: make(chan struct{}),
 	}
 	go l.listen()
 	go l.rouse(l.patience / rousings)
@@ -128,13 +121,6 @@ func (l *link) answer(p *remote) (*remote, error) {
 	}
 }
 
-func (p *remote) begun(r reply) (*remote, error) {
-	if r.Did == didFail {
-		return nil, r.err()
-	}
-	return p, nil
-}
-
 // send writes a request. A guardian that does not take it within the patience is killed; listen does the rest.
 func (l *link) send(r request) error {
 	l.sending.Lock()
@@ -175,7 +161,6 @@ func (l *link) close() error {
 func (l *link) listen() {
 	defer close(l.ended)
 	in := bufio.NewReaderSize(l.out, 16<<10)
-	k := theProcTable()
 	reaped := time.Now()
 	for {
 		var r reply
@@ -184,11 +169,11 @@ func (l *link) listen() {
 		}
 		l.handle(r)
 		if now := time.Now(); now.Sub(reaped) > tendEvery {
-			k.reapAdopted()
+			theProcTable().reapAdopted()
 			reaped = now
 		}
 	}
-	l.cleanUp(k)
+	l.cleanUp()
 }
 
 func (l *link) handle(r reply) {
@@ -211,20 +196,8 @@ func (l *link) handle(r reply) {
 	}
 }
 
-// finish needs link.mu.
-func (p *remote) finish(exit Exit) {
-	p.exit = exit
-	if p.forget != nil {
-		p.forget()
-	}
-	if p.overdue != nil {
-		p.overdue.Stop()
-	}
-	close(p.done)
-}
-
 // cleanUp cleans up after a guardian whose answers have ended. When it was killed, it also ends its processes.
-func (l *link) cleanUp(k *procTable) {
+func (l *link) cleanUp() {
 	l.mu.Lock()
 	l.gone = true
 	marks := map[string]bool{}
@@ -237,10 +210,13 @@ func (l *link) cleanUp(k *procTable) {
 
 	_ = l.proc.Kill() // if it only closed its output
 	state, err := l.proc.Wait()
-	k.guardianGone(l.proc.Pid)
+	k := theProcTable()
+	k.mu.Lock()
+	delete(k.guardians, l.proc.Pid)
+	k.mu.Unlock()
 	closeAll([]*os.File{l.out, l.in})
 	if orphans {
-		k.reclaim(grace, marks)
+		reclaim(grace, marks)
 	}
 	if err == nil && !state.Success() {
 		err = errors.New(state.String())
@@ -258,19 +234,6 @@ func (l *link) cleanUp(k *procTable) {
 		delete(l.calls, id)
 		p.lose()
 	}
-}
-
-// lose answers for a process whose end relay did not hear of: the guardian may have written it down.
-func (p *remote) lose() {
-	exit := Exit{Code: -1, Lost: true, Elapsed: time.Since(p.began)}
-	if p.cmd.End != "" {
-		if seen, err := ReadExit(p.cmd.End); err == nil {
-			exit = seen
-		} else {
-			_ = writeExit(p.cmd.End, exit) // what cannot be written is still told
-		}
-	}
-	p.finish(exit)
 }
 
 func (l *link) why() error {

@@ -29,12 +29,15 @@ func ServeGuardian(r io.Reader, w io.Writer) error {
 
 	ReserveThreads()
 	s := &server{local: NewLocal(), w: w, running: map[uint64]Process{}, marks: map[string]bool{}}
-	s.local.procTable.markGuardian()
+	k := theProcTable()
+	k.mu.Lock()
+	k.alone = true
+	k.mu.Unlock()
 	runtime.GOMAXPROCS(1) // it mostly waits: a second processor would only be woken to look for work and find none
 	tending := make(chan struct{})
 	var tender sync.WaitGroup
 	tender.Go(func() { s.tend(tending) })
-	err := s.serve(pollable(r))
+	err := s.serve(r)
 	if err != nil {
 		s.local.stop()
 	}
@@ -155,5 +158,5 @@ func (s *server) tend(done <-chan struct{}) {
 // last searches all processes of the machine once for those with one of our marks that are not our descendants.
 func (s *server) last() {
 	delete(s.marks, "")
-	s.local.procTable.sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
+	sweep(func(mark string) bool { return s.marks[mark] }, 0, 0, nil)
 }

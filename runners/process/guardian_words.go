@@ -35,9 +35,6 @@ func captureStderr() (*stderrHead, *os.File, error) {
 
 // first returns the first line that a guardian wrote which has ended; "" when there is none. It ends the listening.
 func (w *stderrHead) first() string {
-	if w == nil {
-		return ""
-	}
 	defer w.from.Close()
 	late := time.NewTimer(time.Second) // somebody else may hold its end open
 	defer late.Stop()

@@ -51,7 +51,7 @@ func OpenLines(path string, o LinesOptions) (*Lines, error) {
 	if o.Cap > 0 {
 		flag = os.O_RDWR // a hole is a write
 	}
-	f, err := openRegular(path, flag)
+	f, err := OpenRegular(path, flag)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -41,8 +39,19 @@ func (l *Local) Start(ctx context.Context, cmd Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.attend(context.AfterFunc(ctx, c.Stop))
+	follow(ctx, c, c.done)
 	return c, nil
+}
+
+// follow stops a process when ctx is cancelled.
+func follow(ctx context.Context, p Process, done <-chan struct{}) {
+	go func() {
+		select {
+		case <-ctx.Done():
+			p.Stop()
+		case <-done:
+		}
+	}()
 }
 
 // launch starts a process that only Stop and Kill end.
@@ -100,7 +109,7 @@ func (l *Local) start(cmd Command) (*child, error) {
 // watch sees the leader die, decides how the command ended, ends what is left of it, and only then reaps the leader:
 // until then neither its pid nor its group can become anyone else's.
 func (l *Local) watch(c *child) {
-	c.awaitDeath()
+	awaitDeath(c.pid)
 	elapsed := time.Since(c.began)
 	stopped := c.leaderDied()
 	killed := stopped && c.linger()
@@ -120,55 +129,9 @@ func (l *Local) finish(c *child, exit Exit) {
 		l.mu.Lock()
 		delete(l.running, c)
 		l.mu.Unlock()
-		c.leave(exit)
+		c.exit = exit
+		close(c.done)
 	})
-}
-
-func (cmd Command) name() string {
-	if len(cmd.Argv) == 0 {
-		return "a command without arguments"
-	}
-	return cmd.Argv[0]
-}
-
-// environ returns the environment of the process: Env with the mark.
-func (cmd Command) environ() []string {
-	env := make([]string, 0, len(cmd.Env)+1)
-	for _, v := range cmd.Env {
-		if !strings.HasPrefix(v, markVariable+"=") {
-			env = append(env, v)
-		}
-	}
-	if cmd.Mark != "" {
-		env = append(env, markVariable+"="+cmd.Mark)
-	}
-	return env
-}
-
-// open opens the three standard files; Stdout and Stderr may be one.
-func (cmd Command) open() ([]*os.File, error) {
-	in := cmd.Stdin
-	if in == "" {
-		in = os.DevNull
-	}
-	stdin, err := openFile(in, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := openOutput(cmd.Stdout)
-	if err != nil {
-		closeAll([]*os.File{stdin})
-		return nil, err
-	}
-	if cmd.Stderr == cmd.Stdout {
-		return []*os.File{stdin, stdout, stdout}, nil
-	}
-	stderr, err := openOutput(cmd.Stderr)
-	if err != nil {
-		closeAll([]*os.File{stdin, stdout})
-		return nil, err
-	}
-	return []*os.File{stdin, stdout, stderr}, nil
 }
 
 // openOutput opens an output file without following a link, which the last agent may have left in its place.
@@ -180,12 +143,4 @@ func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close() // the child has its own descriptor; a second Close of a shared one is harmless
 	}
-}
-
-// stopSignal returns the polite signal of the command.
-func (cmd Command) stopSignal() syscall.Signal {
-	if strings.TrimPrefix(cmd.StopSignal, "SIG") == "INT" {
-		return syscall.SIGINT
-	}
-	return syscall.SIGTERM
 }

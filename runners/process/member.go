@@ -1,9 +1,8 @@
 package process
 
 import (
-	"maps"
+	"cmp"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -63,45 +62,28 @@ const (
 	proven                  // by its session, group or mark
 )
 
-// whose returns the running command that m belongs to; nil by age: one that is over.
-func (k *procTable) whose(m member) (owner *child, how evidence) {
-	if c := k.leaders[m.sid]; c != nil {
-		return c, proven
-	}
-	if c := k.leaders[m.pgrp]; c != nil {
-		return c, proven
-	}
-	mark := markOf(m.pid)
-	if mark == "" && k.unseen.appears(m, time.Second) {
-		return nil, notYet
-	}
-	candidates, how := k.bearers(mark), proven
-	if len(candidates) == 0 && adopts {
-		candidates, how = slices.Collect(maps.Values(k.leaders)), byAge
-	}
-	n := 0
-	for _, c := range candidates {
-		if m.start >= c.startInfo.start {
-			owner = c
-			n++
-		}
-	}
-	switch {
-	case n == 1:
-		return owner, how
-	case n == 0 && adopts:
-		return nil, byAge
-	default:
-		return nil, unknown
-	}
-}
+// leaders are the commands that run, by the pid of their first process.
+type leaders map[int]*child
 
-// bearers returns the running commands with a mark.
-func (k *procTable) bearers(mark string) (found []*child) {
-	for _, c := range k.leaders {
+// of returns the command that a process belongs to by its session or group.
+func (l leaders) of(m member) *child { return cmp.Or(l[m.sid], l[m.pgrp]) }
+
+// bearers returns the commands with a mark.
+func (l leaders) bearers(mark string) (found []*child) {
+	for _, c := range l {
 		if mark != "" && c.cmd.Mark == mark {
 			found = append(found, c)
 		}
 	}
 	return found
+}
+
+// claim reports whether a process that is not our child is of a command: it is younger and has its session, group or mark.
+func (l leaders) claim(m member) bool {
+	for _, c := range l {
+		if m.start >= c.startInfo.start {
+			return l.of(m) != nil || len(l.bearers(markOf(m.pid))) > 0
+		}
+	}
+	return false
 }

@@ -39,18 +39,11 @@ func startGuardian(tb testing.TB) *Guardian {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(tb.TempDir(), "guardian.log"))
+	g, err := StartGuardian([]string{self, "__guardian"}, os.Environ())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g, err := StartGuardian([]string{self, "__guardian"}, os.Environ(), log)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = g.Close()
-		_ = log.Close()
-	})
+	tb.Cleanup(func() { _ = g.Close() })
 	return g
 }
 

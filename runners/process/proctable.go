@@ -1,9 +1,11 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -41,7 +43,7 @@ func openFile(path string, flag int) (*os.File, error) {
 // while one is reaped, so that under it the children of this process are exactly what the system lists.
 type procTable struct {
 	mu        sync.Mutex
-	leaders   map[int]*child
+	leaders   leaders
 	condemned map[int]*child  // what we killed, until we reap it
 	doubtful  map[member]bool // could have been of several commands when first seen: blamed on none
 	unseen    hiddenProcess
@@ -58,7 +60,7 @@ var theProcTable = sync.OnceValue(func() *procTable {
 	becomeReaper()
 	session, _ := unix.Getsid(0)
 	return &procTable{
-		leaders: map[int]*child{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
+		leaders: leaders{}, condemned: map[int]*child{}, doubtful: map[member]bool{},
 		unseen: hiddenProcess{}, guardians: map[int]bool{}, session: session,
 	}
 })
@@ -80,13 +82,6 @@ func (k *procTable) launch(c *child, path string, attr *os.ProcAttr) error {
 	return nil
 }
 
-// markGuardian records that nothing else in this process starts children.
-func (k *procTable) markGuardian() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.alone = true
-}
-
 // launchGuardian starts a guardian in a session of its own, so that neither Ctrl-C nor the end of the terminal reaches
 // it or its commands, and those have no terminal to ask questions on.
 func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Process, error) {
@@ -100,68 +95,66 @@ func (k *procTable) launchGuardian(argv []string, attr *os.ProcAttr) (*os.Proces
 	return proc, err
 }
 
-// guardianGone records that a guardian has been reaped.
-func (k *procTable) guardianGone(pid int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.guardians, pid)
-}
-
 // resumeGuardian continues a guardian that somebody has stopped. It has no effect on one that runs.
 func resumeGuardian(guardian *os.Process) { _ = guardian.Signal(unix.SIGCONT) }
 
-func (c *child) awaitDeath() { awaitDeath(c.pid) }
-
-// ask sends the stop signal to the group and to everything else that is the command's.
-func (k *procTable) ask(c *child) {
-	sig := c.cmd.stopSignal()
-	c.startInfo.asked, c.startInfo.reminded = startClock(), map[member]bool{}
-	rest := descendants(c.pid)
-	k.mu.Lock()
-	for _, m := range k.adopted() {
-		if owner, _ := k.whose(m); owner == c {
-			rest = append(rest, m)
-			rest = append(rest, descendants(m.pid)...)
+// adopted lists the processes that came to us from commands. Needs k.mu.
+func (k *procTable) adopted() (found []member) {
+	for _, m := range orphans(func(pid int) bool { return k.leaders[pid] != nil || k.guardians[pid] }) {
+		if adopts && (k.alone || m.sid != k.session) || !adopts && k.leaders.claim(m) {
+			found = append(found, m)
 		}
 	}
-	k.mu.Unlock()
-	_ = unix.Kill(-c.pid, sig)
-	_ = unix.Kill(-c.pid, unix.SIGCONT) // a stopped process obeys when it goes on
-	for _, m := range rest {
-		if m.pgrp != c.pid {
-			m.signal(sig)
+	return found
+}
+
+// whose returns the running command that m belongs to; nil by age: one that is over.
+func (k *procTable) whose(m member) (owner *child, how evidence) {
+	if c := k.leaders.of(m); c != nil {
+		return c, proven
+	}
+	mark := markOf(m.pid)
+	if mark == "" && k.unseen.appears(m, time.Second) {
+		return nil, notYet
+	}
+	candidates, how := k.leaders.bearers(mark), proven
+	if len(candidates) == 0 && adopts {
+		candidates, how = slices.Collect(maps.Values(k.leaders)), byAge
+	}
+	n := 0
+	for _, c := range candidates {
+		if m.start >= c.startInfo.start {
+			owner = c
+			n++
 		}
+	}
+	switch {
+	case n == 1:
+		return owner, how
+	case n == 0 && adopts:
+		return nil, byAge
+	default:
+		return nil, unknown
 	}
 }
 
-func (k *procTable) killGroup(c *child) { _ = unix.Kill(-c.pid, unix.SIGKILL) }
-
-// remind reports whether anything of c lives on after its leader. It signals processes that were started since the
-// stop; with again, all.
-func (k *procTable) remind(c *child, again bool) (left bool) {
+// owned lists what came to us from a command and lives.
+func (k *procTable) owned(c *child) []member {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, m := range k.adopted() {
+	return slices.DeleteFunc(k.adopted(), func(m member) bool {
 		if m.zombie {
-			continue
+			return true
 		}
-		if owner, _ := k.whose(m); owner != c {
-			continue
-		}
-		left = true
-		// Within one tick of the clock it may have heard: some take the second signal for a wish to hurry.
-		if again || m.start > c.startInfo.asked && !c.startInfo.reminded[m.identity()] {
-			c.startInfo.reminded[m.identity()] = true
-			m.signal(unix.SIGTERM)
-		}
-	}
-	return left
+		owner, _ := k.whose(m)
+		return owner != c
+	})
 }
 
 // bury ends everything that is left of c, and of commands that were over before, and then reaps the leader.
 func (k *procTable) bury(c *child) (Exit, int) {
 	k.countGroup(c)
-	k.killGroup(c)
+	c.killGroup()
 	k.cullAll(c)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -249,6 +242,60 @@ func (k *procTable) recordKilled(m member, owner *child) {
 	if !adopts {
 		owner.strays++
 	}
+}
+
+// reap takes the exit status of a dead process that was handed to us, and counts it if we had to kill it. Needs k.mu.
+func (k *procTable) reap(m member) bool {
+	killed, ok := reapOrphan(m.pid)
+	if !ok {
+		return false
+	}
+	owner := cmp.Or(k.condemned[m.pid], k.leaders.of(m))
+	delete(k.condemned, m.pid)
+	if owner != nil && killed {
+		owner.strays++
+	}
+	return true
+}
+
+// reapAdopted reaps what came to us and died; during long commands only this does.
+func (k *procTable) reapAdopted() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range k.adopted() {
+		if m.zombie {
+			k.reap(m)
+		}
+	}
+}
+
+// countGroup records who is in the leader's group before it is killed: who leaves it that moment dies of it all the
+// same, and nothing would then say whose it was.
+func (k *procTable) countGroup(c *child) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, m := range groupOf(c.pid, k.adopted) {
+		if m.pgrp == c.pid && m.pid != c.pid && !m.zombie {
+			k.recordKilled(m, c)
+		}
+	}
+}
+
+// ownerless lists what lives on of commands that are over, and reaps what does not.
+func (k *procTable) ownerless() []member {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var alive []member
+	for _, m := range k.adopted() {
+		if m.zombie {
+			k.reap(m)
+			continue
+		}
+		if owner, how := k.whose(m); how == byAge && owner == nil {
+			alive = append(alive, m)
+		}
+	}
+	return alive
 }
 
 func signalName(sig syscall.Signal) string {

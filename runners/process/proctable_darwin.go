@@ -52,43 +52,22 @@ func queueDeath(pid int) bool {
 	return err == nil || err == unix.ESRCH
 }
 
-// adopted lists the orphans that could be one of our commands'. Needs k.mu.
-func (k *procTable) adopted() []member {
-	var found []member
+// orphans lists those of this user: process 1 has them.
+func orphans(func(pid int) bool) (found []member) {
 	for _, m := range processes("kern.proc.uid", os.Getuid()) {
-		if m.ppid != 1 || m.zombie || !k.younger(m) {
-			continue
-		}
-		if m.sid, _ = unix.Getsid(m.pid); k.leaders[m.sid] != nil || k.leaders[m.pgrp] != nil || len(k.bearers(markOf(m.pid))) > 0 {
+		if m.ppid == 1 && !m.zombie {
+			m.sid, _ = unix.Getsid(m.pid)
 			found = append(found, m)
 		}
 	}
 	return found
 }
 
-func (k *procTable) younger(m member) bool {
-	for _, c := range k.leaders {
-		if m.start >= c.startInfo.start {
-			return true
-		}
-	}
-	return false
-}
+// reapOrphan does nothing: process 1 reaps them.
+func reapOrphan(int) (killed, ok bool) { return false, false }
 
-func (k *procTable) reap(member) bool { return false }
-
-func (k *procTable) reapAdopted() {}
-
-// countGroup counts what the leader left in its group: process 1 reaps it, so this is the moment to see it.
-func (k *procTable) countGroup(c *child) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, m := range processes("kern.proc.pgrp", c.pid) {
-		if m.pid != c.pid && !m.zombie {
-			k.recordKilled(m, c)
-		}
-	}
-}
+// groupOf lists who is in a group. Process 1 reaps what its leader left there, so this is the moment to see it.
+func groupOf(pgrp int, _ func() []member) []member { return processes("kern.proc.pgrp", pgrp) }
 
 // descendants lists everything below a process, as far as parents still live.
 func descendants(pid int) []member {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,80 +37,41 @@ func startClock() uint64 {
 
 // awaitDeath returns when the process is dead; it stays a zombie, so its pid and its group stay its own.
 func awaitDeath(pid int) {
-	if pollDeath(pid) {
-		return
-	}
 	_ = retry(func() error { return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) })
 }
 
-// adopted lists the children of this process that it did not start. Orphans are handed to the first thread of their
-// new parent, and a Go program never ends that one: one small file lists them all. Needs k.mu.
-func (k *procTable) adopted() []member {
+// orphans lists the children of this process that it did not start itself. They are handed to the first thread of their
+// new parent, and a Go program never ends that one: one small file lists them all.
+func orphans(started func(pid int) bool) (found []member) {
 	pid := os.Getpid()
-	self := strconv.Itoa(pid)
-	pids, err := childrenOf("/proc/self/task/" + self + "/children")
+	pids, err := childrenOf("/proc/self/task/" + strconv.Itoa(pid) + "/children")
 	if errors.Is(err, fs.ErrNotExist) {
 		pids = scanChildren(pid)
 	}
-	var found []member
 	for _, pid := range pids {
-		if k.leaders[pid] != nil || k.guardians[pid] {
+		if started(pid) {
 			continue
 		}
-		if m, ok := findMember(pid); ok && (k.alone || m.sid != k.session) {
+		if m, ok := findMember(pid); ok {
 			found = append(found, m)
 		}
 	}
 	return found
 }
 
-// reap takes the exit status of a dead process that was handed to us, and counts it if we had to kill it. Needs k.mu.
-func (k *procTable) reap(m member) bool {
+// reapOrphan takes the exit status of a child that is dead, and reports whether it was killed.
+func reapOrphan(pid int) (killed, ok bool) {
 	var status unix.WaitStatus
 	var got int
 	err := retry(func() (err error) {
-		got, err = unix.Wait4(m.pid, &status, unix.WNOHANG, nil)
+		got, err = unix.Wait4(pid, &status, unix.WNOHANG, nil)
 		return err
 	})
-	if err != nil || got != m.pid {
-		return false
-	}
-	owner := k.condemned[m.pid]
-	delete(k.condemned, m.pid)
-	if owner == nil {
-		owner = k.leaders[m.sid]
-	}
-	if owner == nil {
-		owner = k.leaders[m.pgrp]
-	}
-	if owner != nil && status.Signaled() && status.Signal() == syscall.SIGKILL {
-		owner.strays++
-	}
-	return true
+	return status.Signaled() && status.Signal() == unix.SIGKILL, err == nil && got == pid
 }
 
-// reapAdopted reaps what came to us and died; during long commands only this does.
-func (k *procTable) reapAdopted() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, m := range k.adopted() {
-		if m.zombie {
-			k.reap(m)
-		}
-	}
-}
-
-// countGroup records who is in the leader's group before it is killed: who leaves it that moment dies of it all the
-// same, and nothing would then say whose it was.
-func (k *procTable) countGroup(c *child) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, m := range k.adopted() {
-		if m.pgrp == c.pid && !m.zombie {
-			k.recordKilled(m, c)
-		}
-	}
-}
+// groupOf lists who may be in a group besides its leader: who has come to us.
+func groupOf(_ int, adopted func() []member) []member { return adopted() }
 
 // descendants lists everything below a process, as far as parents still live.
 func descendants(pid int) []member {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // program finds the file to execute. A name without a slash is looked up in the PATH of the command's own
@@ -82,4 +83,59 @@ func (cmd Command) explain(path string, err error) error {
 		return fmt.Errorf("the interpreter that the first line of %s names is missing: %w", path, err)
 	}
 	return err
+}
+
+func (cmd Command) name() string {
+	if len(cmd.Argv) == 0 {
+		return "a command without arguments"
+	}
+	return cmd.Argv[0]
+}
+
+// environ returns the environment of the process: Env with the mark.
+func (cmd Command) environ() []string {
+	env := make([]string, 0, len(cmd.Env)+1)
+	for _, v := range cmd.Env {
+		if !strings.HasPrefix(v, markVariable+"=") {
+			env = append(env, v)
+		}
+	}
+	if cmd.Mark != "" {
+		env = append(env, markVariable+"="+cmd.Mark)
+	}
+	return env
+}
+
+// open opens the three standard files; Stdout and Stderr may be one.
+func (cmd Command) open() ([]*os.File, error) {
+	in := cmd.Stdin
+	if in == "" {
+		in = os.DevNull
+	}
+	stdin, err := openFile(in, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := openOutput(cmd.Stdout)
+	if err != nil {
+		closeAll([]*os.File{stdin})
+		return nil, err
+	}
+	if cmd.Stderr == cmd.Stdout {
+		return []*os.File{stdin, stdout, stdout}, nil
+	}
+	stderr, err := openOutput(cmd.Stderr)
+	if err != nil {
+		closeAll([]*os.File{stdin, stdout})
+		return nil, err
+	}
+	return []*os.File{stdin, stdout, stderr}, nil
+}
+
+// stopSignal returns the polite signal of the command.
+func (cmd Command) stopSignal() syscall.Signal {
+	if strings.TrimPrefix(cmd.StopSignal, "SIG") == "INT" {
+		return syscall.SIGINT
+	}
+	return syscall.SIGTERM
 }

@@ -25,7 +25,7 @@ func beRelay() int {
 	if err != nil {
 		return 1
 	}
-	g, err := StartGuardian([]string{self, "__guardian"}, os.Environ(), os.Stderr)
+	g, err := StartGuardian([]string{"/bin/sh", "-c", `exec "$0" __guardian 2>"${GUARDIAN_LOG:-/dev/null}"`, self}, os.Environ())
 	if err != nil {
 		return 1
 	}
@@ -155,15 +155,18 @@ func TestRelayKilled(t *testing.T) { //nolint:paralleltest // the guardian becom
 	relay := exec.Command(self, "__relay")
 	in, _ := relay.StdinPipe()
 	out, _ := relay.StdoutPipe()
-	errs, errW, err := os.Pipe()
+	log := filepath.Join(t.TempDir(), "log")
+	if err := unix.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	errs, err := os.OpenFile(log, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	relay.Stderr = errW
+	relay.Env = append(os.Environ(), "GUARDIAN_LOG="+log)
 	if err := relay.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = errW.Close()
 	for _, cmd := range []Command{polite, stubborn, daemon} {
 		if err := send(in, cmd); err != nil {
 			t.Fatal(err)
@@ -178,7 +181,7 @@ func TestRelayKilled(t *testing.T) { //nolint:paralleltest // the guardian becom
 	}
 	_, _ = io.ReadAll(out)
 	_ = relay.Wait()
-	// The guardian holds the standard error of relay: it ends when both are gone.
+	// The guardian holds the pipe until it ends.
 	_ = errs.SetReadDeadline(time.Now().Add(script))
 	if text, err := io.ReadAll(errs); err != nil {
 		t.Fatalf("the guardian lives on: %v; it said %s", err, text)
@@ -270,10 +273,10 @@ func TestCloseStops(t *testing.T) {
 
 func TestGuardianThatIsNone(t *testing.T) {
 	t.Parallel()
-	if _, err := StartGuardian([]string{"/no/such/relay"}, nil, nil); err == nil {
+	if _, err := StartGuardian([]string{"/no/such/relay"}, nil); err == nil {
 		t.Error("a missing program started")
 	}
-	g, err := StartGuardian([]string{"/bin/sh", "-c", "exit 3"}, nil, nil)
+	g, err := StartGuardian([]string{"/bin/sh", "-c", "exit 3"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,8 +75,8 @@ func TestSweepLooksOnce(t *testing.T) {
 	p := start(t, NewLocal(), cmd)
 	hold(t, up)
 	s := &sweeper{
-		procTable: theProcTable(), match: func(mark string) bool { return mark == cmd.Mark },
-		skip: ancestors(), targets: map[member]member{}, unseen: hiddenProcess{},
+		match: func(mark string) bool { return mark == cmd.Mark },
+		skip:  map[int]bool{}, targets: map[member]member{}, unseen: hiddenProcess{},
 	}
 	if s.repeat(0, 0); len(s.targets) == 0 {
 		t.Error("it has found nothing")

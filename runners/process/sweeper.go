@@ -1,20 +1,36 @@
 package process
 
 import (
+	"context"
+	"maps"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// recordLimit is how long a sweep waits for the guardian of what it has ended to write down how that ended.
+const recordLimit = 3 * time.Second
+
+// Sweep ends every process of this machine that carries a mark for which match is true, with everything below it: the
+// stop signal TERM, KILL after grace, again until nothing new turns up. It returns how many it ended. This process, its
+// guardians and its ancestors are left alone, and so is what belongs to another user.
+//
+// A process that has overwritten its own environment is not found; what it did to its parent's does not matter.
+func Sweep(ctx context.Context, match func(mark string) bool, grace time.Duration) (ended int, err error) {
+	ended = sweep(match, grace, recordLimit, ctx.Done())
+	return ended, context.Cause(ctx)
+}
+
 // sweep does the work of Sweep and stops early when done is closed. It waits so long for the guardians of what it has
 // ended.
-func (k *procTable) sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
-	s := &sweeper{procTable: k, match: match, skip: ancestors(), targets: map[member]member{}, unseen: hiddenProcess{}, done: done}
-	s.skip[os.Getpid()] = true
+func sweep(match func(string) bool, grace, guardians time.Duration, done <-chan struct{}) int {
+	k := theProcTable()
+	s := &sweeper{match: match, skip: map[int]bool{os.Getpid(): true}, targets: map[member]member{}, unseen: hiddenProcess{}, done: done}
 	k.mu.Lock()
-	for pid := range k.guardians {
+	for _, pid := range slices.AppendSeq(ancestors(), maps.Keys(k.guardians)) {
 		s.skip[pid] = true
 	}
 	k.mu.Unlock()
@@ -56,20 +72,19 @@ func (s *sweeper) recorded(limit time.Duration) {
 const appearLimit = 50 * time.Millisecond
 
 type sweeper struct {
-	procTable *procTable
-	match     func(string) bool
-	skip      map[int]bool
-	targets   map[member]member // by identity
-	parents   map[int]member    // of what carries a mark, by pid
-	unseen    hiddenProcess
-	done      <-chan struct{}
+	match   func(string) bool
+	skip    map[int]bool
+	targets map[member]member // by identity
+	parents map[int]member    // of what carries a mark, by pid
+	unseen  hiddenProcess
+	done    <-chan struct{}
 }
 
 // repeat calls round until no process is left or the limit has passed, and at least once.
 func (s *sweeper) repeat(sig syscall.Signal, limit time.Duration) {
 	until := time.Now().Add(limit)
 	for pause := time.Millisecond; s.round(sig) && time.Now().Before(until); pause = min(2*pause, 50*time.Millisecond) {
-		s.procTable.reapAdopted()
+		theProcTable().reapAdopted()
 		select {
 		case <-s.done:
 			return
@@ -145,22 +160,19 @@ func (s *sweeper) living() int {
 	return n
 }
 
-// ancestors returns the processes that this one runs below.
-func ancestors() map[int]bool {
-	above := map[int]bool{}
-	for pid := os.Getppid(); pid > 0 && !above[pid]; {
-		above[pid] = true
-		m, ok := findMember(pid)
-		if !ok {
-			break
-		}
+// ancestors returns the processes that this one runs below, the nearest first.
+func ancestors() (pids []int) {
+	for pid := os.Getppid(); pid > 0 && !slices.Contains(pids, pid); {
+		pids = append(pids, pid)
+		m, _ := findMember(pid)
 		pid = m.ppid
 	}
-	return above
+	return pids
 }
 
 // reclaim ends what a lost guardian has left to us, and what carries one of its marks.
-func (k *procTable) reclaim(grace time.Duration, marks map[string]bool) {
+func reclaim(grace time.Duration, marks map[string]bool) {
+	k := theProcTable()
 	until := time.Now().Add(grace)
 	asked := map[member]bool{}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -181,22 +193,5 @@ func (k *procTable) reclaim(grace time.Duration, marks map[string]bool) {
 	}
 	k.cullAll(nil)
 	delete(marks, "")
-	k.sweep(func(mark string) bool { return marks[mark] }, max(0, time.Until(until)), 0, nil)
-}
-
-// ownerless lists what lives on of commands that are over, and reaps what does not.
-func (k *procTable) ownerless() []member {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var alive []member
-	for _, m := range k.adopted() {
-		if m.zombie {
-			k.reap(m)
-			continue
-		}
-		if owner, how := k.whose(m); how == byAge && owner == nil {
-			alive = append(alive, m)
-		}
-	}
-	return alive
+	sweep(func(mark string) bool { return marks[mark] }, max(0, time.Until(until)), 0, nil)
 }

@@ -44,7 +44,7 @@ func TestWordsForStarts(t *testing.T) {
 	if _, err := unpack(pack(Command{})[1:]); err == nil || err.Error() != "a command that is cut off" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Compact(folder, 1); err == nil || err.Error() != "compact "+folder+": not a regular file" {
+	if _, err := Compact(folder, 1); err == nil || err.Error() != folder+" is not a regular file" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -150,7 +150,7 @@ func Guardian(tb testing.TB) *process.Guardian {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	g, err := process.StartGuardian([]string{exe, "__guardian"}, []string{"PATH=" + os.Getenv("PATH")}, nil)
+	g, err := process.StartGuardian([]string{exe, "__guardian"}, []string{"PATH=" + os.Getenv("PATH")})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -28,9 +28,6 @@ func NewCopy(name string) *Copy { return &Copy{name: name, sum: sha256.New()} }
 // Name returns the log's name.
 func (c *Copy) Name() string { return c.name }
 
-// Size returns the number of bytes in the log.
-func (c *Copy) Size() int64 { return c.size }
-
 // Write appends what was appended to the log. It never fails.
 func (c *Copy) Write(p []byte) (int, error) {
 	c.size += int64(len(p))

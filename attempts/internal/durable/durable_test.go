@@ -184,12 +184,12 @@ func TestLock(t *testing.T) {
 	if _, err := durable.Acquire(d, "lock", me); !errors.As(err, &held) || held.Holder != me || held.Foreign {
 		t.Errorf("got %v", err)
 	}
-	if h, isHeld, err := durable.InspectLock(d, "lock"); h != me || !isHeld || err != nil {
-		t.Errorf("got %v, %v, %v", h, isHeld, err)
+	if s, err := durable.InspectLock(d, "lock"); s.Holder != me || !s.Held || err != nil {
+		t.Errorf("got %v, %v", s, err)
 	}
 	must(t, l.Release())
-	if h, isHeld, err := durable.InspectLock(d, "lock"); h.PID != 0 || isHeld || err != nil {
-		t.Errorf("got %v, %v, %v", h, isHeld, err)
+	if s, err := durable.InspectLock(d, "lock"); s.Holder.PID != 0 || s.Held || err != nil {
+		t.Errorf("got %v, %v", s, err)
 	}
 }
 

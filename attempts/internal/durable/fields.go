@@ -56,7 +56,7 @@ func (y *YAMLWriter) Entry(indent int, v any, without ...string) {
 func (y *YAMLWriter) Value(indent int, name string, v any) { y.value(indent, name, reflect.ValueOf(v)) }
 
 func (y *YAMLWriter) fields(indent int, v reflect.Value, without ...string) {
-	list := y.fieldsOf(v.Type())
+	list := y.types.fieldsOf(v.Type())
 	for i := range list {
 		f, in := &list[i], v
 		for _, at := range f.index {
@@ -83,8 +83,11 @@ func (y *YAMLWriter) raw(indent int, text string) {
 	}
 }
 
-func (y *YAMLWriter) fieldsOf(t reflect.Type) []yamlField {
-	list, known := y.types[t]
+// yamlTypes are the fields of the structs that were written before.
+type yamlTypes map[reflect.Type][]yamlField
+
+func (types yamlTypes) fieldsOf(t reflect.Type) []yamlField {
+	list, known := types[t]
 	if known {
 		return list
 	}
@@ -100,10 +103,7 @@ func (y *YAMLWriter) fieldsOf(t reflect.Type) []yamlField {
 			list = append(list, yamlField{name, f.Index, raw || strings.HasPrefix(options, "omit"), empties, raw})
 		}
 	}
-	if y.types == nil {
-		y.types = map[reflect.Type][]yamlField{}
-	}
-	y.types[t] = list
+	types[t] = list
 	return list
 }
 

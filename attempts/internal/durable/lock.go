@@ -61,7 +61,7 @@ type Lock struct {
 	fsys  FS
 	name  string
 	f     File
-	text  []byte
+	me    Holder
 	stamp Stamp
 }
 
@@ -80,8 +80,8 @@ func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lock{fsys: fsys, name: name, f: f}
-	err = l.take(me)
+	l := &Lock{fsys: fsys, name: name, f: f, me: me}
+	err = l.take()
 	var held *HeldError
 	if errors.As(err, &held) && !held.Foreign && someoneElses(f, held.Holder) {
 		if err = errors.Join(letGo(f), fsys.Remove(name)); err != nil {
@@ -90,7 +90,7 @@ func Acquire(fsys FS, name string, me Holder) (*Lock, error) {
 		if l.f, err = fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm); err != nil {
 			return nil, err
 		}
-		err = l.take(me)
+		err = l.take()
 	}
 	if err != nil {
 		return nil, errors.Join(err, letGo(l.f))
@@ -105,7 +105,7 @@ func someoneElses(f File, holder Holder) bool {
 	return err == nil && info.Mode().Perm()&0o077 != 0 && !holder.Reachable()
 }
 
-func (l *Lock) take(me Holder) error {
+func (l *Lock) take() error {
 	ok, err := l.f.TryLock(true)
 	for try := 1; err == nil && !ok && try < lockTries; try++ {
 		time.Sleep(lockPause)
@@ -118,10 +118,10 @@ func (l *Lock) take(me Holder) error {
 	if !ok {
 		return &HeldError{Holder: before}
 	}
-	if found && foreign(l.f, before, me) {
+	if found && foreign(l.f, before, l.me) {
 		return &HeldError{Holder: before, Foreign: true}
 	}
-	if err := l.write(me); err != nil {
+	if err := l.write(); err != nil {
 		return err
 	}
 	if !l.Intact(l.fsys) {
@@ -140,19 +140,18 @@ func foreign(f File, before, me Holder) bool {
 	return before.Machine == "" || before.Machine != me.Machine || !ok || !onlyHere(disk.File)
 }
 
-func (l *Lock) write(me Holder) error {
-	text, err := json.Marshal(me)
+func (l *Lock) write() error {
+	text, err := json.Marshal(l.me)
 	if err != nil {
 		return err
 	}
-	l.text = append(text, '\n')
 	if err := l.f.Truncate(0); err != nil {
 		return err
 	}
 	if _, err := l.f.Seek(0, io.SeekStart); err != nil { // it was read from
 		return err
 	}
-	if _, err := l.f.Write(l.text); err != nil {
+	if _, err := l.f.Write(append(text, '\n')); err != nil {
 		return err
 	}
 	info, err := l.f.Stat()
@@ -170,10 +169,10 @@ func (l *Lock) Intact(fsys FS) bool {
 }
 
 // Renew puts the lock file back after somebody removed or changed it.
-func (l *Lock) Renew(fsys FS, me Holder) error {
+func (l *Lock) Renew(fsys FS) error {
 	info, err := fsys.Lstat(l.name)
 	if err == nil && info.Mode().IsRegular() && StampOf(info).Ino == l.stamp.Ino {
-		return l.write(me) // still the file we hold, only its text was changed
+		return l.write() // still the file we hold, only its text was changed
 	}
 	if err == nil {
 		err = fsys.Remove(l.name)
@@ -181,7 +180,7 @@ func (l *Lock) Renew(fsys FS, me Holder) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	next, err := Acquire(fsys, l.name, me)
+	next, err := Acquire(fsys, l.name, l.me)
 	if err != nil {
 		return err
 	}
@@ -207,30 +206,27 @@ func (l *Lock) Remove() error {
 	return errors.Join(err, letGo(l.f))
 }
 
-// InspectLock reports whether somebody holds the lock now, and who held it last, without writing anything.
-func InspectLock(fsys FS, name string) (holder Holder, held bool, err error) {
-	f, err := Regular(fsys, name, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Holder{}, false, nil
-	}
-	if err != nil {
-		return Holder{}, false, err
-	}
-	holder, _ = readHolder(f)
-	free, err := f.TryLock(false)
-	held = err == nil && !free && !someoneElses(f, holder)
-	return holder, held, errors.Join(err, letGo(f))
+// LockState says who holds a lock.
+type LockState struct {
+	Holder  Holder // also who held it last
+	Held    bool
+	Foreign bool // it is free here, but the holder may live on another machine: [Acquire] does not take it
 }
 
-// Foreign reports whether the lock is that of another machine, which keeps [Acquire] from taking it though it seems to be free.
-func Foreign(fsys FS, name string) bool {
+// InspectLock returns the state of a lock without writing anything. A lock without a file is free.
+func InspectLock(fsys FS, name string) (s LockState, err error) {
 	f, err := Regular(fsys, name, os.O_RDONLY)
-	if err != nil {
-		return false
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
 	}
-	defer f.Close()
-	before, found := readHolder(f)
-	return found && foreign(f, before, Here(before.Since))
+	if err != nil {
+		return s, err
+	}
+	holder, found := readHolder(f)
+	free, err := f.TryLock(false)
+	s = LockState{Holder: holder, Held: err == nil && !free && !someoneElses(f, holder)}
+	s.Foreign = found && !s.Held && foreign(f, holder, Here(holder.Since))
+	return s, errors.Join(err, letGo(f))
 }
 
 func readHolder(r io.Reader) (Holder, bool) {

@@ -34,16 +34,16 @@ func TestLockOfAnotherUser(t *testing.T) {
 			}
 			defer theirs.Close()
 			if c.text != "" {
-				l := &Lock{fsys: disk, name: "lock", f: theirs}
-				if err := l.write(Here(time.Now())); err != nil {
+				l := &Lock{fsys: disk, name: "lock", f: theirs, me: Here(time.Now())}
+				if err := l.write(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if ok, err := theirs.TryLock(true); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, held, err := InspectLock(disk, "lock"); held != c.held || err != nil {
-				t.Errorf("Look says held %v, %v", held, err)
+			if s, err := InspectLock(disk, "lock"); s.Held != c.held || err != nil {
+				t.Errorf("InspectLock says %+v, %v", s, err)
 			}
 			l, err := Acquire(disk, "lock", Here(time.Now()))
 			var held *HeldError

@@ -68,13 +68,6 @@ func (l *Log) restamp() error {
 	return nil
 }
 
-// Size returns the length of the log as this program knows it.
-func (l *Log) Size() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.size
-}
-
 // Synced returns the highest mark known to be durable.
 func (l *Log) Synced() uint64 {
 	l.mu.Lock()

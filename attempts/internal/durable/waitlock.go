@@ -1,8 +1,11 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"time"
 )
 
@@ -34,6 +37,23 @@ func WaitLock(fsys FS, name string) (unlock func(), err error) {
 		time.Sleep(waitPause)
 	}
 	return nil, fmt.Errorf("%s is locked by another relay", name)
+}
+
+// WaitNewLock is WaitLock for a file that it makes if it is missing; the name is durable then.
+func WaitNewLock(fsys FS, name string) (unlock func(), err error) {
+	for range waitTries {
+		f, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownPerm)
+		if err == nil {
+			err = errors.Join(f.Close(), fsys.SyncDir(path.Dir(name)))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if unlock, err = WaitLock(fsys, name); !errors.Is(err, fs.ErrNotExist) { // its holder has removed it this moment
+			return unlock, err
+		}
+	}
+	return nil, fmt.Errorf("%s is removed again and again", name)
 }
 
 // isAt reports whether a file is the one of that name: it may have been replaced while it was waited for.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -18,11 +17,13 @@ type YAMLWriter struct {
 	w     *bufio.Writer
 	entry bool      // the next line begins an entry of a list
 	open  []section // that the next line is in
-	types map[reflect.Type][]yamlField
+	types yamlTypes
 }
 
 // NewYAMLWriter makes a Writer on w.
-func NewYAMLWriter(w io.Writer) *YAMLWriter { return &YAMLWriter{w: bufio.NewWriterSize(w, 32<<10)} }
+func NewYAMLWriter(w io.Writer) *YAMLWriter {
+	return &YAMLWriter{w: bufio.NewWriterSize(w, 32<<10), types: yamlTypes{}}
+}
 
 // Flush writes what is buffered and returns the first error there was.
 func (y *YAMLWriter) Flush() error { return y.w.Flush() }

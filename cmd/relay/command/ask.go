@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -17,34 +16,32 @@ import (
 type askOptions struct {
 	app     *cli.App
 	request session.Request
-	off     bool
 	json    bool
 }
 
 func newPauseCommand(a *cli.App) *cobra.Command {
-	opts := askOptions{app: a, request: session.Request{What: attempts.RequestPause}}
-	cmd := &cobra.Command{
+	var off bool
+	cmd := printing(&cobra.Command{
 		Use:   "pause [--off]",
 		Short: "Pause the current run",
 		Long: `Pause the current run: it starts no new attempts until relay pause --off.
 Running attempts finish and land; the run waits, at most until its deadline.
 A pause ends with its run, but not with relay reload. To hold a single task,
 type relay gate TASK.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if opts.off {
-				opts.request.What = attempts.RequestContinue
-			}
-			return runAsk(cmd.Context(), opts)
-		},
-	}
-	cmd.Flags().BoolVar(&opts.off, "off", false, "go on")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		what := attempts.RequestPause
+		if off {
+			what = attempts.RequestContinue
+		}
+		return runAsk(cmd.Context(), askOptions{a, session.Request{What: what}, asJSON})
+	})
+	cmd.Flags().BoolVar(&off, "off", false, "go on")
 	return cmd
 }
 
 func newStopCommand(a *cli.App) *cobra.Command {
-	opts := askOptions{app: a, request: session.Request{What: attempts.RequestStop}}
-	cmd := &cobra.Command{
+	request := session.Request{What: attempts.RequestStop}
+	cmd := printing(&cobra.Command{
 		Use:   "stop [TASK] [--now]",
 		Short: "Stop a task's running attempt, or the run",
 		Long: `Stop the running attempt of a task. relay asks its agent to exit, keeps its work
@@ -57,18 +54,14 @@ with a second Ctrl-C.`,
 		Example: `  relay stop T4
   relay stop --now`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				opts.request.Task = args[0]
-			}
-			if opts.request.Now && opts.request.Task != "" {
-				return &terminal.Hinted{Err: errors.New("--now is for the whole run"), Code: terminal.Usage, Hint: "relay stop " + opts.request.Task + " asks the agent to end, and kills it if it does not"}
-			}
-			return runAsk(cmd.Context(), opts)
-		},
-	}
-	cmd.Flags().BoolVar(&opts.request.Now, "now", false, "kill the agents of the run")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		request.Task = append(args, "")[0]
+		if request.Now && request.Task != "" {
+			return &terminal.Hinted{Err: errors.New("--now is for the whole run"), Code: terminal.Usage, Hint: "relay stop " + request.Task + " asks the agent to end, and kills it if it does not"}
+		}
+		return runAsk(cmd.Context(), askOptions{a, request, asJSON})
+	})
+	cmd.Flags().BoolVar(&request.Now, "now", false, "kill the agents of the run")
 	return cmd
 }
 
@@ -97,11 +90,7 @@ func runAsk(ctx context.Context, opts askOptions) error {
 	if err != nil {
 		return err
 	}
-	if opts.json {
-		return opts.app.PrintJSON(askAnswer{Task: opts.request.Task, Message: message})
-	}
-	fmt.Fprintln(opts.app.Out, message)
-	return nil
+	return cli.Print(opts.app, opts.json, askAnswer{Task: opts.request.Task, Message: message}, message)
 }
 
 // askRunInstead has the run that holds the epic do what else is done on the ledger. A command that holds it is named, and so is a run of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/slot"
 	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 type cleanOptions struct {
@@ -50,7 +52,7 @@ agents ledger. The epic's ledger, receipts, checks, reviews and patches stay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case opts.all:
-				return cli.CleanState(opts.app, opts.dryRun, opts.json, opts.sure)
+				return runCleanAll(opts)
 			case opts.sessions:
 				return runCleanSessions(cmd.Context(), opts)
 			case cmd.Flags().Changed("older-than"):
@@ -101,15 +103,12 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 	}
 	defer release()
 	var open relayfiles.Open
-	if pl, err := p.Plan(); err == nil { // there may be no epic any more
-		if v, err := p.View(pl); err == nil {
-			opts.app.WarnKilled(v)
-			open = relayfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
-		}
+	if pl, v := epicThere(p); v != nil {
+		opts.app.WarnKilled(v)
+		open = relayfiles.OpenOf(p.Dir, pl.Epic.ID, v.Ledger)
 	}
 	finder := finish.Remains{
 		Git: p.Git, Dir: p.Dir, Worktrees: p.Worktrees().Dir, Below: p.File(project.BelowName), Backup: project.BackupDir(p),
-		Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: p.Git, Dir: dir} },
 	}
 	found, err := finder.List(ctx)
 	if err != nil {
@@ -139,7 +138,20 @@ func runClean(ctx context.Context, opts cleanOptions) (err error) {
 		}
 		answer.Removed = append(answer.Removed, gone)
 	}
-	return opts.printAnswer(answer, sure)
+	return opts.finish(answer, sure, len(answer.Removed), "removed "+plaintext.Count(len(answer.Removed), "item"))
+}
+
+// epicThere returns the epic with its ledger; nil when there is none any more.
+func epicThere(p *project.Project) (*project.Plan, *attempts.View) {
+	pl, err := p.Plan()
+	if err != nil {
+		return nil, nil
+	}
+	v, err := p.View(pl)
+	if err != nil {
+		return nil, nil
+	}
+	return pl, v
 }
 
 // hold sees to it that no run of the epic begins until release is called.
@@ -196,13 +208,14 @@ func (o cleanOptions) sure(n int) (bool, error) {
 	return o.app.Sure(o.yes, o.json, "remove "+plaintext.Count(n, "item"), "pass --yes to remove them, or --dry-run to list them")
 }
 
-func (o cleanOptions) printAnswer(answer cleaned, sure bool) error {
+// finish prints the answer as JSON, or whether so many things were removed; done says that they were.
+func (o cleanOptions) finish(answer any, sure bool, n int, done string) error {
 	switch {
 	case o.json:
 		return o.app.PrintJSON(answer)
 	case sure:
-		fmt.Fprintf(o.app.Out, "removed %s\n", plaintext.Count(len(answer.Removed), "item"))
-	case len(answer.Removed) > 0 && !o.dryRun:
+		fmt.Fprintln(o.app.Out, done)
+	case n > 0 && !o.dryRun:
 		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
 	return nil
@@ -337,13 +350,9 @@ func (o cleanOptions) openRuns(p *project.Project) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl, err := p.Plan()
-	if err != nil {
-		return open, nil //nolint:nilerr // there may be no epic any more
-	}
-	v, err := p.View(pl)
-	if err != nil {
-		return open, nil //nolint:nilerr // as above
+	_, v := epicThere(p)
+	if v == nil {
+		return open, nil
 	}
 	for _, rec := range v.Ledger.Tasks {
 		if a := rec.Running(); a != nil {
@@ -366,19 +375,58 @@ func (o cleanOptions) listSessions(going []relayfiles.RunFolder, kept []keptTran
 }
 
 func (o cleanOptions) printSessions(answer cleanedSessions, sure bool) error {
-	switch freed := plaintext.Bytes(uint64(answer.Bytes)); {
-	case o.json:
-		return o.app.PrintJSON(answer)
-	case sure:
-		fmt.Fprintf(o.app.Out, "removed the transcripts of %s, %s\n", plaintext.Count(len(answer.Removed), "run"), freed)
-		if answer.Rows > 0 {
-			fmt.Fprintf(o.app.Out, "taken out of the agents ledger: %s\n", plaintext.Count(answer.Rows, "session"))
-		}
-	case len(answer.Removed) == 0:
-	case o.dryRun:
+	n, freed := len(answer.Removed), plaintext.Bytes(uint64(answer.Bytes))
+	if o.dryRun && n > 0 && !o.json {
 		fmt.Fprintf(o.app.Out, "this would free %s\n", freed)
-	default:
-		fmt.Fprintln(o.app.Out, "nothing has been removed")
 	}
-	return nil
+	done := "removed the transcripts of " + plaintext.Count(n, "run") + ", " + freed
+	if answer.Rows > 0 {
+		done += "\ntaken out of the agents ledger: " + plaintext.Count(answer.Rows, "session")
+	}
+	return o.finish(answer, sure, n, done)
+}
+
+// cleanedAll is what relay clean --all --json prints.
+type cleanedAll struct {
+	Version int           `json:"version"`
+	DryRun  bool          `json:"dry_run"`
+	Removed []slot.Folder `json:"removed"` // or would be, with DryRun: their repositories are gone
+	Kept    []slot.Folder `json:"kept"`
+}
+
+// runCleanAll lists the worktrees, and removes those of repositories that are not there any more.
+func runCleanAll(opts cleanOptions) error {
+	state := project.StateDir(opts.app.Environ)
+	if state == "" {
+		return errors.New("relay has no folder for state: HOME and XDG_STATE_HOME are not set")
+	}
+	list, err := slot.Folders(filepath.Join(state, "worktrees"))
+	if err != nil {
+		return err
+	}
+	answer := cleanedAll{Version: 1, DryRun: opts.dryRun, Removed: []slot.Folder{}, Kept: []slot.Folder{}}
+	for _, f := range list {
+		whose := "of " + plaintext.FirstOf(f.Repository, "no repository") + "; relay clean there removes what it does not need"
+		if f.Gone {
+			answer.Removed, whose = append(answer.Removed, f), "of "+f.Repository+", which is not there any more"
+		} else {
+			answer.Kept = append(answer.Kept, f)
+		}
+		if !opts.json {
+			fmt.Fprintf(opts.app.Out, "%s: %s, %s, %s\n", f.Path, plaintext.Count(f.Slots, "worktree"), plaintext.Bytes(uint64(f.Bytes)), whose)
+		}
+	}
+	if len(list) == 0 && !opts.json {
+		fmt.Fprintln(opts.app.Out, "there are no worktrees in "+filepath.Join(state, "worktrees"))
+	}
+	sure, err := opts.sure(len(answer.Removed))
+	if sure {
+		for _, f := range answer.Removed {
+			err = errors.Join(err, git.RemoveTree(f.Path))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return opts.finish(answer, sure, len(answer.Removed), "removed "+plaintext.Count(len(answer.Removed), "folder"))
 }

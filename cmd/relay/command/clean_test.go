@@ -7,7 +7,6 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
 	"relay/orchestrator/git/finish"
-	"relay/orchestrator/git/slot"
 	"relay/reanchor/git"
 )
 
@@ -28,7 +27,7 @@ func TestCleanKeepsWhatHasChangedSinceItAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yard := finish.Remains{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees", Slots: func(at string) finish.Slots { return &slot.Pool{Repo: repo, Dir: at} }}
+	yard := finish.Remains{Git: repo, Dir: dir + "/.agents-os/relay", Worktrees: dir + "/.agents-os/relay/worktrees"}
 	found, err := yard.List(t.Context())
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)

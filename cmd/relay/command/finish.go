@@ -301,7 +301,7 @@ func (f *finishing) text() {
 	}
 	l := status.Printer{Now: f.app.Now(), Width: terminal.Columns(f.app.Out.Dest), Dead: true}
 	if len(a.Landed) > 0 {
-		fmt.Fprintln(w, "in it: "+strings.TrimPrefix(terminal.Wrap(plaintext.Some(a.Landed, status.MaxTasks), l.Width, "       "), "       "))
+		fmt.Fprintln(w, "in it: "+terminal.Hang(plaintext.Some(a.Landed, status.MaxTasks), l.Width, "       "))
 	}
 	var in, out []*status.Task
 	for i := range a.Open {

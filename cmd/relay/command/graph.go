@@ -11,9 +11,8 @@ import (
 
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic"
 )
-
-var graphFormats = []string{"text", "mermaid", "dot"}
 
 type graphOptions struct {
 	app    *cli.App
@@ -31,19 +30,15 @@ The mermaid form can be pasted into a pull request, the dot form goes to
 Graphviz: relay graph --format dot | dot -Tsvg -o graph.svg`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGraph(cmd.Context(), opts) },
 	}
-	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(graphFormats, ", "))
+	cmd.Flags().StringVar(&opts.format, "format", "text", "draw it as `FORM`: "+strings.Join(epic.Formats, ", "))
 	return cmd
 }
 
 func runGraph(ctx context.Context, opts graphOptions) error {
-	if !slices.Contains(graphFormats, opts.format) {
-		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(graphFormats, ", ")}
+	if !slices.Contains(epic.Formats, opts.format) {
+		return &terminal.UsageError{Message: "there is no format " + terminal.Quote(opts.format), Hint: "use " + strings.Join(epic.Formats, ", ")}
 	}
-	p, err := opts.app.Locate(ctx, nil)
-	if err != nil {
-		return err
-	}
-	plan, err := p.Plan()
+	_, plan, err := opts.app.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}

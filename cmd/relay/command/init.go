@@ -31,8 +31,7 @@ type initOptions struct {
 	auto      bool
 	json      bool
 	from      string
-	milestone string
-	issues    []int
+	issues    planning.GitHub
 	adopt     string
 	checks    []string
 	planner   string // who writes what tasks lack; "" : no agent, anyPlanner: the first usable one
@@ -85,7 +84,7 @@ edited in epic.yml.`,
 			if opts.app.Epic != "" {
 				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
 			}
-			if !opts.ofGitHub() {
+			if !opts.issues.Named() {
 				opts.blueprint = args[0]
 			}
 			return runInit(cmd.Context(), opts)
@@ -105,8 +104,8 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planning.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	cmd.Flags().StringVar(&opts.milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
-	cmd.Flags().IntSliceVar(&opts.issues, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
+	cmd.Flags().StringVar(&opts.issues.Milestone, "milestone", "", "make the epic of the issues of a `MILESTONE` on GitHub, with gh")
+	cmd.Flags().IntSliceVar(&opts.issues.Numbers, "issues", nil, "make it of these issues on GitHub and their parts, by `NUMBER`")
 	cmd.Flags().StringVar(&opts.adopt, "adopt", "", "make an epic whose ledger is gone again: its tasks with commits on `BRANCH` are completed")
 	_ = cmd.Flags().MarkHidden("adopt") // hints name it where it helps
 	cmd.Flags().StringVar(&opts.planner, "planner", "", "have the agent of this `NAME` write criteria and checks that tasks lack")
@@ -121,23 +120,13 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 
 // named fails unless a plan is named, where one is needed.
 func (o *initOptions) named(cmd *cobra.Command, args []string) error {
-	if o.append || o.ofGitHub() {
+	if o.append || o.issues.Named() {
 		return cobra.NoArgs(cmd, args)
 	}
 	if o.update {
 		return cobra.MaximumNArgs(1)(cmd, args)
 	}
 	return cobra.ExactArgs(1)(cmd, args)
-}
-
-// ofGitHub reports whether the plan is issues, and no file.
-func (o *initOptions) ofGitHub() bool { return o.milestone != "" || len(o.issues) > 0 }
-
-func (o *initOptions) github(p *project.Project) *planning.GitHub {
-	if !o.ofGitHub() {
-		return nil
-	}
-	return &planning.GitHub{Root: p.Root, Environ: o.app.Environ, Milestone: o.milestone, Numbers: o.issues}
 }
 
 // initAnswer is what relay init --json prints.
@@ -164,7 +153,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
-		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.issues.In(p),
 	})
 	if err != nil {
 		return err
@@ -305,7 +294,7 @@ func runUpdate(ctx context.Context, opts initOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := planning.PlanRequest{From: opts.from, Now: a.Now(), GitHub: opts.github(p)}
+	r := planning.PlanRequest{From: opts.from, Now: a.Now(), GitHub: opts.issues.In(p)}
 	if len(args) > 0 {
 		r.Written, r.Path = args[0], a.Path(args[0])
 	}

@@ -16,12 +16,6 @@ import (
 	"relay/epic/plaintext"
 )
 
-type ledgerOptions struct {
-	app    *cli.App
-	repair bool
-	json   bool
-}
-
 func newLedgerCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
@@ -35,29 +29,27 @@ logs of all runs below runs/.`,
 }
 
 func newLedgerValidateCommand(a *cli.App) *cobra.Command {
-	opts := ledgerOptions{app: a}
-	cmd := &cobra.Command{
+	var repair bool
+	cmd := printing(&cobra.Command{
 		Use:   "validate",
 		Short: "Check ledger and logs for damage",
 		Long:  "Check ledger and logs for damage. With --repair it does what relay ledger\nrepair does.",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
-	}
-	cmd.Flags().BoolVar(&opts.repair, "repair", false, "repair what is damaged; a copy is kept")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return runLedgerValidate(cmd.Context(), a, repair, asJSON)
+	})
+	cmd.Flags().BoolVar(&repair, "repair", false, "repair what is damaged; a copy is kept")
 	return cmd
 }
 
 func newLedgerRepairCommand(a *cli.App) *cobra.Command {
-	opts := ledgerOptions{app: a, repair: true}
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "repair",
 		Short: "Repair ledger and logs from what can still be read",
 		Long: `Repair ledger and logs: relay rewrites them from everything that it can still
 read, and keeps a copy of the old files.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runLedgerValidate(cmd.Context(), opts) },
-	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
+		return runLedgerValidate(cmd.Context(), a, true, asJSON)
+	})
 }
 
 func newLedgerAcceptCommand(a *cli.App) *cobra.Command {
@@ -65,20 +57,18 @@ func newLedgerAcceptCommand(a *cli.App) *cobra.Command {
 		Use:   "accept",
 		Short: "Accept an edit of attempt-ledger.yml",
 		Long:  "Accept what somebody changed in attempt-ledger.yml, and log it as an event.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runLedgerAccept(cmd.Context(), ledgerOptions{app: a})
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerAccept(cmd.Context(), a) },
 	}
 }
 
 func newLedgerLogCommand(a *cli.App) *cobra.Command {
-	opts := ledgerOptions{app: a}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Print every event, oldest first",
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerLog(cmd.Context(), opts) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runLedgerLog(cmd.Context(), a, asJSON) },
 	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "one JSON object on each line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object on each line")
 	return cmd
 }
 
@@ -89,8 +79,8 @@ type ledgerAnswer struct {
 	Copy   string           `json:"copy,omitempty"` // of what was there before the repair
 }
 
-func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
-	p, pl, err := opts.app.Planned(ctx, nil)
+func runLedgerValidate(ctx context.Context, a *cli.App, repair, asJSON bool) error {
+	p, pl, err := a.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -99,45 +89,38 @@ func runLedgerValidate(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	answer := ledgerAnswer{OK: len(faults) == 0, Faults: append([]attempts.Fault{}, faults...)}
-	if !answer.OK && opts.repair {
-		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, opts.app.Now())
+	if !answer.OK && repair {
+		repaired, err := attempts.Repair(p.Dir, pl.Epic, pl.Graph, a.Now())
 		if err != nil {
 			return err
 		}
 		answer.OK, answer.Copy = true, p.Rel(p.File(repaired.Copy))
 	}
-	if opts.json {
-		if err := opts.app.PrintJSON(answer); err != nil {
-			return err
-		}
-	} else {
-		printFaults(opts, faults, answer)
+	err = cli.Print(a, asJSON, answer, answer.lines()...)
+	if err == nil && !answer.OK {
+		err = terminal.ExitCode(terminal.Failure)
 	}
-	if !answer.OK {
-		return terminal.ExitCode(terminal.Failure)
-	}
-	return nil
+	return err
 }
 
-func printFaults(opts ledgerOptions, faults []attempts.Fault, answer ledgerAnswer) {
-	for _, f := range faults {
-		fmt.Fprintln(opts.app.Out, terminal.Message(f))
-		if f.Hint != "" && answer.Copy == "" {
-			fmt.Fprintf(opts.app.Out, "  %s\n", plaintext.Escape(f.Hint))
+func (r *ledgerAnswer) lines() (lines []string) {
+	for _, f := range r.Faults {
+		lines = append(lines, terminal.Message(f))
+		if f.Hint != "" && r.Copy == "" {
+			lines = append(lines, "  "+plaintext.Escape(f.Hint))
 		}
 	}
 	switch {
-	case len(faults) == 0:
-		fmt.Fprintln(opts.app.Out, "ledger and logs are undamaged")
-	case answer.Copy != "":
-		fmt.Fprintf(opts.app.Out, "repaired; the old files are in %s\n", answer.Copy)
-	default:
-		fmt.Fprintf(opts.app.Out, "%s; relay ledger repair repairs what it can\n", plaintext.Count(len(faults), "fault"))
+	case len(r.Faults) == 0:
+		return []string{"ledger and logs are undamaged"}
+	case r.Copy != "":
+		return append(lines, "repaired; the old files are in "+r.Copy)
 	}
+	return append(lines, plaintext.Count(len(r.Faults), "fault")+"; relay ledger repair repairs what it can")
 }
 
-func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
-	p, pl, err := opts.app.Planned(ctx, nil)
+func runLedgerAccept(ctx context.Context, a *cli.App) error {
+	p, pl, err := a.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -146,54 +129,54 @@ func runLedgerAccept(ctx context.Context, opts ledgerOptions) error {
 		return err
 	}
 	if view.Edit == "" && view.Broken == nil {
-		fmt.Fprintln(opts.app.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to accept")
+		fmt.Fprintln(a.Out, "attempt-ledger.yml is as relay wrote it: there is nothing to accept")
 		return nil
 	}
-	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, opts.app.Now()); err != nil {
+	if err := attempts.Accept(p.Dir, pl.Epic, pl.Graph, a.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintf(opts.app.Out, "accepted:\n%s\n", strings.TrimRight(view.Edit, "\n"))
-	tellEffect(opts, view)
+	fmt.Fprintf(a.Out, "accepted:\n%s\n", strings.TrimRight(view.Edit, "\n"))
+	tellEffect(a, view)
 	return nil
 }
 
 // tellEffect says what of an accepted edit has an effect, and what decides instead of the rest.
-func tellEffect(opts ledgerOptions, view *attempts.View) {
+func tellEffect(a *cli.App, view *attempts.View) {
 	effect := "none: no task is other than before"
 	if len(view.Effective) > 0 {
 		effect = plaintext.Some(view.Effective, maxEffective)
 	}
-	fmt.Fprintf(opts.app.Out, "effect: %s\n", plaintext.Escape(effect))
+	fmt.Fprintf(a.Out, "effect: %s\n", plaintext.Escape(effect))
 	for _, what := range view.Ineffective {
 		why := "only relay writes it"
 		if name, ok := strings.CutPrefix(what, "settings."); ok {
 			name, _, _ = strings.Cut(name, ":")
 			why = "the configuration decides: relay." + name
 		}
-		fmt.Fprintf(opts.app.Out, "this has no effect: %s (%s)\n", plaintext.Escape(what), why)
+		fmt.Fprintf(a.Out, "this has no effect: %s (%s)\n", plaintext.Escape(what), why)
 	}
 }
 
 // maxEffective is how many tasks of an edit are named.
 const maxEffective = 20
 
-func runLedgerLog(ctx context.Context, opts ledgerOptions) error {
-	p, err := opts.app.Locate(ctx, nil)
+func runLedgerLog(ctx context.Context, a *cli.App, asJSON bool) error {
+	p, err := a.Locate(ctx, nil)
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(opts.app.Out)
+	enc := json.NewEncoder(a.Out)
 	return attempts.Replay(p.Dir, func(e attempts.Event) error {
-		if opts.app.Out.Err != nil { // the reader is gone
-			if err := opts.app.Out.Failure(); err != nil {
+		if a.Out.Err != nil { // the reader is gone
+			if err := a.Out.Failure(); err != nil {
 				return err
 			}
 			return terminal.ExitCode(terminal.OK)
 		}
-		if opts.json {
+		if asJSON {
 			return enc.Encode(e)
 		}
-		_, err := fmt.Fprintf(opts.app.Out, "%6d %s %s\n", e.Seq, e.At.UTC().Format(time.RFC3339), status.EventText(e))
+		_, err := fmt.Fprintf(a.Out, "%6d %s %s\n", e.Seq, e.At.UTC().Format(time.RFC3339), status.EventText(e))
 		return err
 	})
 }

@@ -63,11 +63,7 @@ func runLogs(ctx context.Context, opts logsOptions) error {
 	if opts.attempt != 0 && opts.task == "" {
 		return &terminal.UsageError{Message: "--attempt needs a task", Hint: fmt.Sprintf("relay logs TASK --attempt %d", opts.attempt)}
 	}
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
-	if err != nil {
-		return err
-	}
-	view, err := p.View(pl)
+	p, pl, view, err := opts.app.Viewed(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,7 @@ import (
 type planOptions struct {
 	planning.Options
 
-	milestone string
-	issues    []int
+	issues planning.GitHub
 }
 
 func newPlanCommand(a *cli.App) *cobra.Command {
@@ -40,7 +39,7 @@ terminal nothing is written, and relay says what to type.`, planning.MostTasks),
   relay plan --issues 12,15
   gh issue view 12 | relay plan - --yes`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.milestone != "" || len(opts.issues) > 0 {
+			if opts.issues.Named() {
 				return cobra.NoArgs(cmd, args)
 			}
 			return cobra.ExactArgs(1)(cmd, args)
@@ -55,8 +54,8 @@ terminal nothing is written, and relay says what to type.`, planning.MostTasks),
 	f.BoolVar(&opts.Force, "force", false, "replace an epic in progress; the old one is archived")
 	f.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask for confirmation")
 	f.BoolVar(&opts.JSON, "json", false, "print JSON; without --yes nothing is written")
-	f.StringVar(&opts.milestone, "milestone", "", "what is wanted are the issues of a `MILESTONE` on GitHub, read with gh")
-	f.IntSliceVar(&opts.issues, "issues", nil, "these issues on GitHub and their parts, by `NUMBER`")
+	f.StringVar(&opts.issues.Milestone, "milestone", "", "what is wanted are the issues of a `MILESTONE` on GitHub, read with gh")
+	f.IntSliceVar(&opts.issues.Numbers, "issues", nil, "these issues on GitHub and their parts, by `NUMBER`")
 	return cmd
 }
 
@@ -66,11 +65,7 @@ func runPlan(ctx context.Context, opts planOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	var github *planning.GitHub
-	if len(args) == 0 {
-		github, args = &planning.GitHub{Root: p.Root, Environ: a.Environ, Milestone: opts.milestone, Numbers: opts.issues}, []string{""}
-	}
-	wanted, err := planning.Read(ctx, a, p, args[0], github)
+	wanted, err := planning.Read(ctx, a, p, append(args, "")[0], opts.issues.In(p))
 	if err != nil {
 		return err
 	}

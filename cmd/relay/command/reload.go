@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,14 +15,8 @@ import (
 	"relay/epic/plaintext"
 )
 
-type reloadOptions struct {
-	app  *cli.App
-	json bool
-}
-
 func newReloadCommand(a *cli.App) *cobra.Command {
-	opts := reloadOptions{app: a}
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "reload",
 		Short: "Apply an edited epic.yml to the current run",
 		Long: `Apply an edited epic.yml to the current run. A run keeps the plan it
@@ -31,10 +24,7 @@ began with when the file changes. After relay reload it starts no new attempts,
 lets the running ones end, and begins again with the new plan, in the same
 process and with the same settings. An epic.yml with mistakes is refused, and
 the run goes on as before.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runReload(cmd.Context(), opts) },
-	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, _ []string, asJSON bool) error { return runReload(cmd.Context(), a, asJSON) })
 }
 
 // reloadAnswer is what relay reload prints with --json.
@@ -47,12 +37,12 @@ type reloadAnswer struct {
 	project.PlanChanges
 }
 
-func runReload(ctx context.Context, opts reloadOptions) error {
-	p, pl, err := opts.app.Planned(ctx, nil)
+func runReload(ctx context.Context, a *cli.App, asJSON bool) error {
+	p, pl, err := a.Planned(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := project.CheckAgents(p, pl); err != nil {
+	if err := project.CheckAgents(p.Agents, pl); err != nil {
 		return err
 	}
 	run, err := project.ActiveRun(ctx, p)
@@ -78,25 +68,19 @@ func runReload(ctx context.Context, opts reloadOptions) error {
 		}
 		answer.Asked = true
 	}
-	if opts.json {
-		return opts.app.PrintJSON(answer)
-	}
-	answer.print(opts.app.Out)
-	return nil
+	return cli.Print(a, asJSON, answer, answer.lines()...)
 }
 
-// print prints what becomes of the run.
-func (r *reloadAnswer) print(w io.Writer) {
+// lines say what becomes of the run.
+func (r *reloadAnswer) lines() (lines []string) {
 	if !r.Asked {
-		fmt.Fprintf(w, "run %s follows this plan already\n", r.Run)
-		return
+		return []string{"run " + r.Run + " follows this plan already"}
 	}
 	if msg := r.PlanChanges.String(); msg != "" {
-		fmt.Fprintf(w, "the plan: %s\n", msg)
+		lines = append(lines, "the plan: "+msg)
 	}
 	if len(r.Running) == 0 {
-		fmt.Fprintf(w, "process %d was told to reload, and does so at once\n", r.PID)
-		return
+		return append(lines, fmt.Sprintf("process %d was told to reload, and does so at once", r.PID))
 	}
-	fmt.Fprintf(w, "process %d was told to reload: it starts nothing new, and reloads after %s\n", r.PID, plaintext.Some(r.Running, 5))
+	return append(lines, fmt.Sprintf("process %d was told to reload: it starts nothing new, and reloads after %s", r.PID, plaintext.Some(r.Running, 5)))
 }

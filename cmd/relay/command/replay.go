@@ -57,11 +57,7 @@ func runReplay(ctx context.Context, opts replayOptions) error {
 	if err != nil {
 		return err
 	}
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
-	if err != nil {
-		return err
-	}
-	view, err := p.View(pl)
+	p, pl, view, err := opts.app.Viewed(ctx)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,9 @@ func viewing(a *cli.App, cmd *cobra.Command, show func(cmd *cobra.Command, args 
 		if err != nil {
 			return err
 		}
-		return agentlog.WithSessions(cmd.Context(), a, p, func(v *agentlog.SessionView) error { return show(cmd, args, v.JSON(asJSON)) })
+		return agentlog.WithSessions(cmd.Context(), a, p, func(ledger *sessions.Reader) error {
+			return show(cmd, args, &agentlog.SessionView{App: a, Ledger: ledger, JSON: asJSON})
+		})
 	})
 }
 

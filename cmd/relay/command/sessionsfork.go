@@ -91,8 +91,8 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 	}
 	_, err = sessionkeeper.Import(ctx, project.SessionOptions(t.Project, t.Plan), done.Folder)
 	if err == nil {
-		err = agentlog.WithSessions(ctx, opts.app, t.Project, func(v *agentlog.SessionView) error {
-			done.Session, err = v.SessionOf(ctx, request.ID)
+		err = agentlog.WithSessions(ctx, opts.app, t.Project, func(ledger *sessions.Reader) error {
+			done.Session, err = agentlog.SessionOf(ctx, ledger, request.ID)
 			return err
 		})
 	}
@@ -105,8 +105,8 @@ func runSessionsFork(ctx context.Context, opts sessionsForkOptions) error {
 // request makes of the turn, and of what is known of its attempt, what is to be done.
 func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, pl *project.Plan) (r planner.ForkRequest, err error) {
 	var from agentlog.Branch
-	if err := agentlog.WithSessions(ctx, o.app, p, func(v *agentlog.SessionView) error {
-		from, err = v.Branch(ctx, o.turn)
+	if err := agentlog.WithSessions(ctx, o.app, p, func(ledger *sessions.Reader) error {
+		from, err = agentlog.BranchAt(ctx, ledger, o.turn)
 		return err
 	}); err != nil {
 		return r, err
@@ -120,7 +120,7 @@ func (o *sessionsForkOptions) request(ctx context.Context, p *project.Project, p
 	if r.Run == "" {
 		r.Run = "forks" // of sessions that belong to no run
 	}
-	if _, err := p.Program(r.Runner); err != nil {
+	if _, err := p.Agents.Program(r.Runner); err != nil {
 		return r, project.NoRunner("", err)
 	}
 	r.Base, err = o.base(ctx, p, pl, from.Origin)

@@ -16,56 +16,43 @@ import (
 	"relay/orchestrator/sessionkeeper"
 )
 
-type sessionsImportOptions struct {
-	app  *cli.App
-	what string // a run or a path; "": everything
-	json bool
-}
-
 func newSessionsImportCommand(a *cli.App) *cobra.Command {
-	opts := sessionsImportOptions{app: a}
-	cmd := &cobra.Command{
+	return printing(&cobra.Command{
 		Use:   "import [RUN|PATH]",
 		Short: "Rebuild the agents ledger from transcripts",
 		Long: `Rebuild the agents ledger from transcripts: of all runs, of one RUN, or of the
 attempts at a PATH below runs/. It replaces the rows of these attempts.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				opts.what = args[0]
-			}
-			return runSessionsImport(cmd.Context(), opts)
-		},
-	}
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	return cmd
+	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
+		return runSessionsImport(cmd.Context(), a, append(args, "")[0], asJSON)
+	})
 }
 
-func runSessionsImport(ctx context.Context, opts sessionsImportOptions) error {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
+// runSessionsImport imports the transcripts of a run, or at a path; of all runs with "".
+func runSessionsImport(ctx context.Context, a *cli.App, what string, asJSON bool) error {
+	p, pl, err := a.PlannedAnyhow(ctx)
 	if err != nil {
 		return err
 	}
-	o := project.SessionOptions(p, pl)
-	if strings.ContainsAny(opts.what, `/\`) { // else it is a run
-		opts.what = opts.app.Path(opts.what)
+	if strings.ContainsAny(what, `/\`) { // else it is a run
+		what = a.Path(what)
 	}
-	done, err := sessionkeeper.Import(ctx, o, opts.what)
+	done, err := sessionkeeper.Import(ctx, project.SessionOptions(p, pl), what)
 	for _, path := range done.Aside {
-		fmt.Fprintf(opts.app.Err, "relay: warning: the agents ledger was damaged; it is kept as %s\n", p.Rel(path))
+		a.Warn("the agents ledger was damaged; it is kept as " + p.Rel(path))
 	}
 	if err != nil {
 		return importHint(err)
 	}
-	if opts.json {
-		return opts.app.PrintJSON(done)
+	if asJSON {
+		return a.PrintJSON(done)
 	}
 	if done.Gone > 0 {
-		fmt.Fprintf(opts.app.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", plaintext.Count(done.Gone, "attempt"))
+		fmt.Fprintf(a.Err, "relay: note: %s without a transcript any more: the rows of before stay\n", plaintext.Count(done.Gone, "attempt"))
 	}
-	fmt.Fprintf(opts.app.Out, "%s of %s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), plaintext.Count(done.Attempts, "attempt"),
+	fmt.Fprintf(a.Out, "%s of %s, %s, %s\n", plaintext.Count(int(done.Sessions), "session"), plaintext.Count(done.Attempts, "attempt"),
 		plaintext.Count(int(done.Messages), "message"), plaintext.Count(int(done.Calls), "tool call"))
-	return opts.app.Out.Failure()
+	return a.Out.Failure()
 }
 
 // importHint adds what to do about an error.

@@ -11,8 +11,6 @@ import (
 	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
-	"relay/cmd/relay/internal/status"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 )
 
@@ -67,15 +65,11 @@ var shownParts = map[agentlog.AttemptPart]string{
 }
 
 func runShow(ctx context.Context, opts showOptions) error {
-	p, pl, err := opts.app.PlannedAnyhow(ctx)
+	p, pl, view, err := opts.app.Viewed(ctx)
 	if err != nil {
 		return err
 	}
 	t, err := pl.Task(opts.task)
-	if err != nil {
-		return err
-	}
-	view, err := p.View(pl)
 	if err != nil {
 		return err
 	}
@@ -102,9 +96,9 @@ func runShow(ctx context.Context, opts showOptions) error {
 	if n := len(s.Attempts); n > 0 {
 		s.Logged = agentlog.NewViewer(opts.app, p, agentlog.Options{}).Has(agentlog.Attempt{Task: t.ID, Attempt: &s.Attempts[n-1]})
 	}
-	s.Write(opts.app.Out, status.Printer{
-		Now: opts.app.Now(), Width: terminal.Columns(opts.app.Out.Dest), Dead: !view.Running, Flag: p.EpicFlag(),
-	})
+	l := cli.Printer(opts.app, p)
+	l.Dead = !view.Running
+	s.Write(opts.app.Out, l)
 	return nil
 }
 

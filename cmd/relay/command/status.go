@@ -83,10 +83,9 @@ func (o statusOptions) read(ctx context.Context, p *project.Project) (*status.Re
 }
 
 func (o statusOptions) printer(p *project.Project) status.Printer {
-	out := o.app.Out
-	return status.Printer{
-		Now: o.app.Now(), Width: terminal.Columns(out.Dest), Verbose: o.verbose, All: o.all, Paint: out.Palette, Flag: p.EpicFlag(),
-	}
+	l := cli.Printer(o.app, p)
+	l.Verbose, l.All = o.verbose, o.all
+	return l
 }
 
 // statusOfList shows how the epics of a playlist stand.

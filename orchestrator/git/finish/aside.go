@@ -176,7 +176,7 @@ func (o Remains) removeAside(ctx context.Context, l Leftover) (err error) {
 			return err
 		}
 	}
-	names, err := o.Slots(a.Dir).Names(ctx)
+	names, err := slot.NewPool(o.Git, a.Dir).Names(ctx)
 	if err != nil || len(names) > 0 {
 		return err
 	}

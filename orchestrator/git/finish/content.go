@@ -8,6 +8,7 @@ import (
 
 	"relay/attempts"
 	"relay/orchestrator/git/integration"
+	"relay/reanchor/git"
 )
 
 // Content is what a branch of the user's has of an epic's integration branch: as it is, or squashed, picked or rebased.
@@ -57,8 +58,8 @@ func (l line) brought() bool { return len(l.commits) > 0 && len(l.missing) == 0 
 
 // lineOf returns the commits from base to tip that into lacks. A long night has no line.
 func lineOf(ctx context.Context, b *integration.Branch, into, tip, base string) (l line, err error) {
-	commits, err := b.Commits(ctx, []string{tip, "^" + into, "^" + base})
-	theirs, failed := b.Commits(ctx, []string{into, "^" + tip})
+	commits, err := integration.Commits(ctx, b.Repo, []string{tip, "^" + into, "^" + base})
+	theirs, failed := integration.Commits(ctx, b.Repo, []string{into, "^" + tip})
 	if err = errors.Join(err, failed); errors.As(err, new(*integration.UnfitError)) {
 		return l, nil
 	}
@@ -222,7 +223,7 @@ func (f *Step) checkComplete(ctx context.Context, own, branch string) error {
 	if own == "" || branch == "" || own == branch {
 		return nil
 	}
-	if ahead, err := f.branch.Contains(ctx, branch, own); err != nil || ahead {
+	if ahead, err := git.Contains(ctx, f.branch.Repo, branch, own); err != nil || ahead {
 		return err
 	}
 	if late, err := lagging(ctx, f, own, branch); err != nil || late {
@@ -254,7 +255,7 @@ func (f *Step) Has(ctx context.Context, commit string) (bool, error) {
 // lagging reports whether the branch has only not followed, as one that was checked out does: it never was anywhere but on
 // its way to where it is.
 func lagging(ctx context.Context, f *Step, own, branch string) (bool, error) {
-	if behind, err := f.branch.Contains(ctx, own, branch); err != nil || !behind {
+	if behind, err := git.Contains(ctx, f.branch.Repo, own, branch); err != nil || !behind {
 		return false, err
 	}
 	been, err := f.branch.Git(ctx, nil, "log", "-g", "--max-count=1000", "--format=%H", f.branch.BranchRef(), "--")

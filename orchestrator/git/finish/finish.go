@@ -75,9 +75,7 @@ const (
 // step cannot be taken.
 func Plan(ctx context.Context, o Options) (*Step, error) {
 	f := &Step{Into: o.Into, branch: integration.NewBranch(o.Git, o.Epic.ID, o.Landing)}
-	if o.Sign {
-		f.branch.Sign()
-	}
+	f.branch.Signer.On = o.Sign
 	err := findEnds(ctx, f, o)
 	if err != nil {
 		return nil, err
@@ -86,7 +84,7 @@ func Plan(ctx context.Context, o Options) (*Step, error) {
 	if f.Content, err = Compare(ctx, f.branch, f.Old, f.Tip); err != nil || f.Content.All {
 		return f, err
 	}
-	err = f.branch.RefuseMixed(ctx, f.Tip, f.Old, o.Ledger)
+	err = integration.History{Branch: f.branch, Ledger: o.Ledger, Head: f.Old}.RefuseMixed(ctx, f.Tip)
 	if err == nil && !o.Apart {
 		err = f.checkTarget(ctx)
 	}
@@ -119,7 +117,8 @@ func findEnds(ctx context.Context, f *Step, o Options) error {
 		}
 	}
 	if !o.Ledger.Begun && f.Into == "" {
-		return cmp.Or(f.branch.RefuseMixed(ctx, cmp.Or(branch, own), "HEAD", o.Ledger), error(&attempts.RefusedError{
+		mixed := integration.History{Branch: f.branch, Ledger: o.Ledger, Head: "HEAD"}.RefuseMixed(ctx, cmp.Or(branch, own))
+		return cmp.Or(mixed, error(&attempts.RefusedError{
 			Reason: "this epic's ledger does not know " + f.Name + ": no run of it has worked there", Hint: "relay finish --into BRANCH names the branch it belongs on",
 		}))
 	}
@@ -165,7 +164,7 @@ func (f *Step) resolve(ctx context.Context) error {
 
 // checkTarget refuses a branch that somebody is at work on.
 func (f *Step) checkTarget(ctx context.Context) error {
-	facts, err := f.branch.Repo.Facts(ctx, 1)
+	facts, err := f.branch.Repo.Facts(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -198,7 +197,7 @@ func (f *Step) build(ctx context.Context, o Options) (err error) {
 	if f.Dropped, err = dropped(ctx, f, o); err != nil {
 		return err
 	}
-	straight, err := f.branch.Contains(ctx, f.Tip, f.Old)
+	straight, err := git.Contains(ctx, f.branch.Repo, f.Tip, f.Old)
 	if err != nil {
 		return err
 	}
@@ -261,7 +260,7 @@ func tipName(ctx context.Context, f *Step) string {
 }
 
 // Unsigned returns why what the step has made has no signature that it should have; "" : it has, or needs none.
-func (f *Step) Unsigned() string { return f.branch.Unsigned() }
+func (f *Step) Unsigned() string { return f.branch.Signer.Unsigned() }
 
 // count returns how many commits to has that Into has not.
 func count(ctx context.Context, f *Step, to string) (int, error) {

@@ -67,7 +67,7 @@ func verify(ctx context.Context, f *Step) error {
 	if err != nil || at == f.New {
 		return err
 	}
-	if further, err := f.branch.Contains(ctx, at, f.New); err != nil || further {
+	if further, err := git.Contains(ctx, f.branch.Repo, at, f.New); err != nil || further {
 		return err
 	}
 	return fmt.Errorf("git says that it has put %s at %.12s, but it is at %.12s", f.Into, f.New, at)

@@ -12,58 +12,77 @@ import (
 	"relay/reanchor/git"
 )
 
+// touched has the paths that a step changes in the checkout.
+type touched struct {
+	changed map[string]bool
+	added   map[string]bool
+	folders map[string]bool // that the added files are in
+	tops    map[string]bool // the first names of the added files
+}
+
 // checkOverwrites refuses to overwrite what the user has not committed: changes of files that the step changes too, and files that
 // git does not know. git itself takes ignored ones for worthless.
 func (f *Step) checkOverwrites(ctx context.Context) error {
 	if !f.Here {
 		return nil
 	}
-	added, folders, tops, changed := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	t := touched{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := f.branch.Repo.EachName(ctx, f.Old, f.New, func(c git.Change) error {
-		changed[c.Path], changed[c.From] = true, true
+		t.changed[c.Path], t.changed[c.From] = true, true
 		if !slices.Contains([]string{"A", "R", "C"}, c.Code) {
 			return nil
 		}
-		added[c.Path] = true
+		t.added[c.Path] = true
 		for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
-			folders[dir] = true
+			t.folders[dir] = true
 		}
 		top, _, _ := strings.Cut(c.Path, "/")
-		tops[top] = true
+		t.tops[top] = true
 		return nil
 	})
-	f.ledger = changed[worktree.LedgerFile]
-	if err == nil {
-		err = f.checkUncommitted(ctx, changed, added, folders)
-	}
-	if err != nil || len(added) == 0 {
+	f.ledger = t.changed[worktree.LedgerFile]
+	if err != nil {
 		return err
 	}
-	return f.checkUntracked(ctx, added, folders, tops)
+	if blocking := t.uncommitted(f.uncommitted); len(blocking) > 0 {
+		hint := worktree.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
+		return &attempts.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + plaintext.Listed(blocking), Hint: hint}
+	}
+	blocking, err := t.untracked(ctx, f)
+	if err != nil || len(blocking) == 0 {
+		return err
+	}
+	return &attempts.RefusedError{Reason: "untracked files of yours would be overwritten: " + plaintext.Listed(blocking), Hint: "move them away, then relay finish"}
 }
 
-// checkUntracked refuses to overwrite files that git does not know.
-func (f *Step) checkUntracked(ctx context.Context, added, folders, tops map[string]bool) error {
+// uncommitted lists the changes that are in no commit and would be overwritten. As git does, it leaves those of other files alone.
+func (t touched) uncommitted(changes []git.Change) (blocking []string) {
+	for _, c := range changes {
+		if c.Code != "??" && (t.changed[c.Path] || t.inTheWay(c.Path) || c.From != "" && t.changed[c.From]) {
+			blocking = append(blocking, c.Path)
+		}
+	}
+	return blocking
+}
+
+// untracked lists the files that git does not know and that would be overwritten.
+func (t touched) untracked(ctx context.Context, f *Step) (blocking []string, err error) {
+	if len(t.added) == 0 {
+		return nil, nil
+	}
 	args := []string{"ls-files", "--others", "-z", "--"}
-	if len(tops) <= maxTops {
-		for top := range tops {
+	if len(t.tops) <= maxTops {
+		for top := range t.tops {
 			args = append(args, top)
 		}
 	}
 	out, err := f.branch.Git(ctx, nil, args...)
-	if err != nil {
-		return err
-	}
-	var blocking []string
 	for other := range strings.SplitSeq(out, "\x00") {
-		if p := strings.TrimSuffix(other, "/"); p != "" && inTheWay(p, added, folders) && !f.united(ctx, p) {
+		if p := strings.TrimSuffix(other, "/"); p != "" && t.inTheWay(p) && !f.united(ctx, p) {
 			blocking = append(blocking, p)
 		}
 	}
-	if len(blocking) == 0 {
-		return nil
-	}
-	return &attempts.RefusedError{Reason: "untracked files of yours would be overwritten: " + plaintext.Listed(blocking), Hint: "move them away, then relay finish"}
+	return blocking, err
 }
 
 // united reports whether a file is a ledger of LedgerSync that gets the lines of the branch, or what relay has put beside it.
@@ -72,34 +91,16 @@ func (f *Step) united(ctx context.Context, p string) bool {
 	return !worktree.IsDiscussion(p) && worktree.OnlyRecords(ctx, f.branch.Repo, f.Old, p)
 }
 
-// checkUncommitted refuses to overwrite changes that are in no commit. As git does, it leaves those of other files alone.
-func (f *Step) checkUncommitted(ctx context.Context, changed, added, folders map[string]bool) error {
-	var blocking []string
-	for _, c := range f.uncommitted {
-		if c.Code == "??" {
-			continue
-		}
-		if changed[c.Path] || inTheWay(c.Path, added, folders) || c.From != "" && changed[c.From] {
-			blocking = append(blocking, c.Path)
-		}
-	}
-	if len(blocking) == 0 {
-		return nil
-	}
-	hint := worktree.CommitHint(ctx, f.branch.Repo, blocking, ", then relay finish")
-	return &attempts.RefusedError{Reason: "uncommitted changes of yours would be overwritten: " + plaintext.Listed(blocking), Hint: hint}
-}
-
 // maxTops bounds the folders git is asked about by name.
 const maxTops = 500
 
 // inTheWay reports whether an untracked path is where one of the added files or their folders shall be.
-func inTheWay(p string, added, folders map[string]bool) bool {
-	if added[p] || folders[p] {
+func (t touched) inTheWay(p string) bool {
+	if t.added[p] || t.folders[p] {
 		return true
 	}
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if added[dir] {
+		if t.added[dir] {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"relay/attempts"
 	"relay/epic/plaintext"
+	"relay/orchestrator/git/slot"
 	"relay/reanchor/git"
 )
 
@@ -46,15 +47,7 @@ type Remains struct {
 	Dir       string    // relay's folder
 	Worktrees string    // as Worktree.Dir in the options of a run
 	Below     string    // further folder of worktrees; "" : none
-	Slots     func(dir string) Slots
-	Backup    string // as in the options of a run
-}
-
-// Slots are the repositories below one folder in which attempts work.
-type Slots interface {
-	Names(ctx context.Context) ([]string, error)
-	Unsaved(ctx context.Context, name string) (string, error) // what would be lost with one, in words; "" : nothing
-	Remove(ctx context.Context, name string) error
+	Backup    string    // as in the options of a run
 }
 
 // List lists what runs, plans and forks have left behind: worktrees, branches of tasks, copies of .git. Call it while no run is active;
@@ -80,7 +73,7 @@ func (o Remains) List(ctx context.Context) ([]Leftover, error) {
 	return append(append(found, branches...), copies...), err
 }
 
-// Remove removes one thing that [Finder.List] has listed, unless something would be lost with it by now.
+// Remove removes one thing that [Remains.List] has listed, unless something would be lost with it by now.
 func (o Remains) Remove(ctx context.Context, l Leftover) error {
 	if l.Why != "" {
 		return errors.New(l.Why)
@@ -116,7 +109,7 @@ func (o Remains) Remove(ctx context.Context, l Leftover) error {
 }
 
 func (o Remains) removeSlot(ctx context.Context, l Leftover) error {
-	slots, name := o.Slots(filepath.Dir(l.Name)), filepath.Base(l.Name)
+	slots, name := slot.NewPool(o.Git, filepath.Dir(l.Name)), filepath.Base(l.Name)
 	why, err := slots.Unsaved(ctx, name)
 	if err == nil && why != "" {
 		err = errors.New(why)
@@ -137,7 +130,7 @@ func (o Remains) places() []string {
 
 // worktrees lists the slots below a folder.
 func (o Remains) worktrees(ctx context.Context, dir string) ([]Leftover, error) {
-	slots := o.Slots(dir)
+	slots := slot.NewPool(o.Git, dir)
 	names, err := slots.Names(ctx)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TaskBranch(epicID, task string) string { return git.TaskBranches + epicID +
 func (s *BranchSet) Name(task string) string { return TaskBranch(s.Epic, task) }
 
 // Drop deletes a branch whose task has landed, or whose work is kept elsewhere; kept is the commit that has, or is. A branch that a
-// person has checked out, or has gone on from, stays: see [Set.Stay].
+// person has checked out, or has gone on from, stays: see [BranchSet.Stay].
 func (s *BranchSet) Drop(ctx context.Context, name, kept string) error {
 	head, err := s.Repo.Ref(ctx, "refs/heads/"+name)
 	if err != nil || head == "" {
@@ -45,7 +45,7 @@ func (s *BranchSet) Drop(ctx context.Context, name, kept string) error {
 	return DeleteBranch(ctx, s.Repo, name, head)
 }
 
-// Stay lists in words the branches that [Set.Drop] has left, and why.
+// Stay lists in words the branches that [BranchSet.Drop] has left, and why.
 func (s *BranchSet) Stay() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -70,12 +70,12 @@ func attemptCommits(ctx context.Context, b *Branch, base, head string, began tim
 			span = append(span, "^"+commit)
 		}
 	}
-	local, err := b.Commits(ctx, append(slices.Clone(span), "--not", "--remotes"))
+	local, err := Commits(ctx, b.Repo, append(slices.Clone(span), "--not", "--remotes"))
 	if err != nil || began.IsZero() {
 		return local, err
 	}
 	// Commits that it has pushed are its own: no remote had them before it began.
-	recent, err := b.Commits(ctx, append(span, "--max-age="+strconv.FormatInt(began.Unix(), 10)))
+	recent, err := Commits(ctx, b.Repo, append(span, "--max-age="+strconv.FormatInt(began.Unix(), 10)))
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func newRig(b *testing.B, files int) *rig {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.pool = &slot.Pool{Repo: repo, Dir: filepath.Join(r.root, ".agents-os", "relay", "worktrees")}
+	r.pool = slot.NewPool(repo, filepath.Join(r.root, ".agents-os", "relay", "worktrees"))
 	r.branch = NewBranch(repo, "lab", Merge)
 	if _, err := create(b.Context(), r.branch, r.base); err != nil {
 		b.Fatal(err)

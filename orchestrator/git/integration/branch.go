@@ -42,7 +42,7 @@ type Branch struct {
 	Additions bool      // lines that both sides of a merge have added at one place are kept: checks follow
 	epic      string
 	mode      Mode
-	sign      signer
+	Signer    signer
 }
 
 // NewBranch returns the integration branch of an epic; mode says how work is put onto it; "" is
@@ -107,7 +107,7 @@ func (b *Branch) Tip(ctx context.Context) (string, error) {
 		return branch, nil
 	}
 	for _, ends := range [][2]string{{branch, tip}, {tip, branch}} {
-		if held, err := b.Contains(ctx, ends[0], ends[1]); err != nil || held {
+		if held, err := git.Contains(ctx, b.Repo, ends[0], ends[1]); err != nil || held {
 			return ends[0], err
 		}
 	}
@@ -142,7 +142,7 @@ func advance(ctx context.Context, b *Branch, from, to string) error {
 	}
 	moves := []move{{b.Ref(), from, to}}
 	if branch != from && branch != "" {
-		held, err := b.Contains(ctx, to, branch)
+		held, err := git.Contains(ctx, b.Repo, to, branch)
 		if err != nil || !held {
 			return errors.Join(err, errMoved)
 		}
@@ -217,7 +217,7 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 	if err != nil || tip == "" {
 		return false, err
 	}
-	held, err := b.Contains(ctx, tip, commit)
+	held, err := git.Contains(ctx, b.Repo, tip, commit)
 	if err == nil {
 		return held, nil
 	}
@@ -225,13 +225,4 @@ func (b *Branch) Holds(ctx context.Context, commit string) (bool, error) {
 		return false, nil // it is not in the repository at all
 	}
 	return false, err
-}
-
-// Contains reports whether commit is part of head's history.
-func (b *Branch) Contains(ctx context.Context, head, commit string) (bool, error) {
-	_, err := b.Git(ctx, nil, "merge-base", "--is-ancestor", commit, head)
-	if git.ExitCode(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -101,17 +101,17 @@ type NamedCommit struct {
 }
 
 // Commits reads the commits of a span (arguments of rev-list), parents first.
-func (b *Branch) Commits(ctx context.Context, span []string) ([]NamedCommit, error) {
+func Commits(ctx context.Context, repo *git.Repo, span []string) ([]NamedCommit, error) {
 	args := append([]string{"rev-list", "--topo-order", "--reverse", "--max-count=" + strconv.Itoa(mostCommits+1)}, span...)
-	list, err := b.Git(ctx, nil, append(args, "--")...)
-	if err != nil || list == "" {
+	list, err := repo.Run(ctx, git.Writing(append(args, "--")...))
+	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	names := strings.Split(list, "\n")
+	names := strings.Fields(string(list))
 	if len(names) > mostCommits {
 		return nil, &UnfitError{fmt.Sprintf("the work has more than %d commits", mostCommits)}
 	}
-	found, err := readCommits(ctx, b.Repo, names...)
+	found, err := readCommits(ctx, repo, names...)
 	if errors.Is(err, git.ErrTooMuch) {
 		return nil, &UnfitError{"the messages of the work's commits are too long to be read"}
 	}
@@ -159,8 +159,8 @@ func makeCommit(ctx context.Context, b *Branch, tree, message string, parents ..
 
 // write writes a commit, with a signature if the branch's commits have one.
 func write(ctx context.Context, b *Branch, c commitObject) (string, error) {
-	if b.sign.on {
-		if name, err := b.sign.sign(ctx, b.Repo, c); err != nil || name != "" {
+	if b.Signer.On {
+		if name, err := b.Signer.sign(ctx, b.Repo, c); err != nil || name != "" {
 			return name, err
 		}
 	}

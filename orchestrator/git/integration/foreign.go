@@ -29,59 +29,62 @@ type foreignWork struct {
 	own     bool     // there is something of the ledger's own besides
 }
 
-// RefuseForeign refuses a branch with commits that neither head nor the ledger has: they would become what its tasks begin
+// History holds what is on an epic's integration branch against what a ledger knows to have landed.
+type History struct {
+	Branch *Branch
+	Ledger LedgerView
+	Head   string // commit that an epic begins from, or that the branch is to be landed on: what it has is known as well
+}
+
+// RefuseForeign refuses a branch with commits that neither Head nor the ledger has: they would become what its tasks begin
 // from, and would land with them. Nothing is written.
-func (b *Branch) RefuseForeign(ctx context.Context, head string, c LedgerView) error {
-	_, branch, err := b.Position(ctx)
+func (h History) RefuseForeign(ctx context.Context) error {
+	_, branch, err := h.Branch.Position(ctx)
 	if err != nil || branch == "" {
 		return err // see RestoreRef
 	}
-	tip, err := b.Tip(ctx)
+	tip, err := h.Branch.Tip(ctx)
 	if errors.As(err, new(*attempts.RefusedError)) {
 		return nil // the run reports that when it begins
 	}
 	if err != nil {
 		return err
 	}
-	return refuseForeign(ctx, b, tip, head, c)
-}
-
-func refuseForeign(ctx context.Context, b *Branch, tip, head string, c LedgerView) error {
-	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, head)
+	found, err := h.foreignCommits(ctx, tip)
 	if err != nil || found.commits > 0 {
-		return errors.Join(err, foreignError(b, found))
+		return errors.Join(err, foreignError(h.Branch, found))
 	}
-	if lost, err := (landedHistory{b, c}).missingLanded(ctx, tip, head); err != nil || lost == "" || found.own {
+	if lost, err := h.missingLanded(ctx, tip); err != nil || lost == "" || found.own {
 		return err
 	}
-	name := "relay/" + b.epic
+	name := "relay/" + h.Branch.epic
 	return &attempts.RefusedError{
 		Reason: "the branch " + name + " has nothing of what this epic's tasks have landed on it: another checkout has created it again, or somebody has moved it",
 		Hint:   "git branch -m " + name + " " + name + "-other, then relay work: the branch is made again with all that landed",
 	}
 }
 
-// RenameAside renames the branch when it has commits that head has not and this ledger has made, and reports whether it did:
+// RenameAside renames the branch when it has commits that Head has not and this ledger has made, and reports whether it did:
 // the ledger is put away, and another epic of that id shall not begin from its work.
-func (b *Branch) RenameAside(ctx context.Context, head string, c LedgerView, name string) (bool, error) {
+func (h History) RenameAside(ctx context.Context, name string) (bool, error) {
 	var refused *attempts.RefusedError
-	if err := b.RefuseForeign(ctx, head, c); errors.As(err, &refused) {
+	if err := h.RefuseForeign(ctx); errors.As(err, &refused) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	if err := b.RefuseForeign(ctx, head, LedgerView{}); !errors.As(err, &refused) {
+	if err := (History{Branch: h.Branch, Head: h.Head}).RefuseForeign(ctx); !errors.As(err, &refused) {
 		return false, err
 	}
-	_, err := b.Git(ctx, nil, "branch", "-m", "relay/"+b.epic, name)
+	_, err := h.Branch.Git(ctx, nil, "branch", "-m", "relay/"+h.Branch.epic, name)
 	return err == nil, err
 }
 
 // RefuseMixed refuses to land what another ledger has put on the branch.
-func (b *Branch) RefuseMixed(ctx context.Context, tip, into string, c LedgerView) error {
-	c.Begun = true
-	found, err := landedHistory{b, c}.foreignCommits(ctx, tip, into)
-	return errors.Join(err, foreignError(b, found))
+func (h History) RefuseMixed(ctx context.Context, tip string) error {
+	h.Ledger.Begun = true
+	found, err := h.foreignCommits(ctx, tip)
+	return errors.Join(err, foreignError(h.Branch, found))
 }
 
 // foreignError returns an error with what to do about commits that others have put on the branch, or nil when there are
@@ -100,60 +103,54 @@ func foreignError(b *Branch, found foreignWork) error {
 	}
 }
 
-// RestoreRef puts relay's own ref to where this ledger has left it, or to head, when the branch is gone and what the ref leads to is
+// RestoreRef puts relay's own ref to where this ledger has left it, or to Head, when the branch is gone and what the ref leads to is
 // not this ledger's. That stays reachable under another name.
-func (b *Branch) RestoreRef(ctx context.Context, head string, c LedgerView) error {
-	tip, branch, err := b.Position(ctx)
+func (h History) RestoreRef(ctx context.Context) error {
+	tip, branch, err := h.Branch.Position(ctx)
 	if err != nil || tip == "" || branch != "" {
 		return err
 	}
-	to := head
-	if c.Begun {
-		found, err := landedHistory{b, c}.foreignCommits(ctx, tip, head)
+	to := h.Head
+	if h.Ledger.Begun {
+		found, err := h.foreignCommits(ctx, tip)
 		if err != nil {
 			return err
 		}
-		lost, err := landedHistory{b, c}.missingLanded(ctx, tip, head)
+		lost, err := h.missingLanded(ctx, tip)
 		if err != nil || found.commits == 0 && (lost == "" || found.own) {
 			return err
 		}
-		if to, err = (landedHistory{b, c}).leftAt(ctx, head); err != nil {
+		if to, err = h.leftAt(ctx); err != nil {
 			return err
 		}
 	}
-	moves := []move{{b.Ref(), tip, to}}
-	aside := "refs/relay/" + b.epic + "-moved/" + tip
-	if there, err := b.Repo.Ref(ctx, aside); err == nil && there == "" {
+	moves := []move{{h.Branch.Ref(), tip, to}}
+	aside := "refs/relay/" + h.Branch.epic + "-moved/" + tip
+	if there, err := h.Branch.Repo.Ref(ctx, aside); err == nil && there == "" {
 		moves = append(moves, move{aside, "", tip})
 	}
-	return moveRefs(ctx, b, moves...)
+	return moveRefs(ctx, h.Branch, moves...)
 }
 
-// landedHistory compares what is on the branch with what a ledger knows to have landed.
-type landedHistory struct {
-	branch *Branch
-	ledger LedgerView
-}
-
-// foreignCommits finds the commits of tip that are neither in head nor the ledger's. For a ledger that has worked on the branch
+// foreignCommits finds the commits of tip that are neither in Head nor the ledger's. For a ledger that has worked on the branch
 // that is only what a run of another one has landed: a person may add to it.
-func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f foreignWork, err error) {
+func (h History) foreignCommits(ctx context.Context, tip string) (f foreignWork, err error) {
 	var ask strings.Builder
-	ask.WriteString(tip + "\n^" + head + "\n")
-	for _, landed := range slices.Concat(h.ledger.Landed, h.ledger.Landing) {
+	ask.WriteString(tip + "\n^" + h.Head + "\n")
+	for _, landed := range slices.Concat(h.Ledger.Landed, h.Ledger.Landing) {
 		ask.WriteString("^" + landed + "\n")
 	}
-	list, err := h.branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:",
+	list, err := h.Branch.Git(ctx, strings.NewReader(ask.String()), "-c", "trailer.separators=:",
 		"log", "--no-show-signature", "--ignore-missing", "--stdin",
 		"--format="+Trailer("Relay-Epic")+"%x00"+Trailer("Relay-Run")+"%x00"+Trailer("Relay-Task"))
 	if err != nil || list == "" {
 		return f, err
 	}
-	theirs := !h.ledger.Begun
+	theirs := !h.Ledger.Begun
 	for line := range strings.SplitSeq(list, "\n") {
 		f.commits++
 		fields := strings.SplitN(line, "\x00", 3)
-		if len(fields) < 3 || !slices.Contains(strings.Fields(fields[0]), h.branch.epic) {
+		if len(fields) < 3 || !slices.Contains(strings.Fields(fields[0]), h.Branch.epic) {
 			continue
 		}
 		for task := range strings.FieldsSeq(fields[2]) {
@@ -163,7 +160,7 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 			}
 		}
 		for run := range strings.FieldsSeq(fields[1]) {
-			theirs = theirs || !h.ledger.Ran(run)
+			theirs = theirs || !h.Ledger.Ran(run)
 		}
 	}
 	if !theirs {
@@ -175,19 +172,19 @@ func (h landedHistory) foreignCommits(ctx context.Context, tip, head string) (f 
 // Trailer returns the format with which git log prints the values of a trailer.
 func Trailer(key string) string { return "%(trailers:key=" + key + ",valueonly,unfold,separator=%x20)" }
 
-// missingLanded returns the newest commit that has landed for this ledger, when neither tip nor head has any of those;
+// missingLanded returns the newest commit that has landed for this ledger, when neither tip nor Head has any of those;
 // else "".
-func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (string, error) {
-	if !h.ledger.Begun || h.ledger.Over {
+func (h History) missingLanded(ctx context.Context, tip string) (string, error) {
+	if !h.Ledger.Begun || h.Ledger.Over {
 		return "", nil
 	}
 	newest, err := h.newestLanded(ctx)
 	if err != nil || newest == "" {
 		return "", err
 	}
-	for _, landed := range append([]string{newest}, h.ledger.Landed...) {
-		for _, at := range []string{tip, head} {
-			held, err := h.branch.Contains(ctx, at, landed)
+	for _, landed := range append([]string{newest}, h.Ledger.Landed...) {
+		for _, at := range []string{tip, h.Head} {
+			held, err := git.Contains(ctx, h.Branch.Repo, at, landed)
 			if held || git.Unasked(err) != nil {
 				return "", err
 			}
@@ -196,24 +193,24 @@ func (h landedHistory) missingLanded(ctx context.Context, tip, head string) (str
 	return newest, nil
 }
 
-// leftAt returns where this ledger has left the branch: at the newest commit that has landed for it, or at head, when that
+// leftAt returns where this ledger has left the branch: at the newest commit that has landed for it, or at Head, when that
 // has it.
-func (h landedHistory) leftAt(ctx context.Context, head string) (string, error) {
+func (h History) leftAt(ctx context.Context) (string, error) {
 	newest, err := h.newestLanded(ctx)
 	if err != nil || newest == "" {
-		return head, err
+		return h.Head, err
 	}
-	if held, err := h.branch.Contains(ctx, head, newest); err != nil || held {
-		return head, err
+	if held, err := git.Contains(ctx, h.Branch.Repo, h.Head, newest); err != nil || held {
+		return h.Head, err
 	}
 	return newest, nil
 }
 
 // newestLanded returns the newest commit that has landed for this ledger, "" when there is none any more.
-func (h landedHistory) newestLanded(ctx context.Context) (string, error) {
-	if len(h.ledger.Landed) == 0 {
+func (h History) newestLanded(ctx context.Context) (string, error) {
+	if len(h.Ledger.Landed) == 0 {
 		return "", nil
 	}
-	return h.branch.Git(ctx, strings.NewReader(strings.Join(h.ledger.Landed, "\n")+"\n"),
+	return h.Branch.Git(ctx, strings.NewReader(strings.Join(h.Ledger.Landed, "\n")+"\n"),
 		"rev-list", "--topo-order", "--max-count=1", "--ignore-missing", "--stdin")
 }

@@ -88,7 +88,8 @@ Relay-Run: other"
 					c.claim.Landed[i] = at(landed)
 				}
 			}
-			err := branch.RefuseForeign(t.Context(), at(c.head), c.claim)
+			history := History{branch, c.claim, at(c.head)}
+			err := history.RefuseForeign(t.Context())
 			var refused *attempts.RefusedError
 			if errors.As(err, &refused) && c.refused == empty && refused.Hint != anew {
 				t.Errorf("the hint is %q, want %q", refused.Hint, anew)
@@ -97,12 +98,12 @@ Relay-Run: other"
 				t.Errorf("refused for %q, want %q", got, c.refused)
 			}
 			if tip := cmp.Or(c.branch, c.tip); tip != "" && c.tip != "" {
-				if got := reasonOf(t, branch.RefuseMixed(t.Context(), at(tip), at(c.head), c.claim)); got != c.unmixed {
+				if got := reasonOf(t, history.RefuseMixed(t.Context(), at(tip))); got != c.unmixed {
 					t.Errorf("not landed for %q, want %q", got, c.unmixed)
 				}
 			}
 			l.Sh("git update-ref -d " + branch.BranchRef())
-			if err := branch.RestoreRef(t.Context(), at(c.head), c.claim); err != nil {
+			if err := history.RestoreRef(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			got := l.Sh("git rev-parse --quiet --verify " + branch.Ref() + " || true")

@@ -49,7 +49,7 @@ func place(ctx context.Context, b *Branch, w work, c MergeInput) (Integrated, er
 	if c.Base != "" {
 		span = append(span, "^"+c.Base)
 	}
-	commits, err := b.Commits(ctx, span)
+	commits, err := Commits(ctx, b.Repo, span)
 	if _, ok := errors.AsType[*UnfitError](err); ok { // it was fit to get trailers: the rest was taken in
 		return Integrated{}, errMerges
 	}
@@ -91,7 +91,7 @@ func alike(commits []NamedCommit) bool {
 
 // placeOne returns the only commit of the work on the tip: itself, when it stands there and needs no signature.
 func placeOne(ctx context.Context, b *Branch, w work) (Integrated, error) {
-	if w.fork == w.tip && !b.sign.on {
+	if w.fork == w.tip && !b.Signer.On {
 		return Integrated{Commit: w.head}, nil
 	}
 	tree, err := mergedTree(ctx, b, w)

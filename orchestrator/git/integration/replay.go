@@ -23,12 +23,12 @@ func replay(ctx context.Context, b *Branch, w work, commits []NamedCommit, messa
 		return made, errMerges
 	}
 	made.Commit = w.head
-	if commits[0].Parents()[0] != w.tip || b.sign.on {
+	if commits[0].Parents()[0] != w.tip || b.Signer.On {
 		made.Anew = true
 		if made.Commit, err = b.Rebase(ctx, w.tip, commits); err != nil || made.Commit == w.tip {
 			return made, err
 		}
-		commits, err = b.Commits(ctx, []string{made.Commit, "^" + w.tip})
+		commits, err = Commits(ctx, b.Repo, []string{made.Commit, "^" + w.tip})
 	}
 	if err != nil || len(commits) == 1 {
 		return made, err
@@ -49,7 +49,7 @@ func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 	}
 	now, before := around[0].Tree(), around[1].Tree() // of the replay, and of its original
 	for _, c := range commits {
-		tree, err := pickTree(ctx, b, pick{onto: onto, tree: now, before: before, commit: c})
+		tree, err := pickTree(ctx, b, pick{tree: now, before: before, commit: c})
 		if err != nil {
 			return "", err
 		}
@@ -68,8 +68,7 @@ func (b *Branch) Rebase(ctx context.Context, onto string, commits []NamedCommit)
 
 // pick is one commit to be replayed.
 type pick struct {
-	onto   string // the commit it comes to stand on
-	tree   string // of onto
+	tree   string // of the commit it comes to stand on
 	before string // the tree the commit was made on
 	commit NamedCommit
 }

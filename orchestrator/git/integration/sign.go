@@ -17,15 +17,9 @@ const signWall = 10 * time.Second
 
 // signer signs what is put onto a branch, and remembers what it could not.
 type signer struct {
-	on      bool
+	On      bool   // commits that are made are signed, as the user's git is set up; one that cannot be signed is made all the same
 	waits   bool   // a signature took too long, and none is tried any more
 	failure string // the last, in words
-}
-
-// Sign has the commits that are made from now on signed, as the user's git is set up. One that cannot be signed is made all the same.
-func (b *Branch) Sign() *Branch {
-	b.sign.on = true
-	return b
 }
 
 // sign makes a commit with a signature. It returns "" for one that is to be made without.
@@ -66,9 +60,9 @@ func TrySignature(ctx context.Context, repo *git.Repo) (err error) {
 }
 
 // Unsigned returns why commits made since the last call have no signature that they should have; "" : they have.
-func (b *Branch) Unsigned() string {
-	why := b.sign.failure
-	b.sign.failure = ""
+func (s *signer) Unsigned() string {
+	why := s.failure
+	s.failure = ""
 	return why
 }
 

@@ -32,9 +32,10 @@ func TestWhatLandsIsSigned(t *testing.T) {
 				l := newLand(t)
 				l.signs()
 				l.Sh(sides + given + `; git checkout -q trunk`)
-				branch := NewBranch(l.Open(), "lab", mode).Sign()
+				branch := NewBranch(l.Open(), "lab", mode)
+				branch.Signer.On = true
 				made := repotest.Want[Integrated](t)(branch.Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"), MergeInput{Message: "Land\n", Squash: "Squashed\n"}))
-				if why := branch.Unsigned(); why != "" {
+				if why := branch.Signer.Unsigned(); why != "" {
 					t.Fatal(why)
 				}
 				verified := 0
@@ -73,12 +74,13 @@ func TestWhatCannotBeSignedLands(t *testing.T) {
 				l := newLand(t)
 				l.signs()
 				l.Sh(c.given + "; " + sides + `git checkout -q -b task; add a 1; add b 1; git checkout -q trunk; add t2 x`)
-				branch := NewBranch(l.Open(), "lab", mode).Sign()
+				branch := NewBranch(l.Open(), "lab", mode)
+				branch.Signer.On = true
 				made := repotest.Want[Integrated](t)(branch.Integrate(t.Context(), l.Git("rev-parse", "trunk"), l.Git("rev-parse", "task"), MergeInput{Message: "Land\n", Squash: "Land\n"}))
 				if got := l.Git("diff", "--name-only", "trunk", made.Commit); got != "a\nb" {
 					t.Errorf("landed %q", got)
 				}
-				if why := branch.Unsigned(); !strings.Contains(why, c.want) || branch.Unsigned() != "" {
+				if why := branch.Signer.Unsigned(); !strings.Contains(why, c.want) || branch.Signer.Unsigned() != "" {
 					t.Errorf("told %q, want %q once", why, c.want)
 				}
 				if err := TrySignature(t.Context(), l.Open()); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -99,11 +101,12 @@ func TestSignatureThatWaits(t *testing.T) {
 	l := newLand(t)
 	l.Sh(`printf '#!/bin/sh\necho asked >> "$0.log"; exec sleep 60\n' > ../waits; chmod +x ../waits; git config gpg.program "$PWD/../waits"; git config user.signingkey ada
 		` + sides + `git checkout -q -b task; add a 1; git checkout -q -b task2 base; add b 1; git checkout -q trunk; add t2 x`)
-	branch := NewBranch(l.Open(), "lab", Squash).Sign()
+	branch := NewBranch(l.Open(), "lab", Squash)
+	branch.Signer.On = true
 	tip := l.Git("rev-parse", "trunk")
 	for _, task := range []string{"task", "task2"} {
 		tip = repotest.Want[Integrated](t)(branch.Integrate(t.Context(), tip, l.Git("rev-parse", task), MergeInput{Squash: "Squashed\n"})).Commit
-		if why := branch.Unsigned(); why != "git did not sign within 10s: the key seems to wait for a person, for a passphrase or a touch" {
+		if why := branch.Signer.Unsigned(); why != "git did not sign within 10s: the key seems to wait for a person, for a passphrase or a touch" {
 			t.Errorf("told %q", why)
 		}
 	}

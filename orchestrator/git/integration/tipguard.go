@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"relay/epic/plaintext"
+	"relay/reanchor/git"
 )
 
 // Restored is what a guard has found and put right.
@@ -67,7 +68,7 @@ func (g *TipGuard) Forward(ctx context.Context, to string) (moved bool, err erro
 	if to == "" || to == tip {
 		return false, nil
 	}
-	held, err := g.Branch.Contains(ctx, to, tip)
+	held, err := git.Contains(ctx, g.Branch.Repo, to, tip)
 	if err != nil || !held {
 		return false, err
 	}
@@ -107,7 +108,7 @@ func (g *TipGuard) restore(ctx context.Context) (found Restored, err error) {
 		return Restored{Text: "relay's own ref " + g.Branch.Ref() + " was moved; relay put it back", Serious: true}, nil
 	}
 	if tip == g.tip && branch != "" { // only relay moves its own ref
-		added, err := g.Branch.Contains(ctx, branch, g.tip)
+		added, err := git.Contains(ctx, g.Branch.Repo, branch, g.tip)
 		if err != nil {
 			return found, err
 		}
@@ -150,7 +151,7 @@ func (g *TipGuard) putBack(ctx context.Context, ref, from string) error {
 
 // keepAside gives a commit a ref when the branch does not contain it, and returns text that says so.
 func (g *TipGuard) keepAside(ctx context.Context, commit string) (string, error) {
-	if held, err := g.Branch.Contains(ctx, g.tip, commit); err == nil && held {
+	if held, err := git.Contains(ctx, g.Branch.Repo, g.tip, commit); err == nil && held {
 		return "", nil
 	}
 	ref := "refs/relay/" + g.Branch.epic + "-moved/" + commit

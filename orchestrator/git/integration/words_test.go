@@ -29,7 +29,7 @@ func TestWordsForObjects(t *testing.T) {
 	l.Sh(sides + `git checkout -q -b side; add s 1; git checkout -q -b task base; add a 1; git merge -q -m m side; git checkout -q trunk; add t2 x`)
 	replay := func(head string) error {
 		w := repotest.Want[work](t)(readWork(t.Context(), branch, l.Git("rev-parse", "trunk"), l.Git("rev-parse", head)))
-		_, err := replay(t.Context(), branch, w, repotest.Want[[]NamedCommit](t)(branch.Commits(t.Context(), []string{head, "^trunk"})), "")
+		_, err := replay(t.Context(), branch, w, repotest.Want[[]NamedCommit](t)(Commits(t.Context(), branch.Repo, []string{head, "^trunk"})), "")
 		return err
 	}
 	if err := replay("task"); err == nil || err.Error() != "the work has merges in it" {

@@ -37,8 +37,8 @@ func (a *acquisition) reuse(ctx context.Context, s *state) (*git.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo := a.pool.git(a.path)
-	if _, err := repo.Run(ctx, a.pool.writing("clean", "-ffdxq")); err != nil {
+	repo := borrower(a.pool.Repo, a.path)
+	if _, err := repo.Run(ctx, writing("clean", "-ffdxq")); err != nil {
 		return nil, err
 	}
 	if err := empty(inner); err != nil {
@@ -53,11 +53,11 @@ func (a *acquisition) reuse(ctx context.Context, s *state) (*git.Repo, error) {
 // renew gives the slot a new repository whose HEAD is head and whose index is the one kept, "" for none. The old one is moved away first:
 // what is cut short leaves no slot with half a repository, see renewing.
 func (a *acquisition) renew(ctx context.Context, head, kept string) error {
-	fresh, err := a.pool.scratch("making-" + a.name)
+	fresh, err := a.pool.folder.scratch("making-" + a.name)
 	if err != nil {
 		return err
 	}
-	if err := a.pool.create(ctx, fresh, head+"\n"); err != nil {
+	if err := a.pool.template.create(ctx, fresh, head+"\n"); err != nil {
 		return err
 	}
 	if kept != "" {
@@ -66,7 +66,7 @@ func (a *acquisition) renew(ctx context.Context, head, kept string) error {
 		}
 	}
 	own := filepath.Join(a.path, ".git")
-	old, err := a.pool.scratch(oldGit(a.name))
+	old, err := a.pool.folder.scratch(oldGit(a.name))
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *acquisition) attributesChange(ctx context.Context, from string) (bool, 
 	if from == a.commit {
 		return false, nil
 	}
-	call := a.pool.writing("diff-tree", "-r", "--name-only", from, a.commit, "--", ":(glob)**/.gitattributes")
+	call := writing("diff-tree", "-r", "--name-only", from, a.commit, "--", ":(glob)**/.gitattributes")
 	call.Env = nil // the pattern is meant
 	out, err := a.pool.Repo.Run(ctx, call)
 	return len(out) > 0, err
@@ -109,7 +109,7 @@ func (a *acquisition) build(ctx context.Context) (*git.Repo, error) {
 	if err := a.renew(ctx, a.commit, ""); err != nil {
 		return nil, err
 	}
-	repo := a.pool.git(a.path)
+	repo := borrower(a.pool.Repo, a.path)
 	if err := a.checkout(ctx, repo); err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (a *acquisition) checkout(ctx context.Context, repo *git.Repo) error {
 	} else {
 		args = append(args, "--no-track", "-B", a.branch, a.commit, "--")
 	}
-	_, err := repo.Run(ctx, a.pool.writing(args...))
+	_, err := repo.Run(ctx, writing(args...))
 	return err
 }
 
@@ -135,14 +135,14 @@ func (a *acquisition) leave(mode os.FileMode) error {
 		return err
 	}
 	if err := os.Link(index, kept); err != nil {
-		a.pool.forget(a.name) // a file system without links: the slot is rebuilt each time
-		return nil            //nolint:nilerr // a file system without links: the slot is rebuilt each time
+		a.pool.left.Delete(a.name) // a file system without links: the slot is rebuilt each time
+		return nil                 //nolint:nilerr // a file system without links: the slot is rebuilt each time
 	}
 	sum, err := fileSum(kept)
 	if err != nil {
 		return err
 	}
-	a.pool.setState(a.name, &state{commit: a.commit, mode: mode, index: sum})
+	a.pool.left.Store(a.name, &state{commit: a.commit, mode: mode, index: sum})
 	return nil
 }
 

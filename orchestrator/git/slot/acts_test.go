@@ -53,7 +53,7 @@ func TestActsStayInTheSlot(t *testing.T) {
 				t.Errorf("the user's repository was\n%s\nand is\n%s", before, after)
 			}
 			l.is(l.site(p, "1", "one", ""), "one", "")
-			if got := l.Sh("cd '" + filepath.Join(p.Dir, "1") + "'; git fsck --strict 2>&1 | grep -v dangling || true; git rev-parse two origin/main^0 | uniq | wc -l"); got != "1" {
+			if got := l.Sh("cd '" + filepath.Join(p.folder.path, "1") + "'; git fsck --strict 2>&1 | grep -v dangling || true; git rev-parse two origin/main^0 | uniq | wc -l"); got != "1" {
 				t.Errorf("the next task finds %s", got)
 			}
 		})

@@ -12,7 +12,11 @@ import (
 // Fetch brings a commit of a slot, with all that the user's repository lacks of it, into that repository, and points ref
 // there. Every object is checked. base is a commit that both have.
 func (p *Pool) Fetch(ctx context.Context, from *git.Repo, commit, base, ref string) error {
-	if p.partial() {
+	model, err := p.template.read(ctx)
+	if err != nil {
+		return err
+	}
+	if model.partial { // a fetch that checks objects would take what the remote still has for missing
 		return p.fetchPack(ctx, from, commit, base, ref)
 	}
 	call := git.Writing(
@@ -21,21 +25,13 @@ func (p *Pool) Fetch(ctx context.Context, from *git.Repo, commit, base, ref stri
 		"--no-prune", "--update-head-ok", "--force", "--refmap=", "--negotiation-tip="+base, "--", from.GitDir(), commit+":"+ref,
 	)
 	call.Env = append(call.Env, "GIT_ALLOW_PROTOCOL=file")
-	_, err := p.Repo.Run(ctx, call)
+	_, err = p.Repo.Run(ctx, call)
 	return err
-}
-
-// partial reports whether the user's repository is a partial clone: a fetch that checks objects wants all that they name
-// to be there, and would take what the remote still has for missing.
-func (p *Pool) partial() bool {
-	p.reading.Lock()
-	defer p.reading.Unlock()
-	return p.model != nil && p.model.partial
 }
 
 // fetchPack fetches into a partial clone: git checks each object, but not that the objects it names are there.
 func (p *Pool) fetchPack(ctx context.Context, from *git.Repo, commit, base, ref string) (err error) {
-	path, err := p.scratch("pack-" + commit)
+	path, err := p.folder.scratch("pack-" + commit)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (l *lab) cleanup() finish.Remains {
 		l.Fatal(err)
 	}
 	worktrees := l.Path(".agents-os/relay/worktrees")
-	return finish.Remains{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Slots: func(dir string) finish.Slots { return &slot.Pool{Repo: repo, Dir: dir} }, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
+	return finish.Remains{Git: repo, Dir: l.Path(".agents-os/relay"), Worktrees: worktrees, Backup: filepath.Join(filepath.Dir(l.Root), "copies", "one")}
 }
 
 // remains lists what is left: its name, and why it stays.
@@ -160,7 +160,7 @@ func TestLeftoversOfPlansAndForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range []*finish.Aside{plan, fork} {
-		pool := &slot.Pool{Repo: l.Open(), Dir: a.Dir}
+		pool := slot.NewPool(l.Open(), a.Dir)
 		for _, name := range []string{"1", "2"} {
 			if _, err := pool.Acquire(t.Context(), name, l.Git("rev-parse", repotest.Landed), ""); err != nil {
 				t.Fatal(err)

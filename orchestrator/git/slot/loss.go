@@ -22,7 +22,7 @@ func (p *Pool) Unsaved(ctx context.Context, name string) (string, error) {
 	if !isSlotName(name) {
 		return "relay has not made it", nil
 	}
-	dir, err := p.dir(false)
+	dir, err := p.folder.real(false)
 	if err != nil {
 		return "", err
 	}
@@ -62,8 +62,8 @@ func unsavedAt(ctx context.Context, p *Pool, dir, name string) (string, error) {
 }
 
 func unsavedIn(ctx context.Context, p *Pool, path string) (string, error) {
-	repo := p.git(path)
-	if err := errors.Join(git.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	repo := borrower(p.Repo, path)
+	if err := errors.Join(git.Unblock(repo), p.template.restore(ctx, repo.GitDir())); err != nil {
 		return "", err
 	}
 	if half := repo.Operation(); half != "" {

@@ -29,11 +29,11 @@ func (p *Pool) Open(ctx context.Context, name, commit, branch string) (repo *git
 		return nil, false, ErrGone
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: commit, branch: branch}
-	repo = p.git(path)
+	repo = borrower(p.Repo, path)
 	if !sound(repo.GitDir()) {
 		return repo, true, a.rebuild(ctx)
 	}
-	if err := errors.Join(git.Unblock(repo), p.restore(ctx, repo.GitDir())); err != nil {
+	if err := errors.Join(git.Unblock(repo), p.template.restore(ctx, repo.GitDir())); err != nil {
 		return nil, false, err
 	}
 	return repo, false, a.mendHead(ctx, repo)
@@ -63,36 +63,19 @@ func sound(dir string) bool {
 	return err == nil && !odd
 }
 
-// restore rewrites the files that say how git reads the slot as relay has made them.
-func (p *Pool) restore(ctx context.Context, dir string) error {
-	model, err := p.read(ctx)
-	if err != nil {
-		return err
-	}
-	for _, name := range steering {
-		path, text := filepath.Join(dir, filepath.FromSlash(name)), model.files[name]
-		if text == "" {
-			err = errors.Join(err, git.RemoveTree(path))
-		} else if fileText(path) != text {
-			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
-		}
-	}
-	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), cut(p, dir))
-}
-
 // rebuild makes a new repository for the slot and keeps its files.
 func (a *acquisition) rebuild(ctx context.Context) error {
-	a.pool.forget(a.name)
+	a.pool.left.Delete(a.name)
 	if err := a.renew(ctx, a.commit, ""); err != nil {
 		return err
 	}
-	repo := a.pool.git(a.path)
+	repo := borrower(a.pool.Repo, a.path)
 	if a.branch != "" {
 		if err := a.standOnBranch(ctx, repo); err != nil {
 			return err
 		}
 	}
-	_, err := repo.Run(ctx, a.pool.writing("read-tree", a.commit))
+	_, err := repo.Run(ctx, writing("read-tree", a.commit))
 	return err
 }
 
@@ -113,7 +96,7 @@ func (a *acquisition) mendHead(ctx context.Context, repo *git.Repo) error {
 			return err
 		}
 	}
-	_, err := repo.Run(ctx, a.pool.writing("read-tree", "HEAD"))
+	_, err := repo.Run(ctx, writing("read-tree", "HEAD"))
 	return err
 }
 

@@ -35,16 +35,16 @@ import (
 
 // Pool makes, reuses and removes the slots below one folder. Its methods may be called side by side, for different slots.
 type Pool struct {
-	Repo    *git.Repo // the user's repository
-	Dir     string    // where slots are, absolute
-	workers int       // of one checkout; 0: one for each CPU
+	Repo     *git.Repo // the user's repository
+	folder   *slotFolder
+	template *template
+	left     sync.Map // the *state of slots that this pool has left, by name
+}
 
-	mu     sync.Mutex
-	real   string            // Dir without symbolic links, when it was first used
-	states map[string]*state // of slots that this pool has left, by name
-
-	reading sync.Mutex
-	model   *model // nil: not read yet
+// NewPool returns the pool of slots of a repository in a folder, absolute.
+func NewPool(repo *git.Repo, dir string) *Pool {
+	folder := &slotFolder{path: dir}
+	return &Pool{Repo: repo, folder: folder, template: &template{repo: repo, folder: folder}}
 }
 
 // state is how relay left a slot.
@@ -62,7 +62,7 @@ const (
 	keptIndex = "relay-index"
 	// slotMark tells a slot's repository from one that an agent has put in its place.
 	slotMark = "relay-slot"
-	// scratch is a folder in Dir for what is being made or removed.
+	// scratch is a folder beside the slots for what is being made or removed.
 	scratch = ".relay"
 )
 
@@ -114,13 +114,13 @@ func (p *Pool) Remove(_ context.Context, name string) error {
 
 // clear removes a slot's folder. It is moved away first: what is cut short then leaves no slot with half its files.
 func (p *Pool) clear(name, path string) error {
-	p.forget(name)
+	p.left.Delete(name)
 	if err := git.RemoveTree(tempName(path)); err != nil {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(tempName(path))) // unless other slots have theirs there
 	if _, err := os.Lstat(path); err == nil {
-		gone, err := p.scratch("gone-" + name)
+		gone, err := p.folder.scratch("gone-" + name)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func restError(path string) error {
 // Close removes the scratch folder, with what a pool that was killed had been making or removing. It stays until then: another slot may be
 // about to be made there.
 func (p *Pool) Close() error {
-	dir, err := p.dir(false)
+	dir, err := p.folder.real(false)
 	if err != nil {
 		return err
 	}
@@ -169,19 +169,9 @@ func renewing(dir, name string) bool {
 	return errors.Is(err, fs.ErrNotExist) && isDir(filepath.Join(dir, scratch, oldGit(name)))
 }
 
-// scratch returns a path in the scratch folder at which there is nothing.
-func (p *Pool) scratch(name string) (string, error) {
-	dir, err := p.dir(true)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, scratch, name)
-	return path, errors.Join(git.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
-}
-
-// Names lists what stands in Dir.
+// Names lists what stands in the folder.
 func (p *Pool) Names(context.Context) ([]string, error) {
-	dir, err := p.dir(false)
+	dir, err := p.folder.real(false)
 	if err != nil {
 		return nil, err
 	}
@@ -198,70 +188,60 @@ func (p *Pool) Names(context.Context) ([]string, error) {
 	return names, nil
 }
 
-// git returns the repository of the slot at path.
-func (p *Pool) git(path string) *git.Repo {
-	return p.Repo.Borrower(path, filepath.Join(path, ".git"))
+// borrower returns the repository of the slot at path, which borrows from another.
+func borrower(from *git.Repo, path string) *git.Repo {
+	return from.Borrower(path, filepath.Join(path, ".git"))
 }
 
 // writing returns a git command that may write into a slot.
-func (p *Pool) writing(args ...string) git.Call {
-	workers := p.workers
-	if workers <= 0 {
-		workers = runtime.NumCPU()
-	}
+func writing(args ...string) git.Call {
 	return git.Writing(append([]string{
-		"-c", fmt.Sprintf("checkout.workers=%d", workers),
+		"-c", fmt.Sprintf("checkout.workers=%d", runtime.NumCPU()),
 		// So that the index knows of every change, and is all in one file.
 		"-c", "core.trustctime=true", "-c", "core.checkStat=default", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 	}, args...)...)
 }
 
+// state returns how this pool has left slot name; nil if it has not.
 func (p *Pool) state(name string) *state {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.states[name]
+	s, _ := p.left.Load(name)
+	left, _ := s.(*state)
+	return left
 }
 
-func (p *Pool) setState(name string, s *state) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.states == nil {
-		p.states = make(map[string]*state)
-	}
-	p.states[name] = s
-}
-
-func (p *Pool) forget(name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.states, name)
-}
-
-// slotName is what a slot may be called: nothing that leads out of Dir, nor into a folder of it.
+// slotName is what a slot may be called: nothing that leads out of the folder, nor into a folder of it.
 var slotName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func isSlotName(name string) bool { return len(name) <= 64 && slotName.MatchString(name) }
 
-// path returns where slot name is, without symbolic links; Dir is made when it is not there.
+// path returns where slot name is, without symbolic links; the folder is made when it is not there.
 func (p *Pool) path(name string) (string, error) {
 	if !isSlotName(name) {
 		return "", fmt.Errorf("slot %q: not a name", name)
 	}
-	dir, err := p.dir(true)
+	dir, err := p.folder.real(true)
 	return filepath.Join(dir, name), err
 }
 
-// dir returns Dir without symbolic links, when it was first used, and makes it when it is needed.
-func (p *Pool) dir(needed bool) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	dir := cmp.Or(p.real, p.Dir)
+// slotFolder is the folder that has the slots of a pool.
+type slotFolder struct {
+	path string // absolute
+
+	mu       sync.Mutex
+	resolved string // path without symbolic links, when it was first used
+}
+
+// real returns the folder without symbolic links, when it was first used, and makes it when it is needed.
+func (f *slotFolder) real(needed bool) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dir := cmp.Or(f.resolved, f.path)
 	if needed {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o700), os.MkdirAll(dir, 0o755)); err != nil {
 			return "", err
 		}
 	}
-	if p.real == "" {
+	if f.resolved == "" {
 		real, err := filepath.EvalSymlinks(dir)
 		if !needed && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 			return dir, nil
@@ -269,7 +249,17 @@ func (p *Pool) dir(needed bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		p.real = real
+		f.resolved = real
 	}
-	return p.real, nil
+	return f.resolved, nil
+}
+
+// scratch returns a path in the scratch folder at which there is nothing.
+func (f *slotFolder) scratch(name string) (string, error) {
+	dir, err := f.real(true)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, scratch, name)
+	return path, errors.Join(git.RemoveTree(path), os.MkdirAll(filepath.Dir(path), 0o755))
 }

@@ -43,7 +43,7 @@ func TestManySlotsAtOnce(t *testing.T) {
 
 func manySlots(t *testing.T, l *lab, prefix string) {
 	t.Helper()
-	p := &Pool{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees")}
+	p := NewPool(l.Open(), filepath.Join(l.Root, ".agents-os", "relay", "worktrees"))
 	commits := []string{l.Git("rev-parse", "one"), l.Git("rev-parse", "two")}
 	var all sync.WaitGroup
 	for i := range 16 {

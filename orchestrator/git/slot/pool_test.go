@@ -23,7 +23,7 @@ func newPool(t *testing.T, options ...string) (*lab, *Pool) {
 	l := &lab{Repo: repotest.New(t, options...)}
 	l.Sh(`mkdir -p d/e; seq 9 > d/e/f; echo x > run; chmod +x run; ln -s run link; echo 'ign*' >> .gitignore; git add -A; git commit -q -m One; git tag one
 		git rm -q -r d; echo d > d; echo p > run; echo n > n; git add -A; git commit -q -m Two; git tag two`)
-	return l, &Pool{Repo: l.Open(), Dir: filepath.Join(l.Root, ".agents-os", "relay", "worktrees")}
+	return l, NewPool(l.Open(), filepath.Join(l.Root, ".agents-os", "relay", "worktrees"))
 }
 
 // is compares a worktree with a commit: its files with their modes, its index, its HEAD, and what else is there.
@@ -54,7 +54,7 @@ func (l *lab) site(p *Pool, name, commit, branch string) string {
 	if err != nil {
 		l.Fatal(err)
 	}
-	if want := filepath.Join(p.Dir, name); repo.Root() != want {
+	if want := filepath.Join(p.folder.path, name); repo.Root() != want {
 		l.Errorf("it is at %s, want %s", repo.Root(), want)
 	}
 	head, err := repo.Head(l.Context())
@@ -302,7 +302,7 @@ func TestOpenKeepsTheFiles(t *testing.T) {
 			l, p := newPool(t)
 			path := l.site(p, "1", "one", "relay-tasks/lab/T1")
 			l.Sh("cd '" + path + "'; echo precious > work; " + agent)
-			other := &Pool{Repo: p.Repo, Dir: p.Dir} // of a later run
+			other := NewPool(p.Repo, p.folder.path) // of a later run
 			for _, p := range []*Pool{p, other} {
 				repo, _, err := p.Open(t.Context(), "1", l.Git("rev-parse", "one"), "relay-tasks/lab/T1")
 				if err != nil {

@@ -33,7 +33,7 @@ func TestWorkInAllKindsOfRepositories(t *testing.T) {
 			l.Sh(`mkdir -p d; seq 9 > d/f; git add -A; git commit -q -m One; seq 99 > d/f; git commit -qam Two; cd ..; mv work origin; mkdir work; mv origin work/; cd work; ` + given)
 			l.Root = filepath.Join(l.Root, "user")
 			l.Sh(`git config user.name Ada; git config user.email ada@example.com`)
-			p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
+			p := NewPool(l.Open(), l.Path(".agents-os/relay/worktrees"))
 			base := l.Git("rev-parse", "HEAD")
 			before := l.Sh(`git for-each-ref; cat "$(git rev-parse --git-common-dir)/shallow" 2>&1 || true; git status --porcelain --untracked-files=no`)
 			for range 2 {
@@ -75,7 +75,7 @@ func TestOddPaths(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.Root = root
-			p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
+			p := NewPool(l.Open(), l.Path(".agents-os/relay/worktrees"))
 			repo := repotest.Want[*git.Repo](t)(p.Acquire(t.Context(), "1", l.Git("rev-parse", "HEAD"), "relay-tasks/lab/T1"))
 			w := &worktree.Tree{Repo: repo, Branch: "refs/heads/relay-tasks/lab/T1"}
 			if err := os.WriteFile(filepath.Join(repo.Root(), "work"), []byte("work\n"), 0o600); err != nil {

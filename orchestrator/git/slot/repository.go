@@ -10,9 +10,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"relay/reanchor/git"
 )
+
+// template makes repositories for slots, and restores them.
+type template struct {
+	repo   *git.Repo // the user's
+	folder *slotFolder
+
+	mu    sync.Mutex
+	known *model // nil: not read yet
+}
 
 // model is what the repository of every slot has. It is read once for a run.
 type model struct {
@@ -29,17 +39,17 @@ var steering = []string{
 }
 
 // read returns the model.
-func (p *Pool) read(ctx context.Context) (*model, error) {
-	p.reading.Lock()
-	defer p.reading.Unlock()
-	if p.model != nil {
-		return p.model, nil
+func (t *template) read(ctx context.Context) (*model, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known != nil {
+		return t.known, nil
 	}
-	config, settings, err := initial(ctx, p)
+	config, settings, err := initial(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	shared := p.Repo.CommonDir()
+	shared := t.repo.CommonDir()
 	files := map[string]string{
 		"config":                  config + settings.text(),
 		"objects/info/alternates": alternates(filepath.Join(shared, "objects")),
@@ -50,20 +60,20 @@ func (p *Pool) read(ctx context.Context) (*model, error) {
 	}
 	files["info/attributes"] = "* !diff\n" + files["info/attributes"] // no .gitattributes hides a change from a reviewer
 	if settings.sparse {
-		files["info/sparse-checkout"] = fileText(filepath.Join(p.Repo.GitDir(), "info", "sparse-checkout"))
+		files["info/sparse-checkout"] = fileText(filepath.Join(t.repo.GitDir(), "info", "sparse-checkout"))
 	}
-	p.model = &model{files, settings.keys, settings.partial}
-	return p.model, nil
+	t.known = &model{files, settings.keys, settings.partial}
+	return t.known, nil
 }
 
 // initial returns the configuration that git init writes on this file system, and the settings that a slot has besides.
-func initial(ctx context.Context, p *Pool) (text string, s settings, err error) {
-	dir, err := p.scratch(fmt.Sprint("init-", os.Getpid())) // other processes make slots beside it
+func initial(ctx context.Context, t *template) (text string, s settings, err error) {
+	dir, err := t.folder.scratch(fmt.Sprint("init-", os.Getpid())) // other processes make slots beside it
 	if err = errors.Join(err, os.MkdirAll(dir, 0o755)); err != nil {
 		return "", s, err
 	}
 	format := "--object-format=sha1"
-	if p.Repo.Wide() {
+	if t.repo.Wide() {
 		format = "--object-format=sha256"
 	}
 	call := git.Writing("-c", "init.defaultRefFormat=files", "-c", "init.defaultBranch=main",
@@ -72,7 +82,7 @@ func initial(ctx context.Context, p *Pool) (text string, s settings, err error) 
 	if _, err := git.Run(ctx, call); err != nil {
 		return "", s, err
 	}
-	if s, err = settingsOf(ctx, p, p.git(dir)); err != nil {
+	if s, err = settingsOf(ctx, t.repo, borrower(t.repo, dir)); err != nil {
 		return "", s, err
 	}
 	text = fileText(filepath.Join(dir, ".git", "config"))
@@ -101,12 +111,12 @@ func quoted(text string) string {
 }
 
 // create makes a repository at dir whose file HEAD says head.
-func (p *Pool) create(ctx context.Context, dir, head string) error {
-	model, err := p.read(ctx)
+func (t *template) create(ctx context.Context, dir, head string) error {
+	model, err := t.read(ctx)
 	if err != nil {
 		return err
 	}
-	refs, err := refsFor(ctx, p)
+	refs, err := refsFor(ctx, t.repo)
 	if err != nil {
 		return err
 	}
@@ -124,7 +134,24 @@ func (p *Pool) create(ctx context.Context, dir, head string) error {
 	for name, text := range model.files {
 		err = errors.Join(err, write(name, text))
 	}
-	return errors.Join(err, copyKeys(p.Repo, dir, model.keys), write("packed-refs", refs), cut(p, dir), write("HEAD", head))
+	return errors.Join(err, copyKeys(t.repo, dir, model.keys), write("packed-refs", refs), cut(t.repo, dir), write("HEAD", head))
+}
+
+// restore rewrites the files that say how git reads the slot as relay has made them.
+func (t *template) restore(ctx context.Context, dir string) error {
+	model, err := t.read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range steering {
+		path, text := filepath.Join(dir, filepath.FromSlash(name)), model.files[name]
+		if text == "" {
+			err = errors.Join(err, git.RemoveTree(path))
+		} else if fileText(path) != text {
+			err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), replace(path, text))
+		}
+	}
+	return errors.Join(err, copyKeys(t.repo, dir, model.keys), cut(t.repo, dir))
 }
 
 // Probe has use ask git what it would do in a slot at HEAD: with the git folder of one, and its index, in the user's checkout.
@@ -133,14 +160,14 @@ func Probe(ctx context.Context, home *git.Repo, use func(repo *git.Repo) error) 
 	if err != nil {
 		return err
 	}
-	own, p := filepath.Join(dir, "git"), &Pool{Repo: home, Dir: dir}
+	own, t := filepath.Join(dir, "git"), template{repo: home, folder: &slotFolder{path: dir}}
 	repo := home.Borrower(home.Root(), own)
 	head, err := home.Head(ctx)
 	if err == nil {
-		err = p.create(ctx, own, head+"\n")
+		err = t.create(ctx, own, head+"\n")
 	}
 	if err == nil {
-		_, err = repo.Run(ctx, p.writing("read-tree", head))
+		_, err = repo.Run(ctx, writing("read-tree", head))
 	}
 	if err == nil {
 		err = use(repo)
@@ -161,9 +188,9 @@ func copyKeys(from *git.Repo, dir string, names []string) error {
 }
 
 // cut makes the slot's history end where the user's does.
-func cut(p *Pool, dir string) error {
+func cut(from *git.Repo, dir string) error {
 	to := filepath.Join(dir, "shallow")
-	text, err := os.ReadFile(filepath.Join(p.Repo.CommonDir(), "shallow"))
+	text, err := os.ReadFile(filepath.Join(from.CommonDir(), "shallow"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return git.RemoveTree(to)
 	}
@@ -176,12 +203,12 @@ func cut(p *Pool, dir string) error {
 // refsFor returns the file packed-refs of a slot: the user's branches as those of a remote named origin, their tags, what
 // they know of remotes, and the refs that keep earlier work, which briefs name. The branch they are on and those of relay are there by
 // their own names as well. Tasks' branches are not: no task builds on work that has not landed.
-func refsFor(ctx context.Context, p *Pool) (string, error) {
-	out, err := p.Repo.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes", "refs/relay"}})
+func refsFor(ctx context.Context, from *git.Repo) (string, error) {
+	out, err := from.Run(ctx, git.Call{Limit: git.MaxPrinted, Args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "refs/heads", "refs/tags", "refs/remotes", "refs/relay"}})
 	if err != nil {
 		return "", err
 	}
-	own, err := p.Repo.Branch(ctx)
+	own, err := from.Branch(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -20,10 +20,10 @@ type settings struct {
 	keys    []string // folders of the user's .git in which filters keep something
 }
 
-// settingsOf reads them. bare is a repository in the place of slots that has no settings of its own.
-func settingsOf(ctx context.Context, p *Pool, bare *git.Repo) (s settings, err error) {
+// settingsOf reads them from the user's repository. bare is a repository in the place of slots that has no settings of its own.
+func settingsOf(ctx context.Context, repo, bare *git.Repo) (s settings, err error) {
 	s.list = [][2]string{{"gc.auto", "0"}, {"maintenance.auto", "false"}}
-	all, err := inForce(ctx, p.Repo)
+	all, err := inForce(ctx, repo)
 	has, failed := inForce(ctx, bare)
 	if err = errors.Join(err, failed); err != nil {
 		return s, err
@@ -36,7 +36,7 @@ func settingsOf(ctx context.Context, p *Pool, bare *git.Repo) (s settings, err e
 		}
 		fetches = fetches || key == "remote.origin.fetch"
 		s.partial = s.partial || strings.HasSuffix(key, ".promisor") && value == "true"
-		s.keepFor(p.Repo, key, value)
+		s.keepFor(repo, key, value)
 		switch {
 		case key == "lfs.storage":
 			storage = value
@@ -49,11 +49,11 @@ func settingsOf(ctx context.Context, p *Pool, bare *git.Repo) (s settings, err e
 	}
 	for _, one := range beyond(wanted, has) {
 		if strings.HasPrefix(one[0], "remote.") && strings.HasSuffix(one[0], ".url") {
-			one[1] = Address(p.Repo, one[1])
+			one[1] = Address(repo, one[1])
 		}
 		s.list = append(s.list, one)
 	}
-	s.list = append(s.list, [2]string{"lfs.storage", lfsStorage(p, storage)})
+	s.list = append(s.list, [2]string{"lfs.storage", lfsStorage(repo, storage)})
 	if !fetches { // so that git switch NAME finds origin/NAME
 		s.list = append(s.list, [2]string{"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"})
 	}
@@ -139,14 +139,14 @@ func Address(repo *git.Repo, url string) string {
 }
 
 // lfsStorage returns where large files are kept (git-lfs-config): in the user's repository, whoever has fetched them.
-func lfsStorage(p *Pool, configured string) string {
+func lfsStorage(repo *git.Repo, configured string) string {
 	if configured == "" {
 		configured = "lfs"
 	}
 	if filepath.IsAbs(configured) {
 		return configured
 	}
-	return filepath.Join(p.Repo.CommonDir(), filepath.FromSlash(configured))
+	return filepath.Join(repo.CommonDir(), filepath.FromSlash(configured))
 }
 
 // text returns the settings in the form of a configuration file.

@@ -16,7 +16,7 @@ func TestSettingsInForce(t *testing.T) {
 		git config "includeIf.gitdir:**/worktrees/side.path" "$PWD/../work.cfg"; git config http.extraHeader one; git config --add http.extraHeader two
 		git worktree add -q ../side`)
 	l.Root = l.Path("../side")
-	p := &Pool{Repo: l.Open(), Dir: l.Path(".agents-os/relay/worktrees")}
+	p := NewPool(l.Open(), l.Path(".agents-os/relay/worktrees"))
 	path := l.site(p, "1", "one", "")
 	for question, want := range map[string]string{
 		`git config user.email; git config gpg.format; git log -1 --format=%ae`:         "ada@work.example\nssh\nada@work.example",

@@ -24,15 +24,15 @@ func (p *Pool) Undo(ctx context.Context, name string, protected func(path string
 		return nil, err
 	}
 	a := acquisition{pool: p, name: name, path: path, commit: s.commit}
-	repo := p.git(path)
+	repo := borrower(p.Repo, path)
 	kept := filepath.Join(repo.GitDir(), keptIndex)
 	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) {
 		return nil, ErrSpoiled
 	}
-	if err := p.restore(ctx, repo.GitDir()); err != nil {
+	if err := p.template.restore(ctx, repo.GitDir()); err != nil {
 		return nil, err
 	}
-	touched, err := differing(ctx, p, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
+	touched, err := differing(ctx, repo, []string{"GIT_INDEX_FILE=" + kept}, "diff-files")
 	touched = slices.DeleteFunc(touched, func(path string) bool { return !protected(path) })
 	if err != nil || len(touched) == 0 {
 		return nil, err
@@ -40,11 +40,11 @@ func (p *Pool) Undo(ctx context.Context, name string, protected func(path string
 	if err := a.renew(ctx, a.commit, kept); err != nil {
 		return nil, err
 	}
-	different, err := differing(ctx, p, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
+	different, err := differing(ctx, repo, nil, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--"}, touched...)...)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := repo.Run(ctx, p.writing(append([]string{"checkout", "--quiet", "--force", a.commit, "--"}, touched...)...)); err != nil {
+	if _, err := repo.Run(ctx, writing(append([]string{"checkout", "--quiet", "--force", a.commit, "--"}, touched...)...)); err != nil {
 		return nil, err
 	}
 	info, err := os.Lstat(path)
@@ -65,20 +65,20 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 	if err != nil {
 		return nil, err
 	}
-	repo := p.git(path)
+	repo := borrower(p.Repo, path)
 	kept := filepath.Join(repo.GitDir(), keptIndex)
 	if sum, err := fileSum(kept); err != nil || sum != s.index || !sound(repo.GitDir()) || !git.IndexTouched(repo.Root(), kept) {
 		return nil, nil //nolint:nilerr // what is tracked is not known
 	}
-	if err := p.restore(ctx, repo.GitDir()); err != nil {
+	if err := p.template.restore(ctx, repo.GitDir()); err != nil {
 		return nil, err
 	}
 	env := []string{"GIT_INDEX_FILE=" + kept, "GIT_OPTIONAL_LOCKS=0"}
-	tracked, err := differing(ctx, p, repo, env, "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--diff-filter=M")
+	tracked, err := differing(ctx, repo, env, "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules", "--diff-filter=M")
 	if err != nil || len(tracked) == 0 {
 		return nil, err
 	}
-	call := p.writing("ls-files", "--others", "--exclude-standard", "-z")
+	call := writing("ls-files", "--others", "--exclude-standard", "-z")
 	call.Env = append(call.Env, env...)
 	out, err := repo.Run(ctx, call)
 	untracked := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(path string) bool { return path == "" || !fresh(path) })
@@ -86,8 +86,8 @@ func Rewritten(ctx context.Context, p *Pool, name string, fresh func(path string
 }
 
 // differing lists the tracked files that a git command finds different.
-func differing(ctx context.Context, p *Pool, repo *git.Repo, env []string, args ...string) ([]string, error) {
-	call := p.writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
+func differing(ctx context.Context, repo *git.Repo, env []string, args ...string) ([]string, error) {
+	call := writing(slices.Insert(slices.Clone(args), 1, "--name-only", "-z")...)
 	call.Env = append(call.Env, env...)
 	out, err := repo.Run(ctx, call)
 	if err != nil || len(out) == 0 {

@@ -47,6 +47,15 @@ func (a *RecordsApart) Do(ctx context.Context, f func() error) error {
 	return errors.Join(err, a.giveBack(kept))
 }
 
+// apart calls f as [RecordsApart.Do] does, and returns its result.
+func apart[T any](ctx context.Context, a *RecordsApart, f func() (T, error)) (result T, err error) {
+	err = a.Do(ctx, func() error {
+		result, err = f()
+		return err
+	})
+	return result, err
+}
+
 // take puts the ledger and the discussions back to what HEAD has, and returns what they were. Others append to the ledger after release.
 func (a *RecordsApart) take(ctx context.Context) (kept map[string]string, release func(), err error) {
 	kept, bases, release := map[string]string{}, map[string][]byte{}, func() {}

@@ -1,8 +1,8 @@
 // Package worktree works in one checkout: it commits, keeps and reverts work, and tells the user's files, relay's records and the
 // repositories inside it apart.
 //
-// tree.go is the checkout that one attempt works in: its changes are committed, kept under refs, taken back, and brought into the
-// checkout again. Package worktree knows which files are the user's.
+// tree.go is the checkout that one attempt works in, and keeps its work under refs. work.go commits its changes, takes them back, and
+// brings them into the checkout again. Package worktree knows which files are the user's.
 //
 // nested.go is about repositories within a checkout: submodules, and folders in which somebody has made one.
 //
@@ -60,21 +60,12 @@ func untracked(ctx context.Context, w *Tree) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for p := range strings.SplitSeq(string(out), "\x00") {
-		if p != "" && !w.User.Has(p) && !w.left[p] {
-			paths = append(paths, p)
-		}
-	}
-	return paths, nil
+	return slices.DeleteFunc(paths(out), func(p string) bool { return w.User.Has(p) || w.left[p] }), nil
 }
 
 // Untracked lists the untracked files, neither ignored nor the user's own, that wanted reports. Repositories are none.
-func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) (paths []string, err error) {
-	err = w.Records.Do(ctx, func() error {
-		paths, err = untracked(ctx, w)
-		return err
-	})
+func (w *Tree) Untracked(ctx context.Context, wanted func(path string) bool) ([]string, error) {
+	paths, err := apart(ctx, w.Records, func() ([]string, error) { return untracked(ctx, w) })
 	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") || !wanted(p) }), err
 }
 
@@ -197,4 +188,87 @@ func (w *Tree) Outside() []string {
 	kept := append(slices.Collect(maps.Keys(w.left)), standing(w, w.stage.untaken)...)
 	slices.Sort(kept)
 	return kept
+}
+
+// Keep points a ref at a commit, so that an attempt's work stays reachable whatever becomes of the branch.
+func (w *Tree) Keep(ctx context.Context, ref, commit string) error {
+	return point(ctx, w, ref, commit, func() ([]string, error) { return nil, nil })
+}
+
+// Salvage keeps a commit as Keep does, under a name that another ledger of the epic may have used. A commit that was there and
+// is not part of the new one stays reachable as aside.
+func (w *Tree) Salvage(ctx context.Context, ref, commit string) (aside string, err error) {
+	err = point(ctx, w, ref, commit, func() ([]string, error) {
+		was, err := homeOf(w).Ref(ctx, ref)
+		switch {
+		case err != nil: // it leads nowhere
+			return nil, nil //nolint:nilerr // it leads nowhere
+		case was == "":
+			return []string{strings.Repeat("0", len(commit))}, nil
+		}
+		if held, err := w.Contains(ctx, was, commit); err != nil || held {
+			return []string{was}, err
+		}
+		aside = git.MovedRefs + was
+		_, err = homeOf(w).Run(ctx, git.Writing("update-ref", "-m", git.KeptMessage, "--", aside, was))
+		return []string{was}, err
+	})
+	return aside, err
+}
+
+// point writes a ref, which must be at the value that expect returns, if it returns one.
+func point(ctx context.Context, w *Tree, ref, commit string, expect func() ([]string, error)) error {
+	release, err := git.LockRepository(ctx, homeOf(w))
+	if err != nil {
+		return err
+	}
+	for range keepTries { // git removes folders of refs that are empty, a neighbour's at this moment
+		was, lookErr := expect()
+		if err = lookErr; err != nil {
+			break
+		}
+		if err = writeRef(ctx, w, ref, commit, was); err == nil || ctx.Err() != nil {
+			break
+		}
+		if making := git.Unlatch(homeOf(w), ref); making != nil {
+			err = errors.Join(err, making)
+			break
+		}
+	}
+	return errors.Join(err, release())
+}
+
+// writeRef writes a ref of the user's repository that must be at the value was, if one is given.
+func writeRef(ctx context.Context, w *Tree, ref, commit string, was []string) error {
+	if w.Bring != nil {
+		return w.Bring(ctx, commit, ref)
+	}
+	_, err := w.git(ctx, nil, append([]string{"update-ref", "--no-deref", "-m", git.KeptMessage, "--", ref, commit}, was...)...)
+	return err
+}
+
+// homeOf returns the repository in which work is kept.
+func homeOf(w *Tree) *git.Repo {
+	if w.Home != nil {
+		return w.Home
+	}
+	return w.Repo
+}
+
+// Follow moves the branch of a slot to a commit that relay has made of what is on it.
+func (w *Tree) Follow(ctx context.Context, commit string) error {
+	_, err := w.git(ctx, nil, "update-ref", "-m", git.KeptMessage, "--", w.Branch, commit)
+	return err
+}
+
+// keepTries bounds how often a ref is written that git could not write.
+const keepTries = 3
+
+// Detach takes a worktree off its branch, so that the branch can go. One that cannot be read is not on any.
+func (w *Tree) Detach(ctx context.Context, commit string) {
+	if commit != "" && w.Home != nil { // a slot has its refs in files
+		_ = os.WriteFile(filepath.Join(w.Repo.GitDir(), git.HeadFile), []byte(commit+"\n"), 0o644)
+	} else if commit != "" {
+		_, _ = w.git(ctx, nil, "update-ref", "--no-deref", "--", "HEAD", commit)
+	}
 }

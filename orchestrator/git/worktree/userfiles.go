@@ -25,33 +25,17 @@ type UserFiles struct {
 	Also func(path string) bool // reports whether further untracked paths are no attempt's; nil: none
 }
 
-// Unstage takes the user's own untracked files out of the index again: an agent that stages everything there is
-// would have relay commit them.
-func (u *UserFiles) Unstage(ctx context.Context, run git.Runner) error {
+// Release takes the user's own untracked files out of the index when commit does not have them: an agent that stages everything there is
+// would have relay commit them, and git would remove them with the commits of an agent that are taken back.
+func (u *UserFiles) Release(ctx context.Context, run git.Runner, commit string) error {
 	if len(u.own) == 0 && u.Also == nil {
 		return nil
 	}
-	out, err := run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z")
-	if err != nil {
-		return err
-	}
-	staged := u.among(out)
-	if len(staged) == 0 {
-		return nil
-	}
-	_, err = run.Git(ctx, strings.NewReader(strings.Join(staged, "\x00")), "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
-	return err
-}
-
-// Release takes the user's own untracked files out of the index when commit does not have them: git then leaves
-// them where they are when the commits are put back that an agent had put them into.
-func (u *UserFiles) Release(ctx context.Context, run git.Runner, commit string) error {
 	out, err := run.Git(ctx, nil, "diff", "--cached", "--name-only", "--no-renames", "--diff-filter=A", "-z", commit, "--")
 	if err != nil {
 		return err
 	}
-	added := u.among(out)
-	return flag(ctx, run, "--force-remove", added)
+	return flag(ctx, run, "--force-remove", slices.DeleteFunc(paths(out), func(p string) bool { return !u.Has(p) }))
 }
 
 // Record records the user's own files: those that are not tracked, ignored ones among them (an agent that rewrites
@@ -152,24 +136,13 @@ func there(repo *git.Repo, path string) bool {
 	return err == nil
 }
 
-// among returns the user's own among paths that git printed with -z.
-func (u *UserFiles) among(printed []byte) []string {
-	var found []string
-	for path := range strings.SplitSeq(string(printed), "\x00") {
-		if path != "" && u.Has(path) {
-			found = append(found, path)
-		}
-	}
-	return found
-}
-
 // Clear forgets the user's own and hidden files: whatever is there counts as an attempt's work.
 func (u *UserFiles) Clear() { u.own, u.hidden = make(map[string]bool), make(map[string]bool) }
 
 // HideNothing forgets which files the user has hidden from git: whatever is hidden counts as an attempt's doing.
 func (u *UserFiles) HideNothing() { u.hidden = make(map[string]bool) }
 
-// Inherit copies what another Set of the same checkout has recorded.
+// Inherit copies what was recorded before of the same checkout.
 func (u *UserFiles) Inherit(from *UserFiles) { u.own, u.hidden = from.own, from.hidden }
 
 // Remove removes what was there before the attempt, as far as it can be removed.
@@ -262,7 +235,7 @@ func (u *UserFiles) Altered(ctx context.Context, run git.Runner, since time.Time
 // keptMost bounds how much keep keeps, in bytes.
 const keptMost = 8 << 20
 
-// KeepAltered copies the files that [Set.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
+// KeepAltered copies the files that [UserFiles.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
 // name of the folder; "": there are none.
 func (u *UserFiles) KeepAltered(
 	ctx context.Context, run git.Runner, since time.Time, to string, room func(files ...string) error,

@@ -2,7 +2,6 @@ package adapter
 
 import (
 	"encoding/json"
-	"strings"
 
 	"relay/runners"
 )
@@ -15,23 +14,11 @@ func JSONName(raw json.RawMessage) string {
 	return runners.OneLine(JSONString(raw).Head(8*runners.MaxName+4), runners.MaxName) // Clean looks at no more
 }
 
-// JSONQuote returns s as a JSON string.
-func JSONQuote(s string) string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return `""`
-	}
+// JSONQuote returns a string or a list of strings as JSON, which is also TOML.
+func JSONQuote[T string | []string](value T) string {
+	text, _ := json.Marshal(value) // it always can be
 	return string(text)
 }
 
 // RawJSON returns s as a JSON string, to stand beside others as a CLI printed them.
 func RawJSON(s string) json.RawMessage { return json.RawMessage(JSONQuote(s)) }
-
-// JSONQuoteList returns a list of texts as JSON, which is also TOML.
-func JSONQuoteList(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = JSONQuote(s)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -242,6 +243,19 @@ func (l *monitor) readRest(exit process.Exit) {
 	if l.State != nil {
 		l.State()
 	}
+}
+
+// Compact keeps head and tail of outputs that have outgrown their cap. An output the agent has removed needs none.
+func (w *Process) Compact() error {
+	for _, path := range []string{w.Command.Stdout, w.Command.Stderr} {
+		if fileSize(path) <= kept(w.Limits) {
+			continue
+		}
+		if _, err := process.Compact(path, kept(w.Limits)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func kept(l runners.Limits) int64 {

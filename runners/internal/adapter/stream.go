@@ -12,9 +12,8 @@ import (
 	"relay/runners/process"
 )
 
-// StreamReader folds what one CLI prints into what a report needs. It folds what all have into a [Stream].
+// StreamReader folds what one CLI prints into what a report needs. It folds what all have into the [Stream] that runs it.
 type StreamReader interface {
-	Base() *Stream
 	Line(line []byte)     // one line of stdout, as it comes; not to be kept
 	Final() bool          // the final result is there
 	Usage() runners.Usage // so far; the whole, once the CLI has told it
@@ -66,22 +65,21 @@ func (s *Stream) Write(chars int) {
 	}
 }
 
-// RunStream runs a CLI that prints a stream of events, and reports what its stream and its end mean together. Its error is for
+// Run runs a CLI that prints a stream of events, and reports what its stream and its end mean together. Its error is for
 // faults of relay's own machine.
-func RunStream(ctx context.Context, sup process.Supervisor, cmd process.Command, s StreamReader) (runners.Report, error) {
-	b := s.Base()
-	if err := ClearResult(b.Req); err != nil {
+func (s *Stream) Run(ctx context.Context, sup process.Supervisor, cmd process.Command, r StreamReader) (runners.Report, error) {
+	if err := ClearResult(s.Req); err != nil {
 		return runners.Report{}, err
 	}
-	b.Asked.begin(b.Req.Prompt)
-	w := Process{Supervisor: sup, Command: cmd, Limits: b.Req.Limits}
-	w.State = func() ProcessState { return b.meter(s) }
-	w.Stopping = func(at time.Time) { b.Asked.stopped = at }
+	s.Asked.begin(s.Req.Prompt)
+	w := Process{Supervisor: sup, Command: cmd, Limits: s.Req.Limits}
+	w.State = func() ProcessState { return s.meter(r) }
+	w.Stopping = func(at time.Time) { s.Asked.stopped = at }
 	w.ReadLine = func(line []byte) {
 		_, event := JSONObject(line)
-		b.printed = b.printed || event
-		b.Asked.chars += int64(len(line))
-		s.Line(line)
+		s.printed = s.printed || event
+		s.Asked.chars += int64(len(line))
+		r.Line(line)
 	}
 	e, err := w.Run(ctx)
 	if err != nil {
@@ -90,36 +88,34 @@ func RunStream(ctx context.Context, sup process.Supervisor, cmd process.Command,
 		}
 		return runners.Report{}, err
 	}
-	b.File.finish()
-	r := StreamReport(s, e)
-	b.quote(e, &r)
-	return r, w.Compact()
+	s.File.finish()
+	report := s.Report(r, e)
+	s.quote(e, &report)
+	return report, w.Compact()
 }
 
-// StreamReport reports what a stream and the end of its process mean together.
-func StreamReport(s StreamReader, e ProcessEnd) runners.Report {
-	b := s.Base()
-	final, text, structured := s.Answer()
-	r := runners.Report{Exit: e.Exit, Session: b.Session, Model: b.Model, FinalText: final, Usage: s.Used(e), Tools: b.Tools.List()}
+// Report reports what a stream and the end of its process mean together.
+func (s *Stream) Report(of StreamReader, e ProcessEnd) runners.Report {
+	final, text, structured := of.Answer()
+	r := runners.Report{Exit: e.Exit, Session: s.Session, Model: s.Model, FinalText: final, Usage: of.Used(e), Tools: s.Tools.List()}
 	var bad error
-	if !b.Req.Question {
-		r.Result, bad = FindResult(structured, b.Req.Result, text)
+	if !s.Req.Question {
+		r.Result, bad = FindResult(structured, s.Req.Result, text)
 	}
-	r.Outcome, r.Detail = s.Outcome(e, &r, bad)
-	r.Detail = runners.OneLine(JoinDetail(r.Detail, b.Tools.NotAllowed(), LeftBehind(e.Exit)), runners.MaxDetail)
+	r.Outcome, r.Detail = of.Outcome(e, &r, bad)
+	r.Detail = runners.OneLine(JoinDetail(r.Detail, s.Tools.NotAllowed(), LeftBehind(e.Exit)), runners.MaxDetail)
 	return r
 }
 
-// StreamState returns whether an agent is done, or waiting for it is in vain, and tells the watcher what was held back.
-func StreamState(s StreamReader) ProcessState {
-	b := s.Base()
-	b.flush()
+// State returns whether an agent is done, or waiting for it is in vain, and tells the watcher what was held back.
+func (s *Stream) State(r StreamReader) ProcessState {
+	s.flush()
 	switch {
-	case s.Final():
+	case r.Final():
 		return Finished
-	case b.Hopeless:
+	case s.Hopeless:
 		return Hopeless
-	case !b.Answered:
+	case !s.Answered:
 		return AwaitingAnswer
 	}
 	return Working
@@ -129,7 +125,7 @@ func StreamState(s StreamReader) ProcessState {
 // is there: the report has what that says of the cost, and the agent can no longer be stopped before it is spent.
 func (s *Stream) meter(r StreamReader) ProcessState {
 	s.File.read()
-	state := StreamState(r)
+	state := s.State(r)
 	if u := r.Usage(); u != s.told && s.Req.Observe != nil && state != Finished {
 		s.told = u
 		s.Req.Observe(runners.Event{Kind: runners.EventUsage, Usage: u, Model: s.Model})

@@ -62,6 +62,21 @@ func (t *Tools) Running() int { return len(t.open) }
 // Denied returns a tool's count of the calls that were not allowed.
 func (t *Tools) Denied(name JSONString) *int { return &t.use(name).denied }
 
+// ToolName is an object that names a tool.
+type ToolName struct {
+	Name JSONString `json:"tool_name"`
+}
+
+// DeniedInAll counts the calls that were denied by a list of all of them, which repeats those that were counted before.
+func (t *Tools) DeniedInAll(all []ToolName) {
+	listed := map[*int]int{}
+	for _, call := range all {
+		n := t.Denied(call.Name)
+		listed[n]++
+		*n = max(*n, listed[n])
+	}
+}
+
 // Withheld reports whether the agent never got a tool that it called.
 func (t *Tools) Withheld() bool {
 	for _, use := range t.uses {

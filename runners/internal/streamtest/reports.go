@@ -16,8 +16,8 @@ import (
 
 // CLI is how the stream of one CLI is read.
 type CLI struct {
-	Captured string                                     // folder with captured runs, NAME.jsonl
-	Reader   func(runners.Request) adapter.StreamReader // reads a stream
+	Captured string                                                        // folder with captured runs, NAME.jsonl
+	Reader   func(runners.Request) (*adapter.Stream, adapter.StreamReader) // reads a stream
 }
 
 // TellsProgress fails when a flood of events is told in full, when the last thing an agent did is not told, or told in other
@@ -25,7 +25,7 @@ type CLI struct {
 func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 	t.Helper()
 	var reported []string
-	s := c.Reader(runners.Request{Observe: func(e runners.Event) { reported = append(reported, string(e.Kind)+" "+e.Text) }})
+	agent, s := c.Reader(runners.Request{Observe: func(e runners.Event) { reported = append(reported, string(e.Kind)+" "+e.Text) }})
 	var want []string
 	for poll, most := range []int{adapter.MaxReported + 200, adapter.MaxReported + 201, 3} {
 		for i := range most {
@@ -36,13 +36,13 @@ func (c CLI) TellsProgress(t *testing.T, lines [2]string) {
 				want = append(want, fmt.Sprintf([]string{"text né %d", "tool Bash ls %d"}[i%2], i))
 			}
 		}
-		adapter.StreamState(s)
+		agent.State(s)
 		if !slices.Equal(reported, want) {
 			t.Errorf("poll %d: told %q, want %q", poll, reported, want)
 		}
 		reported, want = nil, nil
 	}
-	if adapter.StreamState(s); len(reported) > 0 {
+	if agent.State(s); len(reported) > 0 {
 		t.Errorf("told again: %q", reported)
 	}
 }
@@ -58,16 +58,16 @@ func (c CLI) FuzzReports(f *testing.F, names []string, odd string, check func(ru
 	}
 	f.Add([]byte(odd))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := c.Reader(runners.Request{Observe: func(e runners.Event) {
+		agent, s := c.Reader(runners.Request{Observe: func(e runners.Event) {
 			if len(e.Text) > runners.MaxEvent || !utf8.ValidString(e.Text) {
 				t.Fatalf("event %q", e.Text)
 			}
 		}})
 		for line := range bytes.Lines(data) {
 			s.Line(line)
-			adapter.StreamState(s)
+			agent.State(s)
 		}
-		r := adapter.StreamReport(s, adapter.ProcessEnd{})
+		r := agent.Report(s, adapter.ProcessEnd{})
 		if r.Outcome == "" || len(r.Detail) > runners.MaxDetail ||
 			len(r.FinalText) > runners.MaxFinal || !utf8.ValidString(r.Detail+r.FinalText) {
 			t.Fatalf("report %+v", r)
@@ -89,7 +89,8 @@ func (c CLI) BenchmarkLine(b *testing.B) {
 	}
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	lines = lines[1 : len(lines)-1]
-	s, size := c.Reader(runners.Request{}), 0
+	_, s := c.Reader(runners.Request{})
+	size := 0
 	for _, line := range lines {
 		size += len(line) + 1
 	}

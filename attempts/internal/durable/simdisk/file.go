@@ -123,13 +123,6 @@ type info struct {
 	dir   bool
 }
 
-func (n *node) info(name string) fs.FileInfo {
-	stamp := durable.Stamp{
-		Ino: n.ino, Links: n.links, Size: int64(len(n.data)), Changed: time.Unix(int64(n.touched), 0), Modified: n.modified,
-	}
-	return info{name, stamp, n.dir}
-}
-
 func (i info) Name() string       { return i.name }
 func (i info) Size() int64        { return i.stamp.Size }
 func (i info) ModTime() time.Time { return i.stamp.Changed }

@@ -284,3 +284,10 @@ func (d *Disk) Recreate() (durable.FS, error) { return d, nil }
 
 // Close does nothing.
 func (d *Disk) Close() error { return nil }
+
+func (n *node) info(name string) fs.FileInfo {
+	stamp := durable.Stamp{
+		Ino: n.ino, Links: n.links, Size: int64(len(n.data)), Changed: time.Unix(int64(n.touched), 0), Modified: n.modified,
+	}
+	return info{name, stamp, n.dir}
+}

@@ -18,18 +18,18 @@ type Branch struct {
 	Before  []sessions.Said
 }
 
-// Branch returns the place before a turn.
-func (v *SessionView) Branch(ctx context.Context, turn string) (b Branch, err error) {
-	if b.Turn, err = v.ledger.Turn(ctx, turn); err != nil {
+// BranchAt returns the place before a turn.
+func BranchAt(ctx context.Context, ledger *sessions.Reader, turn string) (b Branch, err error) {
+	if b.Turn, err = ledger.Turn(ctx, turn); err != nil {
 		return b, err
 	}
-	if b.Session, err = v.ledger.Find(ctx, b.Turn.Session); err != nil {
+	if b.Session, err = ledger.Find(ctx, b.Turn.Session); err != nil {
 		return b, err
 	}
-	if b.Before, err = v.ledger.Before(ctx, b.Turn); err != nil {
+	if b.Before, err = ledger.Before(ctx, b.Turn); err != nil {
 		return b, err
 	}
-	b.Origin, err = v.ledger.Origin(ctx, b.Session.ID)
+	b.Origin, err = ledger.Origin(ctx, b.Session.ID)
 	return b, err
 }
 
@@ -58,8 +58,8 @@ func (b *Branch) Said() (list []reanchor.Said) {
 }
 
 // SessionOf returns the id of the first session about a task, or of a fork; "" when there is none.
-func (v *SessionView) SessionOf(ctx context.Context, task string) (string, error) {
-	list, err := v.ledger.List(ctx, sessions.Filter{Task: task})
+func SessionOf(ctx context.Context, ledger *sessions.Reader, task string) (string, error) {
+	list, err := ledger.List(ctx, sessions.Filter{Task: task})
 	if err != nil || len(list) == 0 {
 		return "", err
 	}

@@ -129,7 +129,7 @@ func (s *stream) said(e Entry, told *runners.Message, take printer) {
 	if e.Text = s.safe(told.Text, mostSaid); e.Kind == "" {
 		e.Kind = Says
 	}
-	if s.kind != kinds.Gemini { // it alone prints parts of messages
+	if !kinds.FactsOf(s.kind).Parts {
 		take(e)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"relay/attempts/sessions"
@@ -15,25 +16,19 @@ import (
 
 // SessionView is the agents ledger of a project, and where it is shown.
 type SessionView struct {
-	app    *cli.App
-	ledger *sessions.Reader
-	json   bool
+	App    *cli.App
+	Ledger *sessions.Reader
+	JSON   bool
 }
 
-// WithSessions opens the agents ledger of a project for as long as f shows it. Errors have a hint.
-func WithSessions(ctx context.Context, a *cli.App, p *project.Project, f func(*SessionView) error) error {
+// WithSessions opens the agents ledger of a project for as long as f reads it. Errors have a hint.
+func WithSessions(ctx context.Context, a *cli.App, p *project.Project, f func(*sessions.Reader) error) error {
 	ledger, err := sessions.OpenReadOnly(ctx, p.File())
 	if err != nil {
 		return hinted(err)
 	}
 	ledger.Clean = a.Secrets.Text
-	return hinted(errors.Join(f(&SessionView{app: a, ledger: ledger}), ledger.Close()))
-}
-
-// JSON makes what is shown JSON.
-func (v *SessionView) JSON(yes bool) *SessionView {
-	v.json = yes
-	return v
+	return hinted(errors.Join(f(ledger), ledger.Close()))
 }
 
 // hinted adds to an error of the ledger what to do about it.
@@ -70,7 +65,7 @@ func hinted(err error) error {
 
 // List prints sessions, the oldest first.
 func (v *SessionView) List(ctx context.Context, f sessions.Filter) error {
-	list, err := v.ledger.List(ctx, f)
+	list, err := v.Ledger.List(ctx, f)
 	for i := range list { // the first event of a stream is long, and relay sessions show has it
 		list[i].RawJSON, list[i].ContextJSON = "", ""
 	}
@@ -78,7 +73,7 @@ func (v *SessionView) List(ctx context.Context, f sessions.Filter) error {
 		return err
 	}
 	for i := range list {
-		fmt.Fprintf(v.app.Out, "%s  %s\n", v.line(list[i].ID), v.line(about(&list[i].Session, list[i].Origin)))
+		fmt.Fprintf(v.App.Out, "%s  %s\n", v.line(list[i].ID), v.line(about(&list[i].Session, list[i].Origin)))
 	}
 	return nil
 }
@@ -132,7 +127,7 @@ const most = 256 << 10
 
 // clean takes the secrets out of a text before it is cut: half a secret is not known for one.
 func (v *SessionView) clean(s string) string {
-	return v.app.Secrets.Text(plaintext.Clean(plaintext.Head(s, most)))
+	return v.App.Secrets.Text(plaintext.Clean(plaintext.Head(s, most)))
 }
 
 func (v *SessionView) line(s string) string {
@@ -140,3 +135,24 @@ func (v *SessionView) line(s string) string {
 }
 
 const lineWidth = 300
+
+// printJSON prints a value with the secrets taken out of its texts: of those that have the form of one, as well as of those that relay
+// knows.
+func (v *SessionView) printJSON(value any) error {
+	clean := v.App.Secrets.Text
+	return v.App.PrintJSON(plaintext.CleanAll(plaintext.Cleaner{Line: clean, Block: clean, Own: clean, Most: math.MaxInt}, value))
+}
+
+// shown prints a list as JSON, if that is wanted, and says what is missing when it is empty. It is done then, and after an error.
+func shown[T any](v *SessionView, list []T, err error, none string) (done bool, _ error) {
+	switch {
+	case err != nil:
+		return true, err
+	case v.JSON:
+		return true, v.printJSON(append([]T{}, list...)) // nil would be printed as null
+	case len(list) == 0 && none != "":
+		fmt.Fprintln(v.App.Err, "relay: note: "+none)
+		return true, nil
+	}
+	return false, nil
+}

@@ -38,7 +38,7 @@ type conversation struct {
 
 // Show prints a conversation in order.
 func (v *SessionView) Show(ctx context.Context, o ShowOptions) error {
-	s, err := v.ledger.Find(ctx, o.Session)
+	s, err := v.Ledger.Find(ctx, o.Session)
 	if err != nil {
 		return err
 	}
@@ -47,24 +47,20 @@ func (v *SessionView) Show(ctx context.Context, o ShowOptions) error {
 	}
 	part := sessions.Part{}
 	if o.Turn > 0 {
-		e, err := v.ledger.Exchange(ctx, s.ID, o.Turn)
+		e, err := v.Ledger.Exchange(ctx, s.ID, o.Turn)
 		if err != nil {
 			return err
 		}
 		part.From, part.To = e.From, e.To
 	}
-	if v.json {
-		return v.showJSON(ctx, &s, part)
+	if !v.JSON {
+		return newWriter(v, &s, o).messages(ctx, &s, part)
 	}
-	return v.writer(&s, o).messages(ctx, &s, part)
-}
-
-func (v *SessionView) showJSON(ctx context.Context, s *sessions.Session, part sessions.Part) error {
-	list, err := v.ledger.Conversation(ctx, s.ID, part)
+	list, err := v.Ledger.Conversation(ctx, s.ID, part)
 	if err != nil {
 		return err
 	}
-	return v.printJSON(&conversation{Session: *s, From: part.From, Messages: append([]sessions.Said{}, list...)})
+	return v.printJSON(&conversation{Session: s, From: part.From, Messages: append([]sessions.Said{}, list...)})
 }
 
 type writer struct {
@@ -73,12 +69,12 @@ type writer struct {
 	raw  bool
 }
 
-func (v *SessionView) writer(s *sessions.Session, o ShowOptions) *writer {
-	w := &writer{view: v, out: v.app.Out, raw: o.Raw}
+func newWriter(v *SessionView, s *sessions.Session, o ShowOptions) *writer {
+	w := &writer{view: v, out: v.App.Out, raw: o.Raw}
 	if o.Raw {
-		w.out = v.app.Raw()
+		w.out = v.App.Raw()
 	}
-	if !v.json {
+	if !v.JSON {
 		title(w, s, "")
 	}
 	return w
@@ -92,7 +88,7 @@ func title(w *writer, s *sessions.Session, indent string) {
 func (w *writer) messages(ctx context.Context, s *sessions.Session, part sessions.Part) error {
 	part.Most = pageSize + 1
 	for {
-		list, err := w.view.ledger.Conversation(ctx, s.ID, part)
+		list, err := w.view.Ledger.Conversation(ctx, s.ID, part)
 		if err != nil {
 			return err
 		}
@@ -113,16 +109,12 @@ func (w *writer) loose(ctx context.Context, s *sessions.Session, part sessions.P
 	if part.To > 0 {
 		return nil
 	}
-	calls, err := w.view.ledger.LooseCalls(ctx, s.ID)
-	if err != nil {
-		return err
-	}
+	calls, subagents, err := w.view.Ledger.Loose(ctx, s.ID)
 	for i := range calls {
-		if err := w.call(ctx, &calls[i], "", 0); err != nil {
-			return err
+		if err == nil {
+			err = w.call(ctx, &calls[i], "", 0)
 		}
 	}
-	subagents, err := w.view.ledger.LooseSubagents(ctx, s.ID)
 	for i := range subagents {
 		if err == nil {
 			fmt.Fprintln(w.out)
@@ -167,11 +159,11 @@ func (w *writer) call(ctx context.Context, c *sessions.ToolCall, indent string, 
 
 // subagent prints the beginning of what a subagent has said, at the place where it was begun.
 func (w *writer) subagent(ctx context.Context, id, indent string, depth int) error {
-	s, err := w.view.ledger.Find(ctx, id)
+	s, err := w.view.Ledger.Find(ctx, id)
 	if err != nil {
 		return err
 	}
-	list, err := w.view.ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
+	list, err := w.view.Ledger.Conversation(ctx, s.ID, sessions.Part{Most: nestedLength + 1})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package agentlog
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -14,13 +15,13 @@ import (
 // Tools prints how often each tool was called, and with what success: in one session, or in all when session is empty.
 func (v *SessionView) Tools(ctx context.Context, session string) error {
 	if session != "" {
-		s, err := v.ledger.Find(ctx, session)
+		s, err := v.Ledger.Find(ctx, session)
 		if err != nil {
 			return err
 		}
 		session = s.ID
 	}
-	list, err := v.ledger.Tools(ctx, session)
+	list, err := v.Ledger.Tools(ctx, session)
 	if done, err := shown(v, list, err, "no tool was called"); done {
 		return err
 	}
@@ -31,11 +32,11 @@ func (v *SessionView) Tools(ctx context.Context, session string) error {
 			fmt.Sprint(u.Rejected), fmt.Sprint(u.Cancelled),
 		})
 	}
-	v.table(rows)
+	writeTable(v.App.Out, rows)
 	return nil
 }
 
-func (v *SessionView) table(rows [][]string) {
+func writeTable(w io.Writer, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -43,17 +44,17 @@ func (v *SessionView) table(rows [][]string) {
 		}
 	}
 	for _, row := range rows {
-		fmt.Fprint(v.app.Out, terminal.Pad(row[0], width[0]))
+		fmt.Fprint(w, terminal.Pad(row[0], width[0]))
 		for i, cell := range row[1:] {
-			fmt.Fprintf(v.app.Out, "  %*s", width[i+1], cell)
+			fmt.Fprintf(w, "  %*s", width[i+1], cell)
 		}
-		fmt.Fprintln(v.app.Out)
+		fmt.Fprintln(w)
 	}
 }
 
 // Search prints the messages and tool results that hold all words, the newest first.
 func (v *SessionView) Search(ctx context.Context, words []string, most int) error {
-	hits, err := v.ledger.Search(ctx, words, most)
+	hits, err := v.Ledger.Search(ctx, words, most)
 	if done, err := shown(v, hits, err, "nothing was found"); done {
 		return err
 	}
@@ -62,8 +63,8 @@ func (v *SessionView) Search(ctx context.Context, words []string, most int) erro
 		if h.Role == "" {
 			who = "result of " + plaintext.FirstOf(h.Tool, "a tool")
 		}
-		fmt.Fprintln(v.app.Out, v.line(fmt.Sprintf("%s [%d] %s %s  %s", h.Session, h.Sequence, who, when(h.Time), origin(h.Origin))))
-		fmt.Fprintf(v.app.Out, "    %s\n", v.line(h.Snippet))
+		fmt.Fprintln(v.App.Out, v.line(fmt.Sprintf("%s [%d] %s %s  %s", h.Session, h.Sequence, who, when(h.Time), origin(h.Origin))))
+		fmt.Fprintf(v.App.Out, "    %s\n", v.line(h.Snippet))
 	}
 	return nil
 }
@@ -73,23 +74,23 @@ func (v *SessionView) SQL(ctx context.Context, query string, limits sessions.Lim
 	if limits.Rows < 1 || limits.Time <= 0 {
 		return &terminal.UsageError{Message: "--rows and --time are more than nothing", Hint: "relay sessions sql --rows 1000 --time 10s QUERY"}
 	}
-	t, err := v.ledger.SQL(ctx, query, sessions.Limits{Rows: min(limits.Rows, maxRows), Time: min(limits.Time, maxTime)})
+	t, err := v.Ledger.SQL(ctx, query, sessions.Limits{Rows: min(limits.Rows, maxRows), Time: min(limits.Time, maxTime)})
 	if err != nil {
 		return err
 	}
-	if v.json {
+	if v.JSON {
 		return v.printJSON(&t)
 	}
-	fmt.Fprintln(v.app.Out, strings.Join(t.Columns, "\t"))
+	fmt.Fprintln(v.App.Out, strings.Join(t.Columns, "\t"))
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, value := range row {
 			cells[i] = v.cell(value)
 		}
-		fmt.Fprintln(v.app.Out, strings.Join(cells, "\t"))
+		fmt.Fprintln(v.App.Out, strings.Join(cells, "\t"))
 	}
 	if t.More {
-		fmt.Fprintf(v.app.Err, "relay: note: only the first %d rows; --rows asks for more\n", len(t.Rows))
+		fmt.Fprintf(v.App.Err, "relay: note: only the first %d rows; --rows asks for more\n", len(t.Rows))
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (v *SessionView) cell(value any) string {
 	case []byte:
 		return fmt.Sprintf("x'%x'", value)
 	case string:
-		return strings.NewReplacer("\\", `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(v.app.Secrets.Text(value))
+		return strings.NewReplacer("\\", `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(v.App.Secrets.Text(value))
 	}
 	return fmt.Sprint(value)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
@@ -55,10 +56,11 @@ func (s *Task) AddProgress(p *project.Project) {
 func NewTask(t *epic.Task, rec *attempts.TaskRecord, l *attempts.Ledger, g *epic.Graph) *Task {
 	s := &Task{
 		ID: t.ID, Title: t.Title, Description: t.Description, Status: l.StatusOf(g, t.ID), Files: t.Files,
-		Gate: rec.Gate, Looks: rec.Looks(), RootCauses: attempts.RootCauses(l, g, t.ID),
+		Gate: rec.Gate, Looks: rec.Looks(),
 		Attempts: append([]attempts.Attempt{}, rec.Attempts...),
 	}
 	if i, ok := g.Index(t.ID); ok {
+		s.RootCauses = attempts.AllRootCauses(l, g)[i]
 		for _, d := range g.Deps(i) {
 			s.DependsOn = append(s.DependsOn, g.ID(d))
 		}
@@ -154,7 +156,7 @@ func writeList(w io.Writer, label string, items []string, l status.Printer, more
 	}
 	fmt.Fprintf(w, "\n%s:\n", label)
 	for i, item := range items {
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(item, l.Width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+terminal.Hang(item, l.Width, "    "))
 		if more == nil {
 			continue
 		}
@@ -171,7 +173,7 @@ func (a *TaskAttempt) review() error {
 	if r == nil {
 		return &terminal.Hinted{Err: fmt.Errorf("attempt %d of %s was not reviewed, and its task has no acceptance criteria", at.ID, task), Hint: "relay show " + task}
 	}
-	w, l := a.App.Out, status.Printer{Now: a.App.Now(), Width: terminal.Columns(a.App.Out.Dest)}
+	w, l := a.App.Out, cli.Printer(a.App, a.Project)
 	fmt.Fprintf(w, "attempt %d of %s at %.12s%s\n", at.ID, task, at.Head, verdictText(at.Receipt.Verdict, r))
 	for _, s := range r.Opinions {
 		fmt.Fprintf(w, "  %-16s %s\n", plaintext.Fit(s.Reviewer, 40), s.Decision)
@@ -222,7 +224,7 @@ func writeFindings(l status.Printer, w io.Writer, title string, found []review.R
 		if len(f.By) > 0 {
 			msg += " (" + strings.Join(f.By, ", ") + ")"
 		}
-		fmt.Fprintln(w, "  - "+strings.TrimPrefix(terminal.Wrap(msg, l.Width, "    "), "    "))
+		fmt.Fprintln(w, "  - "+terminal.Hang(msg, l.Width, "    "))
 	}
 }
 
@@ -233,7 +235,7 @@ func writeProofs(l status.Printer, w io.Writer, table []review.Proof, covering [
 	}
 	fmt.Fprint(w, "\nacceptance criteria:\n")
 	for i, p := range table {
-		text := strings.TrimPrefix(terminal.Wrap(p.Criterion, l.Width, "     "), "     ")
+		text := terminal.Hang(p.Criterion, l.Width, "     ")
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%3d. ", i+1)+text, " "))
 		fmt.Fprintln(w, terminal.Wrap(report.ProofText(p, covering), l.Width, "     "))
 	}

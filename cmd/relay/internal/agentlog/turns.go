@@ -29,31 +29,31 @@ type line struct {
 
 // events prints what was said, turn by turn, without tool calls and their results.
 func (v *SessionView) events(ctx context.Context, s *sessions.Session, o ShowOptions) error {
-	list, err := v.ledger.Exchanges(ctx, s.ID)
+	list, err := v.Ledger.Exchanges(ctx, s.ID)
 	if err != nil {
 		return err
 	}
 	first, last := 0, len(list)
 	if o.Turn > 0 {
-		if _, err := v.ledger.Exchange(ctx, s.ID, o.Turn); err != nil {
+		if _, err := v.Ledger.Exchange(ctx, s.ID, o.Turn); err != nil {
 			return err
 		}
 		first, last = o.Turn-1, o.Turn
 	}
-	w := v.writer(s, o)
+	w := newWriter(v, s, o)
 	p := turnPage{Session: *s, Turns: []turnText{}}
 	for i := first; i < last; i++ {
 		t, err := w.turn(ctx, i+1, &list[i])
 		if err != nil {
 			return err
 		}
-		if v.json {
+		if v.JSON {
 			p.Turns = append(p.Turns, t)
 			continue
 		}
 		w.printTurn(&t)
 	}
-	if v.json {
+	if v.JSON {
 		return v.printJSON(&p)
 	}
 	return nil
@@ -61,7 +61,7 @@ func (v *SessionView) events(ctx context.Context, s *sessions.Session, o ShowOpt
 
 func (w *writer) turn(ctx context.Context, number int, e *sessions.Exchange) (turnText, error) {
 	t := turnText{Number: number, ID: e.ID, Time: e.Timestamp, Tools: e.ToolCalls, Said: []line{}}
-	said, err := w.view.ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
+	said, err := w.view.Ledger.Conversation(ctx, e.Session, sessions.Part{From: e.From, To: e.To, Spoken: true})
 	for i := range said {
 		t.Said = append(t.Said, line{said[i].Role, said[i].Content})
 	}
@@ -82,11 +82,11 @@ func (w *writer) printTurn(t *turnText) {
 
 // Turns prints the turns of a session as a tree, with all that they follow and all that follow them in other sessions.
 func (v *SessionView) Turns(ctx context.Context, session string) error {
-	s, err := v.ledger.Find(ctx, session)
+	s, err := v.Ledger.Find(ctx, session)
 	if err != nil {
 		return err
 	}
-	roots, err := v.ledger.Tree(ctx, s.ID)
+	roots, err := v.Ledger.Tree(ctx, s.ID)
 	if done, err := shown(v, roots, err, "the session has no turns yet"); done {
 		return err
 	}
@@ -113,7 +113,7 @@ func (v *SessionView) printNode(n *sessions.Node, session string, depth int, num
 		if n.Tokens > 0 {
 			at += "  " + plaintext.Amount(n.Tokens) + " tokens"
 		}
-		fmt.Fprintln(v.app.Out, v.clean(at))
+		fmt.Fprintln(v.App.Out, v.clean(at))
 		var next *sessions.Node
 		if len(n.Children) > 0 {
 			next = n.Children[0]

@@ -30,11 +30,11 @@ import (
 
 // find finds the program of a runner, and makes the runner, without what decorates it, and without starting anything.
 func (c *checkup) find(ctx context.Context, name string) (string, runners.Runner, error) {
-	program, err := c.project.Program(name)
+	program, err := c.project.Agents.Program(name)
 	if err != nil {
 		return "", nil, err
 	}
-	runner, err := c.project.Runner(ctx, name, nil)
+	runner, err := c.project.Agents.Runner(ctx, name, nil)
 	return program, runners.Unwrap(runner), err
 }
 
@@ -74,7 +74,7 @@ func modeOf(runner runners.Runner, asked bool) string {
 
 // versioned reports whether a program is one that its adapter was tested on.
 func versioned(ctx context.Context, c *checkup, program, name string, tested command.VersionRange) (state, what, fix string) {
-	agent, _ := c.project.Agent(name) // its program was found
+	agent, _ := c.project.Agents.Named(name) // its program was found
 	env := append(project.CommonEnvironment(c.project.Session.Environ, c.project.Config.Relay.Env), agent.Env...)
 	argv := []string{program}
 	if len(agent.Argv) > 1 {
@@ -126,9 +126,9 @@ func checkRunners(ctx context.Context, c *checkup) {
 }
 
 func checkReviewers(ctx context.Context, c *checkup) {
-	names := c.project.Reviewers()
+	names := c.project.Agents.Reviewers()
 	if len(names) == 0 && c.project.Config.Relay.Review.Enabled && c.project.Config.Relay.Review.Provider == project.AutoReviewer {
-		c.add(Warn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(project.ReviewVendors(), ", ")+", or name a reviewer")
+		c.add(Warn, "review", "no agent of another vendor than the runners is there to review: checks alone decide", "install one of "+strings.Join(kinds.Types(), ", ")+", or name a reviewer")
 		return
 	}
 	if len(names) == 0 {
@@ -146,7 +146,7 @@ func checkReviewers(ctx context.Context, c *checkup) {
 		if !checkRunner(ctx, c, reviewLabel+name, name) {
 			continue
 		}
-		if _, err := project.Reviewer(c.project, name); err != nil {
+		if _, err := c.project.Agents.Reviewer(name); err != nil {
 			c.fail(reviewLabel+name, err)
 		}
 	}
@@ -255,8 +255,8 @@ func agentsToAsk(c *checkup) (agents []asked) {
 			}
 		}
 	}
-	for _, name := range c.project.Reviewers() {
-		if r, err := project.Reviewer(c.project, name); err == nil {
+	for _, name := range c.project.Agents.Reviewers() {
+		if r, err := c.project.Agents.Reviewer(name); err == nil {
 			add(name, r.Model, true)
 		}
 	}
@@ -265,11 +265,11 @@ func agentsToAsk(c *checkup) (agents []asked) {
 
 // askable returns an agent that can be asked something: its program is there, and it does not do what it does whatever it is asked.
 func askable(c *checkup, name string) (configs.Agent, bool) {
-	agent, err := c.project.Agent(name)
+	agent, err := c.project.Agents.Named(name)
 	if err != nil || agent.Type == kinds.Scripted || agent.Type == kinds.Command && agent.Result != "final" {
 		return agent, false
 	}
-	_, err = c.project.Program(name)
+	_, err = c.project.Agents.Program(name)
 	return agent, err == nil
 }
 
@@ -280,7 +280,7 @@ func askOne(ctx context.Context, c *checkup, a *asked, dir string) error {
 	if err := errors.Join(os.MkdirAll(work, 0o700), os.WriteFile(in("prompt.md"), []byte(question), 0o600)); err != nil {
 		return err
 	}
-	runner, err := c.project.Runner(ctx, a.name, c.programs.guardian)
+	runner, err := c.project.Agents.Runner(ctx, a.name, c.programs.guardian)
 	if err != nil {
 		return err
 	}
@@ -355,7 +355,7 @@ func answered(c *checkup, a asked) Point {
 	case runners.Network:
 		p.Fix = "look at the network, the proxy and the provider's status page"
 	default:
-		program, _ := c.project.Program(a.name)
+		program, _ := c.project.Agents.Program(a.name)
 		p.Fix = "try it yourself: " + cmp.Or(program, a.name)
 	}
 	return p

@@ -158,7 +158,7 @@ func Write(w *terminal.Writer, points []Point, checks []Check) {
 // folded returns text for a line with an indentation. On a terminal it breaks lines of prose; commands stay fit to be copied.
 func folded(w *terminal.Writer, s string, indent int, prose bool) string {
 	if prose && terminal.IsTerminal(w.Dest) {
-		return strings.TrimSpace(terminal.Wrap(s, terminal.Columns(w.Dest), strings.Repeat(" ", indent)))
+		return terminal.Hang(s, terminal.Columns(w.Dest), strings.Repeat(" ", indent))
 	}
 	return plaintext.Escape(s)
 }

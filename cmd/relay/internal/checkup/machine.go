@@ -94,16 +94,14 @@ func checkSpace(c *checkup) {
 
 // freeSpace reports whether that many bytes are enough for a run.
 func checkFreeSpace(c *checkup, free uint64) {
-	words := fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30))
-	const hint = "make room: a night writes transcripts, logs and commits"
-	switch {
-	case free < noSpace:
-		c.add(Fail, "disk", words, hint)
-	case free < scarceSpace:
-		c.add(Warn, "disk", words, hint)
-	default:
-		c.add(OK, "disk", words, "")
+	state, fix := OK, ""
+	if free < scarceSpace {
+		state, fix = Warn, "make room: a night writes transcripts, logs and commits"
 	}
+	if free < noSpace {
+		state = Fail
+	}
+	c.add(state, "disk", fmt.Sprintf("%.1f GiB free", float64(free)/(1<<30)), fix)
 }
 
 var errNotWritable = errors.New("cannot be written to")

@@ -42,13 +42,13 @@ func checkEpic(c *checkup) bool {
 
 // budget checks what a run may cost, and whether the caps can be kept.
 func checkBudget(c *checkup) {
-	p, caps := c.project, c.project.Caps(c.plan)
+	p, caps := c.project, &project.Caps{Agents: c.project.Agents, Plan: c.plan}
 	if err := caps.Check(); err != nil {
 		c.fail("budget", err)
 		return
 	}
 	if view, err := p.View(c.plan); err == nil {
-		if over := limits.EpicExhausted(p.Budget(), view.Ledger); over != nil {
+		if over := limits.EpicExhausted(project.Budget(p.Config), view.Ledger); over != nil {
 			c.fail("budget", &terminal.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: terminal.Stopped})
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"relay/orchestrator/git/worktree"
 	"relay/orchestrator/merge"
 	"relay/orchestrator/relayfiles"
+	"relay/reanchor/git"
 )
 
 // addBehind says that the branch lacks commits of the one it follows.
@@ -150,17 +151,17 @@ var hookPrograms = []struct{ file, name, run string }{
 // rules reports what a repository asks of commits and what relay's own do not have: its hooks, and signatures. Put what they check
 // into the checks, which all work has to pass.
 func checkRules(ctx context.Context, c *checkup) {
-	state, err := c.project.Git.State(ctx)
+	all, err := git.Hooks(ctx, c.project.Git)
 	if err != nil {
 		return // another point says so
 	}
-	found := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(commitHooks, h) })
+	found := slices.DeleteFunc(slices.Clone(all), func(h string) bool { return !slices.Contains(commitHooks, h) })
 	runs := project.CommitHook(ctx, c.project) != ""
 	if runs {
 		c.add(OK, "hooks", "pre-commit runs on what each task changes, as one more check (relay.hooks)", "")
 		found = slices.DeleteFunc(found, func(h string) bool { return h == "pre-commit" })
 	} else if c.project.Config.Relay.Hooks {
-		hookless(ctx, c, state.Hooks)
+		hookless(ctx, c, all)
 	}
 	fix := "put what they check among the checks of the epic, which all work has to pass"
 	if slices.Contains(found, "pre-commit") && !c.project.Config.Relay.Hooks {

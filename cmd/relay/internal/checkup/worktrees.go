@@ -86,12 +86,13 @@ var slowHooks = []string{
 
 // commits reports what could keep an agent's own git commit waiting for somebody.
 func checkCommits(ctx context.Context, c *checkup) {
-	state, err := c.project.Git.State(ctx)
-	if err != nil {
+	state, err := git.ReadState(ctx, c.project.Git)
+	hooks, failed := git.Hooks(ctx, c.project.Git)
+	if err = errors.Join(err, failed); err != nil {
 		c.fail("commits", err)
 		return
 	}
-	hooks := slices.DeleteFunc(state.Hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
+	hooks = slices.DeleteFunc(hooks, func(h string) bool { return !slices.Contains(slowHooks, h) })
 	off := slices.ContainsFunc(c.project.Config.Relay.Env, func(entry string) bool {
 		name, value, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "GIT_CONFIG_KEY_") && strings.EqualFold(value, "core.hooksPath")
@@ -175,7 +176,7 @@ func checkWorktreeFolder(ctx context.Context, c *checkup, besides uint64) {
 	}
 	size += besides
 	free, err := project.FreeSpace(project.Nearest(dir))
-	n := project.Checkouts(jobs, len(c.project.Reviewers()))
+	n := project.Checkouts(jobs, len(c.project.Agents.Reviewers()))
 	state, words, fix := roomFor(fmt.Sprintf("%d checkouts of %s", n, plaintext.Bytes(size)), uint64(n)*size, free, err)
 	if fix != "" {
 		fix += ", choose another disk with relay.worktree.dir, or lower relay.jobs"

@@ -13,6 +13,4 @@
 // what a run has started.
 //
 // hostprogram.go runs the command line program of a host for repositories, such as gh.
-//
-// statefolder.go lists and removes the worktrees of all repositories in relay's folder for state.
 package cli

@@ -27,7 +27,7 @@ func StartGuardian(a *App, prepare func() error) (*process.Guardian, error) {
 	var failed error
 	var start sync.WaitGroup
 	start.Go(func() {
-		guardian, failed = process.StartGuardian([]string{self, GuardianCommand, folder}, secrets.Without(a.Environ), nil)
+		guardian, failed = process.StartGuardian([]string{self, GuardianCommand, folder}, secrets.Without(a.Environ))
 	})
 	start.Go(process.ReserveThreads)
 	err = prepare()

@@ -7,6 +7,7 @@ import (
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
+	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
 )
 
@@ -51,22 +52,29 @@ func (a *App) PlannedAnyhow(ctx context.Context) (*project.Project, *project.Pla
 	if err != nil {
 		return nil, nil, err
 	}
+	warnings := p.Damage
 	pl, err := p.Plan()
-	if err == nil {
-		a.Warn(p.Damage...)
-		return p, pl, nil
-	}
-	view, reading := attempts.Read(p.Dir, nil, nil)
-	if reading != nil {
-		return nil, nil, err
-	}
-	pl, warning, err := project.LastRunPlan(p, view, err)
 	if err != nil {
-		return nil, nil, err
+		view, reading := attempts.Read(p.Dir, nil, nil)
+		if reading != nil {
+			return nil, nil, err
+		}
+		var warning string
+		if pl, warning, err = project.LastRunPlan(p, view, err); err != nil {
+			return nil, nil, err
+		}
+		warnings = append(warnings, warning)
 	}
-	a.Warn(p.Damage...)
-	a.Warn(warning)
+	a.Warn(warnings...)
 	return p, pl, nil
+}
+
+// Viewed finds the project and its plan as PlannedAnyhow does, and reads the ledger.
+func (a *App) Viewed(ctx context.Context) (p *project.Project, pl *project.Plan, view *attempts.View, err error) {
+	if p, pl, err = a.PlannedAnyhow(ctx); err == nil {
+		view, err = p.View(pl)
+	}
+	return p, pl, view, err
 }
 
 // LocateAnyhow finds the project as Locate does, and also succeeds when the configuration has mistakes: they are in the
@@ -79,6 +87,11 @@ func (a *App) LocateAnyhow(ctx context.Context) (*project.Project, error) {
 	messages := terminal.Diagnose(err).Messages
 	p.Damage = append(p.Damage, "the configuration has mistakes, and relay uses the rest of it: "+messages[0]+project.AndMore(len(messages)-1))
 	return p, nil
+}
+
+// Printer returns what writes about a project for a person, in the answers of a command.
+func Printer(a *App, p *project.Project) status.Printer {
+	return status.Printer{Now: a.Now(), Width: terminal.Columns(a.Out.Dest), Paint: a.Out.Palette, Flag: p.EpicFlag()}
 }
 
 // Warn prints each warning on a line of its own.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"relay/cmd/relay/internal/cli"
+	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/importer"
 	"relay/epic/plaintext"
@@ -26,6 +27,17 @@ type GitHub struct {
 	Milestone string   // whose issues are read
 	Numbers   []int    // or those of these issues and their parts
 }
+
+// In returns the same for the repository of a project; nil when no issues are named.
+func (g *GitHub) In(p *project.Project) *GitHub {
+	if !g.Named() {
+		return nil
+	}
+	return &GitHub{Root: p.Root, Environ: p.Session.Environ, Milestone: g.Milestone, Numbers: g.Numbers}
+}
+
+// Named reports whether issues are named.
+func (g *GitHub) Named() bool { return g.Milestone != "" || len(g.Numbers) > 0 }
 
 // issueFields are what gh is asked for.
 const issueFields = "number,title,body,state,labels,url"

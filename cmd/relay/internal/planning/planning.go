@@ -26,7 +26,6 @@ import (
 	"relay/cmd/relay/internal/project"
 	"relay/cmd/relay/internal/session"
 	"relay/cmd/relay/internal/terminal"
-	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/planner"
@@ -166,30 +165,14 @@ func Make(ctx context.Context, o Options, p *project.Project, w Wanted, again st
 // agents returns who is asked: the named one, else the configured ones whose programs are there, in their order.
 func agents(p *project.Project, named string) (names []string, err error) {
 	if named != "" {
-		_, err := p.Program(named)
+		_, err := p.Agents.Program(named)
 		if err != nil {
 			err = project.NoRunner("", err)
 		}
 		return []string{named}, err
 	}
-	var missing []error
-	for _, name := range p.Config.Relay.Runners {
-		if _, err := p.Program(name); err != nil {
-			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
-			continue
-		}
-		names = append(names, name)
-	}
-	switch {
-	case len(names) > 0:
-		return names, nil
-	case len(missing) > 0:
-		return nil, project.NoRunner("", errors.Join(missing...))
-	}
-	return nil, &terminal.Hinted{
-		Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
-		Hint: "set relay.runners in " + configs.SharedFile + ", or name one: --runner claude",
-	}
+	names, _, err = p.Agents.Usable("--runner claude")
+	return names, err
 }
 
 // failure returns the error of a plan that cannot be used; nil when it can.

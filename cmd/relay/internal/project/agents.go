@@ -8,9 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
@@ -22,14 +22,63 @@ import (
 	"relay/runners/process"
 )
 
-// RunnerFactory makes runners for as long as a run goes on.
-func RunnerFactory(ctx context.Context, p *Project) func(string, process.Supervisor) (runners.Runner, error) {
-	return func(name string, sup process.Supervisor) (runners.Runner, error) { return p.Runner(ctx, name, sup) }
+// Agents are the agents that a configuration describes, with their programs in the user's environment.
+type Agents struct {
+	root     string    // of the repository
+	git      *git.Repo // of it
+	config   *configs.Config
+	environ  []string // of the user
+	own      sync.Map // name of an agent -> []string, its part of that environment
+	versions sync.Map // name of an agent -> string, the version of its program
+}
+
+// NewAgents returns the agents of a configuration. The repository tells whom git names as author.
+func NewAgents(root string, repo *git.Repo, c *configs.Config, environ []string) *Agents {
+	return &Agents{root: root, git: repo, config: c, environ: environ}
+}
+
+// Runner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
+func (a *Agents) Runner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+	r, err := a.bareRunner(ctx, name, sup)
+	if err != nil {
+		return nil, err
+	}
+	agent := a.config.Relay.Agents[name]
+	pricing := runners.Pricing{Prices: a.prices(), Model: cmp.Or(agent.Model, a.ownSettings(agentModel{name: name, model: agent.Model}).Model)}
+	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
+	return runners.WithPrices(r, pricing), nil
+}
+
+// unknownModel returns the model whose price stands in for one that has no price; "" for none. A CLI that reports its costs counts so
+// itself, and others choose a model of their own vendor by default.
+func unknownModel(kind, model string) string {
+	if facts := kinds.FactsOf(kind); model == "" || facts.TellsPrices {
+		return facts.PricedAs
+	}
+	return ""
+}
+
+// ownSettings reads the model and its price from the settings of an agent's CLI.
+func (a *Agents) ownSettings(h agentModel) runners.OwnSettings {
+	agent, err := a.Named(h.name)
+	if err != nil {
+		return runners.OwnSettings{}
+	}
+	env := append(CommonEnvironment(a.environ, a.config.Relay.Env), agent.Env...)
+	return kinds.OwnSettings(agent.Type, env, a.root, h.model)
+}
+
+func (a *Agents) prices() runners.Prices {
+	prices := make(runners.Prices, len(a.config.Relay.Prices))
+	for glob, price := range a.config.Relay.Prices {
+		prices[glob] = runners.Price{Input: price.Input, CachedInput: price.CachedInput, Output: price.Output}
+	}
+	return prices
 }
 
 // bareRunner makes the runner of a name in relay.agents.
-func bareRunner(ctx context.Context, p *Project, name string, sup process.Supervisor) (runners.Runner, error) {
-	agent, err := p.Agent(name)
+func (a *Agents) bareRunner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
+	agent, err := a.Named(name)
 	if err != nil {
 		return nil, err
 	}
@@ -44,74 +93,64 @@ func bareRunner(ctx context.Context, p *Project, name string, sup process.Superv
 	if agent.MCP {
 		described.MCP = []string{self, ServerCommand}
 	}
-	switch agent.Type {
-	case kinds.Gemini:
-		described.Git = globalIdentity(ctx, p)
-	case kinds.Scripted:
-		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, p.fromRoot(agent.Script)
+	switch {
+	case kinds.FactsOf(agent.Type).HidesGit:
+		described.Git = a.identity(ctx)
+	case agent.Type == kinds.Scripted:
+		described.Argv, described.Script = []string{self, ScriptedAgentCommand}, a.fromRoot(agent.Script)
 	default:
 		// A slot's PATH leads to the slot: the program would be the one that agents change.
-		path, err := p.Program(name)
-		if rel, outside := filepath.Rel(p.Root, path); err == nil && outside == nil && filepath.IsLocal(rel) {
+		path, err := a.Program(name)
+		if rel, outside := filepath.Rel(a.root, path); err == nil && outside == nil && filepath.IsLocal(rel) {
 			described.Argv = append([]string{path}, described.Argv[min(1, len(described.Argv)):]...)
 		}
 	}
 	r, err := kinds.New(sup, described)
-	if err != nil && agent.Type == kinds.Opencode {
+	if err != nil {
 		return nil, &terminal.Hinted{Err: err, Code: terminal.NoRunner, Hint: "correct relay.agents." + name + ".permission"}
 	}
 	return r, err
 }
 
-// BriefFacts returns an agent's type and what its sandbox forbids, as its brief says it; "" where there is nothing to say.
-func (p *Project) BriefFacts(name string) (kind, forbids string) {
-	agent := p.Config.Relay.Agents[name]
-	switch agent.Type {
-	case "claude", "gemini":
-		return agent.Type, ""
-	case "opencode":
-		if agent.Permission == "" || agent.Permission == "workspace" {
-			forbids = "Your file tools work in this folder only."
-		}
-		return agent.Type, forbids
-	case "codex":
-		if agent.Permission == "" || agent.Permission == "workspace-write" {
-			forbids = "Your sandbox has no network, and writes in this folder and /tmp only: git cannot commit in it."
-		}
-		return agent.Type, forbids
+// BriefFacts returns the type of an agent whose CLI relay knows, and what its sandbox forbids, as its brief says it; "" where there is
+// nothing to say.
+func (a *Agents) BriefFacts(name string) (kind, forbids string) {
+	agent := a.config.Relay.Agents[name]
+	if !slices.Contains(kinds.Types(), agent.Type) {
+		return "", ""
 	}
-	return "", ""
+	return agent.Type, kinds.FactsOf(agent.Type).Forbids[agent.Permission]
 }
 
-// Agent returns the configuration of an agent, with the variables that only this agent gets. It fails when relay.agents has no such name.
-func (p *Project) Agent(name string) (configs.Agent, error) {
-	agent, ok := p.Config.Relay.Agents[name]
+// Named returns the configuration of an agent, with the variables that only this agent gets. It fails when relay.agents has no such name.
+func (a *Agents) Named(name string) (configs.Agent, error) {
+	agent, ok := a.config.Relay.Agents[name]
 	if !ok {
 		return agent, &terminal.Hinted{
 			Err: fmt.Errorf("there is no agent %s", terminal.Quote(name)), Code: terminal.NoRunner,
 			Hint: "describe it under relay.agents." + name + " in " + configs.SharedFile,
 		}
 	}
-	own, ok := p.agentEnv.Load(name)
+	own, ok := a.own.Load(name)
 	if !ok {
-		own, _ = p.agentEnv.LoadOrStore(name, ownEnvironment(p.Session.Environ, p.Config.Relay.Env, agent))
+		own, _ = a.own.LoadOrStore(name, ownEnvironment(a.environ, a.config.Relay.Env, agent))
 	}
 	agent.Env = slices.Clone(own.([]string))
 	return agent, nil
 }
 
 // Program finds what a runner would start, without starting it.
-func (p *Project) Program(name string) (string, error) {
-	agent, err := p.Agent(name)
+func (a *Agents) Program(name string) (string, error) {
+	agent, err := a.Named(name)
 	if err != nil {
 		return "", err
 	}
 	if agent.Type == "scripted" {
-		path := p.fromRoot(agent.Script)
+		path := a.fromRoot(agent.Script)
 		if _, err := ReadFile(path, MaxScript); err != nil {
 			return "", &terminal.Hinted{Err: fmt.Errorf("script of %s: %w", name, err), Hint: "correct relay.agents." + name + ".script"}
 		}
-		return "plays " + p.Rel(path), nil
+		return "plays " + Rel(a.root, path), nil
 	}
 	wanted := name
 	if agent.Type != "command" {
@@ -130,12 +169,34 @@ func (p *Project) Program(name string) (string, error) {
 	return found, nil
 }
 
-// globalIdentity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
+// Usable returns the configured runners whose programs are there, in their order, and the errors of the others. It fails when none is
+// there; flag names one in its hint.
+func (a *Agents) Usable(flag string) (names []string, missing []error, err error) {
+	for _, name := range a.config.Relay.Runners {
+		if _, err := a.Program(name); err != nil {
+			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
+			continue
+		}
+		names = append(names, name)
+	}
+	switch {
+	case len(names) > 0:
+		return names, missing, nil
+	case len(missing) > 0:
+		return nil, nil, NoRunner("", errors.Join(missing...))
+	}
+	return nil, nil, &terminal.Hinted{
+		Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
+		Hint: "set relay.runners in " + configs.SharedFile + ", or name one: " + flag,
+	}
+}
+
+// identity returns whom git names as author, as settings of git, as far as the repository itself does not say: an
 // agent that hides the user's global configuration from its git needs them.
-func globalIdentity(ctx context.Context, p *Project) []string {
+func (a *Agents) identity(ctx context.Context) []string {
 	var settings []string
 	for _, key := range []string{"user.name", "user.email"} {
-		out, err := p.Git.Run(ctx, git.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
+		out, err := a.git.Run(ctx, git.Call{Args: []string{"config", "-z", "--show-scope", "--get", key}})
 		scope, value, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\x00")
 		if err == nil && (scope == "global" || scope == "system") { // without any, relay check has said what comes of it
 			settings = append(settings, key+"="+value)
@@ -145,11 +206,11 @@ func globalIdentity(ctx context.Context, p *Project) []string {
 }
 
 // fromRoot returns the absolute path of one in the configuration, which is relative to the root of the repository.
-func (p *Project) fromRoot(path string) string {
+func (a *Agents) fromRoot(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(p.Root, filepath.FromSlash(path))
+	return filepath.Join(a.root, filepath.FromSlash(path))
 }
 
 // ScriptedAgentCommand is the hidden command that plays a scripted agent.
@@ -161,38 +222,12 @@ const ServerCommand = "mcp"
 // MaxScript bounds a scripted agent's script, in bytes.
 const MaxScript = 1 << 20
 
-// CheckAgents makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
-func CheckAgents(p *Project, pl *Plan) error {
-	for i := range pl.Epic.Tasks {
-		t := &pl.Epic.Tasks[i]
-		if t.Runner == "" {
-			continue
-		}
-		if _, err := p.Program(t.Runner); err != nil {
-			return NoRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
-		}
-	}
-	return p.Caps(pl).Check()
-}
-
-// NoRunner returns an error with exit code terminal.NoRunner and the hint of err; where goes before its text.
-func NoRunner(where string, err error) error {
-	e := &terminal.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: terminal.NoRunner}
-	if named, ok := errors.AsType[*terminal.Hinted](err); ok {
-		e.Hint = named.Hint
-	}
-	return e
-}
-
 // AutoReviewer is the provider that stands for a reviewer of another vendor than the worker's.
 const AutoReviewer = "auto"
 
-// ReviewVendors returns the agents such a reviewer is looked for among, in this order.
-func ReviewVendors() []string { return []string{"claude", "codex", "gemini", "opencode"} }
-
 // Reviewers returns the names of the reviewers of each change; none without review.
-func (p *Project) Reviewers() []string {
-	c := p.Config
+func (a *Agents) Reviewers() []string {
+	c := a.config
 	names := c.QualityGate.Reviewers
 	if len(names) == 0 {
 		names = []string{c.Relay.Review.Provider}
@@ -201,23 +236,23 @@ func (p *Project) Reviewers() []string {
 	case !c.Relay.Review.Enabled, names[0] == "none":
 		return nil
 	case names[0] == AutoReviewer:
-		return otherVendor(p)
+		return a.otherVendor()
 	}
 	return names
 }
 
-// otherVendor returns the first agent whose program is there and that is of another type than any runner; none without.
-func otherVendor(p *Project) []string {
+// otherVendor returns the first agent named as a CLI whose program is there and that is of another type than any runner; none without.
+func (a *Agents) otherVendor() []string {
 	var ours []string
-	for _, name := range p.Config.Relay.Runners {
-		ours = append(ours, p.Config.Relay.Agents[name].Type)
+	for _, name := range a.config.Relay.Runners {
+		ours = append(ours, a.config.Relay.Agents[name].Type)
 	}
-	for _, name := range ReviewVendors() {
-		agent, ok := p.Config.Relay.Agents[name]
+	for _, name := range kinds.Types() {
+		agent, ok := a.config.Relay.Agents[name]
 		if !ok || slices.Contains(ours, agent.Type) {
 			continue
 		}
-		if _, err := p.Program(name); err == nil {
+		if _, err := a.Program(name); err == nil {
 			return []string{name}
 		}
 	}
@@ -228,9 +263,9 @@ func otherVendor(p *Project) []string {
 const maxInstructions = 1 << 20
 
 // Reviewer returns a reviewer with what the configuration says of it.
-func Reviewer(p *Project, name string) (engine.Reviewer, error) {
+func (a *Agents) Reviewer(name string) (engine.Reviewer, error) {
 	r := engine.Reviewer{Name: name}
-	agent, err := p.Agent(name)
+	agent, err := a.Named(name)
 	if err != nil {
 		return r, err
 	}
@@ -238,7 +273,7 @@ func Reviewer(p *Project, name string) (engine.Reviewer, error) {
 	if agent.Instructions == "" {
 		return r, nil
 	}
-	text, err := ReadFile(p.fromRoot(agent.Instructions), maxInstructions)
+	text, err := ReadFile(a.fromRoot(agent.Instructions), maxInstructions)
 	if err != nil {
 		return r, &terminal.Hinted{
 			Err: fmt.Errorf("instructions of %s: %w", name, err), Code: terminal.Invalid,
@@ -249,46 +284,44 @@ func Reviewer(p *Project, name string) (engine.Reviewer, error) {
 	return r, nil
 }
 
-// RelayVersion returns the version of relay's module as the toolchain recorded it, with the commit it was built from if the program
-// belongs to the module.
-func RelayVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, m := range info.Deps {
-		if m.Path != "relay" {
-			continue
-		}
-		for m.Replace != nil {
-			m = m.Replace
-		}
-		return cmp.Or(m.Version, "(devel)")
-	}
-	v := cmp.Or(info.Main.Version, "(devel)")
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return v + " " + s.Value[:12]
-		}
-	}
-	return v
-}
-
 // CLIOf returns the kind of CLI that an agent is, and its version by where it is installed; "" for what is not known. It looks once
 // for each agent.
-func (p *Project) CLIOf(name string) (kind, installed string) {
-	kind = p.Config.Relay.Agents[name].Type
+func (a *Agents) CLIOf(name string) (kind, installed string) {
+	kind = a.config.Relay.Agents[name].Type
 	if kind == "scripted" {
 		return "script", ""
 	}
-	known, ok := p.versions.Load(name)
+	known, ok := a.versions.Load(name)
 	if !ok {
-		program, err := p.Program(name)
+		program, err := a.Program(name)
 		if err != nil {
 			return kind, ""
 		}
-		known, _ = p.versions.LoadOrStore(name, command.InstalledVersion(program))
+		known, _ = a.versions.LoadOrStore(name, command.InstalledVersion(program))
 	}
 	installed, _ = known.(string)
 	return kind, installed
+}
+
+// CheckAgents makes sure that the agents are there which tasks insist on, and that what caps them can be counted.
+func CheckAgents(agents *Agents, pl *Plan) error {
+	for i := range pl.Epic.Tasks {
+		t := &pl.Epic.Tasks[i]
+		if t.Runner == "" {
+			continue
+		}
+		if _, err := agents.Program(t.Runner); err != nil {
+			return NoRunner("task "+t.ID+" wants runner "+t.Runner+": ", err)
+		}
+	}
+	return (&Caps{agents, pl}).Check()
+}
+
+// NoRunner returns an error with exit code terminal.NoRunner and the hint of err; where goes before its text.
+func NoRunner(where string, err error) error {
+	e := &terminal.Hinted{Err: fmt.Errorf("%s%w", where, err), Code: terminal.NoRunner}
+	if named, ok := errors.AsType[*terminal.Hinted](err); ok {
+		e.Hint = named.Hint
+	}
+	return e
 }

@@ -2,7 +2,6 @@ package project
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,37 +14,33 @@ import (
 	"relay/orchestrator/limits"
 	"relay/runners"
 	"relay/runners/kinds"
-	"relay/runners/process"
 )
 
 const budgetKey = "relay.budget_usd"
 
-// Budget returns the caps of the configuration.
-func (p *Project) Budget() limits.Caps {
-	b := p.Config.Relay.Budget
+// Budget returns the caps of a configuration.
+func Budget(c *configs.Config) limits.Caps {
+	b := c.Relay.Budget
 	return limits.Caps{
 		Run:     limits.Cap{USD: b.USD, Tokens: b.Tokens},
 		Epic:    limits.Cap{USD: b.EpicUSD, Tokens: b.EpicTokens},
 		Task:    limits.Cap{USD: b.TaskUSD, Tokens: b.TaskTokens},
 		Attempt: limits.Cap{USD: b.AttemptUSD, Tokens: b.AttemptTokens},
-		Default: !p.budgetChosen(),
+		Default: !budgetChosen(c),
 	}
 }
 
 // budgetChosen reports whether somebody has chosen what a run may cost.
-func (p *Project) budgetChosen() bool {
-	v, ok := p.Config.Lookup(budgetKey)
+func budgetChosen(c *configs.Config) bool {
+	v, ok := c.Lookup(budgetKey)
 	return ok && v.Origin != "default"
 }
 
-// Caps are the budgets of a project on the agents that a plan may use.
+// Caps are the budgets of a configuration on the agents that a plan may use.
 type Caps struct {
-	project *Project
-	plan    *Plan
+	Agents *Agents
+	Plan   *Plan
 }
-
-// Caps returns the caps of the configuration and the plan.
-func (p *Project) Caps(pl *Plan) *Caps { return &Caps{project: p, plan: pl} }
 
 // agentModel is an agent that will be asked for something, with the model it will be asked for, by relay's configuration or by its
 // CLI's own; "" is its own choice.
@@ -53,7 +48,7 @@ type agentModel struct{ name, model string }
 
 // agentsFor returns the agents that a task may be given to, and its reviewers. A nil task stands for all that name no agent.
 func (c *Caps) agentsFor(t *epic.Task) []agentModel {
-	settings := &c.project.Config.Relay
+	settings := &c.Agents.config.Relay
 	names, model := settings.Runners, settings.Model
 	if t != nil && t.Runner != "" {
 		names = []string{t.Runner}
@@ -63,18 +58,18 @@ func (c *Caps) agentsFor(t *epic.Task) []agentModel {
 	}
 	var all []agentModel
 	add := func(name, model string) {
-		if agent, err := c.project.Agent(name); err == nil && model == "" {
+		if agent, err := c.Agents.Named(name); err == nil && model == "" {
 			model = agent.Model
 		}
 		if model == "" {
-			model = ownSettings(c.project, agentModel{name: name}).Model
+			model = c.Agents.ownSettings(agentModel{name: name}).Model
 		}
 		all = append(all, agentModel{name, model})
 	}
 	for _, name := range names {
 		add(name, model)
 	}
-	for _, name := range c.project.Reviewers() {
+	for _, name := range c.Agents.Reviewers() {
 		add(name, "")
 	}
 	return all
@@ -83,8 +78,8 @@ func (c *Caps) agentsFor(t *epic.Task) []agentModel {
 // allAgents returns all agents that may be asked for something, each once.
 func (c *Caps) allAgents() []agentModel {
 	all := c.agentsFor(nil)
-	for i := range c.plan.Epic.Tasks {
-		if t := &c.plan.Epic.Tasks[i]; t.Runner != "" || t.Model != "" {
+	for i := range c.Plan.Epic.Tasks {
+		if t := &c.Plan.Epic.Tasks[i]; t.Runner != "" || t.Model != "" {
 			all = append(all, c.agentsFor(t)...)
 		}
 	}
@@ -105,26 +100,26 @@ type budgetCap struct {
 
 // list returns the caps of the configuration that somebody chose.
 func (c *Caps) list() []budgetCap {
-	b := c.project.Config.Relay.Budget
-	var all []budgetCap
-	for _, l := range []struct {
-		key string
-		on  bool
-	}{
-		{budgetKey, b.USD > 0 && c.project.budgetChosen()},
-		{"relay.epic_budget_usd", b.EpicUSD > 0},
-		{"relay.task_budget_usd", b.TaskUSD > 0},
-		{"relay.attempt_budget_usd", b.AttemptUSD > 0},
-		{"relay.budget_tokens", b.Tokens > 0},
-		{"relay.epic_budget_tokens", b.EpicTokens > 0},
-		{"relay.task_budget_tokens", b.TaskTokens > 0},
-		{"relay.attempt_budget_tokens", b.AttemptTokens > 0},
-	} {
-		if l.on {
-			all = append(all, budgetCap{l.key, strings.HasSuffix(l.key, "_usd")})
+	var money, tokens []budgetCap
+	for _, s := range scopes(Budget(c.Agents.config)) {
+		if s.most.USD > 0 && (s.key != "" || budgetChosen(c.Agents.config)) {
+			money = append(money, budgetCap{"relay." + s.key + "budget_usd", true})
+		}
+		if s.most.Tokens > 0 {
+			tokens = append(tokens, budgetCap{"relay." + s.key + "budget_tokens", false})
 		}
 	}
-	return all
+	return append(money, tokens...)
+}
+
+// scope is what one cap is about.
+type scope struct {
+	key, of string // before its setting, and in words
+	most    limits.Cap
+}
+
+func scopes(b limits.Caps) []scope {
+	return []scope{{"", "a run", b.Run}, {"epic_", "the epic", b.Epic}, {"task_", "a task", b.Task}, {"attempt_", "an attempt", b.Attempt}}
 }
 
 // Check fails when a cap applies to an agent that does not tell its usage, or whose price is unknown: the cap could not be kept.
@@ -136,8 +131,8 @@ func (c *Caps) Check() error {
 			}
 		}
 	}
-	for i := range c.plan.Epic.Tasks {
-		t := &c.plan.Epic.Tasks[i]
+	for i := range c.Plan.Epic.Tasks {
+		t := &c.Plan.Epic.Tasks[i]
 		if t.BudgetUSD <= 0 {
 			continue
 		}
@@ -152,30 +147,26 @@ func (c *Caps) Check() error {
 
 // check complains of a cap on an agent that does not tell what it would need.
 func (c *Caps) check(h agentModel, l budgetCap) error {
+	var why, hint string
 	switch {
 	case c.accuracyOn(h, l.money) != notHeld:
 		return nil
 	case c.accuracyOn(h, false) == notHeld:
-		return &terminal.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its usage", l.key, h.name), Code: terminal.Invalid,
-			Hint: "remove the cap, or use an agent that reports its usage",
-		}
+		why, hint = "agent "+h.name+" does not report its usage", "remove the cap, or use an agent that reports its usage"
 	case h.model == "":
-		return &terminal.Hinted{
-			Err: fmt.Errorf("%s cannot be enforced: agent %s does not report its cost, and chooses its model itself", l.key, h.name), Code: terminal.Invalid,
-			Hint: fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name),
-		}
+		why = "agent " + h.name + " does not report its cost, and chooses its model itself"
+		hint = fmt.Sprintf("in %s name the model, relay.agents.%s.model, and its price, relay.prices", configs.SharedFile, h.name)
+	default:
+		why = fmt.Sprintf("the price of %s, the model of agent %s, is not known", plaintext.Fit(h.model, 60), h.name)
+		hint = fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model))
 	}
-	return &terminal.Hinted{
-		Err: fmt.Errorf("%s cannot be enforced: the price of %s, the model of agent %s, is not known", l.key, plaintext.Fit(h.model, 60), h.name), Code: terminal.Invalid,
-		Hint: fmt.Sprintf("add its price to %s, in USD for a million tokens: relay: {prices: {%s: {input: 1.25, cached_input: 0.125, output: 10}}}", configs.SharedFile, terminal.Quote(h.model)),
-	}
+	return &terminal.Hinted{Err: fmt.Errorf("%s cannot be enforced: %s", l.key, why), Code: terminal.Invalid, Hint: hint}
 }
 
 // UncountedWarning warns of agents that the run's cap does not hold, when that cap is the default.
 func (c *Caps) UncountedWarning() []string {
-	run := c.project.Config.Relay.Budget.USD
-	if run <= 0 || c.project.budgetChosen() {
+	run := c.Agents.config.Relay.Budget.USD
+	if run <= 0 || budgetChosen(c.Agents.config) {
 		return nil
 	}
 	var names []string
@@ -196,67 +187,19 @@ const RaiseEpicBudget = "raise relay.epic_budget_usd or relay.epic_budget_tokens
 
 // Text returns text that says what work may cost.
 func (c *Caps) Text() string {
-	b := c.project.Budget()
 	var all []string
-	for _, c := range []struct {
-		of  string
-		cap limits.Cap
-	}{{"a run", b.Run}, {"the epic", b.Epic}, {"a task", b.Task}, {"an attempt", b.Attempt}} {
-		if c.cap.USD > 0 {
-			all = append(all, fmt.Sprintf("%s %.2f USD", c.of, c.cap.USD))
+	for _, s := range scopes(Budget(c.Agents.config)) {
+		if s.most.USD > 0 {
+			all = append(all, fmt.Sprintf("%s %.2f USD", s.of, s.most.USD))
 		}
-		if c.cap.Tokens > 0 {
-			all = append(all, fmt.Sprintf("%s %s tokens", c.of, plaintext.Amount(c.cap.Tokens)))
+		if s.most.Tokens > 0 {
+			all = append(all, fmt.Sprintf("%s %s tokens", s.of, plaintext.Amount(s.most.Tokens)))
 		}
 	}
 	if len(all) == 0 {
 		return "no caps"
 	}
 	return strings.Join(all, ", ")
-}
-
-// Runner makes the runner of a name in relay.agents, with the prices of models whose CLI has none.
-func (p *Project) Runner(ctx context.Context, name string, sup process.Supervisor) (runners.Runner, error) {
-	r, err := bareRunner(ctx, p, name, sup)
-	if err != nil {
-		return nil, err
-	}
-	agent := p.Config.Relay.Agents[name]
-	pricing := runners.Pricing{Prices: prices(p), Model: cmp.Or(agent.Model, ownSettings(p, agentModel{name: name, model: agent.Model}).Model)}
-	pricing.Unknown = unknownModel(agent.Type, pricing.Model)
-	return runners.WithPrices(r, pricing), nil
-}
-
-// unknownModel returns the model whose price stands in for one that has no price; "" for none. Claude Code itself counts so, and
-// codex and gemini choose a model of their own vendor by default.
-func unknownModel(kind, model string) string {
-	switch {
-	case kind == "claude":
-		return "claude"
-	case kind == "codex" && model == "":
-		return "gpt-"
-	case kind == "gemini" && model == "":
-		return "gemini"
-	}
-	return ""
-}
-
-// ownSettings reads the model and its price from the settings of an agent's CLI.
-func ownSettings(p *Project, h agentModel) runners.OwnSettings {
-	agent, err := p.Agent(h.name)
-	if err != nil {
-		return runners.OwnSettings{}
-	}
-	env := append(CommonEnvironment(p.Session.Environ, p.Config.Relay.Env), agent.Env...)
-	return kinds.OwnSettings(agent.Type, env, p.Root, h.model)
-}
-
-func prices(p *Project) runners.Prices {
-	prices := make(runners.Prices, len(p.Config.Relay.Prices))
-	for glob, price := range p.Config.Relay.Prices {
-		prices[glob] = runners.Price{Input: price.Input, CachedInput: price.CachedInput, Output: price.Output}
-	}
-	return prices
 }
 
 // accuracy says how exactly a cap is kept on an agent.
@@ -270,8 +213,8 @@ const (
 
 // accuracyOn reports how well a cap in money, or in tokens, is held on an agent. A scripted agent uses nothing.
 func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
-	agent, err := c.project.Agent(h.name)
-	if _, missing := c.project.Program(h.name); err != nil || missing != nil {
+	agent, err := c.Agents.Named(h.name)
+	if _, missing := c.Agents.Program(h.name); err != nil || missing != nil {
 		return perRequest // it is said elsewhere that it is not there
 	}
 	switch {
@@ -287,19 +230,20 @@ func (c *Caps) accuracyOn(h agentModel, money bool) accuracy {
 
 // priceSource names the prices by which an agent's cost is known; "": it is unknown.
 func (c *Caps) priceSource(h agentModel) string {
-	agent, err := c.project.Agent(h.name)
+	agent, err := c.Agents.Named(h.name)
 	if err != nil {
 		return ""
 	}
-	if _, ok := prices(c.project).Of(h.model); ok {
+	if _, ok := c.Agents.prices().Of(h.model); ok {
 		return "relay.prices"
 	}
-	if agent.Type == "opencode" && ownSettings(c.project, h).Priced {
+	if c.Agents.ownSettings(h).Priced {
 		return "its own prices"
 	}
-	if _, ok := runners.ListPrice(cmp.Or(h.model, unknownModel(agent.Type, h.model))); ok || agent.Type == "claude" {
+	unknown := unknownModel(agent.Type, h.model)
+	if _, ok := runners.ListPrice(cmp.Or(h.model, unknown)); ok || unknown != "" {
 		public := "public prices of " + runners.ListPricesAsOf + ", estimated"
-		if agent.Type == "claude" || agent.Type == "opencode" {
+		if kinds.FactsOf(agent.Type).TellsPrices {
 			return public + ", until it tells its own"
 		}
 		return public
@@ -310,15 +254,15 @@ func (c *Caps) priceSource(h agentModel) string {
 // Reports say of each agent how well each cap is held on it.
 func (c *Caps) Reports() []string {
 	caps := c.list()
-	if b := c.project.Config.Relay.Budget.USD; b > 0 && !c.project.budgetChosen() {
+	if b := c.Agents.config.Relay.Budget.USD; b > 0 && !budgetChosen(c.Agents.config) {
 		caps = append([]budgetCap{{budgetKey, true}}, caps...)
 	}
-	if slices.ContainsFunc(c.plan.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
+	if slices.ContainsFunc(c.Plan.Epic.Tasks, func(t epic.Task) bool { return t.BudgetUSD > 0 }) {
 		caps = append(caps, budgetCap{"budget_usd of tasks", true})
 	}
 	var all []string
 	for _, h := range c.allAgents() {
-		if _, missing := c.project.Program(h.name); missing != nil {
+		if _, missing := c.Agents.Program(h.name); missing != nil {
 			continue
 		}
 		held := map[accuracy][]string{}

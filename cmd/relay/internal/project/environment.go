@@ -8,8 +8,8 @@ import (
 
 	"relay/configs"
 	"relay/orchestrator/engine"
-	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
+	"relay/runners/kinds"
 )
 
 // passed are the variables agents and acceptance commands get without being asked for: what programs need to find
@@ -21,21 +21,6 @@ var passed = []string{
 	"GO*", "CGO_*", "CARGO_*", "RUSTUP_*", "JAVA_HOME", "MAVEN_*", "GRADLE_*", "PYTHON*", "VIRTUAL_ENV", "PYENV_*", "CONDA_*",
 	"UV_*", "GEM_*", "BUNDLE_*", "RBENV_*", "ASDF_*", "MISE_*", "CC", "CXX", "LD_LIBRARY_PATH", "DOCKER_HOST", "CI",
 	"GIT_AUTHOR_*", "GIT_COMMITTER_*", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSH*",
-}
-
-// providers are the variables that agents of a type log in to their providers with. Nothing else gets them: what a
-// test prints, people read. A command may be the CLI of any provider, and opencode asks whichever its settings name.
-var providers = map[string][]string{
-	"claude":   {"ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*"}, // of Bedrock and Vertex, too
-	"codex":    {"OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "AWS_*"},
-	"gemini":   {"GEMINI_*", "GOOGLE_*"},
-	"opencode": anyProvider,
-	"command":  anyProvider,
-}
-
-var anyProvider = []string{
-	"ANTHROPIC_*", "CLAUDE_*", "OPENAI_*", "CODEX_*", "AZURE_OPENAI_*",
-	"GEMINI_*", "GOOGLE_*", "AWS_*", "OPENCODE_*", "CLOUD_ML_REGION", "VERTEX_*",
 }
 
 // CommonEnvironment returns the environment of agents and acceptance commands: the list above, and what the
@@ -54,14 +39,15 @@ func LoginEnvironment(environ, common []string) []string {
 
 const sshAgent = "SSH_AUTH_SOCK"
 
-// ownEnvironment returns what an agent gets besides the common environment: what its provider needs, and what the
-// configuration adds for it alone. A value that relay.env gives goes before the user's environment.
+// ownEnvironment returns what an agent gets besides the common environment: what its CLI and provider need, and what the
+// configuration adds for it alone. Nothing else gets those: people read what a test prints. A value that relay.env gives goes
+// before the user's environment.
 func ownEnvironment(environ, common []string, agent configs.Agent) []string {
 	free := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.ContainsFunc(common, isVariable(name))
 	})
-	return selected(free, slices.Clone(providers[agent.Type]), agent.Env)
+	return selected(free, slices.Clone(kinds.FactsOf(agent.Type).Variables), agent.Env)
 }
 
 // selected returns the variables that the patterns match or extra names, with the values that extra gives.
@@ -84,16 +70,6 @@ func selected(environ, patterns, extra []string) []string {
 	return append(env, fixed...)
 }
 
-// Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
-// configuration adds to it.
-func (p *Project) Redactor() *secrets.Redactor {
-	listed := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
-	for _, agent := range p.Config.Relay.Agents {
-		listed = append(listed, agent.Env...)
-	}
-	return secrets.New(listed)
-}
-
 func isVariable(name string) func(string) bool {
 	return func(entry string) bool { return strings.HasPrefix(entry, name+"=") }
 }
@@ -113,8 +89,8 @@ func CommitHook(ctx context.Context, p *Project) string {
 	if !c.Hooks || engine.Isolation(c.Isolation) != engine.IsolationWorktree {
 		return ""
 	}
-	state, err := p.Git.State(ctx)
-	if err != nil || !slices.Contains(state.Hooks, "pre-commit") {
+	hooks, err := git.Hooks(ctx, p.Git)
+	if err != nil || !slices.Contains(hooks, "pre-commit") {
 		return ""
 	}
 	return HookFile(ctx, p)

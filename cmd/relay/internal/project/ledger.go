@@ -15,6 +15,7 @@ import (
 	"relay/orchestrator/git/integration"
 	"relay/orchestrator/records"
 	"relay/orchestrator/sessionkeeper"
+	"relay/reanchor/git"
 )
 
 // View reads what the ledger knows. An epic that was written by hand and never run has none yet.
@@ -92,7 +93,7 @@ func lookAtFinish(ctx context.Context, p *Project, view *attempts.View) error {
 	l := view.Ledger
 	at, branch := &l.Integration, integration.NewBranch(p.Git, l.EpicID, integration.Merge)
 	if at.Finished != "" && l.Landed != "" { // a branch that is gone has been merged elsewhere, perhaps
-		if there, err := branch.Contains(ctx, "refs/heads/"+at.Finished, l.Landed); err == nil && !there {
+		if there, err := git.Contains(ctx, p.Git, "refs/heads/"+at.Finished, l.Landed); err == nil && !there {
 			at.Finished = ""
 		}
 	}

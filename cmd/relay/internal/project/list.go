@@ -20,6 +20,7 @@ import (
 	"relay/orchestrator/engine"
 	"relay/orchestrator/git/finish"
 	"relay/orchestrator/git/integration"
+	"relay/reanchor/git"
 )
 
 // sourceFile has the plan of an epic of a playlist at the time of the last copy, in the epic's folder.
@@ -179,7 +180,7 @@ func (l *List) Base(ctx context.Context, i int) (base string, remarks []string, 
 		case base == "":
 			base, from = tip, id
 		default:
-			held, err := before.branch().Contains(ctx, base, tip)
+			held, err := git.Contains(ctx, before.Project.Git, base, tip)
 			if err != nil {
 				return "", nil, err
 			}
@@ -203,11 +204,6 @@ func (l *List) Base(ctx context.Context, i int) (base string, remarks []string, 
 	return base, remarks, nil
 }
 
-// branch returns the integration branch of the epic.
-func (e *ListedEpic) branch() *integration.Branch {
-	return integration.NewBranch(e.Project.Git, e.Plan.Epic.ID, integration.Merge)
-}
-
 // openTip returns where the epic's integration branch ends; "" when there is none, or head has all of it.
 func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 	view, err := attempts.Read(e.Project.Dir, nil, nil)
@@ -217,13 +213,12 @@ func (e *ListedEpic) openTip(ctx context.Context, head string) (string, error) {
 	if err != nil || view.Ledger.Integration.Branch == "" {
 		return "", err
 	}
-	branch := e.branch()
-	if l := view.Ledger; l.Integration.Finished != "" && l.Landed != "" {
-		if there, err := branch.Contains(ctx, head, l.Landed); there || ctx.Err() != nil { // else it is as if it had not been finished
+	if l := view.Ledger; l.Integration.Finished != "" && l.Landed != "" { // what is not there is as if it had not been finished
+		if there, err := git.Contains(ctx, e.Project.Git, head, l.Landed); there || ctx.Err() != nil {
 			return "", err
 		}
 	}
-	return finish.Lacking(ctx, branch, head)
+	return finish.Lacking(ctx, integration.NewBranch(e.Project.Git, e.Plan.Epic.ID, integration.Merge), head)
 }
 
 // ListedFolder is where the epics of playlists are, below relay's folder: each in a folder named by its id.
@@ -238,22 +233,6 @@ func Listed(p *Project) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
-func (p *Project) OfEpic(id string) *Project {
-	return &Project{
-		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config,
-		Damage: p.Damage, Session: p.Session,
-	}
-}
-
-// EpicFlag returns what names the epic to other commands, as in " --epic ID"; "" for the one in relay's own folder.
-func (p *Project) EpicFlag() string {
-	if p.Dir == p.Home {
-		return ""
-	}
-	return " --epic " + filepath.Base(p.Dir)
 }
 
 // listedDir returns the folder of an epic of a playlist. It fails when there is none of that id.

@@ -77,12 +77,6 @@ func (p *Plan) Task(id string) (*epic.Task, error) {
 	return nil, &terminal.UsageError{Message: fmt.Sprintf("there is no task %s in this epic", terminal.Quote(id)), Hint: "relay status --verbose lists the tasks"}
 }
 
-// Has reports whether the plan has a task of this id.
-func (p *Plan) Has(id string) bool {
-	_, ok := p.Epic.Task(id)
-	return ok
-}
-
 // RunPlanFile returns the path of the plan that a run began with.
 func RunPlanFile(p *Project, run string) string { return p.File(attempts.RunsDir, run, "epic.yml") }
 
@@ -197,7 +191,8 @@ func ComparePlans(before, after *Plan) PlanChanges {
 		}
 	}
 	for i := range before.Epic.Tasks {
-		if id := before.Epic.Tasks[i].ID; !after.Has(id) {
+		id := before.Epic.Tasks[i].ID
+		if _, ok := after.Epic.Task(id); !ok {
 			c.Removed = append(c.Removed, id)
 		}
 	}

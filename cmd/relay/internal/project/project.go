@@ -3,6 +3,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,9 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -24,6 +25,7 @@ import (
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
 	"relay/orchestrator/provision"
+	"relay/orchestrator/secrets"
 	"relay/reanchor/git"
 )
 
@@ -40,12 +42,11 @@ type Project struct {
 	Dir    string // the folder of the epic: Home, or that of an epic of a playlist below it
 	Git    *git.Repo
 	Config *configs.Config
+	Agents *Agents
 
-	Damage   []string // mistakes in the configuration, for commands that use the rest of it
-	Session  Session
-	agentEnv sync.Map          // name of an agent -> []string, its part of the user's environment
-	versions sync.Map          // name of an agent -> string, the version of its program
-	shared   *provision.Shared // what FindShared has found; nil: it was not asked yet
+	Damage  []string // mistakes in the configuration, for commands that use the rest of it
+	Session Session
+	shared  *provision.Shared // what FindShared has found; nil: it was not asked yet
 }
 
 // Session is the user's session as far as a project depends on it.
@@ -80,6 +81,7 @@ func Locate(ctx context.Context, s Session, flags map[string]any) (*Project, err
 	if p.Config == nil {
 		return nil, relativeProblems(p.Root, mistakes)
 	}
+	p.Agents = NewAgents(p.Root, p.Git, p.Config, s.Environ)
 	origin, _ := p.Config.Lookup("relay.dir")
 	if p.Home, err = relayDir(p.Root, p.Config.Relay.Dir, origin.Origin == "default"); err != nil {
 		return nil, err
@@ -170,6 +172,22 @@ func (p *Project) File(name ...string) string {
 	return filepath.Join(append([]string{p.Dir}, name...)...)
 }
 
+// OfEpic returns this project with the folder of an epic of a playlist, which need not be there yet.
+func (p *Project) OfEpic(id string) *Project {
+	return &Project{
+		Root: p.Root, Home: p.Home, Dir: filepath.Join(p.Home, ListedFolder, id), Git: p.Git, Config: p.Config, Agents: p.Agents,
+		Damage: p.Damage, Session: p.Session,
+	}
+}
+
+// EpicFlag returns what names the epic to other commands, as in " --epic ID"; "" for the one in relay's own folder.
+func (p *Project) EpicFlag() string {
+	if p.Dir == p.Home {
+		return ""
+	}
+	return " --epic " + filepath.Base(p.Dir)
+}
+
 // Worktrees returns the settings of isolation worktree. Entries of relay.worktree.link are copied: through a link an install in a worktree
 // would empty the folder of the user.
 func (p *Project) Worktrees() engine.Worktree {
@@ -179,6 +197,16 @@ func (p *Project) Worktrees() engine.Worktree {
 		Setup: c.Worktree.Setup, Copy: c.Worktree.Copy, Share: slices.Concat(c.Worktree.Share, c.Worktree.Link),
 		Dir: place.folder(), SetupWall: c.SetupTimeout,
 	}
+}
+
+// Redactor returns the redactor for everything an agent of this project may know: the user's environment, and what the
+// configuration adds to it.
+func (p *Project) Redactor() *secrets.Redactor {
+	listed := append(slices.Clone(p.Session.Environ), p.Config.Relay.Env...)
+	for _, agent := range p.Config.Relay.Agents {
+		listed = append(listed, agent.Env...)
+	}
+	return secrets.New(listed)
 }
 
 // WorktreeDir returns the folder that relay.worktree.dir names, absolute, or "".
@@ -280,4 +308,29 @@ func EffectiveYAML(p *Project) []byte {
 		return nil
 	}
 	return append([]byte("# The settings at the beginning of this run, and where they come from: relay config shows those of now.\n"), text...)
+}
+
+// RelayVersion returns the version of relay's module as the toolchain recorded it, with the commit it was built from if the program
+// belongs to the module.
+func RelayVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, m := range info.Deps {
+		if m.Path != "relay" {
+			continue
+		}
+		for m.Replace != nil {
+			m = m.Replace
+		}
+		return cmp.Or(m.Version, "(devel)")
+	}
+	v := cmp.Or(info.Main.Version, "(devel)")
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return v + " " + s.Value[:12]
+		}
+	}
+	return v
 }

@@ -63,7 +63,8 @@ func FindShared(ctx context.Context, p *Project) (shared provision.Shared, err e
 	}
 	w := p.Worktrees()
 	most := provision.Limits{
-		Slots: Checkouts(p.Config.Relay.Jobs, len(p.Reviewers())), Bytes: int64(p.Config.Relay.Worktree.ShareMaxMiB) << 20, Free: math.MaxInt64,
+		Slots: Checkouts(p.Config.Relay.Jobs, len(p.Agents.Reviewers())), Bytes: int64(p.Config.Relay.Worktree.ShareMaxMiB) << 20,
+		Free: math.MaxInt64,
 	}
 	if free, err := FreeSpace(Nearest(w.Dir)); err == nil {
 		most.Free = int64(min(free, math.MaxInt64))

@@ -2,8 +2,8 @@ package project
 
 import (
 	"bytes"
+	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"relay/orchestrator/decide"
@@ -45,15 +45,10 @@ func availableMemory(meminfo string) int64 {
 		return -1
 	}
 	for line := range bytes.Lines(text) {
-		rest, ok := bytes.CutPrefix(line, []byte("MemAvailable:"))
-		if !ok {
-			continue
+		var kib int64
+		if _, err := fmt.Sscanf(string(line), "MemAvailable: %d kB", &kib); err == nil {
+			return kib << 10
 		}
-		kib, err := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
-		if err != nil {
-			return -1
-		}
-		return kib << 10
 	}
 	return -1
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"relay/epic/plaintext"
@@ -17,14 +18,10 @@ func Behind(ctx context.Context, repo *git.Repo) (words, fix string) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	count := ask("rev-list", "--count", "HEAD..@{upstream}", "--")
-	if count == "" || count == "0" {
+	count, _ := strconv.Atoi(ask("rev-list", "--count", "HEAD..@{upstream}", "--"))
+	if count == 0 {
 		return "", ""
 	}
-	commits := count + " commits"
-	if count == "1" {
-		commits = "1 commit"
-	}
 	upstream := plaintext.Fit(ask("rev-parse", "--abbrev-ref", "@{upstream}"), 200)
-	return "this branch lacks " + commits + " of " + upstream + ": the work begins without", "git pull --ff-only, if the tasks need them"
+	return "this branch lacks " + plaintext.Count(count, "commit") + " of " + upstream + ": the work begins without", "git pull --ff-only, if the tasks need them"
 }

@@ -193,13 +193,9 @@ func (f *Finding) propose(a *cli.App) error {
 
 // told says why nothing is to be added.
 func (f *Finding) told(w io.Writer) {
-	worth := false
-	for i := range f.Groups {
-		worth = worth || f.Groups[i].Worth()
-	}
 	switch {
 	case len(f.Groups) == 0: // that has been said
-	case worth:
+	case slices.ContainsFunc(f.Groups, func(g briefing.LearningGroup) bool { return g.Worth() }):
 		fmt.Fprintln(w, "AGENTS.md has what is to be recommended already")
 	default:
 		fmt.Fprintln(w, "nothing to recommend: that takes three tasks that say the same")

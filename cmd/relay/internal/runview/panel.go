@@ -12,6 +12,7 @@ import (
 	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/report"
 )
 
 // panel is what the few lines show: how the run stands, what it has taken, when it may end, and what is done now.
@@ -140,12 +141,12 @@ func (p *panel) view(now time.Time, width, height int) []string {
 
 // state returns the row that says how many tasks are in which state; the bar takes what room the words leave.
 func (p *panel) state(width int) string {
-	counts := status.Printer{}.CountsText(p.counts)
+	counts := report.CountsText(p.counts, false)
 	bar := status.Bar(p.counts, min(barWidth, max(width-len(counts)-3, leastBar)))
 	if room := width - len(bar) - 1; len(counts) > room {
 		counts = plaintext.Fit(counts, room)
 	} else {
-		counts = status.Printer{Paint: p.paint}.CountsText(p.counts)
+		counts = status.CountsText(p.counts, false, p.paint)
 	}
 	return p.paint.Good(bar) + " " + counts
 }

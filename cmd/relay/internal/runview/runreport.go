@@ -40,7 +40,7 @@ func MakeReport(a *cli.App, p *project.Project, pl *project.Plan, view *attempts
 	}
 	return report.Make(report.Input{
 		Epic: pl.Epic, Graph: pl.Graph, Ledger: view.Ledger, Journal: journal, Running: view.Running,
-		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: p.Budget(), Warnings: warnings, Now: a.Now(), Redact: p.Redactor(),
+		MaxAttempts: p.Config.Relay.MaxAttemptsPerTask, Budget: project.Budget(p.Config), Warnings: warnings, Now: a.Now(), Redact: p.Redactor(),
 		Flag: p.EpicFlag(), Refused: status.ForReport(status.Refusing(p, pl, view.Ledger)),
 	})
 }

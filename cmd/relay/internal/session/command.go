@@ -90,39 +90,36 @@ func (c *command) unwatch() {
 	}
 }
 
-// say shows a message of relay itself.
-func (c *command) say(text string) {
+// watched shows something while the progress is shown; else it returns false.
+func (c *command) watched(show func(w *runview.Watcher)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watcher != nil {
-		c.watcher.Say(text)
-		return
+	if c.watcher == nil {
+		return false
 	}
-	fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+	show(c.watcher)
+	return true
+}
+
+// say shows a message of relay itself.
+func (c *command) say(text string) {
+	if !c.watched(func(w *runview.Watcher) { w.Say(text) }) {
+		fmt.Fprintf(c.app.Err, "relay: %s\n", text)
+	}
 }
 
 // expect has the end of a run of a project shown as it is estimated.
 func (c *command) expect(ctx context.Context, p *project.Project) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.watcher == nil {
-		return
-	}
-	c.watcher.Expect(func() *status.Forecast {
+	estimate := func() *status.Forecast {
 		s, err := status.Read(ctx, p, false)
 		if err != nil { // it is an estimate, not worth an error
 			return nil
 		}
 		s.AddForecast(p, c.app.Now())
 		return s.Forecast
-	})
+	}
+	c.watched(func(w *runview.Watcher) { w.Expect(estimate) })
 }
 
 // update shows a change of state.
-func (c *command) update(u decide.Update) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.watcher != nil {
-		c.watcher.Update(u)
-	}
-}
+func (c *command) update(u decide.Update) { c.watched(func(w *runview.Watcher) { w.Update(u) }) }

@@ -2,19 +2,22 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/cli"
 	"relay/cmd/relay/internal/runview"
 	"relay/cmd/relay/internal/status"
 	"relay/cmd/relay/internal/terminal"
+	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
-	"relay/orchestrator/engine"
 	"relay/orchestrator/verdict"
 )
 
 // end is how a session ended.
 type end struct {
+	of   *session
 	sum  decide.Summary
 	err  error
 	code int // exit code
@@ -29,7 +32,7 @@ func (e *end) began() bool { return e.err == nil || e.sum.Reason != "" }
 
 // ended reads how the epic stands now, and keeps the report of the newest run.
 func (s *session) ended(sum decide.Summary, err error) *end {
-	e := &end{sum: sum, err: err, code: terminal.CodeOfRun(sum, err, s.command.stop.signal())}
+	e := &end{of: s, sum: sum, err: err, code: terminal.CodeOfRun(sum, err, s.command.stop.signal())}
 	if !e.began() {
 		return e
 	}
@@ -44,8 +47,8 @@ func (s *session) ended(sum decide.Summary, err error) *end {
 }
 
 // summary returns what relay work --json prints of the session.
-func (s *session) summary(e *end) status.Summary {
-	answer := status.NewSummary(e.sum, e.code, s.reloads)
+func (e *end) summary() status.Summary {
+	answer := status.NewSummary(e.sum, e.code, e.of.reloads)
 	if e.err != nil {
 		answer.Error = terminal.Message(e.err)
 	}
@@ -56,41 +59,35 @@ func (s *session) summary(e *end) status.Summary {
 }
 
 // print prints how the session went, unless it never began.
-func (s *session) print(e *end) {
+func (e *end) print() {
 	if !e.began() {
 		return
 	}
-	s.command.app.Out.Optional = true // the exit code tells of the night, not of the output
-	if s.o.JSON {
-		_ = s.command.app.PrintJSON(s.summary(e))
-	} else {
-		s.printText(s.command.app.Out, e)
+	a := e.of.command.app
+	a.Out.Optional = true // the exit code tells of the night, not of the output
+	if e.of.o.JSON {
+		_ = a.PrintJSON(e.summary())
+		e.learn(a.Err)
+		return
 	}
-	w := s.command.app.Out
-	if s.o.JSON {
-		w = s.command.app.Err
-	}
-	s.learn(w, e)
+	e.printText(a.Out)
+	e.learn(a.Out)
 }
 
 // printText prints it for a person.
-func (s *session) printText(w io.Writer, e *end) {
+func (e *end) printText(w io.Writer) {
 	if e.now == nil || e.sum.Ended == 0 && errors.As(e.err, new(*attempts.RefusedError)) { // the error says what to do first
 		return
 	}
-	l := status.Printer{Now: s.command.app.Now(), Width: terminal.Columns(s.command.app.Out.Dest), Branch: e.now.Branch, From: e.now.From}
-	l.Paint = s.command.app.Out.Palette
-	l.Flag = s.project.EpicFlag()
-	l.Shared = s.project.Config.Relay.Isolation == string(engine.IsolationShared)
-	l.RunSummary(w, e.sum, e.now)
+	cli.Printer(e.of.command.app, e.of.project).RunSummary(w, e.sum, e.now)
 }
 
 // failure returns the exit code of the session as an error; nil when all went well.
-func (s *session) failure(e *end) error {
+func (e *end) failure() error {
 	var none *decide.NoRunnerError
 	switch {
 	case e.began() && errors.As(e.err, &none):
-		return s.withFix(none)
+		return e.withFix(none)
 	case e.err != nil:
 		return e.err
 	case e.reading != nil:
@@ -102,10 +99,22 @@ func (s *session) failure(e *end) error {
 }
 
 // withFix adds to the error of a run that no runner is left for what its last one needs.
-func (s *session) withFix(none *decide.NoRunnerError) error {
+func (e *end) withFix(none *decide.NoRunnerError) error {
 	if !verdict.ClassOf(none.Outcome).Refused {
 		return none
 	}
-	fix := status.Fix(s.project, s.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
+	fix := status.Fix(e.of.project, e.of.plan.Epic.Tasks, none.Runner, none.Outcome, none.Why)
 	return &terminal.Hinted{Err: none, Code: terminal.NoRunner, Hint: fix + "; then relay work continues"}
+}
+
+// learn tells how much was learned when attempts have ended and the epic is complete, and tells of the work that agents found
+// when nothing else is left of the run.
+func (e *end) learn(w io.Writer) {
+	if e.sum.Ended == 0 || e.view == nil {
+		return
+	}
+	if found, _ := runview.NewProposal(e.of.plan.Epic, e.view.Ledger, nil); e.sum.Left == 0 && len(found.Discovered) > 0 {
+		fmt.Fprintf(w, "%s of work found and left: relay init --append%s\n", plaintext.Count(len(found.Discovered), "piece"), e.of.project.EpicFlag())
+	}
+	runview.LearnAtEnd(e.of.project, e.of.plan, e.view.Ledger, w)
 }

@@ -189,19 +189,19 @@ func (l *listRun) epic(ctx context.Context, i int) error {
 	end := s.ended(sum, err)
 	l.spent.Add(sum.Usage)
 	if end.began() {
-		summary := s.summary(end)
+		summary := end.summary()
 		l.epics[i].Run = &summary
 		if !l.o.JSON {
 			fmt.Fprintf(&l.said, "\n%s\n", plaintext.Fit(l.title(i), 200))
-			s.printText(&l.said, end)
+			end.printText(&l.said)
 		}
-		s.learn(&l.said, end)
+		end.learn(&l.said)
 	}
 	if err == nil && sum.Reason == decide.EpicLooks { // what follows begins all the same
 		l.needsLook(i)
 		return nil
 	}
-	if err := s.failure(end); err != nil {
+	if err := end.failure(); err != nil {
 		return err
 	}
 	if sum.Reason != decide.EpicComplete {
@@ -231,27 +231,22 @@ func (l *listRun) ended(ctx context.Context, i int, err error) (over bool) {
 		l.epics[i].State = epicStopped
 	}
 	over = over || ctx.Err() != nil || !l.list.ContinueOnFailure
-	told := errors.As(err, new(terminal.ExitCode))
-	switch {
-	case over:
+	if l.code = cmp.Or(l.code, code); over {
 		l.code = code
-		if !told {
-			l.failure = err
-		}
-	default:
-		l.code = cmp.Or(l.code, code)
-		if !told {
-			d := terminal.Diagnose(err)
-			for _, m := range d.Messages {
-				l.command.say("error: " + m)
-			}
-			for line := range strings.Lines(d.Hint) {
-				l.command.say("hint: " + strings.TrimSuffix(line, "\n"))
-			}
-		}
 	}
-	if !told {
-		l.epics[i].Error = terminal.Diagnose(err).Messages[0]
+	if errors.As(err, new(terminal.ExitCode)) { // the user has seen everything
+		return over
+	}
+	d := terminal.Diagnose(err)
+	if l.epics[i].Error = d.Messages[0]; over {
+		l.failure = err
+		return over
+	}
+	for _, m := range d.Messages {
+		l.command.say("error: " + m)
+	}
+	for line := range strings.Lines(d.Hint) {
+		l.command.say("hint: " + strings.TrimSuffix(line, "\n"))
 	}
 	return over
 }

@@ -26,6 +26,8 @@ import (
 	"relay/orchestrator/relayfiles"
 	"relay/reanchor/git"
 	"relay/review"
+	"relay/runners"
+	"relay/runners/process"
 )
 
 // Options are what the user wants of a session.
@@ -48,6 +50,9 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 	logins := project.LoginEnvironment(o.App.Environ, env)
 	if c.Push {
 		env = append(env, logins...)
+	}
+	newRunner := func(name string, sup process.Supervisor) (runners.Runner, error) {
+		return p.Agents.Runner(ctx, name, sup)
 	}
 	return orchestrator.Options{
 		LocalOptions: engine.LocalOptions{
@@ -73,13 +78,13 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 				},
 				Engine: o.App.Engine,
 			},
-			Graph: pl.Graph, Repo: p.Git, NewRunner: project.RunnerFactory(ctx, p), Secrets: p.Redactor(),
+			Graph: pl.Graph, Repo: p.Git, NewRunner: newRunner, Secrets: p.Redactor(),
 		},
 		Policy: decide.Policy{
-			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: p.Budget(), AskNow: o.AskNow, NeverAsk: o.NeverAsk,
-			Jitter: rand.N[time.Duration], SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: project.Budget(p.Config),
+			AskNow: o.AskNow, NeverAsk: o.NeverAsk, Jitter: rand.N[time.Duration], SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
-		AgentOf: p.BriefFacts, CLIOf: p.CLIOf, Model: c.Model,
+		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config),
 		Engines: o.App.Engines, Wire: o.App.Wire, Fault: project.FaultPoints(o.App.Lookup(project.FaultVariable)),
 	}
@@ -89,41 +94,28 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 // warned of. It also finds the reviewers, and must be called before RunOptions for a run.
 func (o *Options) CheckAgents(p *project.Project, pl *project.Plan) error {
 	warnings, err := o.examineAgents(p, pl)
-	for _, text := range warnings {
-		fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
-	}
+	o.App.Warn(warnings...)
 	return err
 }
 
 // examineAgents is CheckAgents, and returns the warnings.
 func (o *Options) examineAgents(p *project.Project, pl *project.Plan) (warnings []string, err error) {
-	var missing []error
-	for _, name := range p.Config.Relay.Runners {
-		if _, err := p.Program(name); err != nil {
-			missing = append(missing, fmt.Errorf("runner %s: %w", name, err))
-		}
-	}
-	switch n := len(p.Config.Relay.Runners); {
-	case n == 0:
-		return nil, &terminal.Hinted{
-			Err: errors.New("no runner is configured"), Code: terminal.NoRunner,
-			Hint: "set relay.runners in " + configs.SharedFile + ", or name one: relay work --runner claude",
-		}
-	case len(missing) == n:
-		return nil, project.NoRunner("", errors.Join(missing...))
+	_, missing, err := p.Agents.Usable("relay work --runner claude")
+	if err != nil {
+		return nil, err
 	}
 	for _, err := range missing {
 		warnings = append(warnings, err.Error())
 	}
-	if err := project.CheckAgents(p, pl); err != nil {
+	if err := project.CheckAgents(p.Agents, pl); err != nil {
 		return warnings, err
 	}
-	warnings = append(warnings, p.Caps(pl).UncountedWarning()...)
-	for _, name := range p.Reviewers() {
-		if _, err := p.Program(name); err != nil {
+	warnings = append(warnings, (&project.Caps{Agents: p.Agents, Plan: pl}).UncountedWarning()...)
+	for _, name := range p.Agents.Reviewers() {
+		if _, err := p.Agents.Program(name); err != nil {
 			return warnings, project.NoRunner("reviewer "+name+": ", err)
 		}
-		judge, err := project.Reviewer(p, name)
+		judge, err := p.Agents.Reviewer(name)
 		if err != nil {
 			return warnings, err
 		}
@@ -176,10 +168,8 @@ func (o *Options) CheckListAgents(list *project.List) error {
 	for _, e := range list.Listed {
 		examined := *o
 		warnings, err := examined.examineAgents(e.Project, e.Plan)
+		o.App.Warn(slices.DeleteFunc(warnings, func(text string) bool { return told[text] })...)
 		for _, text := range warnings {
-			if !told[text] {
-				fmt.Fprintf(o.App.Err, "relay: warning: %s\n", text)
-			}
 			told[text] = true
 		}
 		if err != nil {
@@ -205,7 +195,7 @@ func (o *Options) Refusal(ctx context.Context, p *project.Project, pl *project.P
 		return &attempts.EditedError{Path: attempts.LedgerFile, Diff: view.Edit}
 	}
 	c := status.CountTasks(view.Ledger, pl.Graph)
-	if over := limits.EpicExhausted(p.Budget(), view.Ledger); over != nil && c.Completed < c.Total {
+	if over := limits.EpicExhausted(project.Budget(p.Config), view.Ledger); over != nil && c.Completed < c.Total {
 		return &terminal.Hinted{Err: errors.New(over.Error()), Hint: project.RaiseEpicBudget, Code: terminal.Stopped}
 	}
 	run := o.RunOptions(ctx, p, pl)

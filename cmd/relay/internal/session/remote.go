@@ -12,18 +12,6 @@ import (
 // maxRemote bounds the address of a remote.
 const maxRemote = 2000
 
-// remote returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
-// to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
-func (s *session) remote(ctx context.Context, branch string) (name, address string) {
-	if branch == "" {
-		var err error
-		if branch, err = s.project.Git.Branch(ctx); err != nil || branch == "" {
-			return "", ""
-		}
-	}
-	return branch, remoteOf(ctx, s.project.Git, branch)
-}
-
 // remoteOf returns the address of the remote of one branch.
 func remoteOf(ctx context.Context, repo *git.Repo, branch string) string {
 	out, err := repo.Run(ctx, git.Call{Args: []string{

@@ -67,8 +67,8 @@ func Run(ctx context.Context, o *Options, t Target) error {
 	sum, err := s.work(ctx)
 	c.end()
 	e := s.ended(sum, err)
-	s.print(e)
-	return s.failure(e)
+	e.print()
+	return e.failure()
 }
 
 // work carries the epic through, one run after the other, and sums them up.
@@ -146,10 +146,7 @@ func (s *session) notify(u decide.Update) {
 
 // reread reads epic.yml as the plan of the next run. The old plan stays when the new one is invalid.
 func (s *session) reread() {
-	pl, err := s.project.Plan()
-	if err == nil {
-		err = s.follows(pl)
-	}
+	pl, err := s.edited()
 	if err != nil {
 		messages := terminal.Diagnose(err).Messages
 		if len(messages) > 1 {
@@ -171,10 +168,7 @@ func (s *session) extend(ctx context.Context, why decide.EndReason) bool {
 	if !s.o.Auto || why != decide.EpicRefused || ctx.Err() != nil {
 		return false
 	}
-	pl, err := s.project.Plan() // a person may have edited it meanwhile
-	if err == nil {
-		err = s.follows(pl)
-	}
+	pl, err := s.edited()
 	var ids []string
 	if err == nil {
 		ids, err = runview.AddUnasked(s.project, pl)
@@ -200,17 +194,34 @@ func (s *session) extend(ctx context.Context, why decide.EndReason) bool {
 	return true
 }
 
-// follows refuses a plan that is another epic's, lacks a task the user named, or needs an agent that is not there.
-func (s *session) follows(pl *project.Plan) error {
+// edited reads the plan, which a person may have edited meanwhile. It refuses one that is another epic's, lacks a task the user named, or
+// needs an agent that is not there.
+func (s *session) edited() (*project.Plan, error) {
+	pl, err := s.project.Plan()
+	if err != nil {
+		return nil, err
+	}
 	if have, want := s.plan.Epic.ID, pl.Epic.ID; have != want {
-		return &attempts.EpicError{Path: s.project.Rel(s.project.File(attempts.LedgerFile)), Have: have, Want: want}
+		return nil, &attempts.EpicError{Path: s.project.Rel(s.project.File(attempts.LedgerFile)), Have: have, Want: want}
 	}
 	for _, id := range s.o.Tasks {
 		if _, err := pl.Task(id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return project.CheckAgents(s.project, pl)
+	return pl, project.CheckAgents(s.project.Agents, pl)
+}
+
+// remote returns the address of the remote that a branch has: the one it is configured to follow, else the first one that it was pushed
+// to. Credentials are not in it. For "" it is the branch that is checked out. It returns "" for what there is none of, or git does not say.
+func (s *session) remote(ctx context.Context, branch string) (name, address string) {
+	if branch == "" {
+		var err error
+		if branch, err = s.project.Git.Branch(ctx); err != nil || branch == "" {
+			return "", ""
+		}
+	}
+	return branch, remoteOf(ctx, s.project.Git, branch)
 }
 
 // drains has the drain of the run that is on.

@@ -138,7 +138,7 @@ func (r *DryRun) addReviewers(p *project.Project, pl *project.Plan, l *attempts.
 	}
 	last := l.LastEpicReview()
 	if p.Config.QualityGate.Epic && open == len(r.Run) && (open > 0 || last == nil || last.Decision == "") {
-		r.Reviewers = p.Reviewers()
+		r.Reviewers = p.Agents.Reviewers()
 	}
 }
 
@@ -169,7 +169,7 @@ func (r *DryRun) Write(w io.Writer, width int) {
 		fmt.Fprintln(w, head+rest[12:])
 	}
 	if wait := r.Wait; wait != nil {
-		say("would wait  until " + Printer{Now: r.now}.nearTime(wait.Until) + " for " + wait.For + plaintext.Because(wait.Why))
+		say("would wait  until " + nearTime(wait.Until, r.now) + " for " + wait.For + plaintext.Because(wait.Why))
 	}
 	r.rows(w, width)
 	for _, item := range r.Left {
@@ -227,7 +227,7 @@ func (r *DryRun) sum() string {
 	}
 	text := fmt.Sprintf("about %s with %s, up to %s in nine of ten cases%s (estimated from %s done)", r.at(r.P50), jobs, r.at(r.P90), least, plaintext.Count(r.BasedOn, "task"))
 	if late := r.now.Add(schedule.Minutes(r.P50)).Sub(r.until); !r.until.IsZero() && late > 0 {
-		text += "; not all by " + Printer{Now: r.now}.nearTime(r.until) + ", about " + formatEstimate(late) + " more"
+		text += "; not all by " + nearTime(r.until, r.now) + ", about " + formatEstimate(late) + " more"
 	}
 	return text
 }

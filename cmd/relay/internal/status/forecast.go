@@ -3,14 +3,11 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/engine"
@@ -56,7 +53,7 @@ func withSettings(p *project.Project, o schedule.Estimator, now time.Time) sched
 		o.Jobs = max(p.Config.Relay.Jobs, 1)
 	}
 	rest := func(name string) time.Duration { return cooldownOf(o.Ledger, name, now) }
-	for _, name := range p.Reviewers() {
+	for _, name := range p.Agents.Reviewers() {
 		o.Panel = max(o.Panel, rest(name))
 	}
 	first := time.Duration(0) // before it nothing starts
@@ -96,31 +93,6 @@ func chooseRunner(p *project.Project, t *epic.Task, rest func(name string) time.
 	return runner, wait
 }
 
-// forecast prints when a run will be over or, when none is on or a person has it paused, how much there is left.
-func (l Printer) forecast(w io.Writer, s *Report) {
-	f, word, until := s.Forecast, "finish", s.Run.Until
-	var shown string
-	switch {
-	case s.Run.State != Running || !s.Paused.IsZero():
-		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), plaintext.Count(f.Jobs, "job"), formatEstimate(f.long))
-	case !until.IsZero() && f.P50.After(until):
-		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", l.nearTime(until), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
-	default:
-		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", l.nearTime(f.P50), l.nearTime(f.P90))
-		if !until.IsZero() && f.P90.After(until) {
-			shown += ", but the run ends at " + l.nearTime(until)
-		}
-	}
-	shown += fmt.Sprintf(" (estimated from %s done)", plaintext.Count(f.BasedOn, "task"))
-	if len(f.Of) > 0 {
-		shown += "; only " + plaintext.Some(f.Of, 5) + " and what that needs"
-	}
-	if f.LeftOut > 0 {
-		shown += "; without " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
-	}
-	fmt.Fprintf(w, "%-6s %s\n", word, strings.TrimLeft(terminal.Wrap(shown, l.Width, "       "), " "))
-}
-
 // fewDone is from how many completed tasks on a forecast is shown while a run is on.
 const fewDone = 3
 
@@ -131,12 +103,12 @@ func (f *Forecast) Remaining(now time.Time) string {
 	}
 	left := f.P50.Sub(now)
 	if !f.until.IsZero() && f.P50.After(f.until) {
-		return "not all by " + Printer{Now: now}.nearTime(f.until) + ", about " + formatEstimate(f.P50.Sub(f.until)) + " more"
+		return "not all by " + nearTime(f.until, now) + ", about " + formatEstimate(f.P50.Sub(f.until)) + " more"
 	}
 	if left < time.Second {
 		return ""
 	}
-	said := "about " + formatEstimate(left) + " left, done ~" + Printer{Now: now}.nearTime(f.P50)
+	said := "about " + formatEstimate(left) + " left, done ~" + nearTime(f.P50, now)
 	if f.LeftOut > 0 {
 		said += " but for " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
 	}
@@ -144,11 +116,11 @@ func (f *Forecast) Remaining(now time.Time) string {
 }
 
 // nearTime shows a time that is near by the clock alone, although it may be tomorrow.
-func (l Printer) nearTime(t time.Time) string {
-	if t.Sub(l.Now) < 20*time.Hour {
+func nearTime(t, now time.Time) string {
+	if t.Sub(now) < 20*time.Hour {
 		return t.Local().Format("15:04")
 	}
-	return FormatTime(t, l.Now)
+	return FormatTime(t, now)
 }
 
 // formatEstimate shows a duration that is only an estimate: 5s, 40m, 3h20m, 12 days.
@@ -208,27 +180,5 @@ func (s *Report) addRequests(l *attempts.Ledger) {
 		if at, yes := l.Held[s.Tasks[i].ID]; yes && s.Tasks[i].Status != attempts.Completed {
 			s.Tasks[i].Stopped = at
 		}
-	}
-}
-
-// cooldowns prints what keeps tasks from starting.
-func (l Printer) cooldowns(w io.Writer, s *Report) {
-	if !s.Paused.IsZero() {
-		l.line(w, "wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
-	}
-	if wait := s.Waiting; wait != nil {
-		l.line(w, "wait", plaintext.Fit("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+plaintext.Because(wait.Why), maxWhy))
-	}
-	for _, c := range s.Cooldowns {
-		if s.Waiting == nil || s.Waiting.For != c.Runner {
-			l.line(w, "limit", plaintext.Fit(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+plaintext.Because(c.Why), maxWhy))
-		}
-	}
-	if len(s.Cooldowns) > 0 {
-		hint := "relay work --ask-now asks at once"
-		if s.Run.State == Running {
-			hint += "; stop this run first, with Ctrl-C"
-		}
-		l.line(w, "", hint)
 	}
 }

@@ -14,6 +14,7 @@ import (
 func configured(isolation string, jobs int) *project.Project {
 	p := &project.Project{Config: &configs.Config{}}
 	p.Config.Relay.Isolation, p.Config.Relay.Jobs = isolation, jobs
+	p.Agents = project.NewAgents("", nil, p.Config, nil)
 	return p
 }
 

@@ -82,21 +82,8 @@ func (l Printer) groups(w io.Writer, groups []group) {
 		for most := mostRanges - 1; most > 0 && len(head)+len(shown) > l.Width; most-- {
 			shown = ranges(g.tasks, most) + g.after
 		}
-		fmt.Fprintf(w, "  %s%s\n", l.groupColour(g)(word), head[2+len(word):]+shown)
+		fmt.Fprintf(w, "  %s%s\n", l.mark(g.word)(word), head[2+len(word):]+shown)
 	}
-}
-
-// groupColour returns what marks the word of a group.
-func (l Printer) groupColour(g group) func(string) string {
-	switch g.word {
-	case "completed":
-		return l.Paint.Good
-	case "gated":
-		return l.Paint.Bad
-	case "waiting":
-		return l.Paint.Wait
-	}
-	return unmarked
 }
 
 // ownLine returns the tasks of a long epic that have a line each: of the gated ones those first that most tasks wait for.

@@ -7,23 +7,22 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // of the schema
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"relay/attempts"
 	"relay/cmd/relay/internal/project"
-	"relay/cmd/relay/internal/terminal"
 	"relay/configs"
 	"relay/epic"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
+	"relay/orchestrator/engine"
 	"relay/orchestrator/report"
 	"relay/orchestrator/schedule"
 	"relay/orchestrator/verdict"
 	"relay/review"
+	"relay/runners/kinds"
 )
 
 // Schema is the JSON Schema of Report.
@@ -57,6 +56,7 @@ type Report struct {
 	Warnings    []string `json:"warnings"`
 
 	outlook schedule.Estimator // of the plan and the ledger the report is about
+	shared  bool               // the tasks worked side by side in the user's checkout
 }
 
 // Run is what is known of the newest run. State is never, running, stopped, or crashed: a run that ended without
@@ -165,6 +165,21 @@ func (s *Report) hasWork() bool {
 	return s.Counts.Completed < s.Counts.Total || len(s.Refused)+len(s.pick((*Task).needsLook)) > 0
 }
 
+// workLocation returns text that says where the work is; flag names the epic.
+func (s *Report) workLocation(flag string) string {
+	if s.shared {
+		return "the work is in this checkout, and relay has committed nothing: git status, git log"
+	}
+	if s.Branch == "" {
+		return "the work is on your branch, one or more commits for each task: git log"
+	}
+	where := "the work is on the branch " + s.Branch + ": git log " + s.Branch + "\n"
+	if s.From == "" {
+		return where + "relay finish" + flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
+	}
+	return where + "relay finish" + flag + " lands it on the branch it began from"
+}
+
 func (t *Task) open() bool      { return t.Status != attempts.Completed }
 func (t *Task) needsLook() bool { return len(t.Looks) > 0 }
 
@@ -254,6 +269,7 @@ func Read(ctx context.Context, p *project.Project, verbose bool) (*Report, error
 func AfterRun(p *project.Project, pl *project.Plan, view *attempts.View) *Report {
 	s := New(pl, view, p.Config.Relay.MaxAttemptsPerTask, false)
 	s.Refused = Refusing(p, pl, view.Ledger)
+	s.shared = engine.Isolation(p.Config.Relay.Isolation) == engine.IsolationShared
 	source, err := project.ReadFile(p.File("epic.yml"), project.MaxPlan)
 	s.PlanChanged = err != nil || !bytes.Equal(source, pl.Source)
 	return s
@@ -291,20 +307,6 @@ func (s *Report) addEpicReview(l *attempts.Ledger) {
 	}
 }
 
-// EpicReview prints the reviewers' verdict on the whole epic.
-func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
-	if j == nil {
-		return
-	}
-	fmt.Fprintf(w, "review %s\n", strings.TrimLeft(terminal.Wrap("the whole epic: "+j.text, l.Width, "       "), " "))
-	switch {
-	case j.Decision == "" || len(j.Added) > 0:
-		fmt.Fprintln(w, "       "+report.Next(decide.EpicUnjudged))
-	case len(j.Findings) > 0:
-		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
-	}
-}
-
 // Refusal is a runner that would not work when it was last asked.
 type Refusal struct {
 	attempts.Refusal
@@ -313,26 +315,18 @@ type Refusal struct {
 	what string // what is wrong, in words
 }
 
-// login has, by type of agent, what the user types after the name of the program to log in.
-var login = map[string]string{
-	"claude":   ", then /login (or %s setup-token)",
-	"codex":    " login",
-	"gemini":   ", then /auth",
-	"opencode": " auth login",
-}
-
 const afterYou = ", after you "
 
 // Fix returns text that says what to type for a runner that ended so, for this reason; tasks are those of the plan.
 func Fix(p *project.Project, tasks []epic.Task, name string, o attempts.Outcome, why string) string {
 	agent, class := p.Config.Relay.Agents[name], verdict.ClassOf(o)
-	how, ok := login[agent.Type]
+	how := kinds.FactsOf(agent.Type).Login
 	switch {
 	case class.Model:
 		return "relay check --ask" + afterYou + "correct " + modelSetting(p, tasks, name, why)
 	case !class.Login:
 		return "relay check --ask"
-	case !ok:
+	case how == "":
 		return "relay config relay.agents." + name
 	}
 	program := cmp.Or(strings.Join(agent.Argv, " "), agent.Type)
@@ -374,7 +368,7 @@ func wrong(name string, o attempts.Outcome) string {
 
 // Refusing returns the runners of this configuration that would not work when they were last asked.
 func Refusing(p *project.Project, pl *project.Plan, l *attempts.Ledger) []Refusal {
-	used := append(slices.Clone(p.Config.Relay.Runners), p.Reviewers()...)
+	used := append(slices.Clone(p.Config.Relay.Runners), p.Agents.Reviewers()...)
 	for i := range pl.Epic.Tasks {
 		used = append(used, pl.Epic.Tasks[i].Runner)
 	}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"relay/attempts"
+	"relay/cmd/relay/internal/terminal"
 	"relay/epic/plaintext"
 	"relay/orchestrator/decide"
 	"relay/orchestrator/limits"
-	"relay/orchestrator/report"
 )
 
 // Summary is what relay work --json prints when it ends.
@@ -75,53 +76,6 @@ func TasksLeft(s *Report) []Task {
 	return left
 }
 
-// RunSummary prints what happened in a run, what needs a person, and what to type.
-func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
-	c := s.Counts
-	l.Dead = true // the run is over
-	headline := l.Paint.Wait
-	if c.Completed == c.Total && s.Reason == decide.EpicComplete {
-		headline = l.Paint.Good
-	}
-	fmt.Fprintf(w, "\n%s\n", headline(report.Headline(s.Reason, s.Left)))
-	if next := report.Next(s.Reason); s.Why != "" {
-		l.note(w, s.Why)
-		l.note(w, next)
-	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), l.CountsText(now.Counts))
-	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(s.Elapsed), plaintext.Count(s.Ended, "attempt"))
-	if len(s.Suspends) > 0 {
-		l.note(w, suspendText(s.Suspends))
-	}
-	if now.PlanChanged {
-		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
-	}
-	if u := s.Usage; u != (attempts.Usage{}) {
-		fmt.Fprintf(w, "cost   %s\n", report.UsageText(u))
-	}
-	l.left(w, now)
-	if now.hasWork() {
-		l.needsYou(w, now)
-	}
-	WriteRegressions(w, s.Regressed)
-	if c.Completed > 0 && s.Ended > 0 {
-		fmt.Fprintf(w, "\n%s\n", l.workLocation())
-	}
-}
-
-// left lists the tasks that are not completed, of a long epic most in groups.
-func (l Printer) left(w io.Writer, now *Report) {
-	if now.Counts.Completed == now.Counts.Total {
-		return
-	}
-	fmt.Fprintln(w)
-	if l.long(now) {
-		l.grouped(w, now, false)
-		return
-	}
-	l.rows(w, now.pick((*Task).open))
-}
-
 // WriteRegressions names the checks that fail on all that has landed.
 func WriteRegressions(w io.Writer, checks []string) {
 	if len(checks) == 0 {
@@ -133,21 +87,6 @@ func WriteRegressions(w io.Writer, checks []string) {
 	}
 }
 
-// workLocation returns text that says where the work is.
-func (l Printer) workLocation() string {
-	if l.Shared {
-		return "the work is in this checkout, and relay has committed nothing: git status, git log"
-	}
-	if l.Branch == "" {
-		return "the work is on your branch, one or more commits for each task: git log"
-	}
-	where := "the work is on the branch " + l.Branch + ": git log " + l.Branch + "\n"
-	if l.From == "" {
-		return where + "relay finish" + l.Flag + " --into BRANCH lands it on a branch of yours: HEAD was detached when it began"
-	}
-	return where + "relay finish" + l.Flag + " lands it on the branch it began from"
-}
-
 // AddRun adds a run to those before it.
 func AddRun(before, s decide.Summary) decide.Summary {
 	s.Elapsed += before.Elapsed
@@ -155,4 +94,62 @@ func AddRun(before, s decide.Summary) decide.Summary {
 	s.Suspends = append(slices.Clip(before.Suspends), s.Suspends...)
 	s.Usage.Add(before.Usage)
 	return s
+}
+
+// AskLooks names completed tasks that a person has to look at before they land, on w, and asks whether to go on. It fails for a no.
+func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(question string) bool) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	if !json {
+		fmt.Fprintln(w, "look at these first:")
+		l.looks(w, tasks)
+	}
+	if confirm("land them all the same?") {
+		return nil
+	}
+	return &terminal.Hinted{
+		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", plaintext.Count(len(tasks), "task"), plaintext.Verb(len(tasks), "needs", "need")),
+		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: terminal.Gated,
+	}
+}
+
+// runText says in words how the newest run stands.
+func runText(r Run, now time.Time) string {
+	switch r.State {
+	case neverRan:
+		return "none yet"
+	case Running:
+		shown := "running"
+		if !r.StartedAt.IsZero() {
+			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), plaintext.Span(now.Sub(r.StartedAt)))
+		}
+		if !r.Until.IsZero() {
+			shown += ", until " + FormatTime(r.Until, now)
+		}
+		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
+	case crashed:
+		switch {
+		case r.Host != "":
+			return fmt.Sprintf("held by process %d on %s, another machine; if it is over, remove the file lock in relay's folder", r.PID, r.Host)
+		case r.PID == 0:
+			return "the last one was killed; relay work continues"
+		}
+		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
+	}
+	why := strings.ReplaceAll(r.Reason, "_", " ")
+	if r.Reason == string(decide.NoRunnableTasks) {
+		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
+			why = "the tasks you named are completed"
+		}
+	}
+	shown := "stopped"
+	if !r.StoppedAt.IsZero() {
+		shown += " " + FormatTime(r.StoppedAt, now)
+	}
+	shown += plaintext.Because(why)
+	if *r.ExitCode != 0 {
+		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
+	}
+	return shown
 }

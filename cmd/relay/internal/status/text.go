@@ -22,10 +22,7 @@ type Printer struct {
 	Verbose bool
 	All     bool   // every task of a long epic has a line
 	Dead    bool   // no run is active: what is in progress was interrupted
-	Branch  string // that has the work; "" : the one that is checked out
-	From    string // the branch the epic began from; "" : none
 	Flag    string // that names the epic to other commands, as in " --epic ID"; "" : none is needed
-	Shared  bool   // the tasks worked side by side in the user's checkout
 
 	Paint terminal.Palette // of the output
 
@@ -44,7 +41,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 		l.note(w, s.Run.Why)
 		l.note(w, report.Next(decide.EndReason(s.Run.Reason)))
 	}
-	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), l.CountsText(s.Counts))
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(s.Counts, 20)), CountsText(s.Counts, l.Dead, l.Paint))
 	l.usage(w, s)
 	switch {
 	case s.Finished != "":
@@ -67,7 +64,7 @@ func Write(w io.Writer, s *Report, l Printer) {
 		fmt.Fprint(w, l.Paint.Wait("note")+"   attempt-ledger.yml was edited by someone else: relay ledger accept\n")
 	}
 	fmt.Fprintln(w)
-	l.tasks(w, s)
+	l.tasks(w, s, true)
 	l.needsYou(w, s)
 	WriteRegressions(w, s.Regressions)
 }
@@ -82,16 +79,16 @@ func (l Printer) note(w io.Writer, text string) {
 // line prints a text behind a label.
 func (l Printer) line(w io.Writer, label, text string) {
 	head := l.Paint.Wait(label) + strings.Repeat(" ", max(6-len(label), 0))
-	fmt.Fprintf(w, "%s %s\n", head, strings.TrimLeft(terminal.Wrap(text, l.Width, "       "), " "))
+	fmt.Fprintf(w, "%s %s\n", head, terminal.Hang(text, l.Width, "       "))
 }
 
-// tasks lists the tasks, of a long epic most in groups.
-func (l Printer) tasks(w io.Writer, s *Report) {
+// tasks lists the tasks, those that are completed too or only the others, of a long epic most in groups.
+func (l Printer) tasks(w io.Writer, s *Report, completed bool) {
 	if l.long(s) {
-		l.grouped(w, s, true)
+		l.grouped(w, s, completed)
 		return
 	}
-	l.rows(w, s.pick(func(*Task) bool { return true }))
+	l.rows(w, s.pick(func(t *Task) bool { return completed || t.open() }))
 }
 
 // rows writes the tasks one by one, their states below each other.
@@ -149,7 +146,7 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	if t.Status == attempts.BlockedOn {
 		dim = l.Paint.Dim
 	}
-	state := l.stateColour(t.Status, cut)(status) + strings.Repeat(" ", max(11-len(status), 0))
+	state := l.mark(status)(status) + strings.Repeat(" ", max(11-len(status), 0))
 	fmt.Fprintf(w, "  %s  %s %4s  %s%s\n", terminal.Pad(t.ID, widest), state, tries, dim(plaintext.Fit(t.Title, room)), l.Paint.Dim(tail))
 	indent := strings.Repeat(" ", widest+4)
 	most := maxWhy
@@ -166,18 +163,18 @@ func (l Printer) task(w io.Writer, t *Task, widest int) {
 	}
 }
 
-// stateColour returns what marks the state of a task.
-func (l Printer) stateColour(s attempts.Status, interrupted bool) func(string) string {
-	switch {
-	case interrupted:
-		return l.Paint.Wait
-	case s == attempts.Completed:
+// mark returns what marks a state, which is in words.
+func (l Printer) mark(state string) func(string) string {
+	switch state {
+	case "completed":
 		return l.Paint.Good
-	case s == attempts.Gated:
+	case "gated":
 		return l.Paint.Bad
-	case s == attempts.InProgress:
+	case "waiting", InterruptedText:
+		return l.Paint.Wait
+	case "in progress":
 		return l.Paint.Strong
-	case s == attempts.BlockedOn:
+	case "blocked":
 		return l.Paint.Dim
 	}
 	return unmarked
@@ -205,45 +202,6 @@ func (l Printer) why(t *Task) string {
 	return ""
 }
 
-func runText(r Run, now time.Time) string {
-	switch r.State {
-	case neverRan:
-		return "none yet"
-	case Running:
-		shown := "running"
-		if !r.StartedAt.IsZero() {
-			shown += fmt.Sprintf(" since %s (%s)", FormatTime(r.StartedAt, now), plaintext.Span(now.Sub(r.StartedAt)))
-		}
-		if !r.Until.IsZero() {
-			shown += ", until " + FormatTime(r.Until, now)
-		}
-		return fmt.Sprintf("%s, process %d on %s", shown, r.PID, r.Host)
-	case crashed:
-		switch {
-		case r.Host != "":
-			return fmt.Sprintf("held by process %d on %s, another machine; if it is over, remove the file lock in relay's folder", r.PID, r.Host)
-		case r.PID == 0:
-			return "the last one was killed; relay work continues"
-		}
-		return fmt.Sprintf("the last one (process %d) was killed; relay work continues", r.PID)
-	}
-	why := strings.ReplaceAll(r.Reason, "_", " ")
-	if r.Reason == string(decide.NoRunnableTasks) {
-		if why = "nothing is left that can run"; *r.ExitCode == terminal.OK {
-			why = "the tasks you named are completed"
-		}
-	}
-	shown := "stopped"
-	if !r.StoppedAt.IsZero() {
-		shown += " " + FormatTime(r.StoppedAt, now)
-	}
-	shown += plaintext.Because(why)
-	if *r.ExitCode != 0 {
-		shown += fmt.Sprintf(" (exit code %d)", *r.ExitCode)
-	}
-	return shown
-}
-
 // FormatTime shows a time as near as needed: today's by the clock, others with their date.
 func FormatTime(t, now time.Time) string {
 	if t.IsZero() {
@@ -262,11 +220,11 @@ func Bar(c decide.Counts, width int) string {
 }
 
 // CountsText returns text that says how many tasks are in which state.
-func (l Printer) CountsText(c decide.Counts) string {
-	said := report.CountsText(c, l.Dead)
+func CountsText(c decide.Counts, dead bool, paint terminal.Palette) string {
+	said := report.CountsText(c, dead)
 	if c.Gated > 0 {
 		gated := fmt.Sprintf("%d gated", c.Gated)
-		said = strings.Replace(said, gated, l.Paint.Bad(gated), 1)
+		said = strings.Replace(said, gated, paint.Bad(gated), 1)
 	}
 	return said
 }
@@ -319,7 +277,7 @@ func (l Printer) gated(w io.Writer, s *Report) (first string) {
 	}
 	for _, r := range s.Refused {
 		shown := r.what + " (" + plaintext.Fit(strings.TrimPrefix(plaintext.Because(r.Why), ": "), maxWhy) + "): " + r.Fix
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(shown, l.Width, "    "), " "))
+		fmt.Fprintf(w, "  %s\n", terminal.Hang(shown, l.Width, "    "))
 		first += r.Fix + "; then "
 	}
 	return first
@@ -342,27 +300,107 @@ func (l Printer) looks(w io.Writer, tasks []*Task) {
 		id := t.ID + l.Flag
 		said := fmt.Sprintf("%s: look at this: %s: %s; relay approve %s takes it as it is, relay retry %s has it done again",
 			t.ID, plaintext.Fit(report.Seen(t.Looks), maxWhy), report.Showing(t.ID, t.Looks).Type+l.Flag, id, id)
-		fmt.Fprintf(w, "  %s\n", strings.TrimLeft(terminal.Wrap(said, l.Width, "    "), " "))
+		fmt.Fprintf(w, "  %s\n", terminal.Hang(said, l.Width, "    "))
 	}
 	if rest := len(tasks) - most; rest > 0 {
 		fmt.Fprintf(w, "  and %d more tasks to look at\n", rest)
 	}
 }
 
-// AskLooks names completed tasks that a person has to look at before they land, on w, and asks whether to go on. It fails for a no.
-func AskLooks(w io.Writer, l Printer, json bool, tasks []*Task, confirm func(question string) bool) error {
-	if len(tasks) == 0 {
-		return nil
+// EpicReview prints the reviewers' verdict on the whole epic.
+func (l Printer) EpicReview(w io.Writer, j *EpicReview) {
+	if j == nil {
+		return
 	}
-	if !json {
-		fmt.Fprintln(w, "look at these first:")
-		l.looks(w, tasks)
+	fmt.Fprintf(w, "review %s\n", terminal.Hang("the whole epic: "+j.text, l.Width, "       "))
+	switch {
+	case j.Decision == "" || len(j.Added) > 0:
+		fmt.Fprintln(w, "       "+report.Next(decide.EpicUnjudged))
+	case len(j.Findings) > 0:
+		fmt.Fprintln(w, "       relay init --append adds what the reviewers found as tasks")
 	}
-	if confirm("land them all the same?") {
-		return nil
+}
+
+// cooldowns prints what keeps tasks from starting.
+func (l Printer) cooldowns(w io.Writer, s *Report) {
+	if !s.Paused.IsZero() {
+		l.line(w, "wait", "paused by you since "+FormatTime(s.Paused, l.Now)+": relay pause --off"+l.Flag)
 	}
-	return &terminal.Hinted{
-		Err:  fmt.Errorf("nothing was landed: %s of the epic %s a look", plaintext.Count(len(tasks), "task"), plaintext.Verb(len(tasks), "needs", "need")),
-		Hint: "relay approve TASK takes one as it is; relay finish --yes lands them all the same", Code: terminal.Gated,
+	if wait := s.Waiting; wait != nil {
+		l.line(w, "wait", plaintext.Fit("waiting until "+FormatTime(wait.Until, l.Now)+" for "+wait.For+plaintext.Because(wait.Why), maxWhy))
+	}
+	for _, c := range s.Cooldowns {
+		if s.Waiting == nil || s.Waiting.For != c.Runner {
+			l.line(w, "limit", plaintext.Fit(c.Runner+" is not asked before "+FormatTime(c.Until, l.Now)+plaintext.Because(c.Why), maxWhy))
+		}
+	}
+	if len(s.Cooldowns) > 0 {
+		hint := "relay work --ask-now asks at once"
+		if s.Run.State == Running {
+			hint += "; stop this run first, with Ctrl-C"
+		}
+		l.line(w, "", hint)
+	}
+}
+
+// forecast prints when a run will be over or, when none is on or a person has it paused, how much there is left.
+func (l Printer) forecast(w io.Writer, s *Report) {
+	f, word, until := s.Forecast, "finish", s.Run.Until
+	var shown string
+	switch {
+	case s.Run.State != Running || !s.Paused.IsZero():
+		word, shown = "left", fmt.Sprintf("about %s with %s, up to %s in nine of ten cases", formatEstimate(f.rest), plaintext.Count(f.Jobs, "job"), formatEstimate(f.long))
+	case !until.IsZero() && f.P50.After(until):
+		shown = fmt.Sprintf("not all by %s; about %s more, up to %s in nine of ten cases", nearTime(until, l.Now), formatEstimate(f.P50.Sub(until)), formatEstimate(f.P90.Sub(until)))
+	default:
+		shown = fmt.Sprintf("about %s, by %s in nine of ten cases", nearTime(f.P50, l.Now), nearTime(f.P90, l.Now))
+		if !until.IsZero() && f.P90.After(until) {
+			shown += ", but the run ends at " + nearTime(until, l.Now)
+		}
+	}
+	shown += fmt.Sprintf(" (estimated from %s done)", plaintext.Count(f.BasedOn, "task"))
+	if len(f.Of) > 0 {
+		shown += "; only " + plaintext.Some(f.Of, 5) + " and what that needs"
+	}
+	if f.LeftOut > 0 {
+		shown += "; without " + plaintext.Count(f.LeftOut, "task") + " held up by gates"
+	}
+	fmt.Fprintf(w, "%-6s %s\n", word, terminal.Hang(shown, l.Width, "       "))
+}
+
+// RunSummary prints what happened in a run, what needs a person, and what to type.
+func (l Printer) RunSummary(w io.Writer, s decide.Summary, now *Report) {
+	c := s.Counts
+	l.Dead = true // the run is over
+	headline := l.Paint.Wait
+	if c.Completed == c.Total && s.Reason == decide.EpicComplete {
+		headline = l.Paint.Good
+	}
+	fmt.Fprintf(w, "\n%s\n", headline(report.Headline(s.Reason, s.Left)))
+	if next := report.Next(s.Reason); s.Why != "" {
+		l.note(w, s.Why)
+		l.note(w, next)
+	}
+	fmt.Fprintf(w, "tasks  %s %s\n", l.Paint.Good(Bar(now.Counts, 20)), CountsText(now.Counts, true, l.Paint))
+	fmt.Fprintf(w, "time   %s, %s\n", plaintext.Span(s.Elapsed), plaintext.Count(s.Ended, "attempt"))
+	if len(s.Suspends) > 0 {
+		l.note(w, suspendText(s.Suspends))
+	}
+	if now.PlanChanged {
+		l.note(w, "epic.yml has changed since this run began: the next relay work uses it")
+	}
+	if u := s.Usage; u != (attempts.Usage{}) {
+		fmt.Fprintf(w, "cost   %s\n", report.UsageText(u))
+	}
+	if c := now.Counts; c.Completed < c.Total {
+		fmt.Fprintln(w)
+		l.tasks(w, now, false)
+	}
+	if now.hasWork() {
+		l.needsYou(w, now)
+	}
+	WriteRegressions(w, s.Regressed)
+	if c.Completed > 0 && s.Ended > 0 {
+		fmt.Fprintf(w, "\n%s\n", now.workLocation(l.Flag))
 	}
 }

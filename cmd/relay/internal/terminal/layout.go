@@ -42,6 +42,11 @@ func Wrap(s string, width int, indent string) string {
 	return indent + strings.Join(append(lines, row), "\n"+indent)
 }
 
+// Hang is Wrap for text that begins behind something: its first line has no indent.
+func Hang(s string, width int, indent string) string {
+	return strings.TrimLeft(Wrap(s, width, indent), " ")
+}
+
 // WrapLines breaks text at spaces and keeps its own line breaks, as those of a list.
 func WrapLines(s string, width int, indent string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")

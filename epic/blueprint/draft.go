@@ -1,13 +1,103 @@
 package blueprint
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"relay/epic"
 	"relay/epic/pattern"
 )
+
+// draft is a task as far as it has been read, with the place of all that it names.
+type draft struct {
+	task  epic.Task
+	whole epic.Place
+	end   int // the last line of its own text
+	at    map[epic.Field][]epic.Place
+	given map[string]bool // fields with one value
+	desc  []string
+}
+
+func newDraft(id, title string, at epic.Place) *draft {
+	return &draft{
+		task:  epic.Task{ID: id, Title: title, Kind: KindOf(title), Priority: 2, Line: at.Line},
+		whole: at, at: map[epic.Field][]epic.Place{}, given: map[string]bool{},
+	}
+}
+
+func (d *draft) describe(text string) {
+	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) != "" {
+		d.desc = append(d.desc, text)
+	}
+}
+
+// place returns where an entry of a field stands, or the task.
+func (d *draft) place(ref epic.Ref) epic.Place {
+	if places := d.at[ref.Field]; ref.Item < len(places) {
+		return places[ref.Item]
+	}
+	return d.whole
+}
+
+// scalar stores a field that has one value. It reports false, with a hint, for a value that the field cannot have.
+func (d *draft) scalar(name string, value line) (hint string, ok bool) {
+	text := plain(value.text)
+	switch t := &d.task; name {
+	case "priority":
+		hint = "use p0, p1, p2 or p3"
+		if i := slices.Index(priorities, strings.ToLower(text)); i >= 0 {
+			t.Priority, ok = i, true
+		}
+	case "points":
+		hint = "use a number from 0 up, such as 2"
+		t.Points, ok = number(text)
+	case "timeout":
+		hint = "write minutes, such as 30"
+		var minutes float64
+		minutes, ok = number(text)
+		t.Timeout = time.Duration(math.Round(minutes*60_000)) * time.Millisecond
+		ok = ok && t.Timeout > 0
+	case "budget":
+		hint = "write dollars, such as 2.50"
+		t.BudgetUSD, ok = number(text)
+		ok = ok && t.BudgetUSD > 0
+	case "max attempts":
+		hint = "write a whole number, such as 3"
+		n, err := strconv.Atoi(text)
+		t.MaxAttempts, ok = n, err == nil && n > 0 && n <= 1000
+	case "allow no change":
+		hint = "write yes or no"
+		t.AllowNoChange, ok = yes(text)
+	case "kind": // validation knows which there are
+		t.Kind, ok = epic.Kind(strings.ToLower(text)), true
+		d.at[epic.FieldKind] = []epic.Place{value.place()}
+	default:
+		*map[string]*string{"runner": &t.Runner, "model": &t.Model}[name], ok = text, true
+	}
+	return hint, ok
+}
+
+func yes(value string) (claim, ok bool) {
+	claim = strings.EqualFold(value, "yes") || strings.EqualFold(value, "true")
+	return claim, claim || nothing(value) || strings.EqualFold(value, "false")
+}
+
+// maxAmount is more than any number of points, minutes of a year or dollars that makes sense.
+const maxAmount = 500_000
+
+// number reads an amount with or without its unit.
+func number(s string) (float64, bool) {
+	m := amount.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	return n, err == nil && n <= maxAmount
+}
 
 // value adds to a field that is a list. raw is the whole of what was written, kept as description when the value is only
 // a part of it.
@@ -115,4 +205,14 @@ func (d *draft) check(run string, at epic.Place) {
 func (d *draft) criterion(v line) {
 	d.task.Criteria = append(d.task.Criteria, epic.Criterion{Text: v.text})
 	d.at[epic.FieldCriteria] = append(d.at[epic.FieldCriteria], v.place())
+}
+
+// cutDepends takes "(depends on T1)" off the end of a title, and stores what it says.
+func (d *draft) cutDepends() {
+	m := titleDepends.FindStringSubmatch(d.task.Title)
+	if m == nil || !taskList.MatchString(strings.TrimSpace(m[1])) {
+		return
+	}
+	d.task.Title = strings.TrimSpace(strings.TrimSuffix(d.task.Title, m[0]))
+	d.dependsOn(line{strings.TrimSpace(m[1]), d.whole.Line, d.whole.Column})
 }

@@ -3,53 +3,26 @@ package attempts
 import (
 	"errors"
 	"io/fs"
+	"sort"
+	"sync"
 	"time"
 
 	"relay/attempts/internal/durable"
 	"relay/epic/plaintext"
 )
 
-// Append makes events durable, in this order, and folds them in. Callers that come together share one sync.
-// After a failed write or sync every call returns that error: nothing more may be started then.
-func (s *Store) Append(events ...Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	if err := s.append(events); err != nil {
-		return err
-	}
-	if s.journal.log.Displaced() { // acknowledged means: on the disk, under its name
-		s.disk.Lock()
-		defer s.disk.Unlock()
-		names, err := s.restore()
-		s.tampered = append(s.tampered, names...)
-		return err
-	}
-	return nil
-}
+// journal writes the event log of one run.
+type journal struct {
+	opts *Options
+	run  string
 
-func (s *Store) append(events []Event) error {
-	last, err := s.journal.write(events)
-	if err != nil {
-		return err
-	}
-	if err := s.journal.log.Wait(last); err != nil {
-		return s.journal.fail(err)
-	}
-	s.foldIn(last)
-	return nil
-}
-
-// AppendLater writes events and folds them in, and leaves the sync to the next Append, or to the snapshot that follows
-// when the run is idle. Nothing may be done on account of them before one of these: a power cut can still take them.
-// It is for the end of an attempt, after which nothing happens but the next start.
-func (s *Store) AppendLater(events ...Event) error {
-	last, err := s.journal.write(events)
-	if err != nil {
-		return err
-	}
-	s.foldIn(last)
-	return nil
+	mu    sync.Mutex
+	log   *durable.Log
+	copy  *durable.Copy // of the log
+	seq   uint64
+	queue []Event // written, not yet folded
+	buf   []byte
+	err   error // the first failure; nothing is written after it
 }
 
 // write numbers the events and writes their lines.
@@ -103,10 +76,7 @@ func (j *journal) stamp(e *Event, seq, synced uint64) {
 func (j *journal) take(upTo uint64) []Event {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n := 0
-	for n < len(j.queue) && j.queue[n].Seq <= upTo {
-		n++
-	}
+	n := upToSeq(j.queue, upTo)
 	ready := j.queue[:n:n]
 	if j.queue = j.queue[n:]; len(j.queue) == 0 {
 		j.queue = nil
@@ -114,40 +84,9 @@ func (j *journal) take(upTo uint64) []Event {
 	return ready
 }
 
-// foldIn folds what is durable by now, and everything up to last, in order, whoever wrote it.
-func (s *Store) foldIn(last uint64) {
-	s.folding.Lock()
-	defer s.folding.Unlock()
-	upTo := max(last, s.journal.log.Synced())
-	ready := s.journal.take(upTo)
-	for i := range ready {
-		s.fold.apply(&ready[i])
-		if ready[i].Written == nil {
-			s.dirty = ready[i].Seq
-		}
-	}
-	s.tellDurable(ready)
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// tellDurable passes on what is on the disk by now. The caller holds folding.
-func (s *Store) tellDurable(ready []Event) {
-	if s.opts.Durable == nil {
-		return
-	}
-	s.folded = append(s.folded, ready...)
-	synced := s.journal.log.Synced()
-	n := 0
-	for n < len(s.folded) && s.folded[n].Seq <= synced {
-		n++
-	}
-	if n > 0 {
-		s.opts.Durable(s.folded[:n:n])
-		s.folded = append([]Event(nil), s.folded[n:]...)
-	}
+// upToSeq counts the events of a list in order that are not after a number.
+func upToSeq(events []Event, seq uint64) int {
+	return sort.Search(len(events), func(i int) bool { return events[i].Seq > seq })
 }
 
 // failed returns the first failure there was.

@@ -1,31 +1,14 @@
-package attempts
+package checks
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"relay/attempts"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
-
-// TestCount records how many tests a test command says it ran and how many of those failed. The zero value means that it
-// does not say so: a count of failed tests is only known when it is above 0 or Ran is.
-type TestCount struct {
-	Failed int
-	Ran    int // passed and failed, without skipped ones; 0: not known
-}
-
-// FewerFailed reports whether fewer tests fail than before. It is false when either count is unknown, and when fewer tests
-// were run: those that did not run may fail as well.
-func (c TestCount) FewerFailed(before TestCount) bool {
-	return c.Failed > 0 && c.Failed < before.Failed && (c.Ran == 0 || before.Ran == 0 || c.Ran >= before.Ran)
-}
-
-// MoreFailed reports whether more tests fail than before; false when either count is unknown.
-func (c TestCount) MoreFailed(before TestCount) bool {
-	return before.Failed > 0 && c.Failed > before.Failed
-}
 
 // testSummary is one form in which test programs say how a run came out, in one line.
 type testSummary struct {
@@ -91,8 +74,8 @@ var (
 // CountTests reads from the output of a test command how many tests ran and failed: the forms of go test, pytest, jest,
 // vitest, mocha, cargo, TAP, maven, gradle, PHPUnit, rspec, minitest, dotnet, ctest and unittest, and "N failed". The
 // count is zero when there is none, and when a part of the tests was not counted.
-func CountTests(output string) TestCount {
-	counts := make([]TestCount, len(testSummaries))
+func CountTests(output string) attempts.TestCount {
+	counts := make([]attempts.TestCount, len(testSummaries))
 	strong := false
 	for line := range strings.SplitSeq(output, "\n") {
 		if line = strings.TrimSuffix(line, "\r"); strings.Contains(line, "\x1b") {
@@ -102,7 +85,7 @@ func CountTests(output string) TestCount {
 			continue
 		}
 		if untold.MatchString(line) {
-			return TestCount{}
+			return attempts.TestCount{}
 		}
 		for i, s := range testSummaries {
 			m := s.form.FindStringSubmatch(line)
@@ -110,7 +93,7 @@ func CountTests(output string) TestCount {
 				continue
 			}
 			c := s.read(m)
-			if c == (TestCount{}) {
+			if c == (attempts.TestCount{}) {
 				break
 			}
 			if s.sum {
@@ -125,7 +108,7 @@ func CountTests(output string) TestCount {
 }
 
 // read returns the test counts in the submatches of a line.
-func (s testSummary) read(m []string) (c TestCount) {
+func (s testSummary) read(m []string) (c attempts.TestCount) {
 	for k, name := range s.form.SubexpNames() {
 		if k == 0 || m[k] == "" {
 			continue
@@ -153,7 +136,7 @@ func (s testSummary) read(m []string) (c TestCount) {
 
 // added sums up what the forms found. A form that tells of failed tests alone makes the total unknown, unless another one
 // told of those that passed.
-func added(counts []TestCount, strong bool) (all TestCount) {
+func added(counts []attempts.TestCount, strong bool) (all attempts.TestCount) {
 	for i, c := range counts {
 		if testSummaries[i].weak == strong {
 			continue

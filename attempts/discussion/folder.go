@@ -17,36 +17,11 @@ import (
 	"relay/attempts/internal/durable"
 )
 
-// Options say who uses a ledger.
-type Options struct {
-	By    string                   // who opens discussions, marks and links: a person, relay, or an agent
-	Now   func() time.Time         // required
-	Clean func(text string) string // takes secrets out of texts; nil: texts stay
-	Fault func(point string) error // called at each point that a crash can cut; nil in use
+// folder is the ledger's files in one checkout. Those that write there wait for each other.
+type folder struct {
+	fsys  durable.FS
+	fault durable.Fault
 }
-
-// Ledger is the discussion ledger of one checkout. It reads what is there whenever it is asked, so that several processes can use it at
-// once; those that write wait for each other.
-type Ledger struct {
-	fsys durable.FS
-	o    Options
-}
-
-// Open opens the top folder of a checkout. Nothing is made there before the first entry is written; the folder .ledger, if there is none,
-// is then made so that git ignores it. One that is there is used as it is, unless it is a link.
-func Open(top string, o Options) (*Ledger, error) {
-	fsys, err := durable.OpenDisk(top)
-	if err != nil {
-		return nil, err
-	}
-	return NewLedger(fsys, o), nil
-}
-
-// NewLedger is Open of a checkout whose top folder is open already. Closing the ledger closes it.
-func NewLedger(fsys durable.FS, o Options) *Ledger { return &Ledger{fsys, o} }
-
-// Close gives the checkout back.
-func (l *Ledger) Close() error { return l.fsys.Close() }
 
 // Listed is a file of the ledger.
 type Listed struct {
@@ -58,17 +33,13 @@ type Listed struct {
 	stamp    durable.Stamp
 }
 
-// List reads all entries, the oldest first; files that cannot be read come before them. Files that are not YAML by their name belong to
-// others, and are left out. Without a ledger there are none.
-func (l *Ledger) List() ([]Listed, error) { return l.Newest(math.MaxInt) }
-
-// Newest is List of so many files, the last by their names, which begin with the day of their entry.
-func (l *Ledger) Newest(most int) (list []Listed, err error) {
-	there, err := l.check()
+// newest reads so many files, the last by their names, which begin with the day of their entry, and sorts them as List does.
+func (d folder) newest(most int) (list []Listed, err error) {
+	there, err := d.check()
 	if err != nil || !there {
 		return nil, err
 	}
-	files, err := l.fsys.ReadDir(Folder)
+	files, err := d.fsys.ReadDir(Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +48,7 @@ func (l *Ledger) Newest(most int) (list []Listed, err error) {
 		return ext != ".yaml" && ext != ".yml" || strings.HasPrefix(f.Name(), ".") || f.IsDir()
 	})
 	for _, f := range files[max(len(files)-most, 0):] {
-		found := l.read(path.Join(Folder, f.Name()))
+		found := d.read(path.Join(Folder, f.Name()))
 		if !errors.Is(found.Err, fs.ErrNotExist) {
 			list = append(list, found)
 		}
@@ -100,9 +71,9 @@ func (l Listed) nanos() int64 {
 }
 
 // check reports whether there are entries. A link in place of a folder is an error: it could lead anywhere.
-func (l *Ledger) check() (there bool, err error) {
+func (d folder) check() (there bool, err error) {
 	for _, folder := range []string{TopFolder, Folder} {
-		info, err := l.fsys.Lstat(folder)
+		info, err := d.fsys.Lstat(folder)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
@@ -117,9 +88,9 @@ func (l *Ledger) check() (there bool, err error) {
 	return true, nil
 }
 
-func (l *Ledger) read(name string) (found Listed) {
+func (d folder) read(name string) (found Listed) {
 	found.Path = name
-	f, err := durable.Regular(l.fsys, name, os.O_RDONLY)
+	f, err := durable.Regular(d.fsys, name, os.O_RDONLY)
 	if err != nil {
 		found.Err = unwrapPath(err)
 		return found
@@ -157,56 +128,42 @@ const (
 	TempSuffix = durable.TempSuffix
 )
 
-// locked calls f while no other relay writes. The folders are made if they are missing.
-func (l *Ledger) locked(f func() error) error {
-	if _, err := l.check(); err != nil {
+// locked calls f with all entries while no other relay writes. The folders are made if they are missing.
+func (d folder) locked(f func(list []Listed) error) error {
+	if _, err := d.check(); err != nil {
 		return err
 	}
-	if err := durable.MkdirIgnored(l.fsys, TopFolder); err != nil {
+	if err := durable.MkdirIgnored(d.fsys, TopFolder); err != nil {
 		return err
 	}
-	if err := durable.MkdirAll(l.fsys, Folder); err != nil {
+	if err := durable.MkdirAll(d.fsys, Folder); err != nil {
 		return err
 	}
-	unlock, err := l.lock()
+	unlock, err := durable.WaitNewLock(d.fsys, LockFile)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	defer func() { _ = l.fsys.Remove(LockFile) }() // a system that cannot remove open files keeps it
-	if err := durable.RemoveTemps(l.fsys, Folder); err != nil {
+	defer func() { _ = d.fsys.Remove(LockFile) }() // a system that cannot remove open files keeps it
+	if err := durable.RemoveTemps(d.fsys, Folder); err != nil {
 		return err
 	}
-	return f()
-}
-
-func (l *Ledger) lock() (unlock func(), err error) {
-	const tries = 6000
-	for range tries {
-		var f durable.File
-		if f, err = l.fsys.OpenFile(LockFile, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-			return nil, err
-		}
-		if err = f.Close(); err != nil {
-			return nil, err
-		}
-		unlock, err = durable.WaitLock(l.fsys, LockFile)
-		if !errors.Is(err, fs.ErrNotExist) { // its holder has removed it this moment
-			return unlock, err
-		}
+	list, err := d.newest(math.MaxInt)
+	if err != nil {
+		return err
 	}
-	return nil, err
+	return f(list)
 }
 
 // create writes a new entry under an id that follows from its topic and no other entry has, and returns that id.
-func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err error) {
+func (d folder) create(e *Entry, at time.Time, taken []Listed) (id string, err error) {
 	first := at.UTC().Format(time.DateOnly) + "_" + slug(e.Topic)
 	for n := 1; ; n++ {
 		if e.ID = first; n > 1 {
 			e.ID = fmt.Sprintf("%s-%d", first, n)
 		}
 		name := path.Join(Folder, e.ID+".yaml")
-		used, err := l.used(name)
+		used, err := d.used(name)
 		if err != nil {
 			return "", err
 		}
@@ -217,14 +174,14 @@ func (l *Ledger) create(e *Entry, at time.Time, taken []Listed) (id string, err 
 		if err != nil {
 			return "", err
 		}
-		return e.ID, l.replace(name, text, nil)
+		return e.ID, d.replace(name, text, nil)
 	}
 }
 
 // used reports whether something stands under the name of a file. An empty file does not count: it is of a writer that was cut short.
-func (l *Ledger) used(name string) (bool, error) {
+func (d folder) used(name string) (bool, error) {
 	for _, name := range []string{name, strings.TrimSuffix(name, ".yaml") + ".yml"} {
-		info, err := l.fsys.Lstat(name)
+		info, err := d.fsys.Lstat(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}
@@ -236,9 +193,9 @@ func (l *Ledger) used(name string) (bool, error) {
 }
 
 // update replaces a file that was read, unless a program that does not know the lock has changed it meanwhile.
-func (l *Ledger) update(from Listed, text []byte) error {
-	return l.replace(from.Path, text, func() error {
-		info, err := l.fsys.Lstat(from.Path)
+func (d folder) update(from Listed, text []byte) error {
+	return d.replace(from.Path, text, func() error {
+		info, err := d.fsys.Lstat(from.Path)
 		if err == nil && !from.stamp.Same(durable.StampOf(info)) {
 			err = fmt.Errorf("%s was changed at the same moment", from.Path)
 		}
@@ -246,8 +203,8 @@ func (l *Ledger) update(from Listed, text []byte) error {
 	})
 }
 
-func (l *Ledger) replace(name string, text []byte, before func() error) error {
+func (d folder) replace(name string, text []byte, before func() error) error {
 	content := durable.Text(text)
 	content.Before = before
-	return durable.Replace(l.fsys, name, l.o.Fault, content)
+	return durable.Replace(d.fsys, name, d.fault, content)
 }

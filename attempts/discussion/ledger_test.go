@@ -238,7 +238,7 @@ func TestKilledWriter(t *testing.T) {
 		if _, err := l.Append(Opening{Topic: "First", Status: Exploring}); err != nil {
 			t.Fatal(err)
 		}
-		l.o.Fault = func(at string) error {
+		l.files.fault = func(at string) error {
 			if at == point {
 				return killed
 			}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package process
-
-import "io"
-
-func pollable(r io.Reader) io.Reader { return r }
