@@ -10,7 +10,11 @@ import (
 func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err error) {
 	m.Stream = stream
 	whole := context.WithoutCancel(ctx) // it reads one row
-	err = d.prepared[getMark].QueryRowContext(whole, stream).Scan(&m.Offset, &m.State)
+	get := d.prepared[getMark]
+	if d.in != nil {
+		get = d.in.statement(whole, getMark)
+	}
+	err = get.QueryRowContext(whole, stream).Scan(&m.Offset, &m.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mark{}, false, nil
 	}
@@ -19,29 +23,29 @@ func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err erro
 
 // Unmark forgets how far streams have been read.
 func (d *DB) Unmark(ctx context.Context, streams ...string) error {
-	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return d.change(ctx, func(w *writing) error {
 		for _, stream := range streams {
-			if _, err := tx.ExecContext(ctx, sqlUnmark, stream); err != nil {
+			if _, err := w.tx.ExecContext(ctx, sqlUnmark, stream); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions
 // that have begun one of them stay, and refer to none. It ignores sessions that do not exist.
 func (d *DB) Forget(ctx context.Context, sessions ...string) error {
-	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return d.change(ctx, func(w *writing) error {
 		for _, id := range sessions {
 			for _, text := range sqlForget() {
-				if _, err := tx.ExecContext(ctx, text, id); err != nil {
+				if _, err := w.tx.ExecContext(ctx, text, id); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // Shrink gives back the room that forgotten sessions have taken, and leaves nothing of them in the file.

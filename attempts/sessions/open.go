@@ -30,6 +30,7 @@ type DB struct {
 	rows     *sql.DB
 	aside    []string
 	prepared map[string]*sql.Stmt
+	in       *writing // the transaction that Begin has begun; nil: none
 }
 
 const (
@@ -153,7 +154,7 @@ func (d *DB) openFile(ctx context.Context) error {
 		return err
 	}
 	d.rows.SetMaxOpenConns(1)
-	return migrate(ctx, d.rows)
+	return d.migrate(ctx)
 }
 
 func openReading(path string) (*sql.DB, error) {
@@ -168,9 +169,10 @@ func location(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 
-// Close closes the file and lets others write it.
+// Close closes the file and lets others write it. It takes back what is not committed.
 func (d *DB) Close() error {
 	var err error
+	d.rollback()
 	if d.rows != nil {
 		err = d.rows.Close()
 	}

@@ -62,7 +62,7 @@ const (
 
 	sqlMarks  = "CREATE TABLE IF NOT EXISTS relay_marks (stream TEXT PRIMARY KEY, offset INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;\n"
 	sqlUnmark = "DELETE FROM relay_marks WHERE stream = ?"
-	// A batch may have its rows in any order.
+	// A transaction may have its rows in any order.
 	sqlAnyOrder = "PRAGMA defer_foreign_keys = 1"
 )
 

@@ -188,9 +188,11 @@ func (t *talk) restart() error {
 	return errAgain
 }
 
+// maxPending is how many bytes of rows are held in memory, or in a transaction.
+const maxPending = 512 << 10
+
 // read reads what was printed in a conversation, and calls flush now and then while that is much.
 func (t *talk) read(flush func() error) error {
-	const maxPending = 512 << 10 // bytes
 	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
 			return nil

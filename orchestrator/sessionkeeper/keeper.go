@@ -126,25 +126,31 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 		return nil // the next run begins with them
 	}
 	mark := sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))} //nolint:gosec // events are not that many
-	return k.w.put(sessions.Batch{Marks: []sessions.Mark{mark}})
+	return k.w.retry(func() error { return db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}}) })
 }
 
-// settle writes the attempts that have ended, and forgets them: a night has many.
+// settle writes the attempts that have ended: together, or apart if one has used an id of another one.
 func (k *Keeper) settle(over bool) error {
 	if k.take(); over {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
-	for ; len(k.ended) > 0; k.ended = k.ended[1:] {
-		f := k.ended[0]
+	err := k.write()
+	if _, k.w.apart = errors.AsType[*sessions.TakenError](err); k.w.apart {
+		err = k.write()
+	}
+	k.ended, k.w.apart = nil, false
+	return err
+}
+
+// write writes attempts, and forgets them: a night has many.
+func (k *Keeper) write() error {
+	for _, f := range k.ended {
 		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
 			return err
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})
 	}
-	if len(k.w.marks) == 0 {
-		return nil
-	}
-	return k.w.put(sessions.Batch{})
+	return k.w.db.Commit()
 }
 
 // left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.

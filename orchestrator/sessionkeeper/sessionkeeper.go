@@ -88,7 +88,7 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	done.Aside = db.PutAside()
-	w := writer{ctx: ctx, db: db}
+	w := writer{ctx: ctx, db: db, apart: true}
 	mark, marked, err := db.Mark(ctx, logName)
 	if err == nil {
 		err = db.Unmark(ctx, logName) // the next run completes what is broken off here
@@ -119,9 +119,9 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 		}
 	}
 	if marked {
-		w.marks = append(w.marks, mark)
+		err = db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}})
 	}
-	return done, w.put(sessions.Batch{})
+	return done, errors.Join(err, db.Commit())
 }
 
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {
