@@ -272,7 +272,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 // SettingsOf returns the settings that a run has recorded, without its plan and its functions.
 func SettingsOf(u *attempts.Rules) *Settings {
 	return &Settings{
-		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: engine.Limits{RunLimits: u.RunLimits}},
+		Options:   &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: engine.Limits{RunLimits: u.RunLimits}},
 		Reviewers: u.Reviewers,
 		Policy: Policy{
 			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
