@@ -15,7 +15,7 @@ import (
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
 func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
-	t := p.task(e.Task)
+	t := p.tasks.of(e.Task)
 	from := t.left
 	if from == nil || t.started == nil {
 		return nil
@@ -43,67 +43,42 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 }
 
 func (p *Projector) ended(e *attempts.Event) Records {
-	t, ended := p.task(e.Task), e.Ended
+	t, ended := p.tasks.of(e.Task), e.Ended
 	started := t.started
 	if started == nil { // its start was lost with an older log
 		started = &attempts.Started{}
 	}
 	t.started = nil
 	t.questions = ended.Receipt.Questions
-	p.count(e)
+	p.run.count(e)
 	records := Records{
 		Entries:     p.opinions(e, attemptName(e), ended.Receipt.Review, ended.Receipt.FilesChanged),
-		Discussions: p.disagreement(e, ended.Receipt.Review),
+		Discussions: p.talk.disagreement(e, ended.Receipt.Review),
 	}
 	if ended.Result != attempts.ResultSuccess {
+		p.run.failed.add("%s: %s", e.Task, why(e))
 		entry := p.attemptHandoff(e, started)
 		records.Entries = append(records.Entries, entry)
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
 		if ended.Gate != nil && !p.now.record(e.Task).Completed {
-			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
+			records.Discussions = append(records.Discussions, p.talk.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
 	}
-	t.left = nil
+	t.left, t.done = nil, &done{ended, e.Task, e.Seq}
+	p.run.done = append(p.run.done, t.done)
 	if ended.Landed != "" {
 		p.tip = ended.Landed
 	}
 	records.Entries = append(records.Entries, p.work(e, started))
-	records.Discussions = append(records.Discussions, p.landedNote(e)...)
+	records.Discussions = append(records.Discussions, p.talk.landedNote(e)...)
 	t.handoffs = nil
 	if p.now.o.Checkpoints == AtLanding {
 		records.Artifacts = []Artifact{landed(p, e, started)}
 	}
 	return records
-}
-
-// count keeps what the records of the whole run say of an attempt.
-func (p *Projector) count(e *attempts.Event) {
-	ended, r := e.Ended, &p.run
-	receipt := &ended.Receipt
-	if ended.Usage != nil {
-		r.usage.Add(*ended.Usage)
-	}
-	if ended.Result == attempts.ResultSuccess {
-		d := &done{ended, e.Task, e.Seq}
-		r.done = append(r.done, d)
-		p.task(e.Task).done = d
-	} else {
-		r.failed.add("%s: %s", e.Task, why(e))
-	}
-	for _, d := range receipt.Discovered {
-		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
-	}
-	if receipt.Review != nil {
-		for _, f := range receipt.Review.Deferred {
-			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
-		}
-	}
-	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
-	r.context.set(e.Task+" learned", receipt.Learning)
-	r.context.set(e.Task+" kept its work as", receipt.Salvage)
 }
 
 // attemptHandoff says how an attempt that did not complete its task has left it.
@@ -156,7 +131,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	ended, planned := e.Ended, p.now.planned(e.Task)
 	receipt := &ended.Receipt
 	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + p.now.folderOf(e)
+	entry.Action.Description = "Files of the attempt: " + p.now.o.folderOf(e)
 	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -179,7 +154,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 		}
 		entry.Tools = append(entry.Tools, ledgersync.Tool{Name: tool.Name, Parameters: parameters})
 	}
-	entry.RelatedEntries = slices.Clone(p.task(e.Task).handoffs)
+	entry.RelatedEntries = slices.Clone(p.tasks.of(e.Task).handoffs)
 	setFiles(entry, ended)
 	entry.SetSummary(e.Task + ": " + summary)
 	return entry

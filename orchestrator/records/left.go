@@ -11,32 +11,19 @@ func (p *Projector) notes() string {
 	var b strings.Builder
 	gated := p.now.gated()
 	for _, id := range gated[:min(len(gated), mostItems)] {
-		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.flag(), id+p.now.flag())
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
 	}
 	causes := p.now.causes()
 	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
-		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.now.flag())
+		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.now.o.flag())
 	}
 	if len(p.run.discovered.all()) > 0 {
-		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.now.flag())
+		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.now.o.flag())
 	}
 	if completed, _ := p.now.counts(); completed > 0 && p.now.ledger.Integration.Branch != "" {
-		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.flag(), p.now.ledger.Integration.Branch)
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.o.flag(), p.now.ledger.Integration.Branch)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// openQuestions returns the unanswered questions of agents, of tasks that are not completed.
-func (p *Projector) openQuestions() []string {
-	l := list{}
-	for _, id := range sortedKeys(p.tasks) {
-		if !p.now.record(id).Completed {
-			for _, q := range p.tasks[id].questions {
-				l.add("%s: %s", id, q)
-			}
-		}
-	}
-	return l.all()
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -17,6 +17,11 @@ package records
 
 import (
 	"encoding/json"
+	"fmt"
+	"path"
+	"strconv"
+
+	"github.com/google/uuid"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
@@ -42,6 +47,35 @@ type Options struct {
 	Listed      bool                        // the epic is one of a playlist: its folder is epics/ID below relay's, and commands take --epic ID
 }
 
+func (o *Options) folderOf(e *attempts.Event) string {
+	return o.file("runs", e.Run, e.Task, strconv.Itoa(e.Attempt))
+}
+
+// origin names what a discussion is opened from: telling it again gives the same.
+func (o *Options) origin(e *attempts.Event, what string) string {
+	return fmt.Sprintf("%s/%s/%s/%d/%s", o.EpicID, e.Task, e.Run, e.Seq, what)
+}
+
+// flag returns what names the epic to relay's commands; "" when nothing has to.
+func (o *Options) flag() string {
+	if o.Listed {
+		return " --epic " + o.EpicID
+	}
+	return ""
+}
+
+func (o *Options) file(name ...string) string {
+	if o.Listed {
+		name = append([]string{"epics", o.EpicID}, name...)
+	}
+	return path.Join(name...)
+}
+
+// id names a record: telling it again gives the same name.
+func (o *Options) id(e *attempts.Event, what string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", o.EpicID, e.Run, e.Seq, what)).String()
+}
+
 // Records are what follows from one event, in the order in which they are written.
 type Records struct {
 	Entries     []*ledgersync.Entry
@@ -59,13 +93,13 @@ type Artifact struct {
 // Projector holds what is known of an epic after the events it was given.
 type Projector struct {
 	now       standing
-	tasks     map[string]*task
+	tasks     tasks
 	memory    *attempts.Memory // has the ledger
 	run       run
 	sessions  map[string]session
-	threads   map[string]*threads // by task; "": the whole epic
-	handoff   *ledgersync.Entry   // of the last run that has stopped, until another one answers it
-	finalized bool                // the epic is complete, and an artifact says so
+	talk      talk
+	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
+	finalized bool              // the epic is complete, and an artifact says so
 
 	tip         string // of the branch that the work is collected on
 	pullRequest string // URL
@@ -84,13 +118,46 @@ type task struct {
 	done      *done             // what has completed it; nil: nothing yet
 }
 
+// tasks are known by their ids.
+type tasks map[string]*task
+
+func (t tasks) of(id string) *task {
+	if t[id] == nil {
+		t[id] = &task{}
+	}
+	return t[id]
+}
+
+// completed returns what completed the tasks of the epic, in the order of the plan.
+func (t tasks) completed(now *standing) (list []*done) {
+	for _, id := range now.ids() {
+		if one := t[id]; one != nil && one.done != nil && now.record(id).Completed {
+			list = append(list, one.done)
+		}
+	}
+	return list
+}
+
+// questions returns those of agents that are open, of tasks that are not completed.
+func (t tasks) questions(now *standing) []string {
+	l := list{}
+	for _, id := range sortedKeys(t) {
+		if !now.record(id).Completed {
+			for _, q := range t[id].questions {
+				l.add("%s: %s", id, q)
+			}
+		}
+	}
+	return l.all()
+}
+
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
 	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
-	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
+	p.tasks, p.sessions, p.talk = tasks{}, map[string]session{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
 	return p
 }
@@ -106,7 +173,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.RunStopped != nil:
 		return p.runStopped(e)
 	case e.EpicReviewed != nil:
-		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil), Discussions: p.disagreement(e, &e.EpicReviewed.Reviewed)}
+		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil), Discussions: p.talk.disagreement(e, &e.EpicReviewed.Reviewed)}
 	case e.PullRequest != nil:
 		p.pullRequest = e.PullRequest.URL
 	case e.TasksAdded != nil:
@@ -120,7 +187,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		if started == nil {
 			started = &attempts.Started{}
 		}
-		p.task(e.Task).started = started
+		p.tasks.of(e.Task).started = started
 	case e.Briefed != nil:
 		return Records{Entries: p.briefed(e)}
 	case e.Ended != nil:
@@ -146,28 +213,21 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	switch e.Type {
 	case attempts.TypeGated:
 		if gate := p.now.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
-			return []Discussion{p.gateOpened(e, gate, nil)}
+			return []Discussion{p.talk.gateOpened(e, gate, nil)}
 		}
 	case attempts.TypeUngated:
-		return p.noted(e, e.Task+" was ungated by a person")
+		return p.talk.noted(e, e.Task+" was ungated by a person")
 	case attempts.TypeReopened:
-		return p.noted(e, e.Task+" was ungated by relay: the base has changed")
+		return p.talk.noted(e, e.Task+" was ungated by relay: the base has changed")
 	case attempts.TypeApproved:
-		return p.noted(e, e.Task+" was approved by a person")
+		return p.talk.noted(e, e.Task+" was approved by a person")
 	case attempts.TypeReset:
 		if gated {
-			return p.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
+			return p.talk.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
 		}
 	default: // nothing that is recorded
 	}
 	return nil
-}
-
-func (p *Projector) task(id string) *task {
-	if p.tasks[id] == nil {
-		p.tasks[id] = &task{}
-	}
-	return p.tasks[id]
 }
 
 // IsID reports whether an id can be that of a record: it is made of a name, not of chance.
@@ -177,7 +237,7 @@ func IsID(id string) bool { return len(id) == 36 && id[14] == '5' }
 func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, agent ledgersync.Agent, sessionID string) *ledgersync.Entry {
 	s := p.sessions[sessionID]
 	entry := &ledgersync.Entry{
-		ID: p.now.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
+		ID: p.now.o.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
 		Session: ledgersync.Session{ID: sessionID, Index: s.next, Parent: s.last},
 		Action:  ledgersync.Action{Type: of.Action()},
 		Tags:    []string{"relay", p.now.o.EpicID},

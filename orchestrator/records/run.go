@@ -7,6 +7,7 @@ import (
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 type run struct {
@@ -27,6 +28,29 @@ type done struct {
 	seq  uint64 // of the event that ended it
 }
 
+// count keeps what the records of the whole run say of an attempt, but for its result.
+func (r *run) count(e *attempts.Event) {
+	receipt := &e.Ended.Receipt
+	if e.Ended.Usage != nil {
+		r.usage.Add(*e.Ended.Usage)
+	}
+	for _, d := range receipt.Discovered {
+		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
+	}
+	if receipt.Review != nil {
+		for _, f := range receipt.Review.Deferred {
+			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+		}
+	}
+	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
+	r.context.set(e.Task+" learned", receipt.Learning)
+	r.context.set(e.Task+" kept its work as", receipt.Salvage)
+}
+
+func (r *run) relay() ledgersync.Agent {
+	return ledgersync.Agent{Name: "relay", Version: r.started.Relay}
+}
+
 // runStarted begins a run, and answers the handoff of the run before.
 func (p *Projector) runStarted(e *attempts.Event) Records {
 	started := e.RunStarted
@@ -45,11 +69,11 @@ func (p *Projector) runStarted(e *attempts.Event) Records {
 		return Records{}
 	}
 	p.handoff = nil
-	entry := p.entry(e, ledgersync.Transition, "transition", p.relay(), e.Run)
+	entry := p.entry(e, ledgersync.Transition, "transition", p.run.relay(), e.Run)
 	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
 	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
 	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
-		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.openQuestions(), ProposedNextSteps: p.now.next(10)})
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.tasks.questions(&p.now), ProposedNextSteps: p.now.next(10)})
 	return Records{Entries: []*ledgersync.Entry{entry}}
 }
 
@@ -65,7 +89,7 @@ func (p *Projector) runStopped(e *attempts.Event) Records {
 
 // runHandoff says where a run has left the epic, and what the next one has to know.
 func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
-	entry := p.entry(e, ledgersync.Handoff, "handoff", p.relay(), e.Run)
+	entry := p.entry(e, ledgersync.Handoff, "handoff", p.run.relay(), e.Run)
 	headline := p.now.headline(e)
 	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
 	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
@@ -92,10 +116,6 @@ func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
 // branchOf is the branch that the work is collected on: the epic's, else the user's.
 func branchOf(p *Projector) string {
 	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.now.ledger.Integration.Branch)
-}
-
-func (p *Projector) relay() ledgersync.Agent {
-	return ledgersync.Agent{Name: "relay", Version: p.run.started.Relay}
 }
 
 // checksAtEnd says what the checks came to on all that has landed.
