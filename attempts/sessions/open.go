@@ -105,7 +105,11 @@ func (d *DB) inspect(ctx context.Context, o Options) error {
 	}
 	err = errors.Join(err, db.Close())
 	if errors.Is(err, ErrDamaged) {
-		return d.putAside(o.Now())
+		path, err := putAside(d.disk, o.Now())
+		if err == nil {
+			d.aside = append(d.aside, path)
+		}
+		return err
 	}
 	return err
 }
@@ -122,16 +126,15 @@ func check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// putAside renames the database and what belongs to it, so that SQLite can still open it under its new name.
-func (d *DB) putAside(now time.Time) error {
+// putAside renames the database and what belongs to it, so that SQLite can still open it under its new name, and returns its path.
+func putAside(disk *durable.Disk, now time.Time) (string, error) {
 	aside := File + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
 	for _, suffix := range []string{"-journal", "-wal", "-shm", ""} {
-		if err := d.disk.Rename(File+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if err := disk.Rename(File+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
 		}
 	}
-	d.aside = append(d.aside, filepath.Join(d.disk.Path(), aside))
-	return nil
+	return filepath.Join(disk.Path(), aside), nil
 }
 
 // PutAside returns the paths of damaged files that Open has renamed. An import restores their contents.
@@ -154,7 +157,7 @@ func (d *DB) openFile(ctx context.Context) error {
 		return err
 	}
 	d.rows.SetMaxOpenConns(1)
-	return d.migrate(ctx)
+	return migrate(ctx, d)
 }
 
 func openReading(path string) (*sql.DB, error) {

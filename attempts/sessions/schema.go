@@ -36,7 +36,7 @@ func versionOf(ctx context.Context, db *sql.DB) (int, error) {
 }
 
 // migrate brings a database to the newest version, or leaves it as it is.
-func (d *DB) migrate(ctx context.Context) error {
+func migrate(ctx context.Context, d *DB) error {
 	version, err := versionOf(ctx, d.rows)
 	if err != nil {
 		return err
