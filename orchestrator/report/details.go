@@ -111,7 +111,12 @@ func reason(a *Attempt) string {
 
 // writeCriteria writes a table of how each criterion is proved.
 func writeCriteria(p *page, proofs []review.Proof, t *Task) {
-	if len(proofs)+len(t.Unproven) == 0 {
+	if len(proofs) == 0 {
+		for _, text := range t.Unproven {
+			proofs = append(proofs, review.Proof{Criterion: text, By: review.Unproven})
+		}
+	}
+	if len(proofs) == 0 {
 		return
 	}
 	p.say("\n| # | criterion | met | proved by |\n|---|---|---|---|\n")
@@ -124,12 +129,6 @@ func writeCriteria(p *page, proofs []review.Proof, t *Task) {
 			met = "yes"
 		}
 		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, proofCell(proof, t))
-	}
-	if len(proofs) > 0 {
-		return
-	}
-	for i, text := range t.Unproven {
-		p.say("| %d | %s | %s | %s |\n", i+1, cell(text, columnsWide), "unproven", proofCell(review.Proof{By: review.Unproven}, t))
 	}
 }
 

@@ -168,9 +168,6 @@ func (a *attempt) read(w *writer) error {
 	return nil
 }
 
-// mark says that all of the attempt is in the ledger.
-func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
-
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
 		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })

@@ -107,7 +107,7 @@ func (w *writer) settle(a *attempt) error {
 	if err := a.read(w); err != nil || !a.facts.ended { // the next run goes on with it
 		return err
 	}
-	return w.db.Write(w.ctx, sessions.Batch{Marks: []sessions.Mark{a.mark()}})
+	return w.db.Write(w.ctx, sessions.Batch{Marks: []sessions.Mark{{Stream: a.facts.name(), State: "done"}}})
 }
 
 var errAgain = errors.New("a conversation has the ids of another one")
