@@ -135,7 +135,8 @@ type RunLimits struct {
 	FloorWait       time.Duration `json:"floor_wait,omitempty"`        // how long a run waits below a floor before it ends
 }
 
-// Cap bounds money and tokens; 0 means no bound.
+// Cap bounds money and tokens; 0 means no bound. Tokens read from the provider's cache do not count: in a long session they are most of
+// all, at a tenth of the price.
 type Cap struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`

@@ -21,15 +21,11 @@ func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err erro
 	return m, err == nil, named(err)
 }
 
-// Unmark forgets how far streams have been read.
-func (d *DB) Unmark(ctx context.Context, streams ...string) error {
+// Unmark forgets how far a stream has been read.
+func (d *DB) Unmark(ctx context.Context, stream string) error {
 	return d.change(ctx, func(w *writing) error {
-		for _, stream := range streams {
-			if _, err := w.tx.ExecContext(ctx, sqlUnmark, stream); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := w.exec(context.WithoutCancel(ctx), unmark, stream)
+		return err
 	})
 }
 

@@ -264,8 +264,7 @@ func (s *State) rules(merges bool) *attempts.Rules {
 		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
 		Tasks: o.Tasks, AskNow: o.AskNow, Until: o.Until,
 		RunLimits: o.Limits.RunLimits, SlowChecks: o.SlowChecks,
-		RunCap: attempts.Cap(o.Budget.Run), EpicCap: attempts.Cap(o.Budget.Epic), TaskCap: attempts.Cap(o.Budget.Task),
-		AttemptCap: attempts.Cap(o.Budget.Attempt), Spent: o.Spent,
+		RunCap: o.Budget.Run, EpicCap: o.Budget.Epic, TaskCap: o.Budget.Task, AttemptCap: o.Budget.Attempt, Spent: o.Spent,
 	}
 }
 
@@ -276,9 +275,7 @@ func SettingsOf(u *attempts.Rules) *Settings {
 		Reviewers: u.Reviewers,
 		Policy: Policy{
 			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
-			Budget: limits.Caps{
-				Run: limits.Cap(u.RunCap), Epic: limits.Cap(u.EpicCap), Task: limits.Cap(u.TaskCap), Attempt: limits.Cap(u.AttemptCap),
-			},
+			Budget: limits.Caps{Run: u.RunCap, Epic: u.EpicCap, Task: u.TaskCap, Attempt: u.AttemptCap},
 		},
 	}
 }

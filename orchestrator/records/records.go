@@ -230,9 +230,6 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	return nil
 }
 
-// IsID reports whether an id can be that of a record: it is made of a name, not of chance.
-func IsID(id string) bool { return len(id) == 36 && id[14] == '5' }
-
 // entry begins an entry of a session.
 func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, agent ledgersync.Agent, sessionID string) *ledgersync.Entry {
 	s := p.sessions[sessionID]

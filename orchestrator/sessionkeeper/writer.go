@@ -97,12 +97,8 @@ func (w *writer) settle(a *attempt) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	if _, marked, err := w.db.Mark(w.ctx, a.facts.name()); err != nil {
+	if err := w.db.Unmark(w.ctx, a.facts.name()); err != nil {
 		return err
-	} else if marked {
-		if err := w.db.Unmark(w.ctx, a.facts.name()); err != nil {
-			return err
-		}
 	}
 	if err := a.read(w); err != nil || !a.facts.ended { // the next run goes on with it
 		return err
