@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 )
 
 // place is where relay keeps an epic, and what all of its conversations have in common.
@@ -168,9 +169,12 @@ func (a *attempt) read(w *writer) error {
 	return nil
 }
 
+// gone reports whether a transcript of the attempt has been removed.
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
-		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
+		return slices.ContainsFunc(t.streams, func(s *stream) bool {
+			return !s.has(relayfiles.Transcript) && !s.has(relayfiles.Transcript+relayfiles.Compressed)
+		})
 	})
 }
 

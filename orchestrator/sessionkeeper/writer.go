@@ -83,15 +83,6 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 // sessionMark names the mark that says of which conversation a session is.
 func sessionMark(id string) string { return "session/" + id }
 
-// keepsGone reports whether the ledger has all of an attempt of which transcripts have been removed since: its rows are all that is left.
-func (w *writer) keepsGone(a *attempt) (bool, error) {
-	if a.look(); !a.gone() {
-		return false, nil
-	}
-	_, done, err := w.db.Mark(w.ctx, a.facts.name())
-	return done, err
-}
-
 // settle writes an attempt of which nothing more comes. One that has ended gets a mark, which it has not while its rows are replaced.
 func (w *writer) settle(a *attempt) error {
 	if err := w.begin(); err != nil {
