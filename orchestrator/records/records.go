@@ -16,10 +16,13 @@
 package records
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -27,6 +30,7 @@ import (
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // Checkpoints says when checkpoints are recorded.
@@ -245,4 +249,142 @@ func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, ag
 	entry.Tags = append(entry.Tags, "run:"+e.Run)
 	p.sessions[sessionID] = session{next: s.next + 1, last: entry.ID}
 	return entry
+}
+
+type run struct {
+	started    *attempts.RunStarted
+	done       []*done
+	failed     list // "T1: why"
+	discovered list
+	deferred   list
+	context    table // decisions, learnings and refs that keep work, by task
+	usage      attempts.Usage
+}
+
+// done is what has completed a task.
+type done struct {
+	*attempts.Ended
+
+	task string
+	seq  uint64 // of the event that ended it
+}
+
+// count keeps what the records of the whole run say of an attempt, but for its result.
+func (r *run) count(e *attempts.Event) {
+	receipt := &e.Ended.Receipt
+	if e.Ended.Usage != nil {
+		r.usage.Add(*e.Ended.Usage)
+	}
+	for _, d := range receipt.Discovered {
+		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
+	}
+	if receipt.Review != nil {
+		for _, f := range receipt.Review.Deferred {
+			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+		}
+	}
+	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
+	r.context.set(e.Task+" learned", receipt.Learning)
+	r.context.set(e.Task+" kept its work as", receipt.Salvage)
+}
+
+func (r *run) relay() ledgersync.Agent {
+	return ledgersync.Agent{Name: "relay", Version: r.started.Relay}
+}
+
+// runStarted begins a run, and answers the handoff of the run before.
+func (p *Projector) runStarted(e *attempts.Event) Records {
+	started := e.RunStarted
+	p.run = run{started: started, context: table{}}
+	if started.Tip != "" {
+		p.tip = started.Tip
+	}
+	if plan := p.now.o.Plan(e.Run); plan != nil {
+		if graph, err := epic.NewGraph(plan); err == nil {
+			p.now.epic, p.now.graph = plan, graph
+		}
+	}
+	p.finalized = p.finalized && p.now.complete()
+	from := p.handoff
+	if from == nil {
+		return Records{}
+	}
+	p.handoff = nil
+	entry := p.entry(e, ledgersync.Transition, "transition", p.run.relay(), e.Run)
+	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
+	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
+	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.tasks.questions(&p.now), ProposedNextSteps: p.now.next(10)})
+	return Records{Entries: []*ledgersync.Entry{entry}}
+}
+
+// runStopped records where a run has left the epic.
+func (p *Projector) runStopped(e *attempts.Event) Records {
+	if tip := cmp.Or(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
+		p.tip = tip
+	}
+	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: atStop(p, e)}
+	p.handoff = records.Entries[0]
+	return records
+}
+
+// runHandoff says where a run has left the epic, and what the next one has to know.
+func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
+	entry := p.entry(e, ledgersync.Handoff, "handoff", p.run.relay(), e.Run)
+	headline := p.now.headline(e)
+	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
+	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
+	state := table{}
+	state.set("run", headline)
+	state.set("progress", p.now.progress())
+	state.set("branch", at(branchOf(p), p.tip))
+	state.set("checks", checksAtEnd(e.RunStopped))
+	context := table{}
+	context.setAll("", p.run.context)
+	context.set("base", p.run.started.Tip)
+	context.set("head", p.tip)
+	completed := list{}
+	for _, d := range p.run.done {
+		completed.add("%s: %s", d.task, p.now.planned(d.task).Title)
+	}
+	entry.SessionSummary = &ledgersync.SessionSummary{
+		Completed: completed.all(), CurrentState: state, Blockers: p.now.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
+		Deferred: listOf(p.now.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
+	}
+	return entry
+}
+
+// branchOf is the branch that the work is collected on: the epic's, else the user's.
+func branchOf(p *Projector) string {
+	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.now.ledger.Integration.Branch)
+}
+
+// checksAtEnd says what the checks came to on all that has landed.
+func checksAtEnd(e *attempts.RunStopped) string {
+	switch {
+	case e.Tip == "":
+		return ""
+	case len(e.Regressed) == 0:
+		return "all pass on " + short(e.Tip)
+	}
+	return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(listOf(e.Regressed)))
+}
+
+func (p *Projector) notes() string {
+	var b strings.Builder
+	gated := p.now.gated()
+	for _, id := range gated[:min(len(gated), mostItems)] {
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
+	}
+	causes := p.now.causes()
+	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
+		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.now.o.flag())
+	}
+	if len(p.run.discovered.all()) > 0 {
+		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.now.o.flag())
+	}
+	if completed, _ := p.now.counts(); completed > 0 && p.now.ledger.Integration.Branch != "" {
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.o.flag(), p.now.ledger.Integration.Branch)
+	}
+	return strings.TrimSpace(b.String())
 }
