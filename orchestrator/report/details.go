@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"relay/attempts"
@@ -208,10 +207,8 @@ func findings(by map[review.Severity]int) string {
 	for _, s := range []review.Severity{review.Critical, review.High, review.Medium, review.Low, review.Info} {
 		if by[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", by[s], s))
+			total += by[s]
 		}
-	}
-	for n := range maps.Values(by) {
-		total += n
 	}
 	if total == 0 {
 		return "no findings"

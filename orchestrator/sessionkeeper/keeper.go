@@ -17,11 +17,10 @@ type Keeper struct {
 	history uint64
 	stop    context.CancelFunc
 
-	mu      sync.Mutex
-	queue   []attemptFacts // owned by whoever has taken it out
-	closing bool
-	wake    chan struct{}
-	done    chan struct{}
+	mu    sync.Mutex
+	queue []attemptFacts // owned by whoever has taken it out
+	end   chan struct{}
+	done  chan struct{}
 
 	// Only the goroutine uses the following fields.
 	known attemptList
@@ -38,7 +37,7 @@ func New(o Options) *Keeper {
 	if !o.Enabled {
 		return nil
 	}
-	return &Keeper{o: o, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &Keeper{o: o, end: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start begins to keep the ledger: of the attempts in the log up to the event history, those that an earlier run has left, and of those
@@ -75,19 +74,19 @@ func (k *Keeper) run(ctx context.Context) {
 	if err := k.keep(ctx); err != nil && ctx.Err() == nil {
 		k.o.Warn("the agents ledger is not kept in this run: " + err.Error() + "; relay sessions import makes up for it")
 	}
-	for !k.over() { // until Close
-		<-k.wake
-	}
+	<-k.end
 }
 
 // waitForOthers waits for the next look while another program has the ledger locked. Once the run is over, one more is the last.
 func (k *Keeper) waitForOthers() (again bool) {
-	if k.over() {
+	select {
+	case <-k.end:
 		return false
+	default:
 	}
 	select {
 	case <-time.After(look):
-	case <-k.wake:
+	case <-k.end:
 	}
 	return true
 }
@@ -115,9 +114,9 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	for over := false; !over; {
 		select {
 		case <-tick.C:
-		case <-k.wake:
+		case <-k.end:
+			over = true
 		}
-		over = k.over()
 		if err := k.settle(over); err != nil {
 			return err
 		}
@@ -177,12 +176,6 @@ func (k *Keeper) left(ctx context.Context) ([]*attemptFacts, error) {
 		}
 	}
 	return left, nil
-}
-
-func (k *Keeper) over() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.closing
 }
 
 // take takes in what has happened since it was last called.
