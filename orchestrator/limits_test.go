@@ -138,7 +138,9 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	lim := engine.Limits{RunLimits: attempts.RunLimits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}}
+	lim := engine.Limits{
+		RunLimits: attempts.RunLimits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute},
+	}
 	plenty := decide.Free{Disk: 9000 * mib, Memory: 4000 * mib}
 	for name, c := range map[string]struct {
 		short decide.Free
