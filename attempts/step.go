@@ -104,24 +104,9 @@ type Rules struct {
 	NeverAsk  bool      `json:"never_ask,omitempty"` // the run waits for no answer of a person
 	Until     time.Time `json:"until,omitzero"`
 
-	MaxAttempts     int `json:"max_attempts,omitempty"`
-	MaxUncharged    int `json:"max_uncharged,omitempty"`
-	MaxUnchargedRun int `json:"max_uncharged_run,omitempty"`
-	MaxUndone       int `json:"max_undone,omitempty"`
-	FailedInARow    int `json:"failed_in_a_row,omitempty"`
-	SameError       int `json:"same_error,omitempty"`
-	TaskFaults      int `json:"task_faults,omitempty"`
-	OutAfter        int `json:"out_after,omitempty"`
+	RunLimits
 
-	OutPeriod  time.Duration `json:"out_period,omitempty"`
-	Patience   time.Duration `json:"patience,omitempty"`
-	Backoff    time.Duration `json:"backoff,omitempty"`
-	BackoffMax time.Duration `json:"backoff_max,omitempty"`
-	FloorWait  time.Duration `json:"floor_wait,omitempty"`
 	SlowChecks time.Duration `json:"slow_checks,omitempty"` // from when on several landings share one run of the checks; 0: a log of before that was kept
-
-	DiskFloor   int64 `json:"disk_floor,omitempty"`
-	MemoryFloor int64 `json:"memory_floor,omitempty"`
 
 	RunCap     Cap   `json:"run_cap,omitzero"`
 	EpicCap    Cap   `json:"epic_cap,omitzero"`
@@ -130,7 +115,29 @@ type Rules struct {
 	Spent      Usage `json:"spent,omitzero"` // by earlier runs, as far as it counts against the run's cap
 }
 
-// Cap bounds money and tokens; 0 means no bound.
+// RunLimits are the limits that decide what a run starts, what it waits for and when it gives up.
+type RunLimits struct {
+	MaxAttempts  int           `json:"max_attempts,omitempty"`
+	MaxUncharged int           `json:"max_uncharged,omitempty"` // uncharged retries of one task before it is gated as infrastructure
+	MaxUndone    int           `json:"max_undone,omitempty"`    // times a completed task is done again because later work broke it; 0: never
+	TaskFaults   int           `json:"task_faults,omitempty"`   // faults of a runner on one task while it serves others, before that task is gated
+	OutAfter     int           `json:"out_after,omitempty"`     // failures in a row to start or to log in after which a runner is out …
+	OutPeriod    time.Duration `json:"out_period,omitempty"`    // … when they have lasted so long
+	Patience     time.Duration `json:"patience,omitempty"`      // of a run without a deadline, for runners that do not answer
+	Backoff      time.Duration `json:"backoff,omitempty"`       // first wait after a provider's fault; doubles up to BackoffMax
+	BackoffMax   time.Duration `json:"backoff_max,omitempty"`
+
+	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
+	MaxUnchargedRun int           `json:"max_uncharged_run,omitempty"` // attempts that ended uncharged; the faults of a runner between two answers count once
+	FailedInARow    int           `json:"failed_in_a_row,omitempty"`   // tasks that failed twice, or were gated, while none was completed
+	SameError       int           `json:"same_error,omitempty"`        // the same with one error
+	DiskFloor       int64         `json:"disk_floor,omitempty"`        // free bytes below which no attempt is started
+	MemoryFloor     int64         `json:"memory_floor,omitempty"`      // the same
+	FloorWait       time.Duration `json:"floor_wait,omitempty"`        // how long a run waits below a floor before it ends
+}
+
+// Cap bounds money and tokens; 0 means no bound. Tokens read from the provider's cache do not count: in a long session they are most of
+// all, at a tenth of the price.
 type Cap struct {
 	USD    float64 `json:"usd,omitempty"`
 	Tokens int64   `json:"tokens,omitempty"`

@@ -129,9 +129,11 @@ func randomScenery(seed uint64, hazards bool) *scenery {
 				Run:  "20260101T220000Z-0000",
 				Jobs: 1 + r.IntN(8),
 				Limits: engine.Limits{
-					MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5,
-					SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
-					TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
+					RunLimits: attempts.RunLimits{
+						MaxAttempts: 3, MaxUncharged: 20, MaxUnchargedRun: 100, FailedInARow: 5,
+						SameError: 3, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute,
+						TaskFaults: 3, OutAfter: 5, OutPeriod: 10 * time.Minute, Patience: 8 * time.Hour,
+					},
 				},
 			},
 		},

@@ -59,7 +59,7 @@ func TestNightsWithFailures(t *testing.T) {
 		"no hour left":                      {script: all(9, "no space left on device"), jobs: 1, tasks: 100, until: 10 * time.Minute, most: 6, want: "T1, T2, T3, T4, T5, T6 failed with the same error, so the tasks are probably not the cause: no space left on device"},
 	} {
 		o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{
-			Jobs: c.jobs, Limits: engine.Limits{FailedInARow: 5, SameError: 3},
+			Jobs: c.jobs, Limits: engine.Limits{RunLimits: attempts.RunLimits{FailedInARow: 5, SameError: 3}},
 		}}}
 		if c.until > 0 {
 			o.Until = midnight.Add(c.until)

@@ -26,7 +26,7 @@ func TestHeldTasksComeLast(t *testing.T) {
 		simulate(t, threeInARow, Options{
 			LocalOptions: engine.LocalOptions{
 				Options: engine.Options{
-					Limits: engine.Limits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1},
+					Limits: engine.Limits{RunLimits: attempts.RunLimits{FailedInARow: 1, SameError: 1, MaxUnchargedRun: 1}},
 				},
 			},
 		}, c.script, func(s *simulated, store *attempts.Store, err error) {

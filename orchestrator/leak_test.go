@@ -98,11 +98,13 @@ func TestADayAndANightLeakNothing(t *testing.T) { //nolint:paralleltest // it co
 	o := Options{
 		LocalOptions: engine.LocalOptions{
 			Options: engine.Options{
-				Epic:   e,
-				Dir:    memoryDir(t),
-				Run:    "20260101T220000Z-0000",
-				Jobs:   8,
-				Limits: engine.Limits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+				Epic: e,
+				Dir:  memoryDir(t),
+				Run:  "20260101T220000Z-0000",
+				Jobs: 8,
+				Limits: engine.Limits{
+					RunLimits: attempts.RunLimits{MaxAttempts: 8, MaxUncharged: 50, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+				},
 			},
 			Graph: g,
 		},

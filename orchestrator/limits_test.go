@@ -119,7 +119,7 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 		LocalOptions: engine.LocalOptions{
 			Options: engine.Options{
 				Jobs:   4,
-				Limits: engine.Limits{MaxUnchargedRun: 100},
+				Limits: engine.Limits{RunLimits: attempts.RunLimits{MaxUnchargedRun: 100}},
 			},
 		},
 	}, script, func(s *simulated, store *attempts.Store, err error) {
@@ -138,7 +138,9 @@ func TestUnchargedRetriesOfARun(t *testing.T) {
 func TestFloors(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
-	lim := engine.Limits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute}
+	lim := engine.Limits{
+		RunLimits: attempts.RunLimits{DiskFloor: 500 * mib, MemoryFloor: 200 * mib, FloorWait: 10 * time.Minute},
+	}
 	plenty := decide.Free{Disk: 9000 * mib, Memory: 4000 * mib}
 	for name, c := range map[string]struct {
 		short decide.Free
@@ -213,7 +215,7 @@ func TestFailureOnAFullDisk(t *testing.T) {
 		"not known":        {free: -1, floor: 500 * mib, why: "exit status 1"},
 	} {
 		o := Options{}
-		o.Limits = engine.Limits{DiskFloor: c.floor, FloorWait: time.Minute}
+		o.Limits = engine.Limits{RunLimits: attempts.RunLimits{DiskFloor: c.floor, FloorWait: time.Minute}}
 		o.Free = func() decide.Free {
 			if at := time.Since(midnight); at == 0 || at >= 5*time.Minute {
 				return decide.Free{Disk: 9000 * mib, Memory: -1}

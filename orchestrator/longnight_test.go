@@ -119,8 +119,10 @@ func TestLongNight(t *testing.T) {
 						Dir:  dir,
 						Jobs: jobs,
 						Limits: engine.Limits{
-							MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second,
-							BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3,
+							RunLimits: attempts.RunLimits{
+								MaxAttempts: 3, MaxUncharged: 20, Backoff: 30 * time.Second,
+								BackoffMax: 15 * time.Minute, MaxUnchargedRun: 100, FailedInARow: 5, SameError: 3,
+							},
 						},
 					},
 					Graph: g,

@@ -152,7 +152,9 @@ func (l layered) sleepWith(t *testing.T, n night, with func(s *simulated) engine
 				Run:       "20260101T220000Z-0000",
 				Jobs:      n.jobs,
 				Isolation: engine.IsolationWorktree,
-				Limits:    engine.Limits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+				Limits: engine.Limits{
+					RunLimits: attempts.RunLimits{MaxAttempts: 3, MaxUncharged: 6, Backoff: 30 * time.Second, BackoffMax: 15 * time.Minute},
+				},
 			},
 			Graph: g,
 		},

@@ -69,7 +69,7 @@ func (c *contending) Advance(_ context.Context, j engine.Step) (bool, error) {
 func trained(t *testing.T, text string, night func(t *testing.T, run func(engine.Engine) *attempts.Store)) {
 	t.Helper()
 	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Dir: memoryDir(t), Run: "20260101T220000Z-0000", Jobs: 8, Isolation: engine.IsolationWorktree}}, Policy: decide.Policy{Runners: []string{"claude"}}}
-	o.Limits = engine.Limits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}
+	o.Limits = engine.Limits{RunLimits: attempts.RunLimits{MaxAttempts: 3, MaxUncharged: 6, FailedInARow: 5, SameError: 3}}
 	e, err := epic.Read("epic.yml", []byte(text))
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,8 @@ func TestWallIsProbedByOneJob(t *testing.T) {
 		id := fmt.Sprintf("T%d", i+1)
 		script[id] = []step{{wall: 90 * time.Minute, outcome: attempts.Provider, why: "529"}}
 	}
-	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: jobs, Limits: engine.Limits{MaxUnchargedRun: 2}}}}
+	o := Options{LocalOptions: engine.LocalOptions{Options: engine.Options{Jobs: jobs}}}
+	o.Limits.MaxUnchargedRun = 2
 	simulate(t, sideBySide(tasks), o, script, func(s *simulated, store *attempts.Store, err error) {
 		refused := 0
 		for id := range script {

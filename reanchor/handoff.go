@@ -134,11 +134,7 @@ func bounded(s string) string { return plaintext.Head(s, mostText) }
 // newestHandoff returns the newest handoff of a session; "*": of any. Names of files begin with their time.
 func newestHandoff(top, session string) *RecordSource {
 	dir := filepath.Join(top, filepath.FromSlash(artifact.Folder))
-	var files []string
-	for _, ext := range []string{".yaml", ".yml"} {
-		found, _ := fs.Glob(os.DirFS(dir), session+"/*"+ext) // the pattern is right
-		files = append(files, found...)
-	}
+	files, _ := fs.Glob(os.DirFS(dir), session+"/*.y*ml") // the pattern is right
 	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(path.Base(b), path.Base(a)) })
 	for _, name := range files[:min(len(files), mostArtifacts)] {
 		if a, _, err := artifact.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err == nil && a.IsHandoff() {

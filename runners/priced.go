@@ -35,9 +35,11 @@ func (p Prices) Of(model string) (Price, bool) {
 // literalLength returns how many characters of a glob are not stars.
 func literalLength(glob string) int { return len(glob) - strings.Count(glob, "*") }
 
+// whole hides from path.Match what means something to it, but for the star.
+var whole = strings.NewReplacer("/", "\x00", "[", "\x01", "?", "\x02", `\`, "\x03")
+
 // globbed reports whether a glob matches all of a model's name. Only the star means something in it.
 func globbed(glob, model string) bool {
-	whole := strings.NewReplacer("/", "\x00", "[", "\x01", "?", "\x02", `\`, "\x03")
 	ok, err := path.Match(whole.Replace(glob), whole.Replace(model))
 	return ok && err == nil
 }

@@ -122,7 +122,8 @@ func (t *Tail) Next(f func(e *Entry)) (fresh bool) {
 		t.at, t.end = max(info.Size()-tailBytes, 0), nil
 	}
 	t.info = info
-	in := bufio.NewReaderSize(io.NewSectionReader(file, t.at, info.Size()-t.at), 64<<10)
+	rest := info.Size() - t.at // often nothing
+	in := bufio.NewReaderSize(io.NewSectionReader(file, t.at, rest), int(min(rest, 64<<10)))
 	for part := fresh && t.at > 0; ; part = false { // the end of a line
 		text, length, readErr := readLine(in)
 		e, _, err := Decode(bytes.TrimPrefix(text, []byte(byteOrderMark)))

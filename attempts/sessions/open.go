@@ -30,6 +30,7 @@ type DB struct {
 	rows     *sql.DB
 	aside    []string
 	prepared map[string]*sql.Stmt
+	in       *writing // the transaction that Begin has begun; nil: none
 }
 
 const (
@@ -99,7 +100,11 @@ func (d *DB) inspect(ctx context.Context, o Options) error {
 	}
 	err = errors.Join(err, db.Close())
 	if errors.Is(err, ErrDamaged) {
-		return d.putAside(o.Now())
+		path, err := putAside(d.disk, o.Now())
+		if err == nil {
+			d.aside = append(d.aside, path)
+		}
+		return err
 	}
 	return err
 }
@@ -116,16 +121,15 @@ func check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// putAside renames the database and what belongs to it, so that SQLite can still open it under its new name.
-func (d *DB) putAside(now time.Time) error {
+// putAside renames the database and what belongs to it, so that SQLite can still open it under its new name, and returns its path.
+func putAside(disk *durable.Disk, now time.Time) (string, error) {
 	aside := File + ".damaged-" + now.UTC().Format("20060102T150405.000Z")
 	for _, suffix := range []string{"-journal", "-wal", "-shm", ""} {
-		if err := d.disk.Rename(File+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if err := disk.Rename(File+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
 		}
 	}
-	d.aside = append(d.aside, filepath.Join(d.disk.Path(), aside))
-	return nil
+	return filepath.Join(disk.Path(), aside), nil
 }
 
 // PutAside returns the paths of damaged files that Open has renamed. An import restores their contents.
@@ -148,7 +152,7 @@ func (d *DB) openFile(ctx context.Context) error {
 		return err
 	}
 	d.rows.SetMaxOpenConns(1)
-	return migrate(ctx, d.rows)
+	return migrate(ctx, d)
 }
 
 func openReading(path string) (*sql.DB, error) {
@@ -163,9 +167,10 @@ func location(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath()
 }
 
-// Close closes the file and lets others write it.
+// Close closes the file and lets others write it. It takes back what is not committed.
 func (d *DB) Close() error {
 	var err error
+	d.rollback()
 	if d.rows != nil {
 		err = d.rows.Close()
 	}

@@ -36,17 +36,17 @@ func versionOf(ctx context.Context, db *sql.DB) (int, error) {
 }
 
 // migrate brings a database to the newest version, or leaves it as it is.
-func migrate(ctx context.Context, db *sql.DB) error {
-	version, err := versionOf(ctx, db)
+func migrate(ctx context.Context, d *DB) error {
+	version, err := versionOf(ctx, d.rows)
 	if err != nil {
 		return err
 	}
-	return named(inTx(ctx, db, func(tx *sql.Tx) error {
+	return d.change(ctx, func(w *writing) error {
 		create := sqlMarks
 		if version < newest {
 			create += rowTables + fmt.Sprintf(sqlMigrated, application, newest)
 		}
-		_, err := tx.ExecContext(ctx, create)
+		_, err := w.tx.ExecContext(ctx, create)
 		return err
-	}))
+	})
 }

@@ -17,6 +17,7 @@ const (
 	putToolCall   = "call"
 	putMark       = "mark"
 	getMark       = "marked"
+	unmark        = "unmark"
 )
 
 func columnsOf(table string) []string {
@@ -37,6 +38,7 @@ func statements() map[string]string {
 		putToolCall: upsert("agent_tool_calls", " WHERE session_id = excluded.session_id"),
 		putMark:     "INSERT OR REPLACE INTO relay_marks (stream, offset, state) VALUES (?, ?, ?)",
 		getMark:     "SELECT offset, state FROM relay_marks WHERE stream = ?",
+		unmark:      "DELETE FROM relay_marks WHERE stream = ?",
 	}
 }
 
@@ -60,9 +62,8 @@ const (
 	sqlMigrated = "PRAGMA application_id = %d; PRAGMA user_version = %d"
 	sqlCheck    = "PRAGMA quick_check(1)"
 
-	sqlMarks  = "CREATE TABLE IF NOT EXISTS relay_marks (stream TEXT PRIMARY KEY, offset INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;\n"
-	sqlUnmark = "DELETE FROM relay_marks WHERE stream = ?"
-	// A batch may have its rows in any order.
+	sqlMarks = "CREATE TABLE IF NOT EXISTS relay_marks (stream TEXT PRIMARY KEY, offset INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;\n"
+	// A transaction may have its rows in any order.
 	sqlAnyOrder = "PRAGMA defer_foreign_keys = 1"
 )
 

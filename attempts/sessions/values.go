@@ -17,7 +17,10 @@ type columns struct {
 }
 
 func columnsIn(row any) (c columns) {
-	for about, field := range reflect.ValueOf(row).Elem().Fields() {
+	of := reflect.ValueOf(row).Elem()
+	n := of.NumField()
+	c = columns{make([]string, 0, n), make([]any, 0, n), make([]string, 0, n), make([]any, 0, n)}
+	for about, field := range of.Fields() {
 		name, how, _ := strings.Cut(about.Tag.Get("json"), ",")
 		if name == "-" {
 			continue

@@ -7,18 +7,62 @@ import (
 	"fmt"
 )
 
+// Begin begins a transaction, if there is none: all that is written from now on is durable when [DB.Commit] returns nil, and nothing of
+// it if the process ends before. Errors are ErrLocked and others.
+func (d *DB) Begin(ctx context.Context) error {
+	if d.in != nil {
+		return nil
+	}
+	tx, err := d.rows.BeginTx(ctx, nil)
+	if err == nil {
+		d.in = &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
+		if _, err = tx.ExecContext(ctx, sqlAnyOrder); err != nil {
+			d.rollback()
+		}
+	}
+	return named(err)
+}
+
+// Commit ends the transaction that Begin has begun, if there is one.
+func (d *DB) Commit() error {
+	if d.in == nil {
+		return nil
+	}
+	defer d.rollback()
+	return named(d.in.tx.Commit())
+}
+
+func (d *DB) rollback() {
+	if d.in != nil {
+		_ = d.in.tx.Rollback()
+		d.in = nil
+	}
+}
+
+// change does something in the transaction that Begin has begun, or in one of its own. An error takes back all of it.
+func (d *DB) change(ctx context.Context, do func(*writing) error) error {
+	alone := d.in == nil
+	if err := d.Begin(ctx); err != nil {
+		return err
+	}
+	if err := do(d.in); err != nil {
+		d.rollback()
+		return named(err)
+	}
+	if alone {
+		return d.Commit()
+	}
+	return nil
+}
+
 // Write puts a batch into the ledger in one transaction: all of it is there, and durable, when Write returns nil, and nothing of it
-// otherwise. A row with an id that is there already replaces that one, so the same rows can be written any number of times. What a row
-// refers to has to be there before it or be in the batch, but for the parent message of a session, and the parent turn and the messages
-// of a turn.
+// otherwise. After Begin it is a part of that transaction, and an error takes back all of that. A row with an id that is there already
+// replaces that one, so the same rows can be written any number of times. What a row refers to has to be there before it or be in the
+// same transaction, but for the parent message of a session, and the parent turn and the messages of a turn.
 //
 // Errors are *TakenError, ErrLocked, ErrFull, ErrDamaged, and others.
 func (d *DB) Write(ctx context.Context, b Batch) error {
-	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
-		w := &writing{tx: tx, of: d, bound: map[string]*sql.Stmt{}}
-		if _, err := tx.ExecContext(ctx, sqlAnyOrder); err != nil {
-			return err
-		}
+	return d.change(ctx, func(w *writing) error {
 		if err := each(ctx, b.Sessions, w.session); err != nil {
 			return err
 		}
@@ -37,19 +81,7 @@ func (d *DB) Write(ctx context.Context, b Batch) error {
 			_, err := w.exec(ctx, putMark, m.Stream, m.Offset, m.State)
 			return err
 		})
-	}))
-}
-
-func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := do(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+	})
 }
 
 // each does something with every row until it fails or ctx ends. Only the batch can be interrupted, not one of its rows: a statement
@@ -166,38 +198,38 @@ func (w *writing) owned(ctx context.Context, name string, values []any, taken *T
 func (d *DB) Mark(ctx context.Context, stream string) (m Mark, ok bool, err error) {
 	m.Stream = stream
 	whole := context.WithoutCancel(ctx) // it reads one row
-	err = d.prepared[getMark].QueryRowContext(whole, stream).Scan(&m.Offset, &m.State)
+	get := d.prepared[getMark]
+	if d.in != nil {
+		get = d.in.statement(whole, getMark)
+	}
+	err = get.QueryRowContext(whole, stream).Scan(&m.Offset, &m.State)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Mark{}, false, nil
 	}
 	return m, err == nil, named(err)
 }
 
-// Unmark forgets how far streams have been read.
-func (d *DB) Unmark(ctx context.Context, streams ...string) error {
-	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
-		for _, stream := range streams {
-			if _, err := tx.ExecContext(ctx, sqlUnmark, stream); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+// Unmark forgets how far a stream has been read.
+func (d *DB) Unmark(ctx context.Context, stream string) error {
+	return d.change(ctx, func(w *writing) error {
+		_, err := w.exec(context.WithoutCancel(ctx), unmark, stream)
+		return err
+	})
 }
 
 // Forget takes sessions out of the ledger, with the subagents they have begun and all that was said in them. Tool calls of other sessions
 // that have begun one of them stay, and refer to none. It ignores sessions that do not exist.
 func (d *DB) Forget(ctx context.Context, sessions ...string) error {
-	return named(inTx(ctx, d.rows, func(tx *sql.Tx) error {
+	return d.change(ctx, func(w *writing) error {
 		for _, id := range sessions {
 			for _, text := range sqlForget() {
-				if _, err := tx.ExecContext(ctx, text, id); err != nil {
+				if _, err := w.tx.ExecContext(ctx, text, id); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // Shrink gives back the room that forgotten sessions have taken, and leaves nothing of them in the file.

@@ -79,7 +79,7 @@ t1|m2|s1|Task|0|{"a":1}|"found\nit"|completed|task-t1|1500|1900`
 	if err != nil || !ok || m != change.Marks[0] {
 		t.Errorf("mark %v, %v, %v", m, ok, err)
 	}
-	if err := d.Unmark(t.Context(), m.Stream, "none"); err != nil {
+	if err := errors.Join(d.Unmark(t.Context(), m.Stream), d.Unmark(t.Context(), "none")); err != nil {
 		t.Error(err)
 	}
 	if _, ok, err := d.Mark(t.Context(), m.Stream); ok || err != nil {

@@ -65,11 +65,8 @@ func (d *Dispatcher) Decide(now limits.Instant) (next Choice, wait *Waiting, err
 	if d.State.Paused && d.State.Plan.Ready.Len() > 0 {
 		return none, &Waiting{Changed: d.State.Changed}, nil
 	}
-	if wait, err := d.limits.waitForBreaker(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
+	if wait, err := d.limits.hold(now); wait != nil || err != nil || d.limits.Stopped.Reason != "" {
 		return none, wait, err
-	}
-	if d.limits.full() {
-		return none, &Waiting{Changed: d.State.Changed}, nil
 	}
 	i, runner := d.choose(now)
 	if i >= 0 {

@@ -14,7 +14,7 @@ import (
 // EndReason is why a run ended, as the ledger's last_exit_reason has it.
 type EndReason string
 
-// Reasons of this package.
+// Reasons that are not limits of the run.
 const (
 	EpicComplete    EndReason = "epic_complete"
 	NoRunnableTasks EndReason = "no_runnable_tasks"
@@ -30,14 +30,6 @@ const (
 	EpicLooks EndReason = "epic_doubtful"
 	// Every task was completed, and later work has broken what an earlier one was proved by, more often than it is mended.
 	EpicUndone EndReason = "epic_undone"
-
-	// Limits of the run.
-	NoRunner         EndReason = "no_runner" // none is left to wait for
-	Deadline         EndReason = "deadline"
-	CircuitBreaker   EndReason = "circuit_breaker"
-	UnchargedRetries EndReason = "uncharged_retries"
-	DiskFloor        EndReason = "disk_floor"
-	MemoryFloor      EndReason = "memory_floor"
 )
 
 // Summary is the result of a run.

@@ -14,6 +14,25 @@ import (
 	"relay/orchestrator/verdict"
 )
 
+// Reasons that are limits of the run.
+const (
+	NoRunner         EndReason = "no_runner" // none is left to wait for
+	Deadline         EndReason = "deadline"
+	CircuitBreaker   EndReason = "circuit_breaker"
+	UnchargedRetries EndReason = "uncharged_retries"
+	DiskFloor        EndReason = "disk_floor"
+	MemoryFloor      EndReason = "memory_floor"
+)
+
+// LimitAdvice says what a person can do after a limit has ended a run, by its reason.
+var LimitAdvice = map[EndReason]string{
+	Deadline:         "relay work continues from here; --until and relay.until set the deadline",
+	CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
+	UnchargedRetries: "relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
+	DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
+	MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
+}
+
 // Limits are the run's deadline, budget, circuit breaker and floors: they keep new attempts from starting, and stop those that
 // are under way at the deadline or when a budget is exhausted. They are guarded by the lock of state.
 type Limits struct {
@@ -130,6 +149,15 @@ func (m *Limits) ClosedEarly() bool {
 	m.state.Mu.Lock()
 	defer m.state.Mu.Unlock()
 	return m.Stopped.Reason != "" || m.ExhaustedBy != nil
+}
+
+// hold returns what to wait for before any task may start, or nil. It stops the run at a limit. The caller holds Mu.
+func (m *Limits) hold(now limits.Instant) (*Waiting, error) {
+	wait, err := m.waitForBreaker(now)
+	if wait == nil && err == nil && m.Stopped.Reason == "" && m.full() {
+		wait = &Waiting{Changed: m.state.Changed}
+	}
+	return wait, err
 }
 
 // waitForBreaker returns what to wait for while the circuit breaker keeps a task from starting, or nil. It stops the run if the

@@ -239,37 +239,23 @@ func (o *Settings) About(t *epic.Task, record attempts.TaskRecord, u Update) Upd
 
 // rules returns the settings that decide in this run.
 func (s *State) rules(merges bool) *attempts.Rules {
-	o, lim := s.O, &s.O.Limits
+	o := s.O
 	return &attempts.Rules{
 		Jobs: o.Jobs, Isolation: string(o.Isolation), Merges: merges, Runners: o.Runners, Reviewers: o.Reviewers,
 		Tasks: o.Tasks, AskNow: o.AskNow, NeverAsk: o.NeverAsk, Until: o.Until,
-		MaxAttempts: lim.MaxAttempts, MaxUncharged: lim.MaxUncharged, MaxUnchargedRun: lim.MaxUnchargedRun, MaxUndone: lim.MaxUndone,
-		FailedInARow: lim.FailedInARow, SameError: lim.SameError, TaskFaults: lim.TaskFaults, OutAfter: lim.OutAfter,
-		OutPeriod: lim.OutPeriod, Patience: lim.Patience, Backoff: lim.Backoff, BackoffMax: lim.BackoffMax, FloorWait: lim.FloorWait,
-		DiskFloor: lim.DiskFloor, MemoryFloor: lim.MemoryFloor, SlowChecks: o.SlowChecks,
-		RunCap: attempts.Cap(o.Budget.Run), EpicCap: attempts.Cap(o.Budget.Epic), TaskCap: attempts.Cap(o.Budget.Task),
-		AttemptCap: attempts.Cap(o.Budget.Attempt), Spent: o.Spent,
+		RunLimits: o.Limits.RunLimits, SlowChecks: o.SlowChecks,
+		RunCap: o.Budget.Run, EpicCap: o.Budget.Epic, TaskCap: o.Budget.Task, AttemptCap: o.Budget.Attempt, Spent: o.Spent,
 	}
 }
 
 // SettingsOf returns the settings that a run has recorded, without its plan and its functions.
 func SettingsOf(u *attempts.Rules) *Settings {
 	return &Settings{
-		Options: &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: limitsOf(u)}, Reviewers: u.Reviewers,
+		Options:   &engine.Options{Jobs: u.Jobs, Isolation: engine.Isolation(u.Isolation), Limits: engine.Limits{RunLimits: u.RunLimits}},
+		Reviewers: u.Reviewers,
 		Policy: Policy{
 			Tasks: u.Tasks, Runners: u.Runners, AskNow: u.AskNow, NeverAsk: u.NeverAsk, Until: u.Until, Spent: u.Spent, SlowChecks: u.SlowChecks,
-			Budget: limits.Caps{
-				Run: limits.Cap(u.RunCap), Epic: limits.Cap(u.EpicCap), Task: limits.Cap(u.TaskCap), Attempt: limits.Cap(u.AttemptCap),
-			},
+			Budget: limits.Caps{Run: u.RunCap, Epic: u.EpicCap, Task: u.TaskCap, Attempt: u.AttemptCap},
 		},
-	}
-}
-
-func limitsOf(u *attempts.Rules) engine.Limits {
-	return engine.Limits{
-		MaxAttempts: u.MaxAttempts, MaxUncharged: u.MaxUncharged, MaxUnchargedRun: u.MaxUnchargedRun, MaxUndone: u.MaxUndone,
-		FailedInARow: u.FailedInARow, SameError: u.SameError, TaskFaults: u.TaskFaults, OutAfter: u.OutAfter,
-		OutPeriod: u.OutPeriod, Patience: u.Patience, Backoff: u.Backoff, BackoffMax: u.BackoffMax, FloorWait: u.FloorWait,
-		DiskFloor: u.DiskFloor, MemoryFloor: u.MemoryFloor,
 	}
 }

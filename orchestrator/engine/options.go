@@ -68,34 +68,19 @@ type Worktree struct {
 
 // Limits bound attempts and the run.
 type Limits struct {
-	MaxAttempts  int
-	MaxUncharged int // uncharged retries of one task before it is gated as infrastructure
+	attempts.RunLimits
+
 	Wall         time.Duration
 	Silence      time.Duration
 	FirstAnswer  time.Duration
 	Linger       time.Duration
 	StopGrace    time.Duration
 	Check        time.Duration // one acceptance command
-	Backoff      time.Duration // first wait after a provider's fault; doubles up to BackoffMax
-	BackoffMax   time.Duration
-	TaskFaults   int           // faults of a runner on one task while it serves others, before that task is gated
-	OutAfter     int           // failures in a row to start or to log in after which a runner is out …
-	OutPeriod    time.Duration // … when they have lasted so long
-	Patience     time.Duration // of a run without a deadline, for runners that do not answer
 	BriefBytes   int
 	OutputCap    int64   // bytes kept of each output file
 	MaxFile      int64   // bytes of a new file above which relay does not commit it unless the task names it; 0: none
 	ChecksAtOnce int     // checks that run side by side; 0: as many as there are jobs
-	MaxUndone    int     // times a completed task is done again because later work broke it; 0: never
 	RecheckShare float64 // of the run's time so far: how long checks of completed tasks run again at the end
-
-	// Of the run as a whole. At each of them nothing more is started, and what runs comes to its end.
-	MaxUnchargedRun int           // attempts that ended uncharged; the faults of a runner between two answers count once
-	FailedInARow    int           // tasks that failed twice, or were gated, while none was completed
-	SameError       int           // the same with one error
-	DiskFloor       int64         // free bytes below which no attempt is started
-	MemoryFloor     int64         // the same
-	FloorWait       time.Duration // how long a run waits below a floor before it ends
 }
 
 // Review records who judges a change, and how strictly. Without reviewers relay asks for none.

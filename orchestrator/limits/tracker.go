@@ -17,12 +17,8 @@ type Caps struct {
 	Default                  bool // the run's cap is relay's default: briefs leave it out
 }
 
-// Cap bounds money and tokens; 0 is no bound. Tokens read from the provider's cache do not count: in a long session
-// they are most of all, at a tenth of the price.
-type Cap struct {
-	USD    float64
-	Tokens int64
-}
+// Cap bounds money and tokens.
+type Cap = attempts.Cap
 
 // Scope says what a cap is for.
 type Scope string
@@ -103,8 +99,8 @@ func (m money) atLeast(than money) money {
 
 func (m money) asCap() Cap { return Cap{USD: float64(m.micros) / micros, Tokens: m.tokens} }
 
-// exhausted returns an error if spent reaches the cap, or, with passed, exceeds it; else nil.
-func (c Cap) exhausted(of Scope, spent money, passed bool) *ExhaustedError {
+// exhausted returns an error if spent reaches a cap, or, with passed, exceeds it; else nil.
+func exhausted(c Cap, of Scope, spent money, passed bool) *ExhaustedError {
 	bound, less := amount(c.USD, c.Tokens), int64(0)
 	if passed {
 		less = 1
@@ -170,7 +166,7 @@ func (p *Tracker) Short(running int) bool {
 	}
 	median := func(sorted []int64) int64 { return sorted[(len(sorted)-1)/2] * int64(running+1) }
 	need := money{micros: median(p.ended[0]), tokens: median(p.ended[1])}
-	return p.caps.Run.exhausted(ScopeRun, p.run.plus(need), true) != nil || p.caps.Epic.exhausted(ScopeEpic, p.epic.plus(need), true) != nil
+	return exhausted(p.caps.Run, ScopeRun, p.run.plus(need), true) != nil || exhausted(p.caps.Epic, ScopeEpic, p.epic.plus(need), true) != nil
 }
 
 // TaskCap returns the cap of a task.
@@ -184,7 +180,7 @@ func (b Caps) TaskCap(t *epic.Task) Cap {
 
 // TaskExhausted returns an error if used reaches the cap of a task, else nil.
 func (b Caps) TaskExhausted(t *epic.Task, used attempts.Usage) *ExhaustedError {
-	return b.TaskCap(t).exhausted(ScopeTask, moneyOf(used), false)
+	return exhausted(b.TaskCap(t), ScopeTask, moneyOf(used), false)
 }
 
 // Begin opens an attempt; used is what the task has used before, as far as it counts.
@@ -200,10 +196,10 @@ func (p *Tracker) Record(task string, u attempts.Usage) *ExhaustedError {
 		return nil
 	}
 	s.spent = moneyOf(u).atLeast(s.spent)
-	if over := p.caps.Attempt.exhausted(ScopeAttempt, s.spent, true); over != nil {
+	if over := exhausted(p.caps.Attempt, ScopeAttempt, s.spent, true); over != nil {
 		return over
 	}
-	if over := s.cap.exhausted(ScopeTask, s.before.plus(s.spent), true); over != nil {
+	if over := exhausted(s.cap, ScopeTask, s.before.plus(s.spent), true); over != nil {
 		return over
 	}
 	return p.exhausted(true)
@@ -228,10 +224,10 @@ func (p *Tracker) Exhausted() *ExhaustedError { return p.exhausted(false) }
 
 func (p *Tracker) exhausted(passed bool) *ExhaustedError {
 	under := p.openSpending()
-	if over := p.caps.Run.exhausted(ScopeRun, p.run.plus(under), passed); over != nil {
+	if over := exhausted(p.caps.Run, ScopeRun, p.run.plus(under), passed); over != nil {
 		return over
 	}
-	return p.caps.Epic.exhausted(ScopeEpic, p.epic.plus(under), passed)
+	return exhausted(p.caps.Epic, ScopeEpic, p.epic.plus(under), passed)
 }
 
 // EpicExhausted returns an error if the cap of the epic is reached, so that no run can do anything, else nil.

@@ -45,7 +45,7 @@ func ofRun(p *Projector, e *attempts.Event, mode artifact.Mode) *artifact.Artifa
 	a := begin(p, e, mode, now)
 	addDone(p, a, p.run.done...)
 	a.Failed = p.run.failed.all()
-	a.Questions, a.Blockers = p.openQuestions(), p.now.blockers(e)
+	a.Questions, a.Blockers = p.tasks.questions(&p.now), p.now.blockers(e)
 	for i, finding := range p.run.deferred.all() {
 		a.Findings = append(a.Findings, artifact.Note{Key: "deferred " + strconv.Itoa(i+1), Text: finding})
 	}
@@ -69,7 +69,7 @@ func begin(p *Projector, e *attempts.Event, mode artifact.Mode, now string) *art
 		a.Git = &artifact.Git{Branch: branch, Commit: p.tip, Remote: line(p.run.started.Remote), PRReady: p.pullRequest}
 	}
 	about := map[string]any{
-		"run": e.Run, "seq": int(e.Seq), "epic": p.now.o.EpicID, "report": p.now.file("runs", e.Run, "report.md"),
+		"run": e.Run, "seq": int(e.Seq), "epic": p.now.o.EpicID, "report": p.now.o.file("runs", e.Run, "report.md"),
 		"cost_usd": p.run.usage.CostUSD, "input_tokens": int(p.run.usage.InputTokens), "output_tokens": int(p.run.usage.OutputTokens),
 	}
 	if version := p.run.started.Relay; version != "" {
@@ -99,7 +99,7 @@ func outcome(p *Projector) artifact.Outcome {
 func landed(p *Projector, e *attempts.Event, started *attempts.Started) Artifact {
 	a := begin(p, e, artifact.Checkpoint, andNext(p, e.Task+" is completed"))
 	a.AgentID = agentOf(started, "").Name
-	addDone(p, a, p.task(e.Task).done)
+	addDone(p, a, p.tasks.of(e.Task).done)
 	a.Questions, a.Test = e.Ended.Receipt.Questions, checksOf(e.Ended.Receipt.Checks)
 	return named(a, e)
 }

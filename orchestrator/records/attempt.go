@@ -3,19 +3,22 @@ package records
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"relay/attempts"
 	"relay/attempts/ledgersync"
 	"relay/epic"
 	"relay/epic/plaintext"
+	"relay/orchestrator/changes"
 	"relay/review"
 )
 
 // briefed answers the handoff of the attempt before, once the brief of the next one includes it.
 func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
-	t := p.task(e.Task)
+	t := p.tasks.of(e.Task)
 	from := t.left
 	if from == nil || t.started == nil {
 		return nil
@@ -43,67 +46,42 @@ func (p *Projector) briefed(e *attempts.Event) []*ledgersync.Entry {
 }
 
 func (p *Projector) ended(e *attempts.Event) Records {
-	t, ended := p.task(e.Task), e.Ended
+	t, ended := p.tasks.of(e.Task), e.Ended
 	started := t.started
 	if started == nil { // its start was lost with an older log
 		started = &attempts.Started{}
 	}
 	t.started = nil
 	t.questions = ended.Receipt.Questions
-	p.count(e)
+	p.run.count(e)
 	records := Records{
 		Entries:     p.opinions(e, attemptName(p, e), ended.Receipt.Review, ended.Receipt.FilesChanged),
-		Discussions: p.disagreement(e, ended.Receipt.Review),
+		Discussions: p.talk.disagreement(e, ended.Receipt.Review),
 	}
 	if ended.Result != attempts.ResultSuccess {
+		p.run.failed.add("%s: %s", e.Task, why(e))
 		entry := p.attemptHandoff(e, started)
 		records.Entries = append(records.Entries, entry)
 		t.left = entry
 		const mostHandoffs = 20
 		t.handoffs = last(append(t.handoffs, entry.ID), mostHandoffs)
 		if ended.Gate != nil && !p.now.record(e.Task).Completed {
-			records.Discussions = append(records.Discussions, p.gateOpened(e, ended.Gate, attempted(e, started)))
+			records.Discussions = append(records.Discussions, p.talk.gateOpened(e, ended.Gate, attempted(e, started)))
 		}
 		return records
 	}
-	t.left = nil
+	t.left, t.done = nil, &done{ended, e.Task, e.Seq}
+	p.run.done = append(p.run.done, t.done)
 	if ended.Landed != "" {
 		p.tip = ended.Landed
 	}
 	records.Entries = append(records.Entries, p.work(e, started))
-	records.Discussions = append(records.Discussions, p.landedNote(e)...)
+	records.Discussions = append(records.Discussions, p.talk.landedNote(e)...)
 	t.handoffs = nil
 	if p.now.o.Checkpoints == AtLanding {
 		records.Artifacts = []Artifact{landed(p, e, started)}
 	}
 	return records
-}
-
-// count keeps what the records of the whole run say of an attempt.
-func (p *Projector) count(e *attempts.Event) {
-	ended, r := e.Ended, &p.run
-	receipt := &ended.Receipt
-	if ended.Usage != nil {
-		r.usage.Add(*ended.Usage)
-	}
-	if ended.Result == attempts.ResultSuccess {
-		d := &done{ended, e.Task, e.Seq}
-		r.done = append(r.done, d)
-		p.task(e.Task).done = d
-	} else {
-		r.failed.add("%s: %s", e.Task, why(e))
-	}
-	for _, d := range receipt.Discovered {
-		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
-	}
-	if receipt.Review != nil {
-		for _, f := range receipt.Review.Deferred {
-			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
-		}
-	}
-	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
-	r.context.set(e.Task+" learned", receipt.Learning)
-	r.context.set(e.Task+" kept its work as", receipt.Salvage)
 }
 
 // attemptHandoff says how an attempt that did not complete its task has left it.
@@ -157,7 +135,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 	ended, planned := e.Ended, p.now.planned(e.Task)
 	receipt := &ended.Receipt
 	entry := p.entry(e, of, string(of), agentOf(started, ended.Model), sessionOf(p, e, started, ended.Session))
-	entry.Action.Description = "Files of the attempt: " + p.now.file("runs", attemptName(p, e))
+	entry.Action.Description = "Files of the attempt: " + p.now.o.file("runs", attemptName(p, e))
 	summary := cmp.Or(receipt.Summary, planned.Title)
 	if of == ledgersync.Handoff {
 		summary = cmp.Or(receipt.ErrorSummary, receipt.Summary, why(e))
@@ -180,7 +158,7 @@ func (p *Projector) attemptEntry(e *attempts.Event, started *attempts.Started, o
 		}
 		entry.Tools = append(entry.Tools, ledgersync.Tool{Name: tool.Name, Parameters: parameters})
 	}
-	entry.RelatedEntries = slices.Clone(p.task(e.Task).handoffs)
+	entry.RelatedEntries = slices.Clone(p.tasks.of(e.Task).handoffs)
 	setFiles(entry, ended)
 	entry.SetSummary(e.Task + ": " + summary)
 	return entry
@@ -268,4 +246,159 @@ func kindOf(k epic.Kind) ledgersync.Type {
 	default:
 		return ledgersync.Implementation
 	}
+}
+
+func (p *Projector) work(e *attempts.Event, started *attempts.Started) *ledgersync.Entry {
+	planned, receipt := p.now.planned(e.Task), &e.Ended.Receipt
+	entry := p.attemptEntry(e, started, kindOf(planned.Kind))
+	switch entry.Type {
+	case ledgersync.Bugfix:
+		entry.Bugfix = bugfix(planned, receipt)
+	case ledgersync.Review:
+		entry.Review = inspection(receipt)
+	default:
+		entry.Implementation = implementation(planned, e.Ended)
+	}
+	return entry
+}
+
+func implementation(planned *epic.Task, ended *attempts.Ended) *ledgersync.ImplementationDetails {
+	said := &ended.Receipt.Statement
+	d := &ledgersync.ImplementationDetails{Feature: stated(planned.Title)}
+	if said.Implementation != nil {
+		d.DesignDecisions, d.BreakingChanges = said.Implementation.DesignDecisions, said.Implementation.BreakingChanges
+	}
+	if len(d.DesignDecisions) == 0 {
+		d.DesignDecisions = decided(said.Decisions)
+	}
+	tests, docs := list{}, list{}
+	for _, c := range ended.Changes {
+		if c.Kind == attempts.FileDeleted {
+			continue
+		}
+		if changes.IsTest(c.Path) {
+			tests.add("%s", c.Path)
+		}
+		if isDoc(c.Path) {
+			docs.add("%s", c.Path)
+		}
+	}
+	d.TestsAdded, d.DocsUpdated = tests.all(), docs.all()
+	return d
+}
+
+func isDoc(name string) bool {
+	switch path.Ext(name) {
+	case ".md", ".rst", ".adoc":
+		return true
+	}
+	for folder := range strings.SplitSeq(path.Dir(name), "/") {
+		if strings.HasPrefix(folder, "doc") {
+			return true
+		}
+	}
+	return false
+}
+
+func bugfix(planned *epic.Task, receipt *attempts.Receipt) *ledgersync.BugfixDetails {
+	said := receipt.Bugfix
+	if said == nil {
+		said = &attempts.Bugfix{}
+	}
+	d := &ledgersync.BugfixDetails{
+		Symptom: stated(said.Symptom, planned.Description, planned.Title), RootCause: stated(said.RootCause),
+		Fix: stated(said.Fix, receipt.Summary), RegressionRisk: stated(said.RegressionRisk),
+	}
+	steps := list{}
+	for _, c := range receipt.Checks {
+		when := ""
+		if c.Phase == attempts.PhaseBaseline {
+			when = " (before the work)"
+		}
+		steps.add("%s%s: exit %d", c.Name, when, c.ExitCode)
+	}
+	d.VerificationSteps = steps.all()
+	return d
+}
+
+// inspection is what the agent said of code that it was to judge.
+func inspection(receipt *attempts.Receipt) *ledgersync.ReviewDetails {
+	said := receipt.Inspection
+	if said == nil {
+		return &ledgersync.ReviewDetails{OverallAssessment: stated(receipt.Summary), Scope: receipt.FilesChanged}
+	}
+	d := &ledgersync.ReviewDetails{Scope: said.Scope, OverallAssessment: stated(said.Assessment, receipt.Summary)}
+	for _, f := range said.Findings[:min(len(said.Findings), mostItems)] {
+		d.Findings = append(d.Findings, ledgersync.Finding{
+			Severity: severity(f.Severity), Location: stated(f.Location), Issue: stated(f.Issue), Recommendation: stated(f.Recommendation),
+		})
+	}
+	return d
+}
+
+// severity returns a word of the format: what is none of them says nothing.
+func severity(s string) string {
+	switch s = strings.ToLower(strings.TrimSpace(s)); review.Severity(s) {
+	case review.Critical, review.High, review.Medium, review.Low, review.Info:
+		return s
+	}
+	return string(review.Info)
+}
+
+// opinions records what each reviewer said. of names the attempt they were asked about; "": the whole epic.
+func (p *Projector) opinions(e *attempts.Event, of string, reviewed *attempts.Reviewed, files []string) []*ledgersync.Entry {
+	if reviewed == nil {
+		return nil
+	}
+	subject := e.Task
+	if of == "" {
+		of, subject = e.Run+"/epic", p.now.title()
+	}
+	var entries []*ledgersync.Entry
+	for i := range reviewed.Opinions {
+		o := &reviewed.Opinions[i]
+		agent := agentOf(&attempts.Started{CLI: o.Reviewer, Model: o.Model}, "")
+		entry := p.entry(e, ledgersync.Review, "review/"+o.Reviewer, agent, of+"/review/"+o.Reviewer)
+		entry.Reasoning.Intent = "to judge the work on " + subject + " before it lands"
+		if e.EpicReviewed != nil {
+			entry.Reasoning.Intent = "to judge all that has landed"
+		}
+		for _, file := range files[:min(len(files), mostItems)] {
+			entry.Artifacts = append(entry.Artifacts, ledgersync.Artifact{Path: file, Action: ledgersync.Read})
+		}
+		assessment := string(o.Decision)
+		if o.Verdict.Summary != "" {
+			assessment += ": " + o.Verdict.Summary
+		}
+		entry.Review = &ledgersync.ReviewDetails{Scope: files, Findings: findings(o.Verdict.Findings), OverallAssessment: stated(assessment)}
+		entry.SetSummary(subject + ": " + stated(assessment))
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+func findings(in []review.Finding) []ledgersync.Finding {
+	var out []ledgersync.Finding
+	for _, f := range in[:min(len(in), mostItems)] {
+		out = append(out, ledgersync.Finding{
+			Severity: severity(string(f.Severity)), Location: stated(location(f.File, f.Line), f.Criterion), Issue: stated(f.Issue),
+			Recommendation: stated(f.Fix),
+		})
+	}
+	return out
+}
+
+func location(file string, line int) string {
+	if file == "" || line <= 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
+
+// located puts a location before what is said of it.
+func located(file string, line int, issue string) string {
+	if where := location(file, line); where != "" {
+		return where + ": " + issue
+	}
+	return issue
 }

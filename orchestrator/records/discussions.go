@@ -34,24 +34,30 @@ func (t *threads) add(origin string) {
 	t.origins, t.waiting = last(append(t.origins, origin), mostThreads), last(append(t.waiting, origin), mostThreads)
 }
 
-func (p *Projector) threadsOf(task string) *threads {
-	if p.threads[task] == nil {
-		p.threads[task] = &threads{}
+// talk holds the discussions of an epic.
+type talk struct {
+	now   *standing
+	about map[string]*threads // by task; "": the whole epic
+}
+
+func (t *talk) threadsOf(task string) *threads {
+	if t.about[task] == nil {
+		t.about[task] = &threads{}
 	}
-	return p.threads[task]
+	return t.about[task]
 }
 
 // open begins a discussion about a task; of the whole epic, when the event is about no task.
-func (p *Projector) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
-	t := p.threadsOf(e.Task)
-	o.Origin, o.Status, o.Follows = p.now.origin(e, what), discussion.Unresolved, slices.Clone(t.origins)
-	t.add(o.Origin)
+func (t *talk) open(e *attempts.Event, what string, o discussion.Opening) Discussion {
+	earlier := t.threadsOf(e.Task)
+	o.Origin, o.Status, o.Follows = t.now.o.origin(e, what), discussion.Unresolved, slices.Clone(earlier.origins)
+	earlier.add(o.Origin)
 	return Discussion{At: e.At, Opening: &o}
 }
 
 // gateOpened returns the discussion about a task that was gated and needs a person. A person who gates a task has decided it.
-func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []discussion.Position) Discussion {
-	planned := p.now.planned(e.Task)
+func (t *talk) gateOpened(e *attempts.Event, gate *attempts.Gate, positions []discussion.Position) Discussion {
+	planned := t.now.planned(e.Task)
 	var b strings.Builder
 	fmt.Fprintf(&b, "relay has gated %s (%s)%s\n", e.Task, gate.Reason, plaintext.Because(gate.Detail))
 	if len(planned.Files) > 0 {
@@ -60,22 +66,22 @@ func (p *Projector) gateOpened(e *attempts.Event, gate *attempts.Gate, positions
 	if e.Ended != nil && e.Ended.Receipt.Salvage != "" {
 		fmt.Fprintf(&b, "The work of attempt %d is kept as %s\n", e.Attempt, e.Ended.Receipt.Salvage)
 	}
-	return p.open(e, "gate", discussion.Opening{
+	return t.open(e, "gate", discussion.Opening{
 		Topic: line(e.Task + " needs a person: " + planned.Title), Summary: clip(strings.TrimSpace(b.String()), longText), Positions: positions,
 	})
 }
 
 // disagreement returns the discussion about work that some reviewers approve and others do not.
-func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed) []Discussion {
+func (t *talk) disagreement(e *attempts.Event, reviewed *attempts.Reviewed) []Discussion {
 	if reviewed == nil || !reviewed.Split {
 		return nil
 	}
 	var summary string
 	subject := e.Task
 	if e.EpicReviewed != nil {
-		subject, summary = p.now.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
+		subject, summary = t.now.title(), fmt.Sprintf("Reviewers have judged all that has landed, up to %s", short(e.EpicReviewed.Head))
 	} else {
-		planned := p.now.planned(e.Task)
+		planned := t.now.planned(e.Task)
 		summary = fmt.Sprintf("Reviewers have judged attempt %d of %s: %s", e.Attempt, e.Task, planned.Title)
 		if len(planned.Files) > 0 {
 			summary += "\nIts files: " + plaintext.Some(planned.Files, 20)
@@ -93,7 +99,7 @@ func (p *Projector) disagreement(e *attempts.Event, reviewed *attempts.Reviewed)
 			By: said.Reviewer, Stance: string(said.Decision), Rationale: clip(strings.Join(why.all(), "\n"), longText),
 		})
 	}
-	return []Discussion{p.open(e, "review", o)}
+	return []Discussion{t.open(e, "review", o)}
 }
 
 func attempted(e *attempts.Event, started *attempts.Started) []discussion.Position {
@@ -107,8 +113,8 @@ func attempted(e *attempts.Event, started *attempts.Started) []discussion.Positi
 }
 
 // noted returns a note for the discussions of a task that wait for its completion; none, when there are none.
-func (p *Projector) noted(e *attempts.Event, note string) []Discussion {
-	waiting := p.threadsOf(e.Task).waiting
+func (t *talk) noted(e *attempts.Event, note string) []Discussion {
+	waiting := t.threadsOf(e.Task).waiting
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -116,12 +122,12 @@ func (p *Projector) noted(e *attempts.Event, note string) []Discussion {
 }
 
 // landedNote is the note of a task that was completed; its discussions get no further ones until a new one is opened.
-func (p *Projector) landedNote(e *attempts.Event) []Discussion {
+func (t *talk) landedNote(e *attempts.Event) []Discussion {
 	note := fmt.Sprintf("%s was completed by attempt %d", e.Task, e.Attempt)
 	if e.Ended.Landed != "" {
 		note += ", as commit " + short(e.Ended.Landed)
 	}
-	found := p.noted(e, note)
-	p.threadsOf(e.Task).waiting = nil
+	found := t.noted(e, note)
+	t.threadsOf(e.Task).waiting = nil
 	return found
 }

@@ -15,7 +15,7 @@ import (
 // has completed it.
 func final(p *Projector, e *attempts.Event) Artifact {
 	a := ofRun(p, e, artifact.Finalize)
-	list := p.allDone()
+	list := p.tasks.completed(&p.now)
 	gone := deleted(list)
 	for _, d := range list {
 		a.FinalDecisions = addDecisions(a.FinalDecisions, d.task, d.Receipt.Decisions)
@@ -50,21 +50,11 @@ func deleted(list []*done) map[string]bool {
 	return gone
 }
 
-// allDone returns what completed the tasks of the epic, in the order of the plan.
-func (p *Projector) allDone() (list []*done) {
-	for _, id := range p.now.ids() {
-		if t := p.tasks[id]; t != nil && t.done != nil && p.now.record(id).Completed {
-			list = append(list, t.done)
-		}
-	}
-	return list
-}
-
 // filesToReview names the work that is kept of gated tasks.
 func filesToReview(p *Projector) []artifact.FileRef {
 	var refs []artifact.FileRef
 	for _, id := range p.now.gated() {
-		t := p.task(id)
+		t := p.tasks.of(id)
 		if t.left == nil || len(refs) >= mostItems {
 			continue
 		}

@@ -86,13 +86,7 @@ func (k *Keeper) run() {
 		k.mu.Unlock()
 		f.take(events)
 	}
-	k.finish()
-}
-
-// finish writes the records that had to wait for the end, and keeps how far all are written.
-func (k *Keeper) finish() {
-	f := k.follower
-	f.talk.waits = false
+	f.talk.waits = false // the end has come
 	f.take(nil)
 	if err := f.save(); err != nil {
 		f.o.Warn(err.Error())

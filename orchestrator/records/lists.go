@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -98,3 +99,19 @@ func (t table) setAll(before string, texts map[string]string) {
 		t.set(before+name, texts[name])
 	}
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func joined(l []string) string { return strings.Join(l, "; ") }
+
+func at(branch, commit string) string {
+	switch {
+	case branch == "":
+		return commit
+	case commit == "":
+		return branch
+	}
+	return branch + " at " + commit
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }

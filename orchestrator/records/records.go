@@ -18,11 +18,18 @@ package records
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"relay/attempts"
 	"relay/attempts/artifact"
 	"relay/attempts/ledgersync"
 	"relay/epic"
+	"relay/epic/plaintext"
 )
 
 // Checkpoints says when checkpoints are recorded.
@@ -43,6 +50,31 @@ type Options struct {
 	Listed      bool                        // the epic is one of a playlist: its folder is epics/ID below relay's, and commands take --epic ID
 }
 
+// origin names what a discussion is opened from: telling it again gives the same.
+func (o *Options) origin(e *attempts.Event, what string) string {
+	return fmt.Sprintf("%s/%s/%s/%d/%s", o.EpicID, e.Task, e.Run, e.Seq, what)
+}
+
+// flag returns what names the epic to relay's commands; "" when nothing has to.
+func (o *Options) flag() string {
+	if o.Listed {
+		return " --epic " + o.EpicID
+	}
+	return ""
+}
+
+func (o *Options) file(name ...string) string {
+	if o.Listed {
+		name = append([]string{"epics", o.EpicID}, name...)
+	}
+	return path.Join(name...)
+}
+
+// id names a record: telling it again gives the same name.
+func (o *Options) id(e *attempts.Event, what string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", o.EpicID, e.Run, e.Seq, what)).String()
+}
+
 // Records are what follows from one event, in the order in which they are written.
 type Records struct {
 	Entries     []*ledgersync.Entry
@@ -60,13 +92,13 @@ type Artifact struct {
 // Projector holds what is known of an epic after the events it was given.
 type Projector struct {
 	now       standing
-	tasks     map[string]*task
+	tasks     tasks
 	memory    *attempts.Memory // has the ledger
 	run       run
 	sessions  map[string]session
-	threads   map[string]*threads // by task; "": the whole epic
-	handoff   *ledgersync.Entry   // of the last run that has stopped, until another one answers it
-	finalized bool                // the epic is complete, and an artifact says so
+	talk      talk
+	handoff   *ledgersync.Entry // of the last run that has stopped, until another one answers it
+	finalized bool              // the epic is complete, and an artifact says so
 
 	tip         string // of the branch that the work is collected on
 	pullRequest string // URL
@@ -86,13 +118,46 @@ type task struct {
 	done      *done             // what has completed it; nil: nothing yet
 }
 
+// tasks are known by their ids.
+type tasks map[string]*task
+
+func (t tasks) of(id string) *task {
+	if t[id] == nil {
+		t[id] = &task{}
+	}
+	return t[id]
+}
+
+// completed returns what completed the tasks of the epic, in the order of the plan.
+func (t tasks) completed(now *standing) (list []*done) {
+	for _, id := range now.ids() {
+		if one := t[id]; one != nil && one.done != nil && now.record(id).Completed {
+			list = append(list, one.done)
+		}
+	}
+	return list
+}
+
+// questions returns those of agents that are open, of tasks that are not completed.
+func (t tasks) questions(now *standing) []string {
+	l := list{}
+	for _, id := range sortedKeys(t) {
+		if !now.record(id).Completed {
+			for _, q := range t[id].questions {
+				l.add("%s: %s", id, q)
+			}
+		}
+	}
+	return l.all()
+}
+
 // New returns a projector that knows nothing yet.
 func New(o Options) *Projector {
 	if o.Checkpoints == "" {
 		o.Checkpoints = AtStop
 	}
 	p := &Projector{now: standing{o: o}, memory: attempts.NewMemory(nil), run: run{started: &attempts.RunStarted{}, context: table{}}}
-	p.tasks, p.sessions, p.threads = map[string]*task{}, map[string]session{}, map[string]*threads{}
+	p.tasks, p.sessions, p.talk = tasks{}, map[string]session{}, talk{&p.now, map[string]*threads{}}
 	p.memory.View(func(l *attempts.Ledger) { p.now.ledger = l })
 	return p
 }
@@ -108,7 +173,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 	case e.RunStopped != nil:
 		return p.runStopped(e)
 	case e.EpicReviewed != nil:
-		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil), Discussions: p.disagreement(e, &e.EpicReviewed.Reviewed)}
+		return Records{Entries: p.opinions(e, "", &e.EpicReviewed.Reviewed, nil), Discussions: p.talk.disagreement(e, &e.EpicReviewed.Reviewed)}
 	case e.PullRequest != nil:
 		p.pullRequest = e.PullRequest.URL
 	case e.TasksAdded != nil:
@@ -122,7 +187,7 @@ func (p *Projector) Apply(e *attempts.Event) Records {
 		if started == nil {
 			started = &attempts.Started{}
 		}
-		p.task(e.Task).started, p.task(e.Task).run = started, e.Run
+		p.tasks.of(e.Task).started, p.tasks.of(e.Task).run = started, e.Run
 	case e.Briefed != nil:
 		return Records{Entries: p.briefed(e)}
 	case e.Ended != nil:
@@ -148,50 +213,32 @@ func (p *Projector) decided(e *attempts.Event, gated bool) []Discussion {
 	switch e.Type {
 	case attempts.TypeGated:
 		if gate := p.now.record(e.Task).Gate; gate != nil && gate.Reason != attempts.UserBlocked {
-			return []Discussion{p.gateOpened(e, gate, nil)}
+			return []Discussion{p.talk.gateOpened(e, gate, nil)}
 		}
 	case attempts.TypeUngated:
-		return p.noted(e, e.Task+" was ungated by a person")
+		return p.talk.noted(e, e.Task+" was ungated by a person")
 	case attempts.TypeAnswered:
 		if e.Answer != nil {
-			return p.noted(e, e.Task+" was answered by a person: "+e.Answer.Text)
+			return p.talk.noted(e, e.Task+" was answered by a person: "+e.Answer.Text)
 		}
 	case attempts.TypeReopened:
-		return p.noted(e, e.Task+" was ungated by relay: the base has changed")
+		return p.talk.noted(e, e.Task+" was ungated by relay: the base has changed")
 	case attempts.TypeApproved:
-		return p.noted(e, e.Task+" was approved by a person")
+		return p.talk.noted(e, e.Task+" was approved by a person")
 	case attempts.TypeReset:
 		if gated {
-			return p.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
+			return p.talk.noted(e, e.Task+" was ungated by a person: it is tried again from its beginning")
 		}
 	default: // nothing that is recorded
 	}
 	return nil
 }
 
-// runOf returns the run in which the attempt of an event began: after a crash the next run ends it.
-func runOf(p *Projector, e *attempts.Event) string {
-	if e.Task == "" {
-		return e.Run
-	}
-	return cmp.Or(p.task(e.Task).run, e.Run)
-}
-
-func (p *Projector) task(id string) *task {
-	if p.tasks[id] == nil {
-		p.tasks[id] = &task{}
-	}
-	return p.tasks[id]
-}
-
-// IsID reports whether an id can be that of a record: it is made of a name, not of chance.
-func IsID(id string) bool { return len(id) == 36 && id[14] == '5' }
-
 // entry begins an entry of a session.
 func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, agent ledgersync.Agent, sessionID string) *ledgersync.Entry {
 	s := p.sessions[sessionID]
 	entry := &ledgersync.Entry{
-		ID: p.now.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
+		ID: p.now.o.id(e, what), Timestamp: ledgersync.Stamp(e.At), Agent: agent, Type: of,
 		Session: ledgersync.Session{ID: sessionID, Index: s.next, Parent: s.last},
 		Action:  ledgersync.Action{Type: of.Action()},
 		Tags:    []string{"relay", p.now.o.EpicID},
@@ -202,4 +249,155 @@ func (p *Projector) entry(e *attempts.Event, of ledgersync.Type, what string, ag
 	entry.Tags = append(entry.Tags, "run:"+runOf(p, e))
 	p.sessions[sessionID] = session{next: s.next + 1, last: entry.ID}
 	return entry
+}
+
+// runOf returns the run in which the attempt of an event began: after a crash the next run ends it.
+func runOf(p *Projector, e *attempts.Event) string {
+	if e.Task == "" {
+		return e.Run
+	}
+	return cmp.Or(p.tasks.of(e.Task).run, e.Run)
+}
+
+// run is what the records of a run's end say. It begins with what a killed run before it has left, which recorded no end.
+type run struct {
+	started    *attempts.RunStarted
+	stopped    bool
+	done       []*done
+	failed     list // "T1: why"
+	discovered list
+	deferred   list
+	context    table // decisions, learnings and refs that keep work, by task
+	usage      attempts.Usage
+}
+
+// done is what has completed a task.
+type done struct {
+	*attempts.Ended
+
+	task string
+	seq  uint64 // of the event that ended it
+}
+
+// count keeps what the records of the whole run say of an attempt, but for its result.
+func (r *run) count(e *attempts.Event) {
+	receipt := &e.Ended.Receipt
+	if e.Ended.Usage != nil {
+		r.usage.Add(*e.Ended.Usage)
+	}
+	for _, d := range receipt.Discovered {
+		r.discovered.add("found by %s, and left: %s%s", e.Task, d.Title, plaintext.Because(d.Why))
+	}
+	if receipt.Review != nil {
+		for _, f := range receipt.Review.Deferred {
+			r.deferred.add("put off by the review of %s: %s", e.Task, located(f.File, f.Line, f.Issue))
+		}
+	}
+	r.context.setAll(e.Task+" decided, ", receipt.Decisions)
+	r.context.set(e.Task+" learned", receipt.Learning)
+	r.context.set(e.Task+" kept its work as", receipt.Salvage)
+}
+
+func (r *run) relay() ledgersync.Agent {
+	return ledgersync.Agent{Name: "relay", Version: r.started.Relay}
+}
+
+// runStarted begins a run, and answers the handoff of the run before.
+func (p *Projector) runStarted(e *attempts.Event) Records {
+	started := e.RunStarted
+	if p.run.stopped {
+		p.run = run{context: table{}}
+	}
+	p.run.started, p.run.usage = started, attempts.Usage{}
+	if started.Tip != "" {
+		p.tip = started.Tip
+	}
+	if plan := p.now.o.Plan(e.Run); plan != nil {
+		if graph, err := epic.NewGraph(plan); err == nil {
+			p.now.epic, p.now.graph = plan, graph
+		}
+	}
+	p.finalized = p.finalized && p.now.complete()
+	from := p.handoff
+	if from == nil {
+		return Records{}
+	}
+	p.handoff = nil
+	entry := p.entry(e, ledgersync.Transition, "transition", p.run.relay(), e.Run)
+	entry.SetSummary("relay goes on with " + p.now.title() + ": " + p.now.progress())
+	entry.Reasoning.Intent = "another run of this epic has begun, and an earlier one has left a handoff"
+	entry.Answer(from, ledgersync.ContextAcquired{EntriesRead: 1},
+		ledgersync.Readiness{Confident: true, ClarificationsNeeded: p.tasks.questions(&p.now), ProposedNextSteps: p.now.next(10)})
+	return Records{Entries: []*ledgersync.Entry{entry}}
+}
+
+// runStopped records where a run has left the epic.
+func (p *Projector) runStopped(e *attempts.Event) Records {
+	if tip := cmp.Or(e.RunStopped.Head, e.RunStopped.Tip); tip != "" {
+		p.tip = tip
+	}
+	records := Records{Entries: []*ledgersync.Entry{p.runHandoff(e)}, Artifacts: atStop(p, e)}
+	p.handoff, p.run.stopped = records.Entries[0], true
+	return records
+}
+
+// runHandoff says where a run has left the epic, and what the next one has to know.
+func (p *Projector) runHandoff(e *attempts.Event) *ledgersync.Entry {
+	entry := p.entry(e, ledgersync.Handoff, "handoff", p.run.relay(), e.Run)
+	headline := p.now.headline(e)
+	entry.SetSummary(p.now.title() + ": " + headline + "; " + p.now.progress())
+	entry.Reasoning.Intent = stated(e.RunStopped.Why, headline)
+	state := table{}
+	state.set("run", headline)
+	state.set("progress", p.now.progress())
+	state.set("branch", at(branchOf(p), p.tip))
+	state.set("checks", checksAtEnd(e.RunStopped))
+	context := table{}
+	context.setAll("", p.run.context)
+	context.set("base", p.run.started.Tip)
+	context.set("head", p.tip)
+	completed := list{}
+	for _, d := range p.run.done {
+		completed.add("%s: %s", d.task, p.now.planned(d.task).Title)
+	}
+	entry.SessionSummary = &ledgersync.SessionSummary{
+		Completed: completed.all(), CurrentState: state, Blockers: p.now.blockers(e), ImportantContext: context, HandoffNotes: p.notes(),
+		Deferred: listOf(p.now.next(mostItems), p.run.deferred.all(), p.run.discovered.all()),
+	}
+	return entry
+}
+
+// branchOf is the branch that the work is collected on: the epic's, else the user's.
+func branchOf(p *Projector) string {
+	return cmp.Or(p.run.started.Integration, p.run.started.Branch, p.now.ledger.Integration.Branch)
+}
+
+// checksAtEnd says what the checks came to on all that has landed.
+func checksAtEnd(e *attempts.RunStopped) string {
+	switch {
+	case e.Tip == "":
+		return ""
+	case len(e.Regressed) == 0:
+		return "all pass on " + short(e.Tip)
+	}
+	return fmt.Sprintf("fail on %s: %s", short(e.Tip), joined(listOf(e.Regressed)))
+}
+
+func (p *Projector) notes() string {
+	var b strings.Builder
+	gated := p.now.gated()
+	for _, id := range gated[:min(len(gated), mostItems)] {
+		fmt.Fprintf(&b, "%s needs a person (%s): relay show %s, then relay ungate %s.\n", id, p.now.record(id).Gate.Reason.Words(), id+p.now.o.flag(), id+p.now.o.flag())
+	}
+	causes := p.now.causes()
+	if slices.ContainsFunc(p.now.waiting(), func(i int) bool { return len(causes[i]) == 0 }) { // no gated task keeps it from running
+		fmt.Fprintf(&b, "relay work%s continues with what is left.\n", p.now.o.flag())
+	}
+	if len(p.run.discovered.all()) > 0 {
+		fmt.Fprintf(&b, "relay init --append%s offers what agents have found and left as tasks.\n", p.now.o.flag())
+	}
+	if completed, _ := p.now.counts(); completed > 0 && p.now.ledger.Integration.Branch != "" {
+		fmt.Fprintf(&b, "relay finish%s lands what is on %s.\n", p.now.o.flag(), p.now.ledger.Integration.Branch)
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -3,10 +3,7 @@ package records
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
-
-	"github.com/google/uuid"
 
 	"relay/attempts"
 	"relay/epic"
@@ -21,11 +18,6 @@ type standing struct {
 	epic   *epic.Epic  // the plan of the run; nil: not known
 	graph  *epic.Graph // nil when epic is
 	ledger *attempts.Ledger
-}
-
-// origin names what a discussion is opened from: telling it again gives the same.
-func (p *standing) origin(e *attempts.Event, what string) string {
-	return fmt.Sprintf("%s/%s/%s/%d/%s", p.o.EpicID, e.Task, e.Run, e.Seq, what)
 }
 
 // ids returns the tasks in the order of the plan; without a plan those that events have named.
@@ -125,21 +117,6 @@ func (p *standing) record(id string) attempts.TaskRecord {
 	return attempts.TaskRecord{}
 }
 
-// flag returns what names the epic to relay's commands; "" when nothing has to.
-func (p *standing) flag() string {
-	if p.o.Listed {
-		return " --epic " + p.o.EpicID
-	}
-	return ""
-}
-
-func (p *standing) file(name ...string) string {
-	if p.o.Listed {
-		name = append([]string{"epics", p.o.EpicID}, name...)
-	}
-	return path.Join(name...)
-}
-
 // planned returns a task as the plan has it; of one that is in no plan nothing but its id is known.
 func (p *standing) planned(id string) *epic.Task {
 	if p.graph != nil {
@@ -148,11 +125,6 @@ func (p *standing) planned(id string) *epic.Task {
 		}
 	}
 	return &epic.Task{ID: id, Title: id, Kind: epic.KindFeature}
-}
-
-// id names a record: telling it again gives the same name.
-func (p *standing) id(e *attempts.Event, what string) string {
-	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "relay:%s/%s/%d/%s", p.o.EpicID, e.Run, e.Seq, what)).String()
 }
 
 func (p *standing) title() string {

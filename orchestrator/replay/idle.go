@@ -17,7 +17,8 @@ func idle(r *replayer, s recordedStep) {
 	if r.over || r.stopped || r.s.Plan == nil || gap <= idleFor || busy(r) >= r.s.O.Jobs || len(r.s.OpenJobs) > 0 {
 		return
 	}
-	if !wakes(r, r.log.instant(before)) {
+	// A worker that waits for others to change something does not look again by itself.
+	if next, wait := wouldDo(r, r.log.instant(before)); next.Index < 0 && (wait == nil || wait.Rest <= 0) {
 		return
 	}
 	before.Ran += int64(gap - idleFor)
@@ -25,15 +26,14 @@ func idle(r *replayer, s recordedStep) {
 	checkIdle(r, r.log.instant(before))
 }
 
-// wakes reports whether a worker that is free now looks for work again by itself: else it waits for others to change something.
-func wakes(r *replayer, now limits.Instant) bool {
+// wouldDo returns what is decided at a time, and takes it back.
+func wouldDo(r *replayer, now limits.Instant) (decide.Choice, *decide.Waiting) {
 	at := r.at
 	r.at = now
-	kept := r.s.Dispatcher.Kept()
+	defer func() { r.at = at }()
+	defer r.s.Dispatcher.Kept()()
 	next, wait, _ := r.Decide(r.s.Dispatcher, now)
-	kept()
-	r.at = at
-	return next.Index >= 0 || wait != nil && wait.Rest > 0
+	return next, wait
 }
 
 // checkIdle reports a task that could start now.
@@ -45,10 +45,7 @@ func checkIdle(r *replayer, now limits.Instant) {
 	at, free := r.at, r.free
 	defer func() { r.at, r.free = at, free }()
 	r.at, r.free = now, decide.Free{Disk: -1, Memory: -1}
-	kept := r.s.Dispatcher.Kept()
-	next, _, _ := r.Decide(r.s.Dispatcher, now)
-	kept()
-	if next.Index >= 0 {
+	if next, _ := wouldDo(r, now); next.Index >= 0 {
 		task := r.s.Plan.Task(next.Index).ID
 		r.differs(Idle, task, "it was left waiting while a job was free", startText(task, next.Runner))
 	}

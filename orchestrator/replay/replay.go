@@ -120,13 +120,10 @@ func (r *Report) Cannot(d Decision, task, why string) {
 	}
 	u := &r.Unchecked[at]
 	u.Count++
-	if task != "" && !slices.Contains(u.Tasks[max(0, len(u.Tasks)-mostRemembered):], task) {
+	if task != "" && !slices.Contains(u.Tasks, task) {
 		u.Tasks = append(u.Tasks, task)
 	}
 }
-
-// mostRemembered bounds how far back a task is looked for that was named already.
-const mostRemembered = 100
 
 // Summary says in one line what was found.
 func (r *Report) Summary() string {

@@ -147,12 +147,11 @@ func (r *replayer) read() error {
 // drive repeats the steps of the run.
 func (r *replayer) drive() {
 	for r.log.next < len(r.log.steps) {
-		s := r.log.steps[r.log.next]
-		first := r.log.next == 0
+		s, first := r.log.steps[r.log.next], r.log.next == 0
 		if s.Number != uint64(r.log.next+1) || first && (s.Kind != attempts.StepBegun || s.Rules == nil || len(s.Rules.Runners) == 0) {
 			return // countUnchecked reports the rest
 		}
-		if r.log.next == 0 {
+		if first {
 			r.begin(s)
 			r.log.next++
 			continue

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"relay/attempts"
@@ -111,7 +110,12 @@ func reason(a *Attempt) string {
 
 // writeCriteria writes a table of how each criterion is proved.
 func writeCriteria(p *page, proofs []review.Proof, t *Task) {
-	if len(proofs)+len(t.Unproven) == 0 {
+	if len(proofs) == 0 {
+		for _, text := range t.Unproven {
+			proofs = append(proofs, review.Proof{Criterion: text, By: review.Unproven})
+		}
+	}
+	if len(proofs) == 0 {
 		return
 	}
 	p.say("\n| # | criterion | met | proved by |\n|---|---|---|---|\n")
@@ -124,12 +128,6 @@ func writeCriteria(p *page, proofs []review.Proof, t *Task) {
 			met = "yes"
 		}
 		p.say("| %d | %s | %s | %s |\n", i+1, cell(proof.Criterion, columnsWide), met, proofCell(proof, t))
-	}
-	if len(proofs) > 0 {
-		return
-	}
-	for i, text := range t.Unproven {
-		p.say("| %d | %s | %s | %s |\n", i+1, cell(text, columnsWide), "unproven", proofCell(review.Proof{By: review.Unproven}, t))
 	}
 }
 
@@ -209,10 +207,8 @@ func findings(by map[review.Severity]int) string {
 	for _, s := range []review.Severity{review.Critical, review.High, review.Medium, review.Low, review.Info} {
 		if by[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", by[s], s))
+			total += by[s]
 		}
-	}
-	for n := range maps.Values(by) {
-		total += n
 	}
 	if total == 0 {
 		return "no findings"

@@ -21,13 +21,11 @@ var schema []byte
 func Schema() json.RawMessage { return bytes.Clone(schema) }
 
 // JSON writes the report as one JSON object.
-func (r *Report) JSON(w io.Writer) error { return writeJSON(w, r) }
-
-func writeJSON(w io.Writer, v any) error {
+func (r *Report) JSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(r)
 }
 
 const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,sans-serif;color:#222}` +
@@ -37,16 +35,11 @@ const style = `body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 s
 
 // HTML writes the report as a page that loads nothing: the markdown, in which nothing is taken for HTML.
 func (r *Report) HTML(w io.Writer, zone *time.Location) error {
-	return writePage(w, r.Epic.Title, func(to io.Writer) error { return r.Markdown(to, zone) })
-}
-
-// writePage writes markdown as a page with a title.
-func writePage(w io.Writer, title string, write func(io.Writer) error) error {
 	var markdown bytes.Buffer
-	if err := write(&markdown); err != nil {
+	if err := r.Markdown(&markdown, zone); err != nil {
 		return err
 	}
-	title = html.EscapeString(plaintext.Fit(title, columnsWide))
+	title := html.EscapeString(plaintext.Fit(r.Epic.Title, columnsWide))
 	head := "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n" +
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n" +
 		"<title>" + title + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n"

@@ -109,20 +109,16 @@ func CountsText(c decide.Counts, over bool) string {
 
 // headlines say how a run ended, by its reason.
 var headlines = map[decide.EndReason]string{
-	decide.EpicComplete:     "done: every task is completed",
-	decide.EpicRefused:      "every task is completed, but the epic as a whole has not passed its review",
-	decide.EpicUnjudged:     "every task is completed, but the epic as a whole has not passed its review",
-	decide.EpicUndone:       "every task was completed, but work that landed later has broken some of it: that needs you",
-	decide.EpicLooks:        "completed, but look at some of it: that needs you",
-	decide.Interrupted:      "stopped before the end; nothing is lost, relay work continues",
-	decide.Deadline:         "stopped at its deadline; nothing is lost, relay work continues",
-	decide.CircuitBreaker:   "stopped early; nothing is lost",
-	decide.UnchargedRetries: "stopped early; nothing is lost",
-	decide.DiskFloor:        "stopped early; nothing is lost",
-	decide.MemoryFloor:      "stopped early; nothing is lost",
-	decide.NoRunner:         "stopped because no agent can work; nothing is lost",
-	decide.BudgetExhausted:  "stopped by its budget; nothing is lost",
-	decide.NoRunnableTasks:  "finished what could be done; some tasks need you",
+	decide.EpicComplete:    "done: every task is completed",
+	decide.EpicRefused:     "every task is completed, but the epic as a whole has not passed its review",
+	decide.EpicUnjudged:    "every task is completed, but the epic as a whole has not passed its review",
+	decide.EpicUndone:      "every task was completed, but work that landed later has broken some of it: that needs you",
+	decide.EpicLooks:       "completed, but look at some of it: that needs you",
+	decide.Interrupted:     "stopped before the end; nothing is lost, relay work continues",
+	decide.Deadline:        "stopped at its deadline; nothing is lost, relay work continues",
+	decide.NoRunner:        "stopped because no agent can work; nothing is lost",
+	decide.BudgetExhausted: "stopped by its budget; nothing is lost",
+	decide.NoRunnableTasks: "finished what could be done; some tasks need you",
 }
 
 // Headline returns text that says how a run ended; left is how many of its tasks are not completed.
@@ -130,22 +126,20 @@ func Headline(reason decide.EndReason, left int) string {
 	if reason == decide.NoRunnableTasks && left == 0 {
 		return "done: the tasks you named are completed"
 	}
+	if decide.LimitAdvice[reason] != "" {
+		return cmp.Or(headlines[reason], "stopped early; nothing is lost")
+	}
 	return cmp.Or(headlines[reason], "ended by an error; nothing recorded is lost")
 }
 
 // Next returns text that says what to do after a limit of the run; "" when there is nothing to say.
-func Next(reason decide.EndReason) string { return next[reason] }
+func Next(reason decide.EndReason) string { return cmp.Or(next[reason], decide.LimitAdvice[reason]) }
 
 var next = map[decide.EndReason]string{
-	decide.Deadline:         "relay work continues from here; --until and relay.until set the deadline",
-	decide.CircuitBreaker:   "see relay show TASK for one of them, fix what they have in common, then relay work; relay.max_failed_in_a_row and relay.max_same_error are the limits",
-	decide.UnchargedRetries: "relay ledger log lists them; relay work continues, relay.max_uncharged_run is the limit",
-	decide.DiskFloor:        "make room, then relay work; relay.disk_floor_mib is the limit",
-	decide.MemoryFloor:      "end what else runs here, then relay work; relay.memory_floor_mib is the limit",
-	decide.EpicRefused:      "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
-	decide.EpicUndone:       "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
-	decide.EpicUnjudged:     "relay work asks the reviewers again",
-	decide.BudgetExhausted:  "relay work continues with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
+	decide.EpicRefused:     "relay init --append adds what the reviewers found as tasks; relay work asks them again when something has changed",
+	decide.EpicUndone:      "relay show TASK says what failed; relay retry TASK gives it to an agent again, or change its checks in epic.yml",
+	decide.EpicUnjudged:    "relay work asks the reviewers again",
+	decide.BudgetExhausted: "relay work continues with a new budget for the run (--budget, relay.budget_usd); that of the epic is relay.epic_budget_usd",
 }
 
 // AttributionWords say what a check did before the work.

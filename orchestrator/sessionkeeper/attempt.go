@@ -13,6 +13,7 @@ import (
 
 	"relay/attempts/sessions"
 	"relay/orchestrator/engine"
+	"relay/orchestrator/relayfiles"
 )
 
 // place is where relay keeps an epic, and what all of its conversations have in common.
@@ -168,12 +169,12 @@ func (a *attempt) read(w *writer) error {
 	return nil
 }
 
-// mark says that all of the attempt is in the ledger.
-func (a *attempt) mark() sessions.Mark { return sessions.Mark{Stream: a.facts.name(), State: "done"} }
-
+// gone reports whether a transcript of the attempt has been removed.
 func (a *attempt) gone() bool {
 	return slices.ContainsFunc(a.talks, func(t *talk) bool {
-		return slices.ContainsFunc(t.streams, func(s *stream) bool { return !s.there() })
+		return slices.ContainsFunc(t.streams, func(s *stream) bool {
+			return !s.has(relayfiles.Transcript) && !s.has(relayfiles.Transcript+relayfiles.Compressed)
+		})
 	})
 }
 
@@ -188,9 +189,11 @@ func (t *talk) restart() error {
 	return errAgain
 }
 
+// maxPending is how many bytes of rows are held in memory, or in a transaction.
+const maxPending = 512 << 10
+
 // read reads what was printed in a conversation, and calls flush now and then while that is much.
 func (t *talk) read(flush func() error) error {
-	const maxPending = 512 << 10 // bytes
 	to := sink{t.rows, func() error {
 		if t.rows.Pending() < maxPending {
 			return nil

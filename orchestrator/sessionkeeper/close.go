@@ -18,10 +18,7 @@ func (k *Keeper) Close(ctx context.Context) {
 	if k == nil {
 		return
 	}
-	k.mu.Lock()
-	k.closing = true
-	k.mu.Unlock()
-	k.wake <- struct{}{}
+	close(k.end)
 	if !k.written(ctx) {
 		k.o.Warn("the agents ledger is not complete yet: the next relay work goes on with it, or relay sessions import")
 	}

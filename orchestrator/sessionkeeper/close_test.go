@@ -33,7 +33,7 @@ func TestHowLongCloseWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told []string
 				warn := func(words string) { told = append(told, words) }
-				k := &Keeper{o: Options{Warn: warn}, wake: make(chan struct{}, 1), done: make(chan struct{}), stop: func() {}}
+				k := &Keeper{o: Options{Warn: warn}, end: make(chan struct{}), done: make(chan struct{}), stop: func() {}}
 				writing := time.AfterFunc(c.takes, func() { close(k.done) })
 				defer writing.Stop()
 				ctx, cancel := context.WithTimeout(t.Context(), c.stopped)

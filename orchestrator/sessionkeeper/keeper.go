@@ -17,11 +17,10 @@ type Keeper struct {
 	history uint64
 	stop    context.CancelFunc
 
-	mu      sync.Mutex
-	queue   []attemptFacts // owned by whoever has taken it out
-	closing bool
-	wake    chan struct{}
-	done    chan struct{}
+	mu    sync.Mutex
+	queue []attemptFacts // owned by whoever has taken it out
+	end   chan struct{}
+	done  chan struct{}
 
 	// Only the goroutine uses the following fields.
 	known attemptList
@@ -38,7 +37,7 @@ func New(o Options) *Keeper {
 	if !o.Enabled {
 		return nil
 	}
-	return &Keeper{o: o, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &Keeper{o: o, end: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start begins to keep the ledger: of the attempts in the log up to the event history, those that an earlier run has left, and of those
@@ -75,19 +74,19 @@ func (k *Keeper) run(ctx context.Context) {
 	if err := k.keep(ctx); err != nil && ctx.Err() == nil {
 		k.o.Warn("the agents ledger is not kept in this run: " + err.Error() + "; relay sessions import makes up for it")
 	}
-	for !k.over() { // until Close
-		<-k.wake
-	}
+	<-k.end
 }
 
 // waitForOthers waits for the next look while another program has the ledger locked. Once the run is over, one more is the last.
 func (k *Keeper) waitForOthers() (again bool) {
-	if k.over() {
+	select {
+	case <-k.end:
 		return false
+	default:
 	}
 	select {
 	case <-time.After(look):
-	case <-k.wake:
+	case <-k.end:
 	}
 	return true
 }
@@ -115,9 +114,9 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 	for over := false; !over; {
 		select {
 		case <-tick.C:
-		case <-k.wake:
+		case <-k.end:
+			over = true
 		}
-		over = k.over()
 		if err := k.settle(over); err != nil {
 			return err
 		}
@@ -126,25 +125,31 @@ func (k *Keeper) keep(ctx context.Context) (err error) {
 		return nil // the next run begins with them
 	}
 	mark := sessions.Mark{Stream: logName, Offset: int64(max(k.seq, k.history))} //nolint:gosec // events are not that many
-	return k.w.put(sessions.Batch{Marks: []sessions.Mark{mark}})
+	return k.w.retry(func() error { return db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}}) })
 }
 
-// settle writes the attempts that have ended, and forgets them: a night has many.
+// settle writes the attempts that have ended: together, or apart if one has used an id of another one.
 func (k *Keeper) settle(over bool) error {
 	if k.take(); over {
 		k.ended = append(k.ended, reviews(k.o.Dir, k.o.Run)...)
 	}
-	for ; len(k.ended) > 0; k.ended = k.ended[1:] {
-		f := k.ended[0]
+	err := k.write()
+	if _, k.w.apart = errors.AsType[*sessions.TakenError](err); k.w.apart {
+		err = k.write()
+	}
+	k.ended, k.w.apart = nil, false
+	return err
+}
+
+// write writes attempts, and forgets them: a night has many.
+func (k *Keeper) write() error {
+	for _, f := range k.ended {
 		if err := k.w.settle(newAttempt(k.o.place(), f)); err != nil {
 			return err
 		}
 		delete(k.known.byID, attemptID{f.task, f.number})
 	}
-	if len(k.w.marks) == 0 {
-		return nil
-	}
-	return k.w.put(sessions.Batch{})
+	return k.w.db.Commit()
 }
 
 // left returns the attempts of earlier runs that are not in the ledger, and takes in what is known of all.
@@ -171,12 +176,6 @@ func (k *Keeper) left(ctx context.Context) ([]*attemptFacts, error) {
 		}
 	}
 	return left, nil
-}
-
-func (k *Keeper) over() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.closing
 }
 
 // take takes in what has happened since it was last called.

@@ -88,7 +88,7 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	done.Aside = db.PutAside()
-	w := writer{ctx: ctx, db: db}
+	w := writer{ctx: ctx, db: db, apart: true}
 	mark, marked, err := db.Mark(ctx, logName)
 	if err == nil {
 		err = db.Unmark(ctx, logName) // the next run completes what is broken off here
@@ -101,11 +101,11 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 			return done, err
 		}
 		a := newAttempt(o.place(), f)
-		kept, err := w.keepsGone(a)
+		_, kept, err := db.Mark(ctx, f.name())
 		if err != nil {
 			return done, err
 		}
-		if kept {
+		if a.look(); kept && a.gone() { // its rows are all that is left
 			done.Gone++
 			continue
 		}
@@ -119,9 +119,9 @@ func Import(ctx context.Context, o Options, only string) (done Imported, err err
 		}
 	}
 	if marked {
-		w.marks = append(w.marks, mark)
+		err = db.Write(ctx, sessions.Batch{Marks: []sessions.Mark{mark}})
 	}
-	return done, w.put(sessions.Batch{})
+	return done, errors.Join(err, db.Commit())
 }
 
 func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts, err error) {
@@ -133,11 +133,10 @@ func (o *Options) wanted(all []*attemptFacts, only string) (list []*attemptFacts
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	if real, err := filepath.EvalSymlinks(runs); err == nil {
-		runs = real
+	for _, one := range []*string{&path, &runs} {
+		if real, err := filepath.EvalSymlinks(*one); err == nil {
+			*one = real
+		}
 	}
 	for _, f := range all {
 		folder := filepath.Join(runs, f.run, f.task, strconv.Itoa(f.number))

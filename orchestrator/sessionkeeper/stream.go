@@ -39,18 +39,12 @@ type stream struct {
 	done  bool
 }
 
-func (s *stream) printed() string { return filepath.Join(s.folder, relayfiles.Transcript) }
-
 // begins lists the files of which a run of a CLI has one at least: what it printed, and what it was asked.
 func begins() []string {
 	return []string{relayfiles.Transcript, relayfiles.Transcript + relayfiles.Compressed, "brief.md", "prompt.md"}
 }
 
 func (s *stream) exists() bool { return slices.ContainsFunc(begins(), s.has) }
-
-func (s *stream) there() bool {
-	return s.has(relayfiles.Transcript) || s.has(relayfiles.Transcript+relayfiles.Compressed)
-}
 
 func (s *stream) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(s.folder, name))
@@ -109,7 +103,7 @@ func (s *stream) readAll(to sink) error {
 
 // lines reads the lines of the file, if it is there: the agent may have removed it.
 func (s *stream) lines(to sink) error {
-	f, err := relayfiles.OpenTranscript(s.printed())
+	f, err := relayfiles.OpenTranscript(filepath.Join(s.folder, relayfiles.Transcript))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runners.ErrNotRegular) {
 		return nil
 	}

@@ -10,8 +10,9 @@ import (
 type writer struct {
 	ctx   context.Context //nolint:containedctx // of the one who writes: what reads the streams knows no context
 	db    *sessions.DB
-	marks []sessions.Mark // of attempts whose rows are written; they go into the next batch
-	wait  func() bool     // waits while another program has the ledger locked, and reports whether to try again; nil: never
+	bytes int         // that were written since the last commit, about
+	apart bool        // what was added of a conversation is a transaction, and one with ids of another one begins again
+	wait  func() bool // waits while another program has the ledger locked, and reports whether to try again; nil: never
 }
 
 // retry does something with the ledger, again while another program has it locked.
@@ -23,31 +24,36 @@ func (w *writer) retry(do func() error) error {
 	return err
 }
 
-// put writes a batch, and with it the marks of the attempts before.
-func (w *writer) put(b sessions.Batch) error {
-	b.Marks = append(w.marks, b.Marks...)
-	err := w.retry(func() error { return w.db.Write(w.ctx, b) })
-	if err == nil {
-		w.marks = nil
+// begin begins a transaction, unless there is one that has room: it is for many attempts, or a part of a long one.
+func (w *writer) begin() error {
+	if w.apart || w.bytes >= maxPending {
+		if err := w.db.Commit(); err != nil {
+			return err
+		}
+		w.bytes = 0
 	}
-	return err
+	return w.retry(func() error { return w.db.Begin(w.ctx) })
 }
 
-// add writes what is new of a conversation. One that has used an id of another one begins again, with ids that are its own: the error is
-// errAgain then.
+// add writes what is new of a conversation. After one that has used an id of another one, which takes back the transaction, the error is
+// a *TakenError; apart, that one begins again with ids of its own, and the error is errAgain.
 func (w *writer) add(t *talk) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	w.bytes += t.rows.Pending()
 	batch, begun := t.take()
 	forget, err := w.own(t, &batch, begun)
 	if err != nil {
 		return err
 	}
 	if len(forget) > 0 {
-		if err := w.retry(func() error { return w.db.Forget(w.ctx, forget...) }); err != nil {
+		if err := w.db.Forget(w.ctx, forget...); err != nil {
 			return err
 		}
 	}
-	err = w.put(batch)
-	if _, taken := errors.AsType[*sessions.TakenError](err); taken && !t.about.Qualified {
+	err = w.db.Write(w.ctx, batch)
+	if _, taken := errors.AsType[*sessions.TakenError](err); taken && w.apart && !t.about.Qualified {
 		return t.restart()
 	}
 	return err
@@ -77,29 +83,18 @@ func (w *writer) own(t *talk, b *sessions.Batch, begun []string) (forget []strin
 // sessionMark names the mark that says of which conversation a session is.
 func sessionMark(id string) string { return "session/" + id }
 
-// keepsGone reports whether the ledger has all of an attempt of which transcripts have been removed since: its rows are all that is left.
-func (w *writer) keepsGone(a *attempt) (bool, error) {
-	if a.look(); !a.gone() {
-		return false, nil
-	}
-	_, done, err := w.db.Mark(w.ctx, a.facts.name())
-	return done, err
-}
-
 // settle writes an attempt of which nothing more comes. One that has ended gets a mark, which it has not while its rows are replaced.
 func (w *writer) settle(a *attempt) error {
-	if _, marked, err := w.db.Mark(w.ctx, a.facts.name()); err != nil {
+	if err := w.begin(); err != nil {
 		return err
-	} else if marked {
-		if err := w.retry(func() error { return w.db.Unmark(w.ctx, a.facts.name()) }); err != nil {
-			return err
-		}
+	}
+	if err := w.db.Unmark(w.ctx, a.facts.name()); err != nil {
+		return err
 	}
 	if err := a.read(w); err != nil || !a.facts.ended { // the next run goes on with it
 		return err
 	}
-	w.marks = append(w.marks, a.mark())
-	return nil
+	return w.db.Write(w.ctx, sessions.Batch{Marks: []sessions.Mark{{Stream: a.facts.name(), State: "done"}}})
 }
 
 var errAgain = errors.New("a conversation has the ids of another one")

@@ -1,6 +1,7 @@
 package sessionkeeper
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -29,9 +30,13 @@ func TestSessionOfAnother(t *testing.T) {
 	defer db.Close()
 	var first []string
 	for range 2 {
-		a := newAttempt(n.place, n.facts)
 		w := writer{ctx: t.Context(), db: db}
-		if err := w.settle(a); err != nil {
+		if _, taken := errors.AsType[*sessions.TakenError](w.settle(newAttempt(n.place, n.facts))); !taken {
+			t.Error("what has the id of a row of another session was written")
+		}
+		a := newAttempt(n.place, n.facts)
+		w.apart = true
+		if err := errors.Join(w.settle(a), db.Commit()); err != nil {
 			t.Fatal(err)
 		}
 		var ids []string
@@ -53,5 +58,14 @@ func TestSessionOfAnother(t *testing.T) {
 				t.Errorf("session %s is that of %q, %v", id, mark.State, err)
 			}
 		}
+	}
+	n.facts.ended = true
+	k := New(Options{Enabled: true, Top: "/work/shop", Dir: n.dir})
+	k.w, k.ended = writer{ctx: t.Context(), db: db}, []*attemptFacts{n.facts}
+	if err := k.settle(false); err != nil {
+		t.Errorf("a keeper that writes attempts together: %v", err)
+	}
+	if _, done, err := db.Mark(t.Context(), n.facts.name()); err != nil || !done {
+		t.Errorf("it has not written the attempt: %v", err)
 	}
 }

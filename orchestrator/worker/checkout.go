@@ -66,11 +66,6 @@ const mendings = 200
 // state asks git for the state of the checkout, without what relay has added to records. Side by side a neighbour's agent may
 // have taken .git away this moment: that must not end the run.
 func (c *checkout) state(ctx context.Context) (f git.Facts, err error) {
-	if c.tree == nil {
-		if err := git.Unblock(c.repo); err != nil {
-			return f, err
-		}
-	}
 	for range mendings {
 		f, err = c.facts.Facts(ctx)
 		if err == nil || ctx.Err() != nil || c.tree != nil || git.Unasked(err) != nil {

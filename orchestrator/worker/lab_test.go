@@ -66,7 +66,9 @@ func (l *lab) open(agent string) {
 		Options: engine.Options{
 			Epic: plan, Root: l.Root, Dir: filepath.Join(l.Root, ".agents-os", "relay"), BackupDir: filepath.Join(l.TempDir(), "vault"),
 			Run: "20260101T220000Z-0000", Isolation: engine.IsolationNone, Jobs: 1, Env: os.Environ(), Plan: []byte("plan"),
-			Limits: engine.Limits{MaxAttempts: 3, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute},
+			Limits: engine.Limits{
+				RunLimits: attempts.RunLimits{MaxAttempts: 3}, Wall: 10 * time.Minute, StopGrace: time.Second, Check: 10 * time.Minute,
+			},
 		},
 		Graph: graph, Repo: repo, Supervisor: process.NewLocal(),
 		NewRunner: func(name string, sup process.Supervisor) (runners.Runner, error) {

@@ -46,9 +46,15 @@ type Cached struct {
 	known bool
 }
 
-// NewCached returns the facts of g with its last recent commits, no older than every. The clock is the caller's.
+// NewCached returns the facts of g with its last recent commits, no older than every. Pipes that git would wait for are removed
+// before it is asked, see [Unblock]. The clock is the caller's.
 func NewCached(g *Repo, recent int, every time.Duration, now func() time.Time) *Cached {
-	ask := func(ctx context.Context) (Facts, error) { return g.Facts(ctx, recent) }
+	ask := func(ctx context.Context) (Facts, error) {
+		if err := Unblock(g); err != nil {
+			return Facts{}, err
+		}
+		return g.Facts(ctx, recent)
+	}
 	return &Cached{ask: ask, every: every, now: now}
 }
 

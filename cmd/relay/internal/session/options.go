@@ -63,14 +63,15 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 				Commit: c.Commit, Sign: c.Sign, Hook: project.CommitHook(ctx, p),
 				Begin: cmp.Or(recordedBase(ctx, p), o.Begin), Jobs: c.Jobs, Env: env, CommandEnv: logins, Push: c.Push,
 				Limits: engine.Limits{
-					MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, Wall: c.Timeout,
-					Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger,
-					StopGrace: c.StopGrace, Check: c.CheckTimeout, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
-					TaskFaults: c.MaxTaskFaults, OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp,
+					RunLimits: attempts.RunLimits{
+						MaxAttempts: c.MaxAttemptsPerTask, MaxUncharged: c.MaxUncharged, MaxUndone: c.MaxUndone, TaskFaults: c.MaxTaskFaults,
+						OutAfter: c.OutAfterFailures, OutPeriod: c.OutAfter, Patience: c.GiveUp, Backoff: c.Backoff, BackoffMax: c.BackoffMax,
+						MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
+						DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
+					},
+					Wall: c.Timeout, Silence: c.Silence, FirstAnswer: c.FirstAnswer, Linger: c.Linger, StopGrace: c.StopGrace, Check: c.CheckTimeout,
 					BriefBytes: c.BriefKiB << 10, OutputCap: int64(c.TranscriptMiB) << 20, MaxFile: int64(c.MaxFileMiB) << 20,
-					MaxUnchargedRun: c.MaxUnchargedRun, FailedInARow: c.MaxFailedInARow, SameError: c.MaxSameError,
-					ChecksAtOnce: c.ChecksAtOnce, MaxUndone: c.MaxUndone, RecheckShare: float64(c.RecheckPercent) / 100,
-					DiskFloor: int64(c.DiskFloorMiB) << 20, MemoryFloor: int64(c.MemoryFloorMiB) << 20, FloorWait: c.FloorWait,
+					ChecksAtOnce: c.ChecksAtOnce, RecheckShare: float64(c.RecheckPercent) / 100,
 				},
 				Review: engine.Review{
 					Reviewers: o.panel, Rounds: c.Review.Rounds, Strictness: review.Strictness(p.Config.QualityGate.Strictness),
