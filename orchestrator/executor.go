@@ -82,7 +82,8 @@ func (x *executor) recordStart(a engine.Attempt, switchReason string) error {
 // started returns what is recorded of an attempt that begins. Where a slot is, the event of its brief says.
 func (x *executor) started(a engine.Attempt) attempts.Started {
 	s := attempts.Started{
-		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: SealTask(x.state.o.Epic, &a.Task), Session: plaintext.FirstOf(a.Session, a.NewSession),
+		Runner: a.Runner, Model: a.Model, Base: a.Base, Sealed: SealTask(x.state.o.Epic, &a.Task),
+		Session: plaintext.FirstOf(a.Session, a.NewSession),
 	}
 	if x.state.o.CLIOf != nil {
 		s.CLI, s.Version = x.state.o.CLIOf(a.Runner)

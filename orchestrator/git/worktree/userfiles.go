@@ -235,8 +235,8 @@ func (u *UserFiles) Altered(ctx context.Context, run git.Runner, since time.Time
 // keptMost bounds how much keep keeps, in bytes.
 const keptMost = 8 << 20
 
-// KeepAltered copies the files that [UserFiles.Altered] lists into a folder; room makes room for each. It returns a note that ends before the
-// name of the folder; "": there are none.
+// KeepAltered copies the files that [UserFiles.Altered] lists into a folder; room makes room for each. It returns a note that ends
+// before the name of the folder; "": there are none.
 func (u *UserFiles) KeepAltered(
 	ctx context.Context, run git.Runner, since time.Time, to string, room func(files ...string) error,
 ) (note string, err error) {

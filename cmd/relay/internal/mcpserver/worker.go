@@ -105,7 +105,8 @@ type inquiry struct {
 
 // ask reports the questions as the result of the attempt.
 func (w *worker) ask(q inquiry) error {
-	text, err := json.Marshal(runners.Result{Status: runners.StatusQuestion, Summary: q.Summary, Statement: plaintext.Statement{Questions: q.Questions}})
+	said := plaintext.Statement{Questions: q.Questions}
+	text, err := json.Marshal(runners.Result{Status: runners.StatusQuestion, Summary: q.Summary, Statement: said})
 	if err != nil {
 		return err
 	}

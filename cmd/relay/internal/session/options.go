@@ -83,7 +83,8 @@ func (o *Options) RunOptions(ctx context.Context, p *project.Project, pl *projec
 		},
 		Policy: decide.Policy{
 			Tasks: o.Tasks, Runners: c.Runners, Free: project.FreeGauge(p, project.BackupDir(p), time.Now), Budget: project.Budget(p.Config),
-			AskNow: o.AskNow, NeverAsk: o.NeverAsk, Jitter: rand.N[time.Duration], SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
+			AskNow: o.AskNow, NeverAsk: o.NeverAsk, Jitter: rand.N[time.Duration],
+			SlowChecks: project.SlowChecks(o.App.Lookup(project.SlowChecksVariable)),
 		},
 		AgentOf: p.Agents.BriefFacts, CLIOf: p.Agents.CLIOf, Model: c.Model,
 		Records: p.Records(), Sessions: project.SessionOptions(p, pl), Settings: project.LedgerSettings(p.Config),
