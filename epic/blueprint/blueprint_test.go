@@ -96,7 +96,7 @@ var mistakes = []struct{ name, src, want string }{
 		"values", top + "## T1: a\n- **Priority:** high | **Points:** many\n- **Kind:** bug\n- **Timeout:** 9999999\n- **Max attempts:** 1.5\n- **Allow no change:** perhaps\n- **Points:** 3\n",
 		`4:17: priority cannot be "high" (use p0, p1, p2 or p3)
 4:36: points cannot be "many" (use a number from 0 up, such as 2)
-5:13: kind "bug" is not known (use feature, bugfix, review, chore or verify)
+5:13: kind "bug" is not known (use feature, bugfix, review, chore, verify or person)
 6:16: timeout cannot be "9999999" (write minutes, such as 30)
 7:21: max attempts cannot be "1.5" (write a whole number, such as 3)
 8:24: allow no change cannot be "perhaps" (write yes or no)

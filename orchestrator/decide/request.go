@@ -115,7 +115,7 @@ func (r *request) ungate() ([]attempts.Event, string, error) {
 	id := r.task.ID
 	r.event.Type = attempts.TypeUngated
 	switch {
-	case len(r.record.Looks()) > 0:
+	case len(r.record.Looks()) > 0, r.asked.What == attempts.RequestApprove && r.task.Kind == epic.KindPerson && r.status == attempts.Gated:
 		r.event.Type, r.event.Note = attempts.TypeApproved, &attempts.Note{Kind: "approved", Text: r.asked.Reason}
 		return []attempts.Event{r.event}, id + " is approved as it is", nil
 	case r.asked.What == attempts.RequestApprove:
@@ -233,6 +233,8 @@ func (d *Dispatcher) Apply(now limits.Instant, task string, what attempts.Reques
 		d.restore(index)
 	case what == attempts.RequestUngate:
 		d.restore(index)
+	case what == attempts.RequestApprove && s.store.Task(task).Completed && s.Plan.Task(index).Kind == epic.KindPerson:
+		s.Plan.Complete(index)
 	}
 	s.Announce()
 }
