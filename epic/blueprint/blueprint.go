@@ -89,7 +89,15 @@ func Parse(name string, src []byte, now time.Time) (*Plan, error) {
 	p.problems = append(p.problems, found...)
 	if len(p.problems) == 0 {
 		slices.SortStableFunc(p.unused, func(a, b Told) int { return cmp.Compare(a.Line, b.Line) })
-		return &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered}, nil
+		plan := &Plan{Epic: p.epic, Told: p.unused, Offered: p.offered}
+		for i := range p.epic.Tasks {
+			for _, c := range p.epic.Tasks[i].Criteria {
+				for _, run := range CommandsIn(c.Text) {
+					plan.Offer(Offered{File: name, Line: p.epic.Tasks[i].Line, Run: run})
+				}
+			}
+		}
+		return plan, nil
 	}
 	return nil, p.problems.Sorted()
 }

@@ -235,5 +235,8 @@ func (d *draft) owner() string {
 // finish returns the task.
 func (d *draft) finish() epic.Task {
 	d.task.Description = strings.Join(d.desc, "\n\n")
+	if d.task.Kind == epic.KindPerson && !d.given["kind"] && len(d.task.Checks) > 0 {
+		d.task.Kind = epic.KindFeature // what commands prove needs no person
+	}
 	return d.task
 }

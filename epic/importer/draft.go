@@ -35,8 +35,10 @@ type item struct {
 	line        int
 	title       string
 	description []string // paragraphs
+	shared      []string // paragraphs that other tasks have as well
 	criteria    []string
-	priority    int // 0 to 3
+	files       []string // that the plan lists; more are taken from its text
+	priority    int      // 0 to 3
 	kind        epic.Kind
 	points      float64
 	after       []reference
@@ -106,7 +108,11 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 			continue
 		}
 		open = append(open, it)
-		e.Tasks = append(e.Tasks, taskOf(d, it, ids))
+		t := taskOf(d, it, ids)
+		e.Tasks = append(e.Tasks, t)
+		for _, run := range blueprint.CommandsIn(strings.Join(append(slices.Clone(it.criteria), t.Description, it.title), "\n")) {
+			p.Offer(Offered{File: d.at(cmp.Or(it.file, d.file)), Line: it.line, Run: run})
+		}
 	}
 	e.Groups = grouped(d, open)
 	if len(open) == 0 && len(d.problems) == 0 {

@@ -198,7 +198,11 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	}
 	plan.Format = f.Name
 	if path.Ext(file) == ".md" { // commands under headings such as Verification
+		more := plan.Offered
 		plan.Offered = blueprint.Commands(d.at(file), s.data)
+		for _, o := range more {
+			plan.Offer(o)
+		}
 	}
 	return plan, nil
 }

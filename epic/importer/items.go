@@ -26,7 +26,7 @@ func (d *draft) share(items []*item, heading, text string) {
 		d.description = append(d.description, titled(heading, text))
 	default:
 		for _, it := range items {
-			it.description = append(it.description, titled(heading, text))
+			it.shared = append(it.shared, titled(heading, text))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func claimsSpeckit(s source) bool {
 }
 
 // readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
-// all phases before the first of them. A task without [P] waits for the one before it in its phase.
+// all phases before the first of them. In a phase a task without [P] waits for all tasks before it, and one with [P] for the last one without.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
@@ -71,7 +71,8 @@ func (r *speckitReader) phase(s *section) {
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
 		p.number = m[1]
 	}
-	var before *item
+	var serial *item // the last one without [P]
+	var side []*item // those with [P] since
 	var said []line
 	first := len(r.d.items)
 	for _, l := range s.body {
@@ -84,11 +85,19 @@ func (r *speckitReader) phase(s *section) {
 			continue
 		}
 		it, parallel := r.task(p, &l, m)
-		if !parallel && before != nil {
-			it.follow(before)
+		if serial != nil && (parallel || len(side) == 0) {
+			it.follow(serial)
 		}
-		if it.open() {
-			before = it
+		switch {
+		case !parallel:
+			for _, before := range side {
+				it.follow(before)
+			}
+			if it.open() {
+				serial, side = it, nil
+			}
+		case it.open():
+			side = append(side, it)
 		}
 		r.d.items = append(r.d.items, it)
 	}

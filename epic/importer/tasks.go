@@ -31,7 +31,11 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	if t.Title != it.title {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}
-	t.Description = strings.Join(it.description, "\n\n")
+	own := strings.Join(it.description, "\n\n")
+	if t.Kind != epic.KindVerify {
+		t.Files = blueprint.FilesIn(blueprint.FilesIn(it.files, it.title, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
+	}
+	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
 	for _, text := range it.criteria {
 		t.Criteria = append(t.Criteria, epic.Criterion{Text: text})
 	}

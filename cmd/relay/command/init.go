@@ -238,6 +238,11 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	if answer.Completed != nil {
 		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, plaintext.Some(answer.Completed, 20))
 	}
+	for i := range e.Tasks {
+		if t := &e.Tasks[i]; t.Kind == epic.KindPerson {
+			fmt.Fprintf(w, "%s waits for a person: %s (relay approve %s when it is done)\n", t.ID, plaintext.Fit(t.Title, 60), t.ID)
+		}
+	}
 	project.WriteWarnings(w, answer.Warnings)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
