@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic"
 	"relay/epic/blueprint"
 )
 
@@ -77,11 +78,45 @@ func boxItem(d *draft, e *entry, section string) *item {
 		title: unformatted(e.title), done: e.line.done(),
 	}
 	it.say(marked(e.title), join(e.below))
-	if section != "" {
-		it.say("Part of: " + groupName(section))
-	}
+	it.say(partOf(section))
 	d.items = append(d.items, it)
 	return it
+}
+
+// partOf says which section a task is in.
+func partOf(section string) string {
+	if section == "" {
+		return ""
+	}
+	return "Part of: " + groupName(section)
+}
+
+// aside takes a section beside the work as prose. It names its open boxes, and offers the commands that it calls for.
+func aside(d *draft, name string, body []line) {
+	for _, l := range body {
+		if l.box != 0 && !l.done() {
+			d.tell(l.n, "this box is below "+epic.Quoted(clip(name, 60))+", so it is not a task")
+		}
+		for _, run := range blueprint.CommandsIn(l.text) {
+			d.offered = append(d.offered, Offered{File: d.at(d.file), Line: l.n, Run: run})
+		}
+	}
+	d.prose(name, body)
+}
+
+// work returns the lines of a section without the sections below it that are beside the work, which it takes as prose.
+func work(d *draft, list []line) (kept []line) {
+	for _, part := range headed(list) {
+		switch {
+		case blueprint.IsAside(unformatted(part.heading.rest)):
+			aside(d, unformatted(part.heading.rest), part.body)
+			continue
+		case part.heading.n > 0:
+			kept = append(kept, part.heading)
+		}
+		kept = append(kept, part.body...)
+	}
+	return kept
 }
 
 // below takes a box below that of a task, as a criterion.

@@ -23,6 +23,7 @@ type draft struct {
 	items       []*item
 	groups      []group
 	told        []Told
+	offered     []Offered
 	problems    epic.Problems
 	edges       int
 }
@@ -97,7 +98,7 @@ func (d *draft) plan(now time.Time) (*Plan, error) {
 	for _, run := range d.checks {
 		e.Checks = append(e.Checks, epic.Check{Name: run, Run: run, Expect: epic.ExpectPass})
 	}
-	p := &Plan{Epic: e}
+	p := &Plan{Epic: e, Offered: d.offered}
 	ids := settleIDs(d)
 	var open []*item
 	for _, it := range d.items {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/pattern"
 )
 
@@ -46,16 +47,27 @@ func readOpenspec(s source, d *draft) {
 	d.chain(d.items, false)
 }
 
-// openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; one without a number has that
-// of its place.
+// openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; those
+// without a number are its criteria. Another without a number has that of its place.
 func openspecTasks(d *draft, place int, part section) {
-	entries, rest := checklist(part.body)
 	name := unformatted(part.heading.rest)
+	if blueprint.IsAside(name) {
+		aside(d, name, part.body)
+		return
+	}
+	entries, rest := checklist(work(d, part.body))
 	if len(entries) == 0 {
 		d.prose(name, rest)
 		return
 	}
+	first := len(d.items)
+	column := 0
 	for i, e := range entries {
+		if n := len(d.items); n > first && e.number == "" && e.line.indent > column {
+			d.items[n-1].below(&e)
+			continue
+		}
+		column = e.line.indent
 		it := &item{
 			id: cmp.Or(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
 			done: e.line.done(), title: unformatted(e.title),
@@ -63,7 +75,7 @@ func openspecTasks(d *draft, place int, part section) {
 		it.say(marked(e.title), join(e.below))
 		d.items = append(d.items, it)
 	}
-	d.share(d.items[len(d.items)-len(entries):], name, join(rest))
+	d.share(d.items[first:], "", cmp.Or(titled(name, join(rest)), partOf(name)))
 	if name != "" {
 		d.groups = append(d.groups, group{name: groupName(name)})
 	}
