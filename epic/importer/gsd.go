@@ -2,10 +2,14 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	"relay/epic"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
@@ -18,6 +22,8 @@ var (
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
 	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
+	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
+	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
 func claimsGsd(s source) bool {
@@ -25,8 +31,9 @@ func claimsGsd(s source) bool {
 		slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
 }
 
-// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase are its tasks, one after the other; a phase without plans is a task
-// itself. A phase waits for those it depends on.
+// readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
+// that its file names or for the wave before, else for the one before it. A phase without plans is a task itself. A phase waits for those
+// it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
 	r := gsdReader{d: d, phases: map[string]*gsdEntry{}, files: map[string]string{}}
@@ -34,6 +41,7 @@ func readGsd(s source, d *draft) {
 		number := strings.TrimSuffix(path.Base(name), "-PLAN.md")
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
+	r.from = s
 	before, sections := cut(s.body, 2)
 	for _, part := range append([]section{{body: before}}, sections...) {
 		intro, details := cut(part.body, 3)
@@ -41,7 +49,7 @@ func readGsd(s source, d *draft) {
 		detailed := false
 		for _, phase := range details {
 			if m := gsdPhase.FindStringSubmatch(unformatted(phase.heading.rest)); m != nil {
-				r.detail(s, m, &phase)
+				r.detail(m, &phase)
 				detailed = true
 				continue
 			}
@@ -51,6 +59,7 @@ func readGsd(s source, d *draft) {
 			d.prose(name, rest)
 		}
 	}
+	r.unlisted()
 	r.tasks()
 }
 
@@ -67,7 +76,8 @@ type gsdEntry struct {
 }
 
 type gsdReader struct {
-	d *draft
+	d    *draft
+	from source
 
 	phases map[string]*gsdEntry
 	order  []*gsdEntry
@@ -106,7 +116,7 @@ func (r *gsdReader) listed(list []line) (rest []line) {
 }
 
 // detail takes the section of a phase.
-func (r *gsdReader) detail(s source, m []string, part *section) {
+func (r *gsdReader) detail(m []string, part *section) {
 	p := r.phase(m[1], m[2], part.heading.n)
 	p.line = part.heading.n
 	field := ""
@@ -129,7 +139,7 @@ func (r *gsdReader) detail(s source, m []string, part *section) {
 		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.text):
 			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.text)[1])
 		case l.box != 0:
-			r.plan(s, p, &l)
+			r.plan(p, &l)
 		case strings.TrimSpace(l.text) == "Plans:":
 		default:
 			said = append(said, l)
@@ -148,7 +158,7 @@ func phaseNumbers(text string) (numbers []string) {
 }
 
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
+func (r *gsdReader) plan(p *gsdEntry, l *line) {
 	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
 	if m == nil {
 		if !l.done() {
@@ -156,11 +166,77 @@ func (r *gsdReader) plan(s source, p *gsdEntry, l *line) {
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: cmp.Or(m[2], p.title), done: l.done()}
-	if file := r.files[m[1]]; file != "" && !it.done {
-		it.say(join(r.d.read(s, file)))
+	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: m[2], done: l.done()}
+	r.take(p, it)
+}
+
+// unlisted takes the plans in the folders of phases that the roadmap does not list.
+func (r *gsdReader) unlisted() {
+	for _, number := range slices.Sorted(maps.Keys(r.files)) {
+		phase, _, _ := strings.Cut(number, "-")
+		p := r.phases[cmp.Or(strings.TrimLeft(phase, "0"), "0")]
+		if p == nil || slices.ContainsFunc(p.plans, func(it *item) bool { return it.id == number }) {
+			continue
+		}
+		r.take(p, &item{id: number, as: "P" + number, file: path.Join(path.Dir(r.from.name), r.files[number]), line: 1, priority: normal})
 	}
+}
+
+// take adds a plan to its phase, with what its file says.
+func (r *gsdReader) take(p *gsdEntry, it *item) {
 	p.plans = append(p.plans, it)
+	file := r.files[it.id]
+	if file != "" && !it.done {
+		it.done = r.from.beside(strings.TrimSuffix(file, "-PLAN.md")+"-SUMMARY.md") != nil
+	}
+	if file != "" && !it.done {
+		matter, list := frontMatter(r.d.read(r.from, file))
+		text := join(list)
+		if m := gsdPurpose.FindStringSubmatch(text); m != nil && it.title == "" {
+			it.title = clip(m[1], maxTitle)
+		}
+		it.say(text)
+		r.matter(it, matter)
+	}
+	it.title = cmp.Or(it.title, p.title)
+}
+
+// matter takes the front matter of a plan.
+func (r *gsdReader) matter(it *item, matter *placed.Node) {
+	it.files = matter.Get("files_modified").Strings()
+	it.criteria = matter.Get("must_haves").Get("truths").Strings()
+	if matter.Get("autonomous").String() == "false" {
+		it.kind = epic.KindPerson
+	}
+	it.wave, _ = strconv.Atoi(matter.Get("wave").String())
+	after := matter.Get("depends_on")
+	it.ordered = after != nil
+	phase, _, _ := strings.Cut(it.id, "-")
+	for _, on := range after.Strings() {
+		if m := gsdAfter.FindStringSubmatch(on); m != nil {
+			it.after = append(it.after, reference{id: cmp.Or(m[1], phase) + "-" + m[2], line: it.line})
+		} else {
+			r.d.tell(it.line, clip(it.id, 20)+" depends on "+clip(on, 60)+", which is not a plan such as 01-02, so it does not wait for it")
+		}
+	}
+}
+
+// sequence has the plans of a phase wait for one another.
+func (r *gsdReader) sequence(plans []*item) {
+	if !slices.ContainsFunc(plans, func(it *item) bool { return it.ordered || it.wave > 0 }) {
+		r.d.chain(plans, false)
+		return
+	}
+	for _, it := range plans {
+		if len(it.after) > 0 {
+			continue
+		}
+		for _, before := range plans {
+			if before.wave > 0 && before.wave == it.wave-1 {
+				it.follow(before)
+			}
+		}
+	}
 }
 
 // tasks makes the tasks of the phases.
@@ -176,13 +252,13 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.d.items = append(r.d.items, it)
 		}
-		r.d.chain(r.d.items[from:], false)
+		r.sequence(r.d.items[from:])
 		for _, it := range r.d.items[from:] {
 			it.group = name
 		}
 		r.d.share(r.d.items[from:], name, strings.Join(p.description, "\n\n"))
 		if last := lastOpen(r.d.items[from:]); last != nil {
-			last.criteria = p.criteria
+			last.criteria = append(last.criteria, p.criteria...)
 		} else if p.box > 0 && !p.done {
 			r.d.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}

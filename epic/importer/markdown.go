@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -157,6 +159,23 @@ func join(list []line) string {
 		}
 	}
 	return text
+}
+
+// frontMatter returns what stands between --- and --- at the top of a file, nil if it is not YAML, and the rest.
+func frontMatter(list []line) (matter *placed.Node, rest []line) {
+	if len(list) == 0 || list[0].text != "---" {
+		return nil, list
+	}
+	end := slices.IndexFunc(list[1:], func(l line) bool { return l.text == "---" })
+	if end < 0 {
+		return nil, list
+	}
+	var b strings.Builder
+	for _, l := range list[1 : end+1] {
+		b.WriteString(l.text + "\n")
+	}
+	matter, _ = placed.YAML([]byte(b.String()))
+	return matter, list[end+2:]
 }
 
 // heading returns the first heading of level 1, and the rest.

@@ -3,12 +3,14 @@ package importer
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
 
@@ -32,8 +34,8 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}
 	own := strings.Join(it.description, "\n\n")
-	if t.Kind != epic.KindVerify {
-		t.Files = blueprint.FilesIn(blueprint.FilesIn(it.files, it.title, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
+	if t.Files = pathsOf(it.files); len(t.Files) == 0 && t.Kind != epic.KindVerify {
+		t.Files = blueprint.FilesIn(blueprint.FilesIn(nil, it.title, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
 	}
 	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
 	for _, text := range it.criteria {
@@ -46,6 +48,8 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 			on = ref.item
 		}
 		switch {
+		case on == nil && it.ordered:
+			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan", it.id, clip(ref.id, 60)))
 		case on == nil:
 			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
 		case on.twice > 0 && ref.item == nil:
@@ -58,6 +62,16 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		seen[on] = true
 	}
 	return t
+}
+
+// pathsOf returns the paths that a plan lists as files of a task. It leaves out those outside of the repository.
+func pathsOf(list []string) (paths []string) {
+	for _, name := range list {
+		if name = pattern.CleanPath(strings.TrimSpace(name)); fs.ValidPath(strings.TrimSuffix(name, "/")) && name != "." && !slices.Contains(paths, name) {
+			paths = append(paths, name)
+		}
+	}
+	return paths
 }
 
 // grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
