@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"relay/epic"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/plaintext"
 )
@@ -84,7 +85,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 	case "agent", "role", "rig", "convoy", "event", "slot", "message", "gate", "molecule":
 		if it.open() {
 			it.left = true
-			r.d.tell(n.Line, clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
+			r.d.tell(n.Line, markdown.Clip(it.id, 60)+" is of the type "+kind+", which needs no work: it is left out")
 		}
 	}
 	if minutes, err := strconv.ParseFloat(n.Get("estimated_minutes").String(), 64); err == nil && minutes > 0 {

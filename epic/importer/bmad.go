@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
@@ -83,24 +84,24 @@ func bmadStoryItem(d *draft, s source, m []string, n int, state string) *item {
 	}
 	file := m[0] + ".md"
 	list := d.read(s, file)
-	title, list := firstHeading(list)
+	title, list := markdown.FirstHeading(list)
 	if h := bmadHeading.FindStringSubmatch(title); h != nil && h[3] != "" {
 		it.title = h[3]
 	}
-	_, sections := cut(list, 2)
+	_, sections := markdown.Cut(list, 2)
 	for _, part := range sections {
-		name := unformatted(part.heading.rest)
+		name := markdown.Unformatted(part.Heading.Rest)
 		switch {
 		case bmadCriteria.MatchString(name):
-			it.criteria = clauses(part.body)
+			it.criteria = clauses(part.Body)
 		case bmadOfAgent.MatchString(name):
-			if join(part.body) != "" {
-				d.tellOf(path.Join(path.Dir(s.name), file), part.heading.n, "briefs leave out "+clip(name, 60)+", the record of an agent")
+			if markdown.Join(part.Body) != "" {
+				d.tellOf(path.Join(path.Dir(s.name), file), part.Heading.N, "briefs leave out "+markdown.Clip(name, 60)+", the record of an agent")
 			}
 		case bmadTasks.MatchString(name):
-			it.say(titled("Tasks", join(slices.DeleteFunc(slices.Clone(part.body), func(l line) bool { return l.done() }))))
+			it.say(titled("Tasks", markdown.Join(slices.DeleteFunc(slices.Clone(part.Body), func(l markdown.Line) bool { return l.Done() }))))
 		default:
-			it.say(titled(name, join(part.body)))
+			it.say(titled(name, markdown.Join(part.Body)))
 		}
 	}
 	return it
@@ -115,22 +116,22 @@ func bmadPlanned(d *draft, s source) map[string]*item {
 		if err != nil {
 			continue
 		}
-		_, stories := cut(lines(data), 3)
+		_, stories := markdown.Cut(markdown.Lines(data), 3)
 		for _, part := range stories {
-			m := bmadHeading.FindStringSubmatch(unformatted(part.heading.rest))
+			m := bmadHeading.FindStringSubmatch(markdown.Unformatted(part.Heading.Rest))
 			if m == nil {
 				continue
 			}
 			it := &item{title: m[3]}
-			var said []line
-			for i, l := range part.body {
-				if bmadCriteria.MatchString(unformatted(l.text)) {
-					it.criteria = clauses(part.body[i+1:])
+			var said []markdown.Line
+			for i, l := range part.Body {
+				if bmadCriteria.MatchString(markdown.Unformatted(l.Text)) {
+					it.criteria = clauses(part.Body[i+1:])
 					break
 				}
 				said = append(said, l)
 			}
-			it.say(join(said))
+			it.say(markdown.Join(said))
 			found[m[1]+"."+m[2]] = it
 		}
 		d.told = append(d.told, Told{File: d.at(path.Join(place, "epics.md")), Why: "briefs include only its stories"})
@@ -140,7 +141,7 @@ func bmadPlanned(d *draft, s source) map[string]*item {
 }
 
 // clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
-func clauses(list []line) (found []string) {
+func clauses(list []markdown.Line) (found []string) {
 	var now []string
 	flush := func() {
 		if len(now) > 0 {
@@ -149,14 +150,14 @@ func clauses(list []line) (found []string) {
 		now = nil
 	}
 	for _, l := range list {
-		text := unformatted(cmp.Or(l.rest, strings.TrimSpace(l.text)))
+		text := markdown.Unformatted(cmp.Or(l.Rest, strings.TrimSpace(l.Text)))
 		switch {
-		case l.kind == headingLine:
+		case l.Kind == markdown.Heading:
 			flush()
 			return found
-		case l.kind == blankLine, l.kind == codeLine, strings.Trim(text, "-*") == "":
+		case l.Kind == markdown.Blank, l.Kind == markdown.Code, strings.Trim(text, "-*") == "":
 			continue
-		case l.kind == itemLine && l.indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
+		case l.Kind == markdown.Item && l.Indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
 			flush()
 		}
 		now = append(now, text)

@@ -11,6 +11,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -94,7 +95,7 @@ func (d *draft) fail(line int, format string, args ...any) {
 
 // plan makes the epic of what has been read.
 func (d *draft) plan(now time.Time) (*Plan, error) {
-	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: clip(d.title, maxTitle)}
+	e := &epic.Epic{Version: 2, Source: d.at(d.file), CreatedAt: now.UTC().Format(time.RFC3339), Title: markdown.Clip(d.title, maxTitle)}
 	e.ID = blueprint.ID(e.Title, now)
 	e.Description = strings.Join(d.description, "\n\n")
 	for _, run := range d.checks {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"relay/epic"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/plaintext"
 )
 
@@ -69,8 +70,8 @@ func (r *tracker) githubIssue(i *Issue) {
 	for _, l := range i.Labels {
 		it.label(l.Name)
 	}
-	entries, rest := checklist(lines([]byte(i.Body)))
-	it.say(join(rest))
+	entries, rest := markdown.Checklist(markdown.Lines([]byte(i.Body)))
+	it.say(markdown.Join(rest))
 	for k := range entries {
 		if len(i.Subissues) == 0 {
 			it.below(&entries[k])
@@ -80,7 +81,7 @@ func (r *tracker) githubIssue(i *Issue) {
 		switch own, _ := path.Split(i.URL); {
 		case on.Closed():
 		case on.URL != "" && !strings.HasPrefix(on.URL, own):
-			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + clip(on.URL, 200) + ", which is elsewhere"})
+			r.d.told = append(r.d.told, Told{File: i.URL, Why: it.id + " waits for " + markdown.Clip(on.URL, 200) + ", which is elsewhere"})
 		default:
 			it.after = append(it.after, reference{id: issueID(on.Number)})
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"relay/epic"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
@@ -28,7 +29,7 @@ var (
 
 func claimsGsd(s source) bool {
 	return path.Ext(s.name) == ".md" &&
-		slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && gsdPhase.MatchString(unformatted(l.rest)) })
+		slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && gsdPhase.MatchString(markdown.Unformatted(l.Rest)) })
 }
 
 // readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
@@ -42,20 +43,20 @@ func readGsd(s source, d *draft) {
 		r.files[number] = strings.TrimPrefix(name, path.Dir(s.name)+"/")
 	}
 	r.from = s
-	before, sections := cut(s.body, 2)
-	for _, part := range append([]section{{body: before}}, sections...) {
-		intro, details := cut(part.body, 3)
+	before, sections := markdown.Cut(s.body, 2)
+	for _, part := range append([]markdown.Section{{Body: before}}, sections...) {
+		intro, details := markdown.Cut(part.Body, 3)
 		rest := r.listed(intro)
 		detailed := false
 		for _, phase := range details {
-			if m := gsdPhase.FindStringSubmatch(unformatted(phase.heading.rest)); m != nil {
+			if m := gsdPhase.FindStringSubmatch(markdown.Unformatted(phase.Heading.Rest)); m != nil {
 				r.detail(m, &phase)
 				detailed = true
 				continue
 			}
-			d.prose(phase.heading.rest, phase.body)
+			d.prose(phase.Heading.Rest, phase.Body)
 		}
-		if name := unformatted(part.heading.rest); !detailed || join(rest) != "" {
+		if name := markdown.Unformatted(part.Heading.Rest); !detailed || markdown.Join(rest) != "" {
 			d.prose(name, rest)
 		}
 	}
@@ -95,19 +96,19 @@ func (r *gsdReader) phase(number, title string, n int) *gsdEntry {
 }
 
 // listed takes the boxes of phases, and returns the rest.
-func (r *gsdReader) listed(list []line) (rest []line) {
+func (r *gsdReader) listed(list []markdown.Line) (rest []markdown.Line) {
 	for _, l := range list {
-		name, said := l.rest, ""
-		if b := gsdBold.FindStringSubmatch(l.rest); b != nil {
+		name, said := l.Rest, ""
+		if b := gsdBold.FindStringSubmatch(l.Rest); b != nil {
 			name, said = b[1], b[2]
 		}
-		m := gsdPhase.FindStringSubmatch(unformatted(name))
-		if l.box == 0 || m == nil {
+		m := gsdPhase.FindStringSubmatch(markdown.Unformatted(name))
+		if l.Box == 0 || m == nil {
 			rest = append(rest, l)
 			continue
 		}
-		p := r.phase(m[1], unformatted(m[2]), l.n)
-		p.done, p.box = l.done(), l.n
+		p := r.phase(m[1], markdown.Unformatted(m[2]), l.N)
+		p.done, p.box = l.Done(), l.N
 		if said != "" {
 			p.description = append(p.description, said)
 		}
@@ -116,18 +117,18 @@ func (r *gsdReader) listed(list []line) (rest []line) {
 }
 
 // detail takes the section of a phase.
-func (r *gsdReader) detail(m []string, part *section) {
-	p := r.phase(m[1], m[2], part.heading.n)
-	p.line = part.heading.n
+func (r *gsdReader) detail(m []string, part *markdown.Section) {
+	p := r.phase(m[1], m[2], part.Heading.N)
+	p.line = part.Heading.N
 	field := ""
-	var said []line
-	for _, l := range part.body {
-		if f := gsdField.FindStringSubmatch(l.text); f != nil {
+	var said []markdown.Line
+	for _, l := range part.Body {
+		if f := gsdField.FindStringSubmatch(l.Text); f != nil {
 			field = strings.ToLower(strings.TrimSpace(f[1]))
 			if field == "depends on" {
-				p.at = l.n
+				p.at = l.N
 				if p.after = phaseNumbers(f[2]); len(p.after) == 0 && !gsdNothing.MatchString(f[2]) {
-					r.d.tell(l.n, "this names no phase such as Phase 1, so nothing is waited for")
+					r.d.tell(l.N, "this names no phase such as Phase 1, so nothing is waited for")
 				}
 				continue
 			}
@@ -136,16 +137,16 @@ func (r *gsdReader) detail(m []string, part *section) {
 			}
 		}
 		switch {
-		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.text):
-			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.text)[1])
-		case l.box != 0:
+		case strings.HasPrefix(field, "success criteria") && gsdCriteria.MatchString(l.Text):
+			p.criteria = append(p.criteria, gsdCriteria.FindStringSubmatch(l.Text)[1])
+		case l.Box != 0:
 			r.plan(p, &l)
-		case strings.TrimSpace(l.text) == "Plans:":
+		case strings.TrimSpace(l.Text) == "Plans:":
 		default:
 			said = append(said, l)
 		}
 	}
-	if text := join(said); text != "" {
+	if text := markdown.Join(said); text != "" {
 		p.description = append(p.description, text)
 	}
 }
@@ -158,15 +159,15 @@ func phaseNumbers(text string) (numbers []string) {
 }
 
 // plan takes a box below a phase, with its file when there is one.
-func (r *gsdReader) plan(p *gsdEntry, l *line) {
-	m := gsdPlan.FindStringSubmatch(unformatted(l.rest))
+func (r *gsdReader) plan(p *gsdEntry, l *markdown.Line) {
+	m := gsdPlan.FindStringSubmatch(markdown.Unformatted(l.Rest))
 	if m == nil {
-		if !l.done() {
-			r.d.tell(l.n, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
+		if !l.Done() {
+			r.d.tell(l.N, "this box is not a plan such as 01-02-PLAN.md, so it is not a task")
 		}
 		return
 	}
-	it := &item{id: m[1], as: "P" + m[1], line: l.n, priority: normal, title: m[2], done: l.done()}
+	it := &item{id: m[1], as: "P" + m[1], line: l.N, priority: normal, title: m[2], done: l.Done()}
 	r.take(p, it)
 }
 
@@ -190,10 +191,10 @@ func (r *gsdReader) take(p *gsdEntry, it *item) {
 		it.done = r.from.beside(strings.TrimSuffix(file, "-PLAN.md")+"-SUMMARY.md") != nil
 	}
 	if file != "" && !it.done {
-		matter, list := frontMatter(r.d.read(r.from, file))
-		text := join(list)
+		matter, list := markdown.FrontMatter(r.d.read(r.from, file))
+		text := markdown.Join(list)
 		if m := gsdPurpose.FindStringSubmatch(text); m != nil && it.title == "" {
-			it.title = clip(m[1], maxTitle)
+			it.title = markdown.Clip(m[1], maxTitle)
 		}
 		it.say(text)
 		r.matter(it, matter)
@@ -216,7 +217,7 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 		if m := gsdAfter.FindStringSubmatch(on); m != nil {
 			it.after = append(it.after, reference{id: cmp.Or(m[1], phase) + "-" + m[2], line: it.line})
 		} else {
-			r.d.tell(it.line, clip(it.id, 20)+" depends on "+clip(on, 60)+", which is not a plan such as 01-02, so it does not wait for it")
+			r.d.tell(it.line, markdown.Clip(it.id, 20)+" depends on "+markdown.Clip(on, 60)+", which is not a plan such as 01-02, so it does not wait for it")
 		}
 	}
 }
@@ -260,7 +261,7 @@ func (r *gsdReader) tasks() {
 		if last := lastOpen(r.d.items[from:]); last != nil {
 			last.criteria = append(last.criteria, p.criteria...)
 		} else if p.box > 0 && !p.done {
-			r.d.tell(p.box, "phase "+clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
+			r.d.tell(p.box, "phase "+markdown.Clip(p.number, 20)+" is open, and all of its plans are done: it is left out")
 		}
 		g := group{name: name}
 		for _, number := range p.after {

@@ -1,6 +1,10 @@
 package importer
 
-import "strings"
+import (
+	"strings"
+
+	"relay/epic/importer/internal/markdown"
+)
 
 // Bounds of what a plan may grow to when it is read: text that belongs to several tasks, in bytes, and what tasks wait for.
 const (
@@ -40,10 +44,10 @@ func (d *draft) state(it *item, word string) {
 		it.done = true
 	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned":
 		it.left = true
-		d.tell(it.line, clip(it.id, 60)+" is "+word+", and left out")
+		d.tell(it.line, markdown.Clip(it.id, 60)+" is "+word+", and left out")
 	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked":
 	default:
-		d.tell(it.line, clip(it.id, 60)+" has the status "+clip(word, 40)+", which is taken for pending")
+		d.tell(it.line, markdown.Clip(it.id, 60)+" has the status "+markdown.Clip(word, 40)+", which is taken for pending")
 	}
 }
 
@@ -58,7 +62,7 @@ func (it *item) say(texts ...string) {
 
 // marked returns a title as it is written, where its plain text is less.
 func marked(title string) string {
-	if unformatted(title) == title {
+	if markdown.Unformatted(title) == title {
 		return ""
 	}
 	return title

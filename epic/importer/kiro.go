@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -20,8 +21,10 @@ var (
 )
 
 func claimsKiro(s source) bool {
-	wants := slices.ContainsFunc(s.list, func(l line) bool { return l.kind == itemLine && kiroWants.MatchString(strings.Trim(l.rest, "* ")) })
-	boxed := slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && numberedItem.MatchString(l.rest) })
+	wants := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Kind == markdown.Item && kiroWants.MatchString(strings.Trim(l.Rest, "* "))
+	})
+	boxed := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && markdown.Numbered.MatchString(l.Rest) })
 	return path.Base(s.name) == "tasks.md" && boxed && (wants || s.beside("requirements.md") != nil)
 }
 
@@ -36,13 +39,13 @@ func readKiro(s source, d *draft) {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
 	d.prose("", kiroIntroduction(wanted))
-	_, design := firstHeading(d.read(s, "design.md"))
+	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
-	entries, rest := checklist(s.body)
+	entries, rest := markdown.Checklist(s.body)
 	d.prose("", rest)
 	r := kiroReader{d: d, criteria: criteria, groups: map[string]*kiroGroup{}}
 	for i := range entries {
-		if above := entries[i].parent(); above != "" {
+		if above := entries[i].Parent(); above != "" {
 			r.groups[above] = &kiroGroup{}
 		}
 	}
@@ -52,7 +55,7 @@ func readKiro(s source, d *draft) {
 	for _, g := range r.order {
 		d.share(g.items, "Part of "+g.name, g.said)
 		if g.open && len(g.items) > 0 && lastOpen(g.items) == nil {
-			d.tell(g.line, clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
+			d.tell(g.line, markdown.Clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
 	d.chain(d.items, false)
@@ -78,34 +81,34 @@ type kiroGroup struct {
 }
 
 // entry takes a box: a task, the group of the tasks that are its parts, or, further in and without a number, a part of the task above.
-func (r *kiroReader) entry(e *entry) {
-	title := unformatted(e.title)
-	if g := r.groups[e.number]; g != nil && e.number != "" {
+func (r *kiroReader) entry(e *markdown.Entry) {
+	title := markdown.Unformatted(e.Title)
+	if g := r.groups[e.Number]; g != nil && e.Number != "" {
 		if g.name == "" {
-			g.name, g.said, g.line, g.open = groupName(e.number+" "+title), join(e.below), e.line.n, !e.line.done()
+			g.name, g.said, g.line, g.open = groupName(e.Number+" "+title), markdown.Join(e.Below), e.Line.N, !e.Line.Done()
 			r.d.groups, r.order = append(r.d.groups, group{name: g.name}), append(r.order, g)
 		} else {
-			r.d.tell(e.line.n, "the number "+clip(e.number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
+			r.d.tell(e.Line.N, "the number "+markdown.Clip(e.Number, 40)+" is in line "+strconv.Itoa(g.line)+" as well: briefs leave this one out")
 		}
 		return
 	}
 	switch {
-	case e.number == "" && r.last != nil && e.line.indent > r.column:
-		if !e.line.done() {
+	case e.Number == "" && r.last != nil && e.Line.Indent > r.column:
+		if !e.Line.Done() {
 			r.last.below(e)
 		}
 		return
-	case e.optional && !e.line.done():
-		r.d.tell(e.line.n, clip(cmp.Or(e.number, title), 60)+" is optional, and left out")
+	case e.Optional && !e.Line.Done():
+		r.d.tell(e.Line.N, markdown.Clip(cmp.Or(e.Number, title), 60)+" is optional, and left out")
 		return
 	}
-	it := &item{id: cmp.Or(e.number, clip(title, 60)), line: e.line.n, priority: normal, done: e.line.done(), title: title}
-	if e.number == "" {
+	it := &item{id: cmp.Or(e.Number, markdown.Clip(title, 60)), line: e.Line.N, priority: normal, done: e.Line.Done(), title: title}
+	if e.Number == "" {
 		it.as = fmt.Sprintf("T%d", len(r.d.items)+1)
 	}
-	r.last, r.column = it, e.line.indent
-	r.detail(it, e.below)
-	if g := r.groups[e.parent()]; g != nil && g.name != "" {
+	r.last, r.column = it, e.Line.Indent
+	r.detail(it, e.Below)
+	if g := r.groups[e.Parent()]; g != nil && g.name != "" {
 		it.group = g.name
 		g.items = append(g.items, it)
 	}
@@ -113,11 +116,11 @@ func (r *kiroReader) entry(e *entry) {
 }
 
 // detail takes what stands below a task.
-func (r *kiroReader) detail(it *item, below []line) {
-	var said, other []line
+func (r *kiroReader) detail(it *item, below []markdown.Line) {
+	var said, other []markdown.Line
 	for _, l := range below {
-		m := kiroWants.FindStringSubmatch(strings.Trim(l.rest, "* "))
-		if l.kind != itemLine || m == nil {
+		m := kiroWants.FindStringSubmatch(strings.Trim(l.Rest, "* "))
+		if l.Kind != markdown.Item || m == nil {
 			said = append(said, l)
 			continue
 		}
@@ -129,11 +132,11 @@ func (r *kiroReader) detail(it *item, below []line) {
 			if text := r.criteria[n]; text != "" {
 				it.criteria = append(it.criteria, n+": "+text)
 			} else if it.open() {
-				r.d.tell(l.n, "requirement "+clip(n, 40)+" is not in requirements.md")
+				r.d.tell(l.N, "requirement "+markdown.Clip(n, 40)+" is not in requirements.md")
 			}
 		}
 	}
-	it.say(join(said), join(other))
+	it.say(markdown.Join(said), markdown.Join(other))
 }
 
 // mostClauses bounds what is taken for the clauses of one requirement.
@@ -172,21 +175,21 @@ func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 }
 
 // kiroCriteria returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
-func kiroCriteria(list []line) map[string]string {
+func kiroCriteria(list []markdown.Line) map[string]string {
 	found := map[string]string{}
 	requirement, last := "", ""
 	for _, l := range list {
-		text := unformatted(l.rest)
-		if l.kind == headingLine {
+		text := markdown.Unformatted(l.Rest)
+		if l.Kind == markdown.Heading {
 			if m := kiroRequirement.FindStringSubmatch(text); m != nil {
 				requirement = m[1]
 			}
 			continue
 		}
-		m := kiroClause.FindStringSubmatch(l.text)
+		m := kiroClause.FindStringSubmatch(l.Text)
 		if m == nil || requirement == "" {
-			if l.kind == plainLine && last != "" { // a clause that goes on
-				found[last] += " " + unformatted(l.text)
+			if l.Kind == markdown.Plain && last != "" { // a clause that goes on
+				found[last] += " " + markdown.Unformatted(l.Text)
 			} else {
 				last = ""
 			}
@@ -196,16 +199,16 @@ func kiroCriteria(list []line) map[string]string {
 		if !strings.Contains(number, ".") {
 			number = requirement + "." + number
 		}
-		found[number], last = unformatted(m[2]), number
+		found[number], last = markdown.Unformatted(m[2]), number
 	}
 	return found
 }
 
 // kiroIntroduction returns what requirements.md says before the first requirement.
-func kiroIntroduction(list []line) []line {
-	_, list = firstHeading(list)
+func kiroIntroduction(list []markdown.Line) []markdown.Line {
+	_, list = markdown.FirstHeading(list)
 	for i, l := range list {
-		if l.kind == headingLine && kiroRequirement.MatchString(unformatted(l.rest)) {
+		if l.Kind == markdown.Heading && kiroRequirement.MatchString(markdown.Unformatted(l.Rest)) {
 			return list[:i]
 		}
 	}

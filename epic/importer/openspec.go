@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -18,10 +19,12 @@ func claimsOpenspec(s source) bool {
 		return false
 	}
 	change := s.beside("proposal.md") != nil
-	numbered := slices.ContainsFunc(s.list, func(l line) bool {
-		return l.kind == headingLine && l.level == 2 && openspecSection.MatchString(l.rest)
+	numbered := slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Kind == markdown.Heading && l.Level == 2 && openspecSection.MatchString(l.Rest)
 	})
-	return slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 && (change || numbered && numberedItem.MatchString(l.rest)) })
+	return slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Box != 0 && (change || numbered && markdown.Numbered.MatchString(l.Rest))
+	})
 }
 
 // readOpenspec reads a change folder of OpenSpec: tasks.md with numbered boxes in numbered sections, proposal.md beside it, and what the
@@ -29,18 +32,18 @@ func claimsOpenspec(s source) bool {
 func readOpenspec(s source, d *draft) {
 	proposal := d.read(s, "proposal.md")
 	companions(d, s, "", "", "proposal.md", "design.md")
-	title, proposed := firstHeading(proposal)
+	title, proposed := markdown.FirstHeading(proposal)
 	change := path.Base(path.Dir(s.name))
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(title, "Change:")), strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), change)
 	d.prose("", proposed)
-	_, design := firstHeading(d.read(s, "design.md"))
+	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
 	for _, name := range glob(s.files, path.Dir(s.name), "specs/*/spec.md") {
 		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
-	before, sections := cut(s.body, 2)
-	openspecTasks(d, 0, section{body: before})
+	before, sections := markdown.Cut(s.body, 2)
+	openspecTasks(d, 0, markdown.Section{Body: before})
 	for i, part := range sections {
 		openspecTasks(d, i+1, part)
 	}
@@ -49,13 +52,13 @@ func readOpenspec(s source, d *draft) {
 
 // openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; those
 // without a number are its criteria. Another without a number has that of its place.
-func openspecTasks(d *draft, place int, part section) {
-	name := unformatted(part.heading.rest)
+func openspecTasks(d *draft, place int, part markdown.Section) {
+	name := markdown.Unformatted(part.Heading.Rest)
 	if blueprint.IsAside(name) {
-		aside(d, name, part.body)
+		aside(d, name, part.Body)
 		return
 	}
-	entries, rest := checklist(work(d, part.body))
+	entries, rest := markdown.Checklist(work(d, part.Body))
 	if len(entries) == 0 {
 		d.prose(name, rest)
 		return
@@ -63,19 +66,19 @@ func openspecTasks(d *draft, place int, part section) {
 	first := len(d.items)
 	column := 0
 	for i, e := range entries {
-		if n := len(d.items); n > first && e.number == "" && e.line.indent > column {
+		if n := len(d.items); n > first && e.Number == "" && e.Line.Indent > column {
 			d.items[n-1].below(&e)
 			continue
 		}
-		column = e.line.indent
+		column = e.Line.Indent
 		it := &item{
-			id: cmp.Or(e.number, fmt.Sprintf("%d.%d", place, i+1)), line: e.line.n, priority: normal, group: groupName(name),
-			done: e.line.done(), title: unformatted(e.title),
+			id: cmp.Or(e.Number, fmt.Sprintf("%d.%d", place, i+1)), line: e.Line.N, priority: normal, group: groupName(name),
+			done: e.Line.Done(), title: markdown.Unformatted(e.Title),
 		}
-		it.say(marked(e.title), join(e.below))
+		it.say(marked(e.Title), markdown.Join(e.Below))
 		d.items = append(d.items, it)
 	}
-	d.share(d.items[first:], "", cmp.Or(titled(name, join(rest)), partOf(name)))
+	d.share(d.items[first:], "", cmp.Or(titled(name, markdown.Join(rest)), partOf(name)))
 	if name != "" {
 		d.groups = append(d.groups, group{name: groupName(name)})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -17,16 +18,16 @@ var (
 )
 
 func claimsPlanmode(s source) bool {
-	return s.unclaimed() && !slices.ContainsFunc(s.list, func(l line) bool { return l.box != 0 }) && len(steps(s.list)) > 1
+	return s.unclaimed() && !slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 }) && len(steps(s.list)) > 1
 }
 
 // steps returns the lines at which the steps of a plan begin: the numbered headings of the level that has the most of them, else the
 // numbered list at the margin of a section of steps.
-func steps(list []line) []int {
+func steps(list []markdown.Line) []int {
 	var byLevel [7][]int
 	for i, l := range list {
-		if l.kind == headingLine && l.level > 1 && stepHeading.MatchString(unformatted(l.rest)) {
-			byLevel[l.level] = append(byLevel[l.level], i)
+		if l.Kind == markdown.Heading && l.Level > 1 && stepHeading.MatchString(markdown.Unformatted(l.Rest)) {
+			byLevel[l.Level] = append(byLevel[l.Level], i)
 		}
 	}
 	var most []int
@@ -42,9 +43,9 @@ func steps(list []line) []int {
 	var items []int
 	for i, l := range list {
 		switch {
-		case l.kind == headingLine:
-			inside = len(items) == 0 && stepSection.MatchString(l.rest)
-		case inside && l.kind == itemLine && l.indent == 0 && stepItem.MatchString(l.text):
+		case l.Kind == markdown.Heading:
+			inside = len(items) == 0 && stepSection.MatchString(l.Rest)
+		case inside && l.Kind == markdown.Item && l.Indent == 0 && stepItem.MatchString(l.Text):
 			items = append(items, i)
 		}
 	}
@@ -54,7 +55,7 @@ func steps(list []line) []int {
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of
 // a section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
 func readPlanmode(s source, d *draft) {
-	d.title = cmp.Or(unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	starts := steps(s.body)
 	if len(starts) == 0 {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
@@ -65,7 +66,7 @@ func readPlanmode(s source, d *draft) {
 }
 
 // stepsAt takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.
-func stepsAt(d *draft, list []line, starts []int) {
+func stepsAt(d *draft, list []markdown.Line, starts []int) {
 	rest := slices.Clone(list[:starts[0]])
 	for k, at := range starts {
 		end := len(list)
@@ -73,24 +74,24 @@ func stepsAt(d *draft, list []line, starts []int) {
 			end = starts[k+1]
 		}
 		own := at + 1
-		for own < end && !(list[own].kind == headingLine && (list[at].kind != headingLine || list[own].level <= list[at].level)) {
+		for own < end && !(list[own].Kind == markdown.Heading && (list[at].Kind != markdown.Heading || list[own].Level <= list[at].Level)) {
 			own++
 		}
 		takeStep(d, list[at], list[at+1:own])
 		rest = append(rest, list[own:end]...)
 	}
-	for _, part := range headed(rest) {
-		d.prose(unformatted(part.heading.rest), part.body)
+	for _, part := range markdown.Headed(rest) {
+		d.prose(markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 }
 
-func takeStep(d *draft, head line, below []line) {
-	m := stepHeading.FindStringSubmatch(unformatted(head.rest))
-	if head.kind == itemLine {
-		m = stepItem.FindStringSubmatch(head.text)[1:]
+func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
+	m := stepHeading.FindStringSubmatch(markdown.Unformatted(head.Rest))
+	if head.Kind == markdown.Item {
+		m = stepItem.FindStringSubmatch(head.Text)[1:]
 	}
 	title := strings.TrimSpace(m[2])
-	it := &item{id: m[1], as: fmt.Sprintf("T%s", m[1]), line: head.n, priority: normal, title: unformatted(title)}
-	it.say(marked(title), join(below))
+	it := &item{id: m[1], as: fmt.Sprintf("T%s", m[1]), line: head.N, priority: normal, title: markdown.Unformatted(title)}
+	it.say(marked(title), markdown.Join(below))
 	d.items = append(d.items, it)
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 )
 
@@ -51,7 +52,7 @@ func readTaskmaster(s source, d *draft) {
 		if t.name == chosen.name || len(t.tasks) == 0 {
 			continue
 		}
-		d.tell(t.tasks[0].Line, "the tasks of the tag "+clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
+		d.tell(t.tasks[0].Line, "the tasks of the tag "+markdown.Clip(t.name, 60)+" are left out: the tag "+chosen.name+" was read")
 	}
 	d.title = cmp.Or(strings.TrimSpace(s.root.Get("meta").Get("projectName").String()), "Task Master: "+cmp.Or(chosen.name, "tasks"))
 	parts := map[string][]*item{} // the subtasks of a task
@@ -119,7 +120,7 @@ func taskmasterItem(d *draft, n *placed.Node, id string) *item {
 		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
 		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
 	}
-	it.title = cmp.Or(it.title, clip(n.Get("description").String(), maxTitle))
+	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
 	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
 		it.criteria = append(it.criteria, points(more)...)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"relay/epic"
 	"relay/epic/blueprint"
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
@@ -24,7 +25,7 @@ const (
 func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	it.title = strings.TrimSpace(plaintext.Clean(it.title))
 	t := epic.Task{
-		ID: it.as, Title: clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
+		ID: it.as, Title: markdown.Clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
 		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
 	}
 	if it.line == 0 {
@@ -49,11 +50,11 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		}
 		switch {
 		case on == nil && it.ordered:
-			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan", it.id, clip(ref.id, 60)))
+			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan", it.id, markdown.Clip(ref.id, 60)))
 		case on == nil:
 			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
 		case on.twice > 0 && ref.item == nil:
-			d.fail(ref.line, "%s waits for %s, which is the id of lines %d and %d (give one of them another id)", it.id, clip(on.id, 60), on.line, on.twice)
+			d.fail(ref.line, "%s waits for %s, which is the id of lines %d and %d (give one of them another id)", it.id, markdown.Clip(on.id, 60), on.line, on.twice)
 		case on.left && !on.done:
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
 		case on.open() && !seen[on]:
@@ -145,4 +146,21 @@ func taskID(id string) string {
 		made = "T" + made
 	}
 	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
+}
+
+// chain makes items wait for the one before, as they stand; apart: for the one before in their group.
+func (d *draft) chain(items []*item, apart bool) {
+	before := map[string]*item{}
+	for _, it := range items {
+		key := ""
+		if apart {
+			key = it.group
+		}
+		if b := before[key]; b != nil {
+			it.follow(b)
+		}
+		if it.open() {
+			before[key] = it
+		}
+	}
 }

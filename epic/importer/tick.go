@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
@@ -70,7 +71,7 @@ func standing(d *draft, task Place) (it *item, why string) {
 	named := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.id != task.ID })
 	same := named
 	if task.Title != "" {
-		other := func(it *item) bool { return clip(it.title, maxTitle) != task.Title }
+		other := func(it *item) bool { return markdown.Clip(it.title, maxTitle) != task.Title }
 		same = slices.DeleteFunc(slices.Clone(named), other)
 		if len(same) == 0 {
 			same = slices.DeleteFunc(slices.Clone(d.items), other)
@@ -83,7 +84,7 @@ func standing(d *draft, task Place) (it *item, why string) {
 	case len(same) > 0:
 		return same[max(0, slices.IndexFunc(same, func(it *item) bool { return it.line == task.Line }))], ""
 	case len(named) > 0:
-		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, clip(named[0].title, 60))
+		return nil, fmt.Sprintf("%s is another task by now: %s", task.ID, markdown.Clip(named[0].title, 60))
 	default:
 		return nil, task.ID + " is not in it any more"
 	}
