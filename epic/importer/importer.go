@@ -52,8 +52,9 @@ const (
 
 // Formats are all there are, in the order in which they are tried.
 func Formats() []Format {
-	sprint := []string{"_bmad-output/implementation-artifacts/sprint-status.yaml", "implementation-artifacts/sprint-status.yaml", "sprint-status.yaml"}
 	words := strings.Fields
+	bmad := words("_bmad-output/implementation-artifacts/sprint-status.yaml implementation-artifacts/sprint-status.yaml docs/sprint-status.yaml " +
+		"sprint-status.yaml docs/epics.md epics.md . docs/stories")
 	return []Format{
 		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), inMarkdown, claimsSpeckit, readSpeckit},
 		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), inMarkdown, claimsOpenspec, readOpenspec},
@@ -61,7 +62,7 @@ func Formats() []Format {
 		{"taskmaster", "Task Master", words(".taskmaster/tasks/tasks.json tasks/tasks.json tasks.json"), inJSON, claimsTaskmaster, readTaskmaster},
 		{"ralph", "ralph", words("scripts/ralph/prd.json ralph/prd.json prd.json"), inJSON, claimsRalph, readRalph},
 		{"beads", "beads", words(".beads/issues.jsonl issues.jsonl"), inOther, claimsBeads, readBeads},
-		{"bmad", "BMAD", sprint, inOther, claimsBmad, readBmad},
+		{"bmad", "BMAD", bmad, inOther, claimsBmad, readBmad},
 		{"gsd", "GSD", words(".planning/ROADMAP.md ROADMAP.md"), inMarkdown, claimsGsd, readGsd},
 		{"planmode", "Claude Code's plan mode", words(".claude/plans/*.md plans/*.md"), inMarkdown, claimsPlanmode, readPlanmode},
 		{"checklist", "", nil, inMarkdown, claimsBoxes, readBoxes},
@@ -83,6 +84,9 @@ type source struct {
 // open reads a file as the form has it.
 func (f Format) open(files fs.FS, name string) (s source, err error) {
 	s = source{files: files, name: name}
+	if info, err := fs.Stat(files, name); err == nil && info.IsDir() && f.Name == "bmad" {
+		return s, nil
+	}
 	if s.data, err = s.text(name); err != nil {
 		return s, err
 	}
@@ -138,6 +142,9 @@ func Find(files fs.FS, name string) (list []Found) {
 			}
 			if s, err := f.open(files, file); err == nil && f.claims(s) {
 				list = append(list, Found{f, file})
+				if f.Name == "bmad" {
+					break // the others say less of the same stories
+				}
 			}
 		}
 	}
@@ -147,9 +154,14 @@ func Find(files fs.FS, name string) (list []Found) {
 // below returns the files in a folder that have a name of the form's.
 func (f Format) below(files fs.FS, folder string) (names []string) {
 	for _, pattern := range f.Files {
+		if pattern == "." {
+			names = append(names, folder)
+		}
 		names = append(names, glob(files, folder, pattern)...)
 	}
-	slices.Sort(names)
+	if f.Name != "bmad" { // whose first one counts
+		slices.Sort(names)
+	}
 	return slices.Compact(names)
 }
 
