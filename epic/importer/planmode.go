@@ -2,58 +2,101 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
 
 var (
-	stepHeading = pattern.New(`^(?i:(?:step|phase|part)[ \t]+)?#?([0-9]{1,3})(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)\b(?:steps|plan|changes|implementation|approach|phases)\b`)
+	stepBox     = pattern.New(`^\**Step \d+\b`)
+	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
+	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
+	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
+	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 )
 
 func claimsPlanmode(s source) bool {
-	return s.unclaimed() && !slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 }) && len(steps(s.list)) > 1
+	own := s.unclaimed()
+	for _, l := range s.list {
+		own = own || stepBox.MatchString(l.Rest) && l.Box != 0 || superpowers.MatchString(l.Text)
+	}
+	return own && len(steps(s.list)) > 1
 }
 
 // steps returns the lines at which the steps of a plan begin: the numbered headings of the level that has the most of them, else the
-// numbered list at the margin of a section of steps.
+// numbered list at the margin, or the headings, of a section of steps. Where boxes below numbered headings are the work, there are none.
 func steps(list []markdown.Line) []int {
 	var byLevel [7][]int
+	var worded [7]bool
 	for i, l := range list {
-		if l.Kind == markdown.Heading && l.Level > 1 && stepHeading.MatchString(markdown.Unformatted(l.Rest)) {
+		text := markdown.Unformatted(l.Rest)
+		if m := stepHeading.FindStringSubmatch(text); l.Kind == markdown.Heading && l.Level > 1 && m != nil && !blueprint.IsAside(m[3]) {
 			byLevel[l.Level] = append(byLevel[l.Level], i)
+			worded[l.Level] = worded[l.Level] || slices.Contains([]string{"step", "story", "task"}, strings.ToLower(m[1]))
 		}
 	}
-	var most []int
-	for _, found := range byLevel {
-		if len(found) > len(most) {
-			most = found
+	level := 0
+	for k, found := range byLevel {
+		if len(found) > len(byLevel[level]) || len(found) > 1 && worded[k] && !worded[level] {
+			level = k
 		}
 	}
-	if len(most) > 1 {
-		return most
+	loose := freeBoxes(list)
+	if len(byLevel[level]) > 1 && (worded[level] || !loose) {
+		return byLevel[level]
 	}
-	inside := false
-	var items []int
+	if loose {
+		return nil
+	}
+	section := 0
+	var items, headings []int
 	for i, l := range list {
 		switch {
+		case l.Kind == markdown.Heading && section > 0 && l.Level == section+1:
+			headings = append(headings, i)
+		case l.Kind == markdown.Heading && section > 0 && l.Level > section:
 		case l.Kind == markdown.Heading:
-			inside = len(items) == 0 && stepSection.MatchString(l.Rest)
-		case inside && l.Kind == markdown.Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+			section = 0
+			if l.Level > 1 && len(items)+len(headings) == 0 && stepSection.MatchString(l.Rest) && !blueprint.IsAside(l.Rest) {
+				section = l.Level
+			}
+		case section > 0 && len(headings) == 0 && l.Kind == markdown.Item && l.Indent == 0 && stepItem.MatchString(l.Text):
 			items = append(items, i)
 		}
 	}
-	return items
+	if len(items) > 0 {
+		return items
+	}
+	return headings
 }
 
-// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list of
-// a section that is called a plan or steps. They are done in their order; everything else is the description of the epic.
+// freeBoxes reports whether a text has boxes that are more than criteria.
+func freeBoxes(list []markdown.Line) bool {
+	proof := false
+	for _, l := range list {
+		text := cmp.Or(l.Rest, l.Text)
+		switch {
+		case l.Box != 0 && !proof:
+			return true
+		case provedBy.MatchString(text), l.Kind == markdown.Heading && blueprint.IsAside(markdown.Unformatted(text)):
+			proof = true
+		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
+			proof = false
+		}
+	}
+	return false
+}
+
+// readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
+// or the headings of a section that is called a plan or steps. They are done in their order; everything else is the description of the
+// epic. Boxes below one are its criteria or its parts; when all are ticked it is done.
 func readPlanmode(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(strings.TrimPrefix(s.title, "Plan:")), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	starts := steps(s.body)
@@ -81,17 +124,52 @@ func stepsAt(d *draft, list []markdown.Line, starts []int) {
 		rest = append(rest, list[own:end]...)
 	}
 	for _, part := range markdown.Headed(rest) {
-		d.prose(markdown.Unformatted(part.Heading.Rest), part.Body)
+		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
 }
 
 func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
-	m := stepHeading.FindStringSubmatch(markdown.Unformatted(head.Rest))
-	if head.Kind == markdown.Item {
-		m = stepItem.FindStringSubmatch(head.Text)[1:]
+	number, title := "", head.Rest
+	if m := stepHeading.FindStringSubmatch(markdown.Unformatted(title)); head.Kind == markdown.Heading && m != nil {
+		number, title = m[2], m[3]
+	} else if m := stepItem.FindStringSubmatch(head.Text); head.Kind == markdown.Item && m != nil {
+		number, title = m[2], m[3]
 	}
-	title := strings.TrimSpace(m[2])
-	it := &item{id: m[1], as: fmt.Sprintf("T%s", m[1]), line: head.N, priority: normal, title: markdown.Unformatted(title)}
-	it.say(marked(title), markdown.Join(below))
-	d.items = append(d.items, it)
+	plain := stepEnded.ReplaceAllString(title, "")
+	it := boxItem(d, &markdown.Entry{Title: plain, Line: head}, "")
+	if number != "" {
+		it.id, it.as = number, "T"+number
+	}
+	boxes, open := 0, 0
+	label := ""
+	var said []markdown.Line
+	for _, l := range below {
+		text := cmp.Or(l.Rest, l.Text)
+		m := filesLabel.FindStringSubmatch(text)
+		switch {
+		case m != nil:
+			label = "files"
+			it.files = blueprint.FilesIn(it.files, m[1], true)
+		case l.Kind != markdown.Code && provedBy.MatchString(text):
+			label = "criteria"
+		case label == "files" && l.Kind == markdown.Item && l.Box == 0:
+			it.files = blueprint.FilesIn(it.files, l.Rest, true)
+		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
+			label = ""
+		}
+		if l.Box != 0 {
+			boxes++
+			it.boxes = append(it.boxes, l.N)
+			if !l.Done() {
+				open++
+			}
+		}
+		if label == "criteria" && l.Box != 0 {
+			it.criteria = append(it.criteria, l.Rest)
+			continue
+		}
+		said = append(said, l)
+	}
+	it.done = plain != title || boxes > 0 && open == 0 || isComplete(below)
+	it.say(markdown.Join(said))
 }

@@ -156,7 +156,7 @@ func (d *draft) chain(items []*item, apart bool) {
 		if apart {
 			key = it.group
 		}
-		if b := before[key]; b != nil {
+		if b := before[key]; b != nil && !it.ordered {
 			it.follow(b)
 		}
 		if it.open() {

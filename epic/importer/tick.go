@@ -52,13 +52,13 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})
 			continue
 		}
-		e, ok := it.tick(data, starts)
+		e := it.ticks(data, starts)
 		switch {
 		case it.done:
-		case !ok:
+		case len(e) == 0:
 			out.Told = append(out.Told, Told{File: d.at(file), Line: it.line, Why: fmt.Sprintf("%s has nothing that could say that it is done", id)})
 		default:
-			edits, out.Done = append(edits, e), append(out.Done, id)
+			edits, out.Done = append(edits, e...), append(out.Done, id)
 		}
 	}
 	out.Data = applied(data, edits)
@@ -90,22 +90,23 @@ func standing(d *draft, task Place) (it *item, why string) {
 	}
 }
 
-// tick returns what makes an item done.
-func (it *item) tick(data []byte, starts []int) (edit, bool) {
+// ticks returns what makes an item done: its state, or its box and those of its criteria.
+func (it *item) ticks(data []byte, starts []int) (edits []edit) {
 	if it.state.to > 0 {
-		return it.state, true
+		return []edit{it.state}
 	}
-	line := cmp.Or(it.box, it.line)
-	if line < 1 || line > len(starts) {
-		return edit{}, false
+	for _, line := range append([]int{cmp.Or(it.box, it.line)}, it.boxes...) {
+		if line < 1 || line > len(starts) {
+			continue
+		}
+		from := starts[line-1]
+		text, _, _ := bytes.Cut(data[from:], []byte("\n"))
+		if openBox.MatchString(string(text)) {
+			from += bytes.IndexByte(text, '[') + 1
+			edits = append(edits, edit{from, from + 1, "x"})
+		}
 	}
-	from := starts[line-1]
-	text, _, _ := bytes.Cut(data[from:], []byte("\n"))
-	if !openBox.MatchString(string(text)) {
-		return edit{}, false
-	}
-	from += bytes.IndexByte(text, '[') + 1
-	return edit{from, from + 1, "x"}, true
+	return edits
 }
 
 // lineStarts returns the offset of each line.
