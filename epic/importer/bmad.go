@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"relay/epic/importer/internal/markdown"
@@ -19,13 +19,15 @@ var (
 	bmadStory    = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
 	bmadEpic     = pattern.New(`^epic-(\d+)$`)
 	bmadHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
+	bmadBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
 	bmadFile     = pattern.New(`^(?i:story-)?(\d+)[.-](\d+[a-z]?)(?:[.-].*)?\.md$`)
 	bmadCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	bmadTasks    = pattern.New(`(?i)^tasks\b`)
 	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
-	bmadStatus   = pattern.New(`(?i)^\**status\**:\**\s*(.*)$`)
+	bmadStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
+	bmadDigits   = pattern.New(`[0-9]+`)
 	bmadAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	bmadRange    = pattern.New(`(\d+)\.(\d+[a-z]?)(?:\s*(?:-|–|to|through)\s*(?:story\s+)?(?:\d+\.)?(\d+))?`)
+	bmadNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
 	bmadClause   = pattern.New(`(?i)^(given|when|then|and|but)\b`)
 	bmadLabel    = pattern.New(`^\*\*([A-Z][^*:]{2,40})(?::\*\*|\*\*\s*:)\s*$`)
 )
@@ -62,22 +64,15 @@ func readBmad(s source, d *draft) {
 		r.sprint()
 		return
 	}
-	numbers := [][]string{}
-	for number := range r.stories {
-		numbers = append(numbers, strings.SplitN(number, ".", 2))
+	padded := func(number string) string { // so that 1.10 comes after 1.9
+		return bmadDigits.ReplaceAllStringFunc(number, func(n string) string { return fmt.Sprintf("%9s", n) })
 	}
-	slices.SortFunc(numbers, func(a, b []string) int {
-		return cmp.Or(cmp.Compare(leading(a[0]), leading(b[0])), cmp.Compare(leading(a[1]), leading(b[1])), cmp.Compare(a[1], b[1]))
-	})
-	for _, n := range numbers {
-		r.add(n[0], n[1], "story "+n[0]+"."+n[1], placed.Node{})
+	numbers := slices.SortedFunc(maps.Keys(r.stories), func(a, b string) int { return cmp.Compare(padded(a), padded(b)) })
+	for _, number := range numbers {
+		epic, story, _ := strings.Cut(number, ".")
+		r.add(epic, story, "story "+number, placed.Node{})
 	}
 	r.order()
-}
-
-func leading(text string) int {
-	n, _ := strconv.Atoi(strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz"))
-	return n
 }
 
 // bmadReader goes through the stories.
@@ -176,9 +171,9 @@ func (r *bmadReader) file(it *item, file string, alone bool) {
 	if h := bmadHeading.FindStringSubmatch(title); h != nil {
 		it.title = h[3]
 	}
-	before, sections := markdown.Cut(list, 2)
+	_, sections := markdown.Cut(list, 2)
 	if alone {
-		r.d.state(it, bmadState(before, sections))
+		r.d.state(it, bmadState(list))
 	}
 	bmadPrerequisites(it, list)
 	for _, part := range sections {
@@ -200,16 +195,17 @@ func (r *bmadReader) file(it *item, file string, alone bool) {
 }
 
 // bmadState returns the word with which a file says how far its story is: Status: done, or below a heading.
-func bmadState(before []markdown.Line, sections []markdown.Section) string {
-	for _, part := range sections {
-		word, found := strings.CutPrefix(strings.ToLower(markdown.Unformatted(part.Heading.Rest)), "status")
-		if found {
-			return strings.Trim(cmp.Or(strings.Trim(word, ": "), markdown.Unformatted(markdown.Join(part.Body))), " .*_")
-		}
-	}
-	for _, l := range before {
-		if m := bmadStatus.FindStringSubmatch(l.Text); m != nil {
-			return markdown.Unformatted(m[1])
+func bmadState(list []markdown.Line) string {
+	below := false
+	for _, l := range list {
+		m := bmadStatus.FindStringSubmatch(cmp.Or(l.Rest, l.Text))
+		switch {
+		case below && l.Kind != markdown.Blank:
+			return strings.Trim(l.Text, " .*_")
+		case m != nil && m[1] == "":
+			below = true
+		case m != nil:
+			return strings.Trim(m[1], " .*_")
 		}
 	}
 	return ""
@@ -218,33 +214,27 @@ func bmadState(before []markdown.Line, sections []markdown.Section) string {
 // bmadTexts returns the stories of epics.md by their numbers. They begin with a heading, or a line in bold.
 func bmadTexts(d *draft, file string, list []markdown.Line) map[string]*item {
 	found := map[string]*item{}
+	bodies := map[*item][]markdown.Line{}
 	var it *item
-	var body []markdown.Line
 	level := 0
-	end := func() {
-		if it != nil {
-			bmadText(it, body)
-		}
-		it, body = nil, nil
-	}
 	for _, l := range list {
-		text := markdown.Unformatted(cmp.Or(l.Rest, l.Text))
-		m := bmadHeading.FindStringSubmatch(text)
-		switch heading := l.Kind == markdown.Heading; {
-		case m != nil && (heading && l.Level > 1 || l.Kind == markdown.Plain && strings.HasPrefix(l.Text, "**Story") && strings.HasSuffix(l.Text, "**")):
-			end()
+		if bmadBold.MatchString(l.Text) {
+			l.Kind, l.Level, l.Rest = markdown.Heading, 4, l.Text
+		}
+		heading := l.Kind == markdown.Heading
+		switch m := bmadHeading.FindStringSubmatch(markdown.Unformatted(l.Rest)); {
+		case heading && m != nil && l.Level > 1:
 			it, level = &item{file: file, line: l.N, title: m[3]}, l.Level
-			if !heading {
-				level = 4
-			}
 			found[m[1]+"."+m[2]] = it
 		case heading && l.Level <= level:
-			end()
-		default:
-			body = append(body, l)
+			it = nil
+		case it != nil:
+			bodies[it] = append(bodies[it], l)
 		}
 	}
-	end()
+	for it, body := range bodies {
+		bmadText(it, body)
+	}
 	if len(found) > 0 {
 		d.told = append(d.told, Told{File: d.at(file), Why: "briefs include only its stories"})
 	}
@@ -282,12 +272,9 @@ func bmadPrerequisites(it *item, list []markdown.Line) {
 			continue
 		}
 		it.ordered = it.ordered || gsdNothing.MatchString(m[1])
-		for _, on := range bmadRange.FindAllStringSubmatch(m[1], -1) {
+		for _, on := range bmadNumber.FindAllStringSubmatch(m[1], -1) {
 			it.ordered = true
 			it.after = append(it.after, reference{id: on[1] + "." + on[2], line: l.N})
-			for k := leading(on[2]) + 1; k <= min(leading(on[3]), leading(on[2])+mostClauses); k++ {
-				it.after = append(it.after, reference{id: fmt.Sprintf("%s.%d", on[1], k), line: l.N})
-			}
 		}
 	}
 }

@@ -27,25 +27,8 @@ func (s source) unclaimed() bool {
 // criteria. Boxes with numbers are done in their order, and so are phases; others have none.
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	var above [7]string // the headings that a section is below
-	done := 0           // the level of the section whose work is done
-	for _, part := range markdown.Headed(s.body) {
-		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
-		above[level] = name
-		clear(above[level+1:])
-		if level <= done || level == 0 {
-			done = 0
-		}
-		if done == 0 && (boxesDone.MatchString(name) || isComplete(part.Body)) {
-			done = level
-		}
-		if blueprint.IsAside(name) {
-			aside(d, name, part.Body)
-			continue
-		}
-		boxesOf(d, part, above, done > 0)
-	}
-	if open := lastOpen(d.items); open == nil && len(d.told) > 0 && len(d.items) == 0 {
+	boxesOf(d, s.body, false)
+	if len(d.items) == 0 && len(d.told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {
 			if l.Box != 0 {
@@ -60,19 +43,59 @@ var (
 	boxesDone     = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen     = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesPhase    = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
-	boxesPriority = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority:?\s*(critical|high|medium|low)\b`)
+	boxesPriority = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	statusLine    = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
 )
+
+// priorityIn returns the priority that a text names, else another one.
+func priorityIn(text string, other int) int {
+	if m := boxesPriority.FindStringSubmatch(text); m != nil {
+		return urgencyOf(cmp.Or(m[2], m[3], "p"+m[1]))
+	}
+	return other
+}
 
 // isComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
 func isComplete(list []markdown.Line) bool {
 	return slices.ContainsFunc(list, func(l markdown.Line) bool { return l.Kind != markdown.Code && statusLine.MatchString(l.Text) })
 }
 
-// boxesOf takes the tasks of a section, which is below others. The text around them becomes part of the description of the epic.
-func boxesOf(d *draft, part markdown.Section, above [7]string, done bool) {
+// boxReader goes through the sections of a checklist.
+type boxReader struct {
+	d        *draft
+	numbered bool // a number is the id of its task, also below another one
+
+	phase         string   // the heading of the phase that sections are in
+	inside, ahead []string // groups of the phase, and of the one before
+}
+
+// boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
+func boxesOf(d *draft, list []markdown.Line, numbered bool) {
+	r := boxReader{d: d, numbered: numbered}
+	var above [7]string // the headings that a section is below
+	done := 0           // the level of the section whose work is done
+	for _, part := range markdown.Headed(list) {
+		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
+		above[level] = name
+		clear(above[level+1:])
+		if level <= done || level == 0 {
+			done = 0
+		}
+		if done == 0 && (boxesDone.MatchString(name) || isComplete(part.Body)) {
+			done = level
+		}
+		if blueprint.IsAside(name) {
+			aside(d, name, part.Body)
+			continue
+		}
+		r.section(part, above, done > 0)
+	}
+}
+
+// section takes the tasks of a section, which is below others.
+func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
+	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
 	entries, rest := markdown.Checklist(part.Body)
-	name := markdown.Unformatted(part.Heading.Rest)
 	if len(entries) == 0 && boxesOpen.MatchString(name) {
 		for i := range part.Body { // points are boxes there
 			if l := &part.Body[i]; l.Kind == markdown.Item && l.Indent == 0 {
@@ -81,27 +104,24 @@ func boxesOf(d *draft, part markdown.Section, above [7]string, done bool) {
 		}
 		entries, rest = markdown.Checklist(part.Body)
 	}
-	d.prose(name, rest)
-	priority, phase := normal, ""
+	first, priority := len(d.items), normal
 	for _, heading := range above {
-		if m := boxesPriority.FindStringSubmatch(heading); m != nil {
-			priority = urgencyOf(cmp.Or(m[2], m[3], "p"+m[1]))
-		}
-		if boxesPhase.MatchString(heading) {
-			phase = groupName(heading)
-		}
+		priority = priorityIn(heading, priority)
 	}
-	var owner *item
-	var before *item // with a number
+	var owner, before *item // before has a number
 	column := 0
 	for i := range entries {
 		e := &entries[i]
-		if owner != nil && e.Line.Indent > column && (!owner.done || e.Line.Done()) {
-			owner.below(e)
+		own := owner == nil || e.Line.Indent <= column
+		if !own && (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "") {
+			d.items[len(d.items)-1].below(e)
 			continue
 		}
 		it := boxItem(d, e, name)
-		it.priority, it.group = priority, phase
+		it.priority, it.group = priority, groupName(name)
+		if r.numbered {
+			it.id, it.as = cmp.Or(e.Number, fmt.Sprintf("%d.%d", len(d.groups)+1, i+1)), ""
+		}
 		if done && it.open() {
 			it.done = true
 			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
@@ -114,15 +134,36 @@ func boxesOf(d *draft, part markdown.Section, above [7]string, done bool) {
 				before = it
 			}
 		}
-		if owner == nil || e.Line.Indent <= column {
+		if own {
 			owner, column = it, e.Line.Indent
 		}
 	}
-	if k := len(d.groups); phase != "" && !slices.ContainsFunc(d.groups, func(g group) bool { return g.name == phase }) {
-		d.groups = append(d.groups, group{name: phase})
-		if k > 0 {
-			d.groups[k].after = []string{d.groups[k-1].name}
-		}
+	if !r.numbered || len(entries) == 0 {
+		d.prose(name, rest)
+	} else {
+		d.share(d.items[first:], "", markdown.Join(rest))
+	}
+	if len(entries) > 0 {
+		r.group(groupName(name), above)
+	}
+}
+
+// group adds the group of a section. Those of a phase wait for those of the phase before.
+func (r *boxReader) group(name string, above [7]string) {
+	phase := ""
+	if i := slices.IndexFunc(above[:], boxesPhase.MatchString); i >= 0 {
+		phase = above[i]
+	}
+	if phase != r.phase && len(r.inside) > 0 {
+		r.ahead, r.inside = r.inside, nil
+	}
+	r.phase = phase
+	g := group{name: name}
+	if phase != "" {
+		g.after, r.inside = r.ahead, append(r.inside, name)
+	}
+	if name != "" && !slices.ContainsFunc(r.d.groups, func(o group) bool { return o.name == name }) {
+		r.d.groups = append(r.d.groups, g)
 	}
 }
 
@@ -157,21 +198,6 @@ func aside(d *draft, name string, body []markdown.Line) {
 		}
 	}
 	d.prose(name, body)
-}
-
-// work returns the lines of a section without the sections below it that are beside the work, which it takes as prose.
-func work(d *draft, list []markdown.Line) (kept []markdown.Line) {
-	for _, part := range markdown.Headed(list) {
-		switch {
-		case blueprint.IsAside(markdown.Unformatted(part.Heading.Rest)):
-			aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
-			continue
-		case part.Heading.N > 0:
-			kept = append(kept, part.Heading)
-		}
-		kept = append(kept, part.Body...)
-	}
-	return kept
 }
 
 // below takes a box below that of a task, as a criterion.

@@ -42,7 +42,6 @@ type item struct {
 	files       []string // that the plan lists; more are taken from its text
 	priority    int      // 0 to 3
 	kind        epic.Kind
-	wave        int  // in which GSD does it; 0: none is given
 	ordered     bool // the plan says what it waits for, perhaps nothing
 	points      float64
 	after       []reference

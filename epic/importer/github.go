@@ -95,20 +95,8 @@ func (r *tracker) githubIssue(i *Issue) {
 
 // label takes what a word says of the kind and priority.
 func (it *item) label(name string) {
-	name = strings.ToLower(name)
-	for p := range 4 {
-		if name == fmt.Sprintf("p%d", p) || strings.HasSuffix(name, fmt.Sprintf("/p%d", p)) || strings.HasSuffix(name, fmt.Sprintf(":p%d", p)) {
-			it.priority = p
-		}
-	}
-	switch {
-	case name == "bug" || strings.HasSuffix(name, "/bug"):
+	it.priority = priorityIn(name, it.priority)
+	if name = strings.ToLower(name); name == "bug" || strings.HasSuffix(name, "/bug") {
 		it.kind = epic.KindBugfix
-	case strings.Contains(name, "priority") && strings.Contains(name, "critical"):
-		it.priority = 0
-	case strings.Contains(name, "priority") && strings.Contains(name, "high"):
-		it.priority = 1
-	case strings.Contains(name, "priority") && strings.Contains(name, "low"):
-		it.priority = 3
 	}
 }

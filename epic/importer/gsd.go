@@ -5,10 +5,10 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"relay/epic"
+	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
@@ -33,7 +33,7 @@ func claimsGsd(s source) bool {
 }
 
 // readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those
-// that its file names or for the wave before, else for the one before it. A phase without plans is a task itself. A phase waits for those
+// that its file names, else for the one before it. A phase without plans is a task itself. A phase waits for those
 // it depends on. A plan with a summary is done; one that is not autonomous needs a person.
 func readGsd(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Roadmap:")), "Roadmap")
@@ -204,12 +204,13 @@ func (r *gsdReader) take(p *gsdEntry, it *item) {
 
 // matter takes the front matter of a plan.
 func (r *gsdReader) matter(it *item, matter *placed.Node) {
-	it.files = matter.Get("files_modified").Strings()
+	for _, name := range matter.Get("files_modified").Strings() {
+		it.files = blueprint.FilesIn(it.files, "`"+name+"`", true)
+	}
 	it.criteria = matter.Get("must_haves").Get("truths").Strings()
 	if matter.Get("autonomous").String() == "false" {
 		it.kind = epic.KindPerson
 	}
-	it.wave, _ = strconv.Atoi(matter.Get("wave").String())
 	after := matter.Get("depends_on")
 	it.ordered = after != nil
 	phase, _, _ := strings.Cut(it.id, "-")
@@ -218,24 +219,6 @@ func (r *gsdReader) matter(it *item, matter *placed.Node) {
 			it.after = append(it.after, reference{id: cmp.Or(m[1], phase) + "-" + m[2], line: it.line})
 		} else {
 			r.d.tell(it.line, markdown.Clip(it.id, 20)+" depends on "+markdown.Clip(on, 60)+", which is not a plan such as 01-02, so it does not wait for it")
-		}
-	}
-}
-
-// sequence has the plans of a phase wait for one another.
-func (r *gsdReader) sequence(plans []*item) {
-	if !slices.ContainsFunc(plans, func(it *item) bool { return it.ordered || it.wave > 0 }) {
-		r.d.chain(plans, false)
-		return
-	}
-	for _, it := range plans {
-		if len(it.after) > 0 {
-			continue
-		}
-		for _, before := range plans {
-			if before.wave > 0 && before.wave == it.wave-1 {
-				it.follow(before)
-			}
 		}
 	}
 }
@@ -253,7 +236,7 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.d.items = append(r.d.items, it)
 		}
-		r.sequence(r.d.items[from:])
+		r.d.chain(r.d.items[from:], false)
 		for _, it := range r.d.items[from:] {
 			it.group = name
 		}

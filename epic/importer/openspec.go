@@ -2,12 +2,10 @@ package importer
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
-	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
 	"relay/epic/pattern"
 )
@@ -42,44 +40,6 @@ func readOpenspec(s source, d *draft) {
 		change := strings.TrimPrefix(name, path.Dir(s.name)+"/")
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
-	before, sections := markdown.Cut(s.body, 2)
-	openspecTasks(d, 0, markdown.Section{Body: before})
-	for i, part := range sections {
-		openspecTasks(d, i+1, part)
-	}
+	boxesOf(d, s.body, true)
 	d.chain(d.items, false)
-}
-
-// openspecTasks takes the tasks of a section. Boxes below one, as 1.1.1 below 1.1, are tasks as well; those
-// without a number are its criteria. Another without a number has that of its place.
-func openspecTasks(d *draft, place int, part markdown.Section) {
-	name := markdown.Unformatted(part.Heading.Rest)
-	if blueprint.IsAside(name) {
-		aside(d, name, part.Body)
-		return
-	}
-	entries, rest := markdown.Checklist(work(d, part.Body))
-	if len(entries) == 0 {
-		d.prose(name, rest)
-		return
-	}
-	first := len(d.items)
-	column := 0
-	for i, e := range entries {
-		if n := len(d.items); n > first && e.Number == "" && e.Line.Indent > column {
-			d.items[n-1].below(&e)
-			continue
-		}
-		column = e.Line.Indent
-		it := &item{
-			id: cmp.Or(e.Number, fmt.Sprintf("%d.%d", place, i+1)), line: e.Line.N, priority: normal, group: groupName(name),
-			done: e.Line.Done(), title: markdown.Unformatted(e.Title),
-		}
-		it.say(marked(e.Title), markdown.Join(e.Below))
-		d.items = append(d.items, it)
-	}
-	d.share(d.items[first:], "", cmp.Or(titled(name, markdown.Join(rest)), partOf(name)))
-	if name != "" {
-		d.groups = append(d.groups, group{name: groupName(name)})
-	}
 }

@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"relay/epic"
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
-	"relay/epic/pattern"
 	"relay/epic/plaintext"
 )
 
@@ -35,7 +33,7 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}
 	own := strings.Join(it.description, "\n\n")
-	if t.Files = pathsOf(it.files); len(t.Files) == 0 && t.Kind != epic.KindVerify {
+	if t.Files = it.files; len(t.Files) == 0 && t.Kind != epic.KindVerify {
 		t.Files = blueprint.FilesIn(blueprint.FilesIn(nil, it.title, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
 	}
 	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
@@ -63,16 +61,6 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		seen[on] = true
 	}
 	return t
-}
-
-// pathsOf returns the paths that a plan lists as files of a task. It leaves out those outside of the repository.
-func pathsOf(list []string) (paths []string) {
-	for _, name := range list {
-		if name = pattern.CleanPath(strings.TrimSpace(name)); fs.ValidPath(strings.TrimSuffix(name, "/")) && name != "." && !slices.Contains(paths, name) {
-			paths = append(paths, name)
-		}
-	}
-	return paths
 }
 
 // grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.
