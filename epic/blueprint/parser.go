@@ -169,12 +169,17 @@ func (p *parser) task(b *block, rest []block) (id, title string, ok bool) {
 	if here && strings.ContainsAny(id, "0123456789") {
 		return id, title, true
 	}
-	return id, title, hasFields(rest)
+	return id, title, hasFields(rest, "")
 }
 
-// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id.
+// looseTask tells whether a heading of no form that relay knows begins a task. It may begin with an id. Below a task it does if it has
+// checks of its own.
 func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
-	if p.section == 0 || b.level <= p.section || p.cur != nil && b.level > p.cur.level || !hasFields(rest) {
+	name := ""
+	if p.cur != nil && b.level > p.cur.level {
+		name = "checks"
+	}
+	if _, field := fieldName(strings.TrimRight(plain(b.text), ": ")); field || p.section == 0 || b.level <= p.section || !hasFields(rest, name) {
 		return "", "", false
 	}
 	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {
@@ -183,29 +188,21 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	return "", plain(b.text), true
 }
 
-// hasFields looks for a task's fields before the next heading.
-func hasFields(rest []block) bool {
+// hasFields looks for a task's fields before the next heading: any, or one of a name.
+func hasFields(rest []block, name string) bool {
 	for k := range rest {
-		b := &rest[k]
-		switch b.kind {
-		case heading:
+		if rest[k].kind == heading {
 			return false
-		case paragraph:
-			for _, l := range b.split() {
-				if found := pairs(l); len(found) > 0 && found[0].known {
+		}
+		for _, l := range rest[k].first() {
+			for _, f := range pairs(l) {
+				if field, known := fieldName(f.key); known && (name == "" || field == name) {
 					return true
 				}
-			}
-		case list:
-			for _, i := range b.items {
-				if len(i.lines) == 0 {
-					continue
-				}
-				if found := pairs(i.lines[0]); len(found) > 0 && found[0].known {
-					return true
+				if name == "" {
+					break // the first one tells
 				}
 			}
-		default: // no other block has fields
 		}
 	}
 	return false
