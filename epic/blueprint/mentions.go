@@ -16,6 +16,7 @@ var (
 	extension = pattern.New(`^\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 	sourceExt = pattern.New(`(?i)^\.(?:go|mod|[cm]?[jt]sx?|py|pyi|rs|java|kts?|rb|c|h|cc|cpp|hpp|cs|fs|swift|m|mm|md|mdx|rst|txt|jsonc?|jsonl|ya?ml|toml|ini|cfg|conf|s?css|less|html?|vue|svelte|astro|sql|sh|bash|ps1|bat|xml|tmpl|tpl|proto|php|lua|exs?|erl|dart|tf|csv|prisma|graphql|gql|ipynb|scala|clj|hs|zig|nix|r|jl|csproj|sln|gradle|properties|svg|plist)$`)
 	fileNames = pattern.New(`^(?:Makefile|Dockerfile|Justfile|Procfile|Gemfile|Rakefile|LICENSE)$`)
+	planFiles = pattern.New(`^(?:[\w./-]*/)?(?:plan|spec|research|data-model|quickstart|tasks|requirements|design|proposal)\.md$|^contracts/`)
 	elsewhere = pattern.New(`^(?:[/~$@-]|\.\.)|://|[\\<>=|"']|\.\./`)
 
 	command  = pattern.New(`^(?:npm|pnpm|yarn|bun|npx|deno|node|make|just|task|go|cargo|pytest|python3?|uv|poetry|tox|ruff|mypy|mvn|gradle|\./gradlew|dotnet|rake|rspec|bundle|composer|phpunit|swift|flutter|dart|mix|sbt|ctest|bazel|tsc|eslint|vitest|jest|playwright|bash|sh|\./[\w./-]+)(?:[ \t]+\S|$)`)
@@ -43,7 +44,7 @@ func FilesIn(list []string, text string, loose bool) []string {
 		for _, s := range spans(strings.TrimRight(raw, "\r\n")) {
 			words := strings.Split(s.text, ",")
 			if !s.code {
-				words = strings.FieldsFunc(s.text, func(r rune) bool { return strings.ContainsRune(" \t,;()\"'*|`→", r) })
+				words = strings.FieldsFunc(s.text, func(r rune) bool { return strings.ContainsRune(" \t,;()\"'*|`→；，、：（）", r) })
 			}
 			for _, word := range words {
 				name := lineRange.ReplaceAllString(strings.TrimRight(strings.TrimSpace(word), ".,:;!?"), "")
@@ -59,7 +60,7 @@ func FilesIn(list []string, text string, loose bool) []string {
 // isFile reports whether a word is the path of a file in the repository.
 func isFile(name string, code bool) bool {
 	base, ext := path.Base(name), path.Ext(name)
-	if len(name) > 200 || strings.ContainsAny(name, " \t{}") || elsewhere.MatchString(name) || strings.HasSuffix(name, "/") || base == ext {
+	if len(name) > 200 || strings.ContainsAny(name, " \t{}") || elsewhere.MatchString(name) || planFiles.MatchString(name) || strings.HasSuffix(name, "/") || base == ext {
 		return false
 	}
 	if strings.Contains(name, "/") {
@@ -77,7 +78,7 @@ func CommandsIn(text string) (list []string) {
 	}
 	for raw := range strings.Lines(text) {
 		raw = strings.TrimRight(raw, "\r\n")
-		if m := runLine.FindStringSubmatch(raw); m != nil {
+		if m := runLine.FindStringSubmatch(raw); m != nil && command.MatchString(m[1]) {
 			list = append(list, m[1])
 			continue
 		}

@@ -56,8 +56,8 @@ var (
 	sections  = map[string]bool{"tasks": true, "implementation tasks": true, "task list": true, "task breakdown": true}
 )
 
-// isSection tells the heading of the section with the tasks.
-func isSection(text string) bool {
+// IsSection reports whether a heading is that of the section with the tasks.
+func IsSection(text string) bool {
 	return sections[strings.ToLower(strings.TrimRight(numbered.ReplaceAllString(plain(text), ""), ": "))]
 }
 
@@ -76,7 +76,7 @@ func head(text string) (id, title string, ok bool) {
 func (p *parser) document(blocks []block) {
 	p.preamble = true
 	for _, b := range blocks {
-		p.sections = p.sections || b.kind == heading && isSection(b.text)
+		p.sections = p.sections || b.kind == heading && IsSection(b.text)
 	}
 	for k := range blocks {
 		b := &blocks[k]
@@ -102,7 +102,7 @@ func (p *parser) heading(b *block, rest []block) {
 		return
 	}
 	switch {
-	case isSection(b.text):
+	case IsSection(b.text):
 		p.close()
 		p.section, p.preamble, p.sectAt, p.inProse = b.level, false, at, false
 	case p.cur != nil && b.level > p.cur.level:

@@ -20,7 +20,7 @@ var (
 	bmadEpic     = pattern.New(`^epic-(\d+)$`)
 	bmadHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
 	bmadBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
-	bmadFile     = pattern.New(`^(?i:story-)?(\d+)[.-](\d+[a-z]?)(?:[.-].*)?\.md$`)
+	bmadFile     = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
 	bmadCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	bmadTasks    = pattern.New(`(?i)^tasks\b`)
 	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
@@ -35,7 +35,11 @@ var (
 func claimsBmad(s source) bool {
 	switch ext := path.Ext(s.name); {
 	case s.data == nil: // a folder
-		return len(bmadFiles(s, s.name)) > 0
+		for _, file := range bmadFiles(s, s.name) {
+			data, err := s.text(file)
+			title, _ := markdown.FirstHeading(markdown.Lines(data))
+			return err == nil && bmadHeading.MatchString(markdown.Unformatted(title))
+		}
 	case ext == ".yaml" || ext == ".yml":
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(path.Base(s.name), "sprint-status")
 	case ext == ".md":
@@ -173,7 +177,9 @@ func (r *bmadReader) file(it *item, file string, alone bool) {
 	}
 	_, sections := markdown.Cut(list, 2)
 	if alone {
-		r.d.state(it, bmadState(list))
+		if r.d.state(it, bmadState(list)); !it.open() {
+			return
+		}
 	}
 	bmadPrerequisites(it, list)
 	for _, part := range sections {

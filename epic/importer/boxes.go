@@ -19,8 +19,11 @@ func claimsBoxes(s source) bool {
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
 func (s source) unclaimed() bool {
-	text := slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
-	return text && !blueprint.HasTasks(s.data)
+	return s.isText() && !blueprint.HasTasks(s.data)
+}
+
+func (s source) isText() bool {
+	return slices.Contains([]string{".md", ".markdown", ".txt", ""}, strings.ToLower(path.Ext(s.name)))
 }
 
 // readBoxes reads any markdown with a checklist, as the text of an issue has it: an open box is a task, the boxes below it are its

@@ -21,15 +21,17 @@ var (
 	gsdNothing  = pattern.New(`(?i)^(?:nothing|none|n/?a|no\b|-|–|—|$)`)
 	gsdDigits   = pattern.New(`\d+(?:\.\d+)?`)
 	gsdField    = pattern.New(`^\*\*([A-Za-z ]+)(?::\*\*|\*\*\s*(?:\([^)]*\))?\s*:)\s*(.*)$`)
-	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]\s*)?(.*)$`)
+	gsdPlan     = pattern.New(`^(\d+(?:\.\d+)?-\d+)(?:-PLAN)?(?:\.md)?\s*(?:[:–—-]+\s*)?(.*)$`)
 	gsdCriteria = pattern.New(`^\s*\d+[.)]\s+(.+)$`)
 	gsdAfter    = pattern.New(`^(?:(\d+(?:\.\d+)?)(?:-[A-Za-z][\w.-]*?)?-)?(\d+)(?:-PLAN)?(?:\.md)?$`)
 	gsdPurpose  = pattern.New(`(?s)<objective>\s*(.+?)(?:\.\s|\n|</objective>)`)
 )
 
 func claimsGsd(s source) bool {
-	return path.Ext(s.name) == ".md" &&
-		slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 && gsdPhase.MatchString(markdown.Unformatted(l.Rest)) })
+	roadmap := path.Base(s.name) == "ROADMAP.md"
+	return path.Ext(s.name) == ".md" && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return (l.Box != 0 || roadmap && l.Level == 3) && gsdPhase.MatchString(markdown.Unformatted(l.Rest))
+	})
 }
 
 // readGsd reads .planning/ROADMAP.md of GSD. The plans of a phase, listed there or in its folder, are its tasks: each waits for those

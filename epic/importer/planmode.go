@@ -14,43 +14,48 @@ import (
 var (
 	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
-	stepSection = pattern.New(`(?i)\b(?:steps|plan|changes|implementation|approach|phases)\b`)
+	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 	stepBox     = pattern.New(`^\**Step \d+\b`)
+	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
+	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:depends on|blocked by|checks?|priority|points|protected)\b[^:]{0,3}:`)
 	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
-	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 )
 
 func claimsPlanmode(s source) bool {
-	own := s.unclaimed()
-	for _, l := range s.list {
-		own = own || stepBox.MatchString(l.Rest) && l.Box != 0 || superpowers.MatchString(l.Text)
-	}
-	return own && len(steps(s.list)) > 1
+	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return superpowers.MatchString(l.Text) })
+	own := !marked && blueprint.HasTasks(s.data) && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
+		return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) || ofRelay.MatchString(l.Text)
+	})
+	return s.isText() && !own && len(steps(s.list)) > 1
 }
 
-// steps returns the lines at which the steps of a plan begin: the numbered headings of the level that has the most of them, else the
+// steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that are the most, else the
 // numbered list at the margin, or the headings, of a section of steps. Where boxes below numbered headings are the work, there are none.
 func steps(list []markdown.Line) []int {
-	var byLevel [7][]int
-	var worded [7]bool
-	for i, l := range list {
-		text := markdown.Unformatted(l.Rest)
-		if m := stepHeading.FindStringSubmatch(text); l.Kind == markdown.Heading && l.Level > 1 && m != nil && !blueprint.IsAside(m[3]) {
-			byLevel[l.Level] = append(byLevel[l.Level], i)
-			worded[l.Level] = worded[l.Level] || slices.Contains([]string{"step", "story", "task"}, strings.ToLower(m[1]))
-		}
+	type series struct {
+		level int
+		word  string
 	}
-	level := 0
-	for k, found := range byLevel {
-		if len(found) > len(byLevel[level]) || len(found) > 1 && worded[k] && !worded[level] {
-			level = k
+	found := map[series][]int{}
+	var best series
+	rank := func(k series) int { // steps are parts of tasks
+		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
+	}
+	for i, l := range list {
+		m := stepHeading.FindStringSubmatch(markdown.Unformatted(l.Rest))
+		if l.Kind != markdown.Heading || l.Level == 1 || m == nil || blueprint.IsAside(m[3]) {
+			continue
+		}
+		k := series{l.Level, strings.ToLower(m[1])}
+		if found[k] = append(found[k], i); cmp.Or(cmp.Compare(rank(k), rank(best)), cmp.Compare(len(found[k]), len(found[best]))) > 0 {
+			best = k
 		}
 	}
 	loose := freeBoxes(list)
-	if len(byLevel[level]) > 1 && (worded[level] || !loose) {
-		return byLevel[level]
+	if len(found[best]) > 1 && (rank(best) > 0 || !loose) {
+		return found[best]
 	}
 	if loose {
 		return nil
@@ -150,8 +155,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 		case m != nil:
 			label = "files"
 			it.files = blueprint.FilesIn(it.files, m[1], true)
-		case l.Kind != markdown.Code && provedBy.MatchString(text):
-			label = "criteria"
 		case label == "files" && l.Kind == markdown.Item && l.Box == 0:
 			it.files = blueprint.FilesIn(it.files, l.Rest, true)
 		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
@@ -164,7 +167,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 				open++
 			}
 		}
-		if label == "criteria" && l.Box != 0 {
+		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
 			it.criteria = append(it.criteria, l.Rest)
 			continue
 		}

@@ -32,9 +32,12 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	if t.Title != it.title {
 		it.description = slices.Insert(it.description, 0, it.title)
 	}
-	own := strings.Join(it.description, "\n\n")
+	own, written := strings.Join(it.description, "\n\n"), it.title
+	if len(it.description) > 0 && markdown.Unformatted(it.description[0]) == it.title {
+		written = it.description[0]
+	}
 	if t.Files = it.files; len(t.Files) == 0 && t.Kind != epic.KindVerify {
-		t.Files = blueprint.FilesIn(blueprint.FilesIn(nil, it.title, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
+		t.Files = blueprint.FilesIn(blueprint.FilesIn(nil, written, true), own+"\n"+strings.Join(it.criteria, "\n"), false)
 	}
 	t.Description = strings.Join(append(it.description, it.shared...), "\n\n")
 	for _, text := range it.criteria {
