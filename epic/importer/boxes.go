@@ -45,6 +45,7 @@ func readBoxes(s source, d *draft) {
 var (
 	boxesDone     = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen     = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
+	boxesLabel    = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	boxesPhase    = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
 	boxesPriority = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
 	statusLine    = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
@@ -75,8 +76,18 @@ type boxReader struct {
 // boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
 func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 	r := boxReader{d: d, numbered: numbered}
-	var above [7]string // the headings that a section is below
-	done := 0           // the level of the section whose work is done
+	var above [7]string                             // the headings that a section is below
+	done := 0                                       // the level of the section whose work is done
+	for i, inside := 0, false; i < len(list); i++ { // lines such as **Done when:** begin a section, up to the next such line
+		l := &list[i]
+		switch label := l.Kind == markdown.Plain && boxesLabel.MatchString(l.Text); {
+		case label && (inside || blueprint.IsAside(l.Text)):
+			inside = blueprint.IsAside(l.Text)
+			l.Kind, l.Level, l.Rest = markdown.Heading, 6, l.Text
+		case l.Kind == markdown.Heading:
+			inside = false
+		}
+	}
 	for _, part := range markdown.Headed(list) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
@@ -172,11 +183,13 @@ func (r *boxReader) group(name string, above [7]string) {
 
 // boxItem adds the task of a box.
 func boxItem(d *draft, e *markdown.Entry, section string) *item {
+	title := stepEnded.ReplaceAllString(e.Title, "")
+	plain := markdown.Unformatted(title)
 	it := &item{
-		id: markdown.Clip(markdown.Unformatted(e.Title), 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal,
-		title: markdown.Unformatted(e.Title), done: e.Line.Done(),
+		id: markdown.Clip(plain, 60), as: fmt.Sprintf("T%d", len(d.items)+1), line: e.Line.N, priority: normal, title: plain,
+		done: e.Line.Done() || title != e.Title,
 	}
-	it.say(marked(e.Title), markdown.Join(e.Below))
+	it.say(marked(title), markdown.Join(e.Below))
 	it.say(partOf(section))
 	d.items = append(d.items, it)
 	return it

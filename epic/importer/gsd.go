@@ -252,7 +252,7 @@ func (r *gsdReader) tasks() {
 		for _, number := range p.after {
 			switch on := r.phases[number]; {
 			case on == nil:
-				r.d.fail(p.at, "phase %s waits for phase %s, which is not in the plan", p.number, number)
+				r.d.tell(p.at, "phase "+p.number+" waits for phase "+number+", which is not in the plan")
 			case on != p:
 				g.after = append(g.after, groupName("Phase "+number+": "+on.title))
 			}

@@ -140,8 +140,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	} else if m := stepItem.FindStringSubmatch(head.Text); head.Kind == markdown.Item && m != nil {
 		number, title = m[2], m[3]
 	}
-	plain := stepEnded.ReplaceAllString(title, "")
-	it := boxItem(d, &markdown.Entry{Title: plain, Line: head}, "")
+	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
 	if number != "" {
 		it.id, it.as = number, "T"+number
 	}
@@ -173,6 +172,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 		}
 		said = append(said, l)
 	}
-	it.done = plain != title || boxes > 0 && open == 0 || isComplete(below)
+	it.done = it.done || boxes > 0 && open == 0 || isComplete(below)
 	it.say(markdown.Join(said))
 }
