@@ -19,12 +19,13 @@ var (
 	planFiles = pattern.New(`^(?:[\w./-]*/)?(?:plan|spec|research|data-model|quickstart|tasks|requirements|design|proposal)\.md$|^contracts/`)
 	elsewhere = pattern.New(`^(?:[/~$@-]|\.\.)|://|[\\<>=|"']|\.\./`)
 
-	command  = pattern.New(`^(?:npm|pnpm|yarn|bun|npx|deno|node|make|just|task|go|cargo|pytest|python3?|uv|poetry|tox|ruff|mypy|mvn|gradle|\./gradlew|dotnet|rake|rspec|bundle|composer|phpunit|swift|flutter|dart|mix|sbt|ctest|bazel|tsc|eslint|vitest|jest|playwright|bash|sh|\./[\w./-]+)(?:[ \t]+\S|$)`)
-	passes   = pattern.New(`(?i)\b(?:pass(?:es|ing)?|succeeds?|green|clean|exits?|runs?|works?|without errors?|no errors?)\b`)
-	bareRun  = pattern.New(`(?i)^(?:\W*|.*?\bthat )((?:(?:npm|pnpm|yarn|bun)(?: run)? [\w:-]+|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|dotnet (?:test|build)|make [\w-]+|pytest|tox|ruff|mypy|tsc|eslint)(?: [\w./:@-]+){0,4}?) (?:still |all )?(?:pass(?:es)?|succeeds?|exits? (?:with )?0|is (?:green|clean))\b`)
-	proseRun = pattern.New(`(?i)^make (?:sure|it|the|this|that|a|an|all|every|them)\b`)
-	runLine  = pattern.New("^[ \\t]*(?:[-*+][ \\t]+)?\\**(?:Run|Verify|Test|Command|Check)\\**:\\**[ \\t]*`([^`]+)`")
-	verifies = pattern.New(`(?s)<(?:verify|automated)>\s*([^<\n]+?)\s*</(?:verify|automated)>`)
+	listedBox = pattern.New(`^(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[[ xX-]\]`)
+	command   = pattern.New(`^(?:npm|pnpm|yarn|bun|npx|deno|node|make|just|task|go|cargo|pytest|python3?|uv|poetry|tox|ruff|mypy|mvn|gradle|\./gradlew|dotnet|rake|rspec|bundle|composer|phpunit|swift|flutter|dart|mix|sbt|ctest|bazel|tsc|eslint|vitest|jest|playwright|bash|sh|\./[\w./-]+)(?:[ \t]+\S|$)`)
+	passes    = pattern.New(`(?i)\b(?:pass(?:es|ing)?|succeeds?|green|clean|exits?|runs?|works?|without errors?|no errors?)\b`)
+	bareRun   = pattern.New(`(?i)^(?:\W*|.*?\bthat )((?:(?:npm|pnpm|yarn|bun)(?: run)? [\w:-]+|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|dotnet (?:test|build)|make [\w-]+|pytest|tox|ruff|mypy|tsc|eslint)(?: [\w./:@-]+){0,4}?) (?:still |all )?(?:pass(?:es)?|succeeds?|exits? (?:with )?0|is (?:green|clean))\b`)
+	proseRun  = pattern.New(`(?i)^make (?:sure|it|the|this|that|a|an|all|every|them)\b`)
+	runLine   = pattern.New("^[ \\t]*(?:[-*+][ \\t]+)?\\**(?:Run|Verify|Test|Command|Check)\\**:\\**[ \\t]*`([^`]+)`")
+	verifies  = pattern.New(`(?s)<(?:verify|automated)>\s*([^<\n]+?)\s*</(?:verify|automated)>`)
 
 	// person matches titles of work that an agent cannot do: a human is asked for, or people outside of the repository are.
 	person = pattern.New(`(?i)\b(?:(?:requires?|needs?|by|waits? for) (?:a |an? )?(?:human|person)|human[- ](?:only|verif\w+|review|approval|action|task|check|required|needed)|manual(?:ly)? (?:\w+ )?(?:test|tests|testing|qa|smoke|verif\w+|validation)\b)|^manual(?:ly)? (?:check|verify|review|test|qa)\b|[\[(](?:human|manual|user action)[\])]|^(?:please )?notify (?:the |all |our |affected )?(?:users?|customers?|teams?|stakeholders?|observers?|clients?|members?|maintainers?|owners?|everyone|support|people|subscribers)\b(?: (?:about|of|by|via) [\w -]{1,40})?\W*$|^publish\b.{0,60}?\b(?:to|on|in) (?:the )?(?:\w+ )?(?:npm|pypi|registry|crates\.io|marketplace|store|docker hub|maven central|app store|play store|homebrew|rubygems|nuget)\b`)
@@ -93,6 +94,21 @@ func CommandsIn(text string) (list []string) {
 		}
 	}
 	return list
+}
+
+// Count counts the headings and boxes of a plan's file, but for those in blocks of code.
+func (p *Plan) Count(src []byte) {
+	fence := ""
+	for text := range strings.Lines(string(src)) {
+		text = strings.TrimSpace(text)
+		switch fence = fenceAfter(fence, text); {
+		case fence != "":
+		case strings.HasPrefix(strings.TrimLeft(text, "#"), " ") && text[0] == '#':
+			p.Headings++
+		case listedBox.MatchString(text):
+			p.Boxes++
+		}
+	}
 }
 
 // Offer adds a command to those that a plan offers, once.

@@ -121,11 +121,12 @@ func (d *draft) pairs(p *parser, found []pair) {
 			d.set(p, f)
 			continue
 		}
-		hint := "the fields are " + strings.Join(fieldNames, ", ") + "; without the colon it is description"
-		if near, ok := epic.Nearest(f.key, fieldNames); ok {
-			hint = fmt.Sprintf("did you mean **%s:**?", near)
+		near, ok := epic.Nearest(f.key, fieldNames)
+		if !ok { // a lead-in, as **Why:**
+			d.describe(f.raw)
+			continue
 		}
-		p.add(f.at, hint, "unknown field %s in task %s", epic.Quoted(f.key), d.task.ID)
+		p.add(f.at, fmt.Sprintf("did you mean **%s:**?", near), "unknown field %s in task %s", epic.Quoted(f.key), d.task.ID)
 	}
 }
 

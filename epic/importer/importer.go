@@ -211,6 +211,7 @@ func Read(f Format, files fs.FS, file, shown string, now time.Time) (*Plan, erro
 	}
 	plan.Format = f.Name
 	if path.Ext(file) == ".md" { // commands under headings such as Verification
+		plan.Count(s.data)
 		more := plan.Offered
 		plan.Offered = blueprint.Commands(d.at(file), s.data)
 		for _, o := range more {

@@ -153,7 +153,9 @@ type initAnswer struct {
 	Completed []string              `json:"completed,omitempty"` // tasks, as the branch that was adopted says
 	Format    string                `json:"format,omitempty"`    // of another tool
 	Done      int                   `json:"done,omitempty"`      // tasks that are done there, and left out
-	Told      []importer.Told       `json:"told,omitempty"`      // lines of which nothing was made
+	Headings  int                   `json:"headings,omitempty"`  // of the plan's file
+	Boxes     int                   `json:"boxes,omitempty"`
+	Told      []importer.Told       `json:"told,omitempty"` // lines of which nothing was made
 	Offered   []importer.Offered    `json:"offered,omitempty"`
 }
 
@@ -189,6 +191,7 @@ func runInit(ctx context.Context, opts initOptions) error {
 	answer := initAnswer{
 		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
 		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
+		Headings: plan.Headings, Boxes: plan.Boxes,
 	}
 	if !opts.dryRun {
 		how := planning.ArchiveOptions{Again: "relay init --force " + opts.blueprint, Force: opts.force}
@@ -244,6 +247,15 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 		}
 	}
 	project.WriteWarnings(w, answer.Warnings)
+	criteria, checks := 0, len(e.Checks)
+	for i := range e.Tasks {
+		criteria, checks = criteria+len(e.Tasks[i].Criteria), checks+len(e.Tasks[i].Checks)
+	}
+	count := plaintext.Count
+	fmt.Fprintf(w, "read: %s, %d %s; made: %s, %d %s, %s; left out: %s done there, %s named above, %s offered\n",
+		count(answer.Headings, "heading"), answer.Boxes, plaintext.Verb(answer.Boxes, "box", "boxes"),
+		count(len(e.Tasks), "task"), criteria, plaintext.Verb(criteria, "criterion", "criteria"), count(checks, "check"),
+		count(answer.Done, "task"), count(len(answer.Told), "line"), count(len(answer.Offered), "command"))
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
 }
