@@ -47,6 +47,13 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	starts := lineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
+		if parts := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.group != id }); len(parts) > 0 { // see ByHeading
+			for _, it := range parts {
+				edits = append(edits, it.ticks(data, starts)...)
+			}
+			out.Done = append(out.Done, id)
+			continue
+		}
 		it, why := standing(d, task)
 		if it == nil {
 			out.Told = append(out.Told, Told{File: d.at(file), Line: 1, Why: why})

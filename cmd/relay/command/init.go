@@ -30,6 +30,7 @@ type initOptions struct {
 	yes       bool
 	auto      bool
 	json      bool
+	group     bool
 	from      string
 	milestone string
 	issues    []int
@@ -79,8 +80,8 @@ edited in epic.yml.`,
 			if opts.update {
 				return runUpdate(cmd.Context(), opts, args)
 			}
-			if opts.auto || opts.yes && opts.planner == "" {
-				return &terminal.UsageError{Message: "--yes and --auto need --append", Hint: "relay init --append --auto"}
+			if opts.auto {
+				return &terminal.UsageError{Message: "--auto needs --append", Hint: "relay init --append --auto"}
 			}
 			if opts.app.Epic != "" {
 				return &terminal.UsageError{Message: "--epic needs --append", Hint: "relay init --append --epic " + plaintext.ShellWord(opts.app.Epic)}
@@ -100,7 +101,8 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.Flags().BoolVar(&opts.dryRun, "dry-run", false, "print the epic and write nothing")
 	cmd.Flags().BoolVar(&opts.append, "append", false, "add what reviewers of the whole epic and agents found")
 	cmd.Flags().BoolVar(&opts.update, "update", false, "read the plan of the epic again, and bring epic.yml up to date")
-	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "with --append, --update and --planner: do not ask for confirmation")
+	cmd.Flags().BoolVarP(&opts.yes, "yes", "y", false, "do not ask for confirmation, and take what relay proposes")
+	cmd.Flags().BoolVar(&opts.group, "group", false, "make one task for each heading of the plan, of the tasks below it")
 	cmd.Flags().BoolVar(&opts.auto, "auto", false, "with --append: do not ask, only what reviewers found, at most quality_gate.epic_rounds times")
 	cmd.Flags().StringVar(&opts.from, "from", "", "the `FORM` of the plan, if it is not found out: "+strings.Join(planning.FormatNames(), ", "))
 	cmd.Flags().StringArrayVar(&opts.checks, "checks", nil, "a `COMMAND` that becomes a check of the epic; may be given several times")
@@ -117,6 +119,7 @@ func addInitFlags(cmd *cobra.Command, opts *initOptions) {
 	cmd.MarkFlagsMutuallyExclusive("update", "checks")
 	cmd.MarkFlagsMutuallyExclusive("append", "update", "adopt")
 	cmd.MarkFlagsMutuallyExclusive("append", "milestone", "issues", "from")
+	cmd.MarkFlagsMutuallyExclusive("append", "update", "group")
 }
 
 // named fails unless a plan is named, where one is needed.
@@ -167,10 +170,12 @@ func runInit(ctx context.Context, opts initOptions) error {
 	}
 	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
 		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
+		Group: opts.group,
 	})
 	if err != nil {
 		return err
 	}
+	opts.proposeGroups(plan)
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -219,6 +224,18 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, e, answer)
+}
+
+// proposeGroups asks whether to make one task for each heading of a plan with many small tasks, and does so with --yes.
+func (o initOptions) proposeGroups(plan *importer.Plan) {
+	few, n := *plan, len(plan.Epic.Tasks)
+	if o.group || n <= importer.ManyTasks || !importer.ByHeading(&few) {
+		return
+	}
+	fmt.Fprintf(o.app.Err, "relay: %d tasks are many small ones: --group makes %d of them, one for each heading\n", n, len(few.Epic.Tasks))
+	if o.yes || !o.json && !o.dryRun && o.app.CanAsk() && o.app.Confirm("make one task for each heading?") {
+		*plan = few
+	}
 }
 
 func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {

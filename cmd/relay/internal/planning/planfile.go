@@ -29,6 +29,7 @@ type PlanRequest struct {
 	Checks  []string  // commands that become checks of the epic
 	GitHub  *GitHub   // whose issues are read in the place of a file
 	Now     time.Time // of the epic's id
+	Group   bool      // one task for each heading
 }
 
 // FormatNames returns what Request.From may be.
@@ -46,6 +47,9 @@ func ReadPlan(ctx context.Context, p *project.Project, r PlanRequest) (*importer
 	plan, err := readFrom(ctx, p, r)
 	if err != nil {
 		return nil, err
+	}
+	if r.Group && !importer.ByHeading(plan) {
+		return nil, &terminal.UsageError{Message: r.Written + " has no headings with tasks that --group could join", Hint: "leave --group out"}
 	}
 	AddChecks(plan, r.Checks)
 	return plan, epic.Validate(r.Written, plan.Epic, func(epic.Ref) epic.Place { return epic.Place{Line: 1, Column: 1} })
