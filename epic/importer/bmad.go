@@ -331,7 +331,6 @@ func clauses(list []markdown.Line) (found []string) {
 		switch {
 		case l.Kind == markdown.Heading:
 			flush()
-			return found
 		case l.Kind == markdown.Blank, l.Kind == markdown.Code, strings.Trim(text, "-*") == "":
 			continue
 		case l.Kind == markdown.Item && l.Indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):

@@ -14,7 +14,18 @@ import (
 )
 
 func claimsBoxes(s source) bool {
-	return s.unclaimed() && slices.ContainsFunc(s.list, func(l markdown.Line) bool { return l.Box != 0 })
+	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
+	phased, marked := 0, false
+	for _, l := range s.list {
+		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
+		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
+			phased++
+		}
+	}
+	if phased > 1 && marked && s.isText() { // a blueprint has no phases
+		return !slices.ContainsFunc(s.list, func(l markdown.Line) bool { return ofRelay.MatchString(l.Text) })
+	}
+	return s.unclaimed() && marked
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
@@ -31,6 +42,15 @@ func (s source) isText() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	boxesOf(d, s.body, false)
+	if len(d.items) == 0 && !slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 }) {
+		for i := range s.body { // the points of a list of what is to be done
+			if l := &s.body[i]; l.Kind == markdown.Item && l.Indent == 0 {
+				l.Box = ' '
+			}
+		}
+		d.description = nil
+		boxesOf(d, s.body, false)
+	}
 	if len(d.items) == 0 && len(d.told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {

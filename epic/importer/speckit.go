@@ -18,8 +18,10 @@ var (
 	speckitLabel   = pattern.New(`\[([^\]]*)\]`)
 	speckitUser    = pattern.New(`(?i)\buser stor(?:y|ies)\b`)
 	speckitNumber  = pattern.New(`(?i)\buser story\s+(\d+)`)
-	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?depends? on\s+(.*)$`)
+	speckitWaits   = pattern.New(`(?i)^(?:user story|us)\s*(\d+)\b[^:]*:(?:.*?\s)?(?:depends? on|starts? after|waits? for)\s+(.*)$`)
 	speckitStories = pattern.New(`(?i)\b(?:user stor(?:y|ies)|us)\s*((?:\d+(?:\s*(?:,|and|&|/)\s*(?:user story\s*|us\s*)?)?)+)`)
+	speckitPhase   = pattern.New(`(?i)\bphase\s+(\d+)`)
+	speckitEither  = pattern.New(`(?i)\bor\b`)
 	speckitAside   = pattern.New(`\([^)]*\)`)
 	speckitUrgency = pattern.New(`(?i)priority:\s*p([0-9])`)
 )
@@ -137,10 +139,13 @@ func (r *speckitReader) task(p *speckitGroup, l *markdown.Line, m []string) (it 
 
 // waits takes what stories wait for, as the plan says below its phases: US3: Depends on US1.
 func (r *speckitReader) waits() {
-	stories := map[string]*speckitGroup{}
+	stories, phases := map[string]*speckitGroup{}, map[string]string{} // the story of a phase
 	for _, p := range r.phases {
 		if p.story && p.number != "" {
 			stories[p.number] = p
+			if m := speckitPhase.FindStringSubmatch(p.name); m != nil {
+				phases[m[1]] = p.number
+			}
 		}
 	}
 	for _, l := range r.rest {
@@ -152,14 +157,24 @@ func (r *speckitReader) waits() {
 		for _, end := range []string{" - ", " – ", " — ", ";", ". "} {
 			clause, _, _ = strings.Cut(clause, end)
 		}
+		if speckitEither.MatchString(clause) {
+			continue // after that one or beside it
+		}
+		var numbers []string
 		for _, on := range speckitStories.FindAllStringSubmatch(clause, -1) {
-			for _, number := range digits.FindAllString(on[1], -1) {
-				switch p := stories[m[1]]; {
-				case p == nil || stories[number] == nil:
-					r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
-				case number != m[1]:
-					p.after, p.line = append(p.after, stories[number].name), l.N
-				}
+			numbers = append(numbers, digits.FindAllString(on[1], -1)...)
+		}
+		for _, on := range speckitPhase.FindAllStringSubmatch(clause, -1) {
+			if number := phases[on[1]]; number != "" {
+				numbers = append(numbers, number)
+			}
+		}
+		for _, number := range numbers {
+			switch p := stories[m[1]]; {
+			case p == nil || stories[number] == nil:
+				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
+			case number != m[1]:
+				p.after, p.line = append(p.after, stories[number].name), l.N
 			}
 		}
 	}
