@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -23,58 +22,51 @@ var (
 	bmadFile     = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
 	bmadCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
 	bmadTasks    = pattern.New(`(?i)^tasks\b`)
-	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status|qa results)\b`)
+	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
 	bmadStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
 	bmadDigits   = pattern.New(`[0-9]+`)
 	bmadAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
 	bmadNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
 	bmadClause   = pattern.New(`(?i)^(given|when|then|and|but)\b`)
-	bmadLabel    = pattern.New(`^\*\*([A-Z][^*:]{2,40})(?::\*\*|\*\*\s*:)\s*$`)
+	bmadLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
 )
 
 func claimsBmad(s source) bool {
-	switch ext := path.Ext(s.name); {
-	case s.data == nil: // a folder
-		for _, file := range bmadFiles(s, s.name) {
-			data, err := s.text(file)
-			title, _ := markdown.FirstHeading(markdown.Lines(data))
-			return err == nil && bmadHeading.MatchString(markdown.Unformatted(title))
-		}
-	case ext == ".yaml" || ext == ".yml":
-		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(path.Base(s.name), "sprint-status")
-	case ext == ".md":
-		return s.unclaimed() && len(bmadTexts(&draft{}, s.name, markdown.Lines(s.data))) > 0
+	switch name := path.Base(s.name); path.Ext(name) {
+	case ".yaml", ".yml":
+		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
+	case ".md":
+		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
+		return first && s.unclaimed() && len(bmadTexts(s.name, markdown.Lines(s.data))) > 0
 	}
 	return false
 }
 
 // readBmad reads sprint-status.yaml of BMAD with the stories beside it and with epics.md for those that have no file yet; else epics.md
-// or a folder of stories. A story waits for those that it names as prerequisites, else for the one before it, and epics come in their
-// order. Retrospectives are for people, and left out.
+// or a folder of stories, by its first one. A story waits for those that it names as prerequisites, else for the one before it, and epics
+// come in their order. Retrospectives are for people, and left out.
 func readBmad(s source, d *draft) {
-	r := bmadReader{d: d, from: s, stories: map[string]*item{}, files: map[string]string{}}
+	r := bmadReader{d: d, from: s, texts: map[string]*bmadText{}}
 	d.title = "Stories"
-	switch {
-	case s.data == nil:
-		r.files = bmadFiles(s, s.name)
-		for number, file := range r.files {
-			r.stories[number] = &item{file: file, line: 1}
-		}
-	case path.Ext(s.name) == ".md":
+	if path.Ext(s.name) != ".md" {
+		r.sprint()
+		r.order()
+		return
+	}
+	if bmadFile.MatchString(path.Base(s.name)) {
+		r.gather(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name)))))
+	} else {
 		title, _ := markdown.FirstHeading(markdown.Lines(s.data))
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
-		r.stories = bmadTexts(d, s.name, markdown.Lines(s.data))
-	default:
-		r.sprint()
-		return
+		r.gather([]string{s.name})
 	}
 	padded := func(number string) string { // so that 1.10 comes after 1.9
 		return bmadDigits.ReplaceAllStringFunc(number, func(n string) string { return fmt.Sprintf("%9s", n) })
 	}
-	numbers := slices.SortedFunc(maps.Keys(r.stories), func(a, b string) int { return cmp.Compare(padded(a), padded(b)) })
+	numbers := slices.SortedFunc(maps.Keys(r.texts), func(a, b string) int { return cmp.Compare(padded(a), padded(b)) })
 	for _, number := range numbers {
 		epic, story, _ := strings.Cut(number, ".")
-		r.add(epic, story, "story "+number, placed.Node{})
+		r.add(epic, story, "story "+number, nil)
 	}
 	r.order()
 }
@@ -84,8 +76,33 @@ type bmadReader struct {
 	d    *draft
 	from source
 
-	stories map[string]*item  // as epics.md has them, by their numbers
-	files   map[string]string // of stories, by their numbers
+	texts map[string]*bmadText // of stories, by their numbers
+}
+
+// bmadText is what a file says of a story.
+type bmadText struct {
+	file, title string
+	line        int
+	list        []markdown.Line
+}
+
+// gather adds the texts of stories in some files, unless there are longer ones.
+func (r *bmadReader) gather(files []string) {
+	for _, file := range files {
+		data, err := r.from.text(file)
+		if err != nil {
+			r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
+		}
+		found := bmadTexts(file, markdown.Lines(data))
+		if len(found) > 0 && !bmadFile.MatchString(path.Base(file)) {
+			r.d.tellOf(file, 0, "briefs include only its stories")
+		}
+		for number, text := range found {
+			if have := r.texts[number]; have == nil || len(text.list) > len(have.list) {
+				r.texts[number] = text
+			}
+		}
+	}
 }
 
 // sprint takes the states of stories.
@@ -104,29 +121,25 @@ func (r *bmadReader) sprint() {
 	}
 	d.unread(true, root)
 	folder := path.Dir(s.name)
-	for _, place := range []string{folder, path.Join(folder, "stories"), path.Join(path.Dir(folder), "stories")} {
-		for number, file := range bmadFiles(s, place) {
-			r.files[number] = cmp.Or(r.files[number], file)
-		}
+	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md"} {
+		r.gather(glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)))
 	}
-	for _, name := range []string{"epics.md", "../planning-artifacts/epics.md", "../epics.md", "epic*.md", "epics/*.md", "../planning-artifacts/epic*.md"} {
-		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
-			if data, err := s.text(file); err == nil && len(r.stories) == 0 {
-				r.stories = bmadTexts(d, file, markdown.Lines(data))
-			}
+	for _, place := range []string{path.Join(path.Dir(folder), "stories"), path.Join(folder, "stories"), folder} {
+		for number, file := range bmadFiles(s, place) {
+			delete(r.texts, number)
+			r.gather([]string{file})
 		}
 	}
 	for i, key := range states.Keys {
 		m := bmadStory.FindStringSubmatch(key)
 		switch value := states.Values[i]; {
 		case m != nil:
-			r.add(m[1], m[2], strings.ReplaceAll(m[3], "-", " "), *value)
+			r.add(m[1], m[2], strings.ReplaceAll(m[3], "-", " "), value)
 		case bmadEpic.MatchString(key), strings.HasSuffix(key, "-retrospective"):
 		default:
 			d.tell(value.Line, key+" is neither an epic nor a story")
 		}
 	}
-	r.order()
 }
 
 // bmadFiles returns the files of stories in a folder, by their numbers.
@@ -140,64 +153,62 @@ func bmadFiles(s source, folder string) map[string]string {
 	return found
 }
 
-// add takes a story, with what its file, else epics.md, says of it. State is where a sprint file says how far it is.
-func (r *bmadReader) add(epic, number, title string, state placed.Node) {
-	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, line: state.Line, priority: normal, group: "epic-" + epic}
-	if state.Line > 0 {
-		it.state = becomes(&state, "done")
+// add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
+func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
+	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
+	text := cmp.Or(r.texts[it.id], &bmadText{})
+	it.title = cmp.Or(text.title, title)
+	if state != nil {
+		it.line, it.state = state.Line, becomes(state, "done")
 		r.d.state(it, state.String())
+	} else {
+		it.line, it.file = text.line, text.file
+		r.d.state(it, bmadState(text.list))
 	}
-	text := cmp.Or(r.stories[it.id], &item{})
-	if it.line == 0 {
-		it.line, it.file = max(text.line, 1), text.file
+	if it.open() {
+		r.take(it, text)
 	}
-	if file := r.files[it.id]; file != "" && it.open() {
-		r.file(it, file, state.Line == 0)
-	}
-	if len(it.description)+len(it.criteria) == 0 {
-		it.description, it.criteria = text.description, text.criteria
-	}
-	if !it.ordered {
-		it.ordered, it.after = text.ordered, text.after
-	}
-	it.title = cmp.Or(it.title, text.title, title)
 	r.d.items = append(r.d.items, it)
 }
 
-// file reads the file of a story. Alone says that nothing else has its state.
-func (r *bmadReader) file(it *item, file string, alone bool) {
-	data, err := r.from.text(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
-		return
-	}
-	title, list := markdown.FirstHeading(markdown.Lines(data))
-	if h := bmadHeading.FindStringSubmatch(title); h != nil {
-		it.title = h[3]
-	}
-	_, sections := markdown.Cut(list, 2)
-	if alone {
-		if r.d.state(it, bmadState(list)); !it.open() {
-			return
+// take gives a story what its text says: its criteria, what it waits for and its description.
+func (r *bmadReader) take(it *item, text *bmadText) {
+	var said, criteria []markdown.Line
+	mode, level := "", 9
+	for _, l := range text.list {
+		name, at := markdown.Unformatted(cmp.Or(l.Rest, l.Text)), l.Level
+		after := bmadAfter.FindStringSubmatch(name)
+		if l.Kind != markdown.Heading && (bmadLabel.MatchString(l.Text) || bmadCriteria.MatchString(name) || after != nil) {
+			at = 7
 		}
-	}
-	bmadPrerequisites(it, list)
-	for _, part := range sections {
-		name := markdown.Unformatted(part.Heading.Rest)
-		text := markdown.Join(part.Body)
-		switch {
-		case bmadCriteria.MatchString(name):
-			it.criteria = clauses(part.Body)
-		case bmadOfAgent.MatchString(name):
-			if text != "" && !strings.EqualFold(name, "status") {
-				r.d.tellOf(file, part.Heading.N, "briefs leave out "+markdown.Clip(name, 60)+", the record of an agent")
+		if at > 0 && at <= level {
+			mode, level = "", at
+			switch {
+			case bmadCriteria.MatchString(name):
+				mode = "criteria"
+			case bmadOfAgent.MatchString(name):
+				mode = "record"
+				r.d.tellOf(text.file, l.N, "briefs leave out "+markdown.Clip(name, 60)+", the record of an agent")
+			case bmadStatus.MatchString(name):
+				mode = "state"
+			case bmadTasks.MatchString(name):
+				mode = "tasks"
 			}
-		case bmadTasks.MatchString(name):
-			it.say(titled("Tasks", markdown.Join(slices.DeleteFunc(slices.Clone(part.Body), func(l markdown.Line) bool { return l.Done() }))))
-		default:
-			it.say(titled(name, text))
+		}
+		switch {
+		case after != nil:
+			it.ordered = it.ordered || gsdNothing.MatchString(after[1])
+			for _, on := range bmadNumber.FindAllStringSubmatch(after[1], -1) {
+				it.ordered, it.after = true, append(it.after, reference{id: on[1] + "." + on[2], line: l.N})
+			}
+		case mode == "criteria" && !bmadCriteria.MatchString(name):
+			criteria = append(criteria, l)
+		case mode == "" && !bmadStatus.MatchString(name) || mode == "tasks" && !l.Done():
+			said = append(said, l)
 		}
 	}
+	it.criteria = clauses(criteria)
+	it.say(markdown.Join(said))
 }
 
 // bmadState returns the word with which a file says how far its story is: Status: done, or below a heading.
@@ -217,11 +228,10 @@ func bmadState(list []markdown.Line) string {
 	return ""
 }
 
-// bmadTexts returns the stories of epics.md by their numbers. They begin with a heading, or a line in bold.
-func bmadTexts(d *draft, file string, list []markdown.Line) map[string]*item {
-	found := map[string]*item{}
-	bodies := map[*item][]markdown.Line{}
-	var it *item
+// bmadTexts returns the texts of stories in a file by their numbers. They begin with a heading, or a line in bold.
+func bmadTexts(file string, list []markdown.Line) map[string]*bmadText {
+	found := map[string]*bmadText{}
+	var text *bmadText
 	level := 0
 	for _, l := range list {
 		if bmadBold.MatchString(l.Text) {
@@ -229,60 +239,16 @@ func bmadTexts(d *draft, file string, list []markdown.Line) map[string]*item {
 		}
 		heading := l.Kind == markdown.Heading
 		switch m := bmadHeading.FindStringSubmatch(markdown.Unformatted(l.Rest)); {
-		case heading && m != nil && l.Level > 1:
-			it, level = &item{file: file, line: l.N, title: m[3]}, l.Level
-			found[m[1]+"."+m[2]] = it
+		case heading && m != nil:
+			text, level = &bmadText{file: file, title: m[3], line: l.N}, l.Level
+			found[m[1]+"."+m[2]] = text
 		case heading && l.Level <= level:
-			it = nil
-		case it != nil:
-			bodies[it] = append(bodies[it], l)
+			text = nil
+		case text != nil:
+			text.list = append(text.list, l)
 		}
-	}
-	for it, body := range bodies {
-		bmadText(it, body)
-	}
-	if len(found) > 0 {
-		d.told = append(d.told, Told{File: d.at(file), Why: "briefs include only its stories"})
 	}
 	return found
-}
-
-// bmadText takes the lines of a story: its criteria, what it waits for, and its description.
-func bmadText(it *item, body []markdown.Line) {
-	var said, criteria []markdown.Line
-	bmadPrerequisites(it, body)
-	inside := false
-	for _, l := range body {
-		label := l.Kind == markdown.Heading || bmadLabel.MatchString(l.Text)
-		switch {
-		case bmadCriteria.MatchString(markdown.Unformatted(cmp.Or(l.Rest, l.Text))):
-			inside = true
-		case bmadAfter.MatchString(markdown.Unformatted(l.Text)):
-			inside = false
-		case inside && !label:
-			criteria = append(criteria, l)
-		default:
-			inside = false
-			said = append(said, l)
-		}
-	}
-	it.criteria = clauses(criteria)
-	it.say(markdown.Join(said))
-}
-
-// bmadPrerequisites takes the stories that a text waits for.
-func bmadPrerequisites(it *item, list []markdown.Line) {
-	for _, l := range list {
-		m := bmadAfter.FindStringSubmatch(markdown.Unformatted(l.Text))
-		if m == nil {
-			continue
-		}
-		it.ordered = it.ordered || gsdNothing.MatchString(m[1])
-		for _, on := range bmadNumber.FindAllStringSubmatch(m[1], -1) {
-			it.ordered = true
-			it.after = append(it.after, reference{id: on[1] + "." + on[2], line: l.N})
-		}
-	}
 }
 
 // order has stories wait for one another: where no story of an epic names what it waits for, the epic waits for the one before it.

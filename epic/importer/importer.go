@@ -54,7 +54,7 @@ const (
 func Formats() []Format {
 	words := strings.Fields
 	bmad := words("_bmad-output/implementation-artifacts/sprint-status.yaml implementation-artifacts/sprint-status.yaml docs/sprint-status.yaml " +
-		"sprint-status.yaml docs/epics.md epics.md . docs/stories")
+		"sprint-status.yaml docs/epics.md epics.md docs/stories/*.md *.md")
 	return []Format{
 		{"speckit", "spec-kit", words("specs/*/tasks.md */tasks.md tasks.md"), inMarkdown, claimsSpeckit, readSpeckit},
 		{"openspec", "OpenSpec", words("openspec/changes/*/tasks.md changes/*/tasks.md tasks.md"), inMarkdown, claimsOpenspec, readOpenspec},
@@ -84,9 +84,6 @@ type source struct {
 // open reads a file as the form has it.
 func (f Format) open(files fs.FS, name string) (s source, err error) {
 	s = source{files: files, name: name}
-	if info, err := fs.Stat(files, name); err == nil && info.IsDir() && f.Name == "bmad" {
-		return s, nil
-	}
 	if s.data, err = s.text(name); err != nil {
 		return s, err
 	}
@@ -154,9 +151,6 @@ func Find(files fs.FS, name string) (list []Found) {
 // below returns the files in a folder that have a name of the form's.
 func (f Format) below(files fs.FS, folder string) (names []string) {
 	for _, pattern := range f.Files {
-		if pattern == "." {
-			names = append(names, folder)
-		}
 		names = append(names, glob(files, folder, pattern)...)
 	}
 	if f.Name != "bmad" { // whose first one counts
