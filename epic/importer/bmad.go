@@ -54,11 +54,11 @@ func readBmad(s source, d *draft) {
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
-		r.gather(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name)))))
+		r.files(path.Dir(s.name))
 	} else {
 		title, _ := markdown.FirstHeading(markdown.Lines(s.data))
 		d.title = cmp.Or(markdown.Unformatted(title), d.title)
-		r.gather([]string{s.name})
+		r.gather(s.name, "")
 	}
 	padded := func(number string) string { // so that 1.10 comes after 1.9
 		return bmadDigits.ReplaceAllStringFunc(number, func(n string) string { return fmt.Sprintf("%9s", n) })
@@ -84,23 +84,22 @@ type bmadText struct {
 	file, title string
 	line        int
 	list        []markdown.Line
+	other       *bmadText // that this one replaces
 }
 
-// gather adds the texts of stories in some files, unless there are longer ones.
-func (r *bmadReader) gather(files []string) {
-	for _, file := range files {
-		data, err := r.from.text(file)
-		if err != nil {
-			r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
-		}
-		found := bmadTexts(file, markdown.Lines(data))
-		if len(found) > 0 && !bmadFile.MatchString(path.Base(file)) {
-			r.d.tellOf(file, 0, "briefs include only its stories")
-		}
-		for number, text := range found {
-			if have := r.texts[number]; have == nil || len(text.list) > len(have.list) {
-				r.texts[number] = text
-			}
+// gather adds the texts of the stories in a file, or of one, before those that are there.
+func (r *bmadReader) gather(file, only string) {
+	data, err := r.from.text(file)
+	if err != nil {
+		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
+	}
+	found := bmadTexts(file, markdown.Lines(data))
+	if len(found) > 0 && only == "" {
+		r.d.tellOf(file, 0, "briefs include only its stories")
+	}
+	for number, text := range found {
+		if only == "" || only == number {
+			text.other, r.texts[number] = r.texts[number], text
 		}
 	}
 }
@@ -122,13 +121,12 @@ func (r *bmadReader) sprint() {
 	d.unread(true, root)
 	folder := path.Dir(s.name)
 	for _, name := range []string{"epic*.md", "../planning-artifacts/epic*.md", "../epic*.md", "epics/*.md"} {
-		r.gather(glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)))
+		for _, file := range glob(s.files, path.Join(folder, path.Dir(name)), path.Base(name)) {
+			r.gather(file, "")
+		}
 	}
 	for _, place := range []string{path.Join(path.Dir(folder), "stories"), path.Join(folder, "stories"), folder} {
-		for number, file := range bmadFiles(s, place) {
-			delete(r.texts, number)
-			r.gather([]string{file})
-		}
+		r.files(place)
 	}
 	for i, key := range states.Keys {
 		m := bmadStory.FindStringSubmatch(key)
@@ -153,6 +151,13 @@ func bmadFiles(s source, folder string) map[string]string {
 	return found
 }
 
+// files gathers the files of stories in a folder.
+func (r *bmadReader) files(folder string) {
+	for number, file := range bmadFiles(r.from, folder) {
+		r.gather(file, number)
+	}
+}
+
 // add takes a story, with what its text says of it. State is where a sprint file says how far it is; nil: its text does.
 func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
@@ -167,6 +172,11 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	}
 	if it.open() {
 		r.take(it, text)
+		if text.other != nil && !it.ordered {
+			more := &item{}
+			r.take(more, text.other)
+			it.ordered, it.after = more.ordered, more.after
+		}
 	}
 	r.d.items = append(r.d.items, it)
 }
@@ -239,7 +249,7 @@ func bmadTexts(file string, list []markdown.Line) map[string]*bmadText {
 		}
 		heading := l.Kind == markdown.Heading
 		switch m := bmadHeading.FindStringSubmatch(markdown.Unformatted(l.Rest)); {
-		case heading && m != nil:
+		case heading && m != nil && found[m[1]+"."+m[2]] == nil:
 			text, level = &bmadText{file: file, title: m[3], line: l.N}, l.Level
 			found[m[1]+"."+m[2]] = text
 		case heading && l.Level <= level:
