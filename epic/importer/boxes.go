@@ -15,17 +15,15 @@ import (
 
 func claimsBoxes(s source) bool {
 	todo := boxesOpen.MatchString(strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
-	phased, marked := 0, false
+	phases, marked, fields := 0, false, false
 	for _, l := range s.list {
 		marked = marked || l.Box != 0 || l.Kind == markdown.Item && todo
+		fields = fields || ofRelay.MatchString(l.Text)
 		if l.Kind == markdown.Heading && l.Level > 2 && boxesPhase.MatchString(markdown.Unformatted(l.Rest)) {
-			phased++
+			phases++ // which a blueprint has not
 		}
 	}
-	if phased > 1 && marked && s.isText() { // a blueprint has no phases
-		return !slices.ContainsFunc(s.list, func(l markdown.Line) bool { return ofRelay.MatchString(l.Text) })
-	}
-	return s.unclaimed() && marked
+	return marked && (s.unclaimed() || s.isText() && phases > 1 && !fields)
 }
 
 // unclaimed reports whether a file is a text in which no blueprint has a task.
@@ -42,15 +40,6 @@ func (s source) isText() bool {
 func readBoxes(s source, d *draft) {
 	d.title = cmp.Or(markdown.Unformatted(s.title), strings.TrimSuffix(path.Base(s.name), path.Ext(s.name)))
 	boxesOf(d, s.body, false)
-	if len(d.items) == 0 && !slices.ContainsFunc(s.body, func(l markdown.Line) bool { return l.Box != 0 }) {
-		for i := range s.body { // the points of a list of what is to be done
-			if l := &s.body[i]; l.Kind == markdown.Item && l.Indent == 0 {
-				l.Box = ' '
-			}
-		}
-		d.description = nil
-		boxesOf(d, s.body, false)
-	}
 	if len(d.items) == 0 && len(d.told) > 0 {
 		whole := boxItem(d, &markdown.Entry{Title: d.title, Line: s.body[0]}, "")
 		for _, l := range s.body {
@@ -88,6 +77,7 @@ func isComplete(list []markdown.Line) bool {
 type boxReader struct {
 	d        *draft
 	numbered bool // a number is the id of its task, also below another one
+	points   bool // points of lists are boxes
 
 	phase         string   // the heading of the phase that sections are in
 	inside, ahead []string // groups of the phase, and of the one before
@@ -95,7 +85,10 @@ type boxReader struct {
 
 // boxesOf takes the tasks of a text. Sections beside the work, and the text around boxes, become part of the description of the epic.
 func boxesOf(d *draft, list []markdown.Line, numbered bool) {
-	r := boxReader{d: d, numbered: numbered}
+	boxed := slices.ContainsFunc(list, func(l markdown.Line) bool {
+		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
+	})
+	r := boxReader{d: d, numbered: numbered, points: !boxed}
 	var above [7]string                             // the headings that a section is below
 	done := 0                                       // the level of the section whose work is done
 	for i, inside := 0, false; i < len(list); i++ { // lines such as **Done when:** begin a section, up to the next such line
@@ -130,8 +123,8 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
 	entries, rest := markdown.Checklist(part.Body)
-	if len(entries) == 0 && boxesOpen.MatchString(name) {
-		for i := range part.Body { // points are boxes there
+	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
+		for i := range part.Body {
 			if l := &part.Body[i]; l.Kind == markdown.Item && l.Indent == 0 {
 				l.Box = ' '
 			}
