@@ -65,7 +65,7 @@ func readBeads(s source, d *draft) {
 func (r *tracker) issue(n *placed.Node, offset int) {
 	it := &item{id: n.Get("id").String(), node: n, line: n.Line, title: n.Get("title").String(), priority: normal}
 	if status := n.Get("status"); status != nil {
-		it.state = edit{offset + status.From, offset + status.To, `"closed"`}
+		it.state = placed.Edit{From: offset + status.From, To: offset + status.To, Text: `"closed"`}
 	}
 	if it.id == "" {
 		r.d.tell(n.Line, "an issue without an id is left out")

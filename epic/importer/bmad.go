@@ -15,20 +15,10 @@ import (
 )
 
 var (
-	bmadStory    = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
-	bmadEpic     = pattern.New(`^epic-(\d+)$`)
-	bmadHeading  = pattern.New(`(?i)^story\s+(\d+)\.(\d+[a-z]?)\s*(?:[:.–—-]\s*)?(.*)$`)
-	bmadBold     = pattern.New(`^\*\*Story \d+\..*\*\*$`)
-	bmadFile     = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
-	bmadCriteria = pattern.New(`(?i)^acceptance criteria\b[^:]{0,30}:?$`)
-	bmadTasks    = pattern.New(`(?i)^tasks\b`)
-	bmadOfAgent  = pattern.New(`(?i)^(dev agent record|change log|file list|status updates|qa results)\b`)
-	bmadStatus   = pattern.New(`(?i)^\**status\**:?\**\s*(.*)$`)
-	bmadDigits   = pattern.New(`[0-9]+`)
-	bmadAfter    = pattern.New(`(?i)^[-*\s]*(?:prerequisites?|depends on|dependencies|blocked by)\**:\**\s*(.*)$`)
-	bmadNumber   = pattern.New(`\b(\d+)\.(\d+[a-z]?)\b`)
-	bmadClause   = pattern.New(`(?i)^(given|when|then|and|but)\b`)
-	bmadLabel    = pattern.New(`^\*\*[A-Z][^*:]{2,40}(?::\*\*|\*\*\s*:)\s*$`)
+	bmadStory  = pattern.New(`^(\d+)-(\d+[a-z]?)-(.+)$`)
+	bmadEpic   = pattern.New(`^epic-(\d+)$`)
+	bmadFile   = pattern.New(`^(?i:story-)?(\d{1,3})[.-](\d{1,3}[a-z]?)(?:[.-].*)?\.md$`)
+	bmadDigits = pattern.New(`[0-9]+`)
 )
 
 func claimsBmad(s source) bool {
@@ -37,7 +27,7 @@ func claimsBmad(s source) bool {
 		return strings.Contains("\n"+string(s.data), "\ndevelopment_status:") || strings.HasPrefix(name, "sprint-status")
 	case ".md":
 		first := !bmadFile.MatchString(name) || slices.Min(slices.Collect(maps.Values(bmadFiles(s, path.Dir(s.name))))) == s.name
-		return first && s.unclaimed() && len(bmadTexts(s.name, markdown.Lines(s.data))) > 0
+		return first && s.unclaimed() && len(markdown.Stories(markdown.Lines(s.data))) > 0
 	}
 	return false
 }
@@ -81,10 +71,9 @@ type bmadReader struct {
 
 // bmadText is what a file says of a story.
 type bmadText struct {
-	file, title string
-	line        int
-	list        []markdown.Line
-	other       *bmadText // that this one replaces
+	story markdown.Story
+	file  string
+	other *bmadText // that this one replaces
 }
 
 // gather adds the texts of the stories in a file, or of one, before those that are there.
@@ -93,13 +82,13 @@ func (r *bmadReader) gather(file, only string) {
 	if err != nil {
 		r.d.tellOf(file, 0, "it cannot be read: "+err.Error())
 	}
-	found := bmadTexts(file, markdown.Lines(data))
+	found := markdown.Stories(markdown.Lines(data))
 	if len(found) > 0 && only == "" {
 		r.d.tellOf(file, 0, "briefs include only its stories")
 	}
-	for number, text := range found {
+	for number, story := range found {
 		if only == "" || only == number {
-			text.other, r.texts[number] = r.texts[number], text
+			r.texts[number] = &bmadText{*story, file, r.texts[number]}
 		}
 	}
 }
@@ -162,103 +151,32 @@ func (r *bmadReader) files(folder string) {
 func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	it := &item{id: epic + "." + number, as: "S" + epic + "-" + number, priority: normal, group: "epic-" + epic}
 	text := cmp.Or(r.texts[it.id], &bmadText{})
-	it.title = cmp.Or(text.title, title)
+	it.title = cmp.Or(text.story.Title, title)
 	if state != nil {
 		it.line, it.state = state.Line, becomes(state, "done")
 		r.d.state(it, state.String())
 	} else {
-		it.line, it.file = text.line, text.file
-		r.d.state(it, bmadState(text.list))
-	}
-	if it.open() {
-		r.take(it, text)
-		if text.other != nil && !it.ordered {
-			more := &item{}
-			r.take(more, text.other)
-			it.ordered, it.after = more.ordered, more.after
-		}
+		it.line, it.file = text.story.Line, text.file
+		r.d.state(it, text.story.State)
 	}
 	r.d.items = append(r.d.items, it)
-}
-
-// take gives a story what its text says: its criteria, what it waits for and its description.
-func (r *bmadReader) take(it *item, text *bmadText) {
-	var said, criteria []markdown.Line
-	mode, level := "", 9
-	for _, l := range text.list {
-		name, at := markdown.Unformatted(cmp.Or(l.Rest, l.Text)), l.Level
-		after := bmadAfter.FindStringSubmatch(name)
-		if l.Kind != markdown.Heading && (bmadLabel.MatchString(l.Text) || bmadCriteria.MatchString(name) || after != nil) {
-			at = 7
-		}
-		if at > 0 && at <= level {
-			mode, level = "", at
-			switch {
-			case bmadCriteria.MatchString(name):
-				mode = "criteria"
-			case bmadOfAgent.MatchString(name):
-				mode = "record"
-				r.d.tellOf(text.file, l.N, "briefs leave out "+markdown.Clip(name, 60)+", the record of an agent")
-			case bmadStatus.MatchString(name):
-				mode = "state"
-			case bmadTasks.MatchString(name):
-				mode = "tasks"
-			}
-		}
-		switch {
-		case after != nil:
-			it.ordered = it.ordered || gsdNothing.MatchString(after[1])
-			for _, on := range bmadNumber.FindAllStringSubmatch(after[1], -1) {
-				it.ordered, it.after = true, append(it.after, reference{id: on[1] + "." + on[2], line: l.N})
-			}
-		case mode == "criteria" && !bmadCriteria.MatchString(name):
-			criteria = append(criteria, l)
-		case mode == "" && !bmadStatus.MatchString(name) || mode == "tasks" && !l.Done():
-			said = append(said, l)
+	if !it.open() {
+		return
+	}
+	it.say(text.story.Text)
+	it.criteria = text.story.Criteria
+	for _, l := range text.story.Records {
+		r.d.tellOf(text.file, l.N, "briefs leave out "+markdown.Clip(l.Rest, 60)+", the record of an agent")
+	}
+	for text != nil && !text.story.Ordered {
+		text = text.other
+	}
+	if text != nil {
+		it.ordered = true
+		for _, on := range text.story.After {
+			it.after = append(it.after, reference{id: on.ID, line: on.Line})
 		}
 	}
-	it.criteria = clauses(criteria)
-	it.say(markdown.Join(said))
-}
-
-// bmadState returns the word with which a file says how far its story is: Status: done, or below a heading.
-func bmadState(list []markdown.Line) string {
-	below := false
-	for _, l := range list {
-		m := bmadStatus.FindStringSubmatch(cmp.Or(l.Rest, l.Text))
-		switch {
-		case below && l.Kind != markdown.Blank:
-			return strings.Trim(l.Text, " .*_")
-		case m != nil && m[1] == "":
-			below = true
-		case m != nil:
-			return strings.Trim(m[1], " .*_")
-		}
-	}
-	return ""
-}
-
-// bmadTexts returns the texts of stories in a file by their numbers. They begin with a heading, or a line in bold.
-func bmadTexts(file string, list []markdown.Line) map[string]*bmadText {
-	found := map[string]*bmadText{}
-	var text *bmadText
-	level := 0
-	for _, l := range list {
-		if bmadBold.MatchString(l.Text) {
-			l.Kind, l.Level, l.Rest = markdown.Heading, 4, l.Text
-		}
-		heading := l.Kind == markdown.Heading
-		switch m := bmadHeading.FindStringSubmatch(markdown.Unformatted(l.Rest)); {
-		case heading && m != nil && found[m[1]+"."+m[2]] == nil:
-			text, level = &bmadText{file: file, title: m[3], line: l.N}, l.Level
-			found[m[1]+"."+m[2]] = text
-		case heading && l.Level <= level:
-			text = nil
-		case text != nil:
-			text.list = append(text.list, l)
-		}
-	}
-	return found
 }
 
 // order has stories wait for one another: where no story of an epic names what it waits for, the epic waits for the one before it.
@@ -291,29 +209,4 @@ func (r *bmadReader) order() {
 		}
 		from, before = to, name
 	}
-}
-
-// clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
-func clauses(list []markdown.Line) (found []string) {
-	var now []string
-	flush := func() {
-		if len(now) > 0 {
-			found = append(found, strings.Join(now, " "))
-		}
-		now = nil
-	}
-	for _, l := range list {
-		text := strings.TrimSpace(strings.NewReplacer("**", "", "__", "").Replace(cmp.Or(l.Rest, l.Text)))
-		switch {
-		case l.Kind == markdown.Heading:
-			flush()
-		case l.Kind == markdown.Blank, l.Kind == markdown.Code, strings.Trim(text, "-*") == "":
-			continue
-		case l.Kind == markdown.Item && l.Indent < 2 && !bmadClause.MatchString(text), strings.HasPrefix(strings.ToLower(text), "given"):
-			flush()
-		}
-		now = append(now, text)
-	}
-	flush()
-	return found
 }

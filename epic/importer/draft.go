@@ -47,10 +47,10 @@ type item struct {
 	after       []reference
 	group       string
 	done        bool
-	left        bool  // left out though it is not done
-	state       edit  // what makes it done in its file; its zero value: the box in its line, or in
-	box         int   // this line
-	boxes       []int // lines of boxes below it, which are ticked with it
+	left        bool        // left out though it is not done
+	state       placed.Edit // what makes it done in its file; its zero value: the box in its line, or in
+	box         int         // this line
+	boxes       []int       // lines of boxes below it, which are ticked with it
 	node        *placed.Node
 	twice       int // the line of the next item with the same id; 0: there is none
 }

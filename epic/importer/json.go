@@ -64,9 +64,9 @@ func (d *draft) unread(sorted bool, objects ...*placed.Node) {
 }
 
 // becomes returns what replaces a scalar; its zero value when there is none.
-func becomes(n *placed.Node, text string) edit {
+func becomes(n *placed.Node, text string) placed.Edit {
 	if n == nil || n.Kind >= placed.Array {
-		return edit{}
+		return placed.Edit{}
 	}
-	return edit{n.From, n.To, text}
+	return placed.Edit{From: n.From, To: n.To, Text: text}
 }

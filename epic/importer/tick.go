@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"relay/epic/importer/internal/markdown"
+	"relay/epic/importer/internal/placed"
 	"relay/epic/pattern"
 )
 
@@ -16,12 +17,6 @@ type Ticked struct {
 	Data []byte
 	Done []string // ids that are done in it, and were not before
 	Told []Told   // ids of which nothing could be made
-}
-
-// edit replaces a part of a file.
-type edit struct {
-	from, to int // offsets in bytes
-	text     string
 }
 
 // openBox is a line with an empty box.
@@ -43,8 +38,8 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 	}
 	data := s.data
 	out := Ticked{Data: data}
-	var edits []edit
-	starts := lineStarts(data)
+	var edits []placed.Edit
+	starts := placed.LineStarts(data)
 	for _, task := range tasks {
 		id := task.ID
 		if parts := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.group != id }); len(parts) > 0 { // see ByHeading
@@ -68,7 +63,7 @@ func Tick(f Format, files fs.FS, file, shown string, tasks []Place) (Ticked, err
 			edits, out.Done = append(edits, e...), append(out.Done, id)
 		}
 	}
-	out.Data = applied(data, edits)
+	out.Data = placed.Apply(data, edits)
 	return out, nil
 }
 
@@ -98,9 +93,9 @@ func standing(d *draft, task Place) (it *item, why string) {
 }
 
 // ticks returns what makes an item done: its state, or its box and those of its criteria.
-func (it *item) ticks(data []byte, starts []int) (edits []edit) {
-	if it.state.to > 0 {
-		return []edit{it.state}
+func (it *item) ticks(data []byte, starts []int) (edits []placed.Edit) {
+	if it.state.To > 0 {
+		return []placed.Edit{it.state}
 	}
 	for _, line := range append([]int{cmp.Or(it.box, it.line)}, it.boxes...) {
 		if line < 1 || line > len(starts) {
@@ -110,36 +105,8 @@ func (it *item) ticks(data []byte, starts []int) (edits []edit) {
 		text, _, _ := bytes.Cut(data[from:], []byte("\n"))
 		if openBox.MatchString(string(text)) {
 			from += bytes.IndexByte(text, '[') + 1
-			edits = append(edits, edit{from, from + 1, "x"})
+			edits = append(edits, placed.Edit{From: from, To: from + 1, Text: "x"})
 		}
 	}
 	return edits
-}
-
-// lineStarts returns the offset of each line.
-func lineStarts(data []byte) []int {
-	starts := []int{0}
-	for i, c := range data {
-		if c == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
-}
-
-// applied makes changes, which do not overlap.
-func applied(data []byte, edits []edit) []byte {
-	slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
-	var out bytes.Buffer
-	at := 0
-	for _, e := range edits {
-		if e.from < at {
-			continue // of an item that is there twice
-		}
-		out.Write(data[at:e.from])
-		out.WriteString(e.text)
-		at = e.to
-	}
-	out.Write(data[at:])
-	return out.Bytes()
 }

@@ -1,0 +1,96 @@
+package markdown
+
+import (
+	"cmp"
+	"strings"
+
+	"relay/epic/blueprint"
+	"relay/epic/pattern"
+)
+
+var (
+	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
+	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
+	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
+	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
+)
+
+// Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that are the most, else the
+// numbered list at the margin, or the headings, of a section of steps. Where boxes below numbered headings are the work, there are none.
+func Steps(list []Line) []int {
+	type series struct {
+		level int
+		word  string
+	}
+	found := map[series][]int{}
+	var best series
+	rank := func(k series) int { // steps are parts of tasks
+		return map[string]int{"task": 2, "story": 2, "step": 1}[k.word] * min(len(found[k])/2, 1)
+	}
+	for i, l := range list {
+		m := stepHeading.FindStringSubmatch(Unformatted(l.Rest))
+		if l.Kind != Heading || l.Level == 1 || m == nil || blueprint.IsAside(m[3]) {
+			continue
+		}
+		k := series{l.Level, strings.ToLower(m[1])}
+		if found[k] = append(found[k], i); cmp.Or(cmp.Compare(rank(k), rank(best)), cmp.Compare(len(found[k]), len(found[best]))) > 0 {
+			best = k
+		}
+	}
+	loose := freeBoxes(list)
+	if len(found[best]) > 1 && (rank(best) > 0 || !loose) {
+		return found[best]
+	}
+	if loose {
+		return nil
+	}
+	section := 0
+	var items, headings []int
+	for i, l := range list {
+		switch {
+		case l.Kind == Heading && section > 0 && l.Level == section+1:
+			headings = append(headings, i)
+		case l.Kind == Heading && section > 0 && l.Level > section:
+		case l.Kind == Heading:
+			section = 0
+			if l.Level > 1 && len(items)+len(headings) == 0 && stepSection.MatchString(l.Rest) && !blueprint.IsAside(l.Rest) {
+				section = l.Level
+			}
+		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
+			items = append(items, i)
+		}
+	}
+	if len(items) > 0 {
+		return items
+	}
+	return headings
+}
+
+// freeBoxes reports whether a text has boxes that are more than criteria.
+func freeBoxes(list []Line) bool {
+	proof := false
+	for _, l := range list {
+		text := cmp.Or(l.Rest, l.Text)
+		switch {
+		case l.Box != 0 && !proof:
+			return true
+		case provedBy.MatchString(text), l.Kind == Heading && blueprint.IsAside(Unformatted(text)):
+			proof = true
+		case l.Kind == Heading, l.Kind == Plain && l.Indent == 0:
+			proof = false
+		}
+	}
+	return false
+}
+
+// StepTitle returns the number of a step, if it has one, and its title.
+func StepTitle(l Line) (number, title string) {
+	m := stepHeading.FindStringSubmatch(Unformatted(l.Rest))
+	if l.Kind == Item {
+		m = stepItem.FindStringSubmatch(l.Text)
+	}
+	if m == nil {
+		return "", l.Rest
+	}
+	return m[2], m[3]
+}
