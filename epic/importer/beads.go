@@ -75,7 +75,7 @@ func (r *tracker) issue(n *placed.Node, offset int) {
 		it.priority = min(max(p, 0), 3)
 	}
 	it.describe("description", "design", "notes")
-	it.criteria = points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
+	it.criteria = markdown.Points([]string{plaintext.Clean(n.Get("acceptance_criteria").String())})
 	r.d.state(it, n.Get("status").String())
 	switch kind := n.Get("issue_type").String(); kind {
 	case "bug":

@@ -52,26 +52,11 @@ func readBoxes(s source, d *draft) {
 }
 
 var (
-	boxesDone     = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesOpen     = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesLabel    = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
-	boxesPhase    = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
-	boxesPriority = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
-	statusLine    = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
+	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
+	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
+	boxesLabel = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
+	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
 )
-
-// priorityIn returns the priority that a text names, else another one.
-func priorityIn(text string, other int) int {
-	if m := boxesPriority.FindStringSubmatch(text); m != nil {
-		return urgencyOf(cmp.Or(m[2], m[3], "p"+m[1]))
-	}
-	return other
-}
-
-// isComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
-func isComplete(list []markdown.Line) bool {
-	return slices.ContainsFunc(list, func(l markdown.Line) bool { return l.Kind != markdown.Code && statusLine.MatchString(l.Text) })
-}
 
 // boxReader goes through the sections of a checklist.
 type boxReader struct {
@@ -108,7 +93,7 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		if level <= done || level == 0 {
 			done = 0
 		}
-		if done == 0 && (boxesDone.MatchString(name) || isComplete(part.Body)) {
+		if done == 0 && (boxesDone.MatchString(name) || markdown.IsComplete(part.Body)) {
 			done = level
 		}
 		if blueprint.IsAside(name) {
@@ -133,7 +118,7 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	}
 	first, priority := len(d.items), normal
 	for _, heading := range above {
-		priority = priorityIn(heading, priority)
+		priority = markdown.PriorityIn(heading, priority)
 	}
 	var owner, before *item // before has a number
 	column := 0

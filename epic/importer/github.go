@@ -95,7 +95,7 @@ func (r *tracker) githubIssue(i *Issue) {
 
 // label takes what a word says of the kind and priority.
 func (it *item) label(name string) {
-	it.priority = priorityIn(name, it.priority)
+	it.priority = markdown.PriorityIn(name, it.priority)
 	if name = strings.ToLower(name); name == "bug" || strings.HasSuffix(name, "/bug") {
 		it.kind = epic.KindBugfix
 	}

@@ -13,11 +13,9 @@ import (
 )
 
 var (
-	kiroWants       = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
-	kiroReference   = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
-	kiroNumbers     = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
-	kiroRequirement = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
-	kiroClause      = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
+	kiroWants     = pattern.New(`^_?\s*Requirements?:\s*(.+?)_?$`)
+	kiroReference = pattern.New(`(\d+(?:\.\d+)*)(?:\s*[-–~〜]\s*(\d+(?:\.\d+)*))?`)
+	kiroNumbers   = pattern.New(`^(?:[\d\s.,;&~〜–-]|and)+$`)
 )
 
 func claimsKiro(s source) bool {
@@ -32,13 +30,13 @@ func claimsKiro(s source) bool {
 // its own, as 1 with 1.1, is the group of these. Boxes with an asterisk are optional: they are left out, and told.
 func readKiro(s source, d *draft) {
 	wanted := d.read(s, "requirements.md")
-	criteria := kiroCriteria(wanted)
+	criteria := markdown.Requirements(wanted)
 	companions(d, s, "requirements.md", "its introduction and the clauses that tasks name", "design.md")
 	d.title = s.title
 	if feature := path.Base(path.Dir(s.name)); feature != "." {
 		d.title = cmp.Or(strings.TrimSpace(strings.ReplaceAll(feature, "-", " ")), s.title)
 	}
-	d.prose("", kiroIntroduction(wanted))
+	d.prose("", markdown.BeforeRequirements(wanted))
 	_, design := markdown.FirstHeading(d.read(s, "design.md"))
 	d.prose("Design", design)
 	entries, rest := markdown.Checklist(s.body)
@@ -172,45 +170,4 @@ func (r *kiroReader) wanted(text string, pure bool) (numbers []string) {
 		}
 	}
 	return numbers
-}
-
-// kiroCriteria returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
-func kiroCriteria(list []markdown.Line) map[string]string {
-	found := map[string]string{}
-	requirement, last := "", ""
-	for _, l := range list {
-		text := markdown.Unformatted(l.Rest)
-		if l.Kind == markdown.Heading {
-			if m := kiroRequirement.FindStringSubmatch(text); m != nil {
-				requirement = m[1]
-			}
-			continue
-		}
-		m := kiroClause.FindStringSubmatch(l.Text)
-		if m == nil || requirement == "" {
-			if l.Kind == markdown.Plain && last != "" { // a clause that goes on
-				found[last] += " " + markdown.Unformatted(l.Text)
-			} else {
-				last = ""
-			}
-			continue
-		}
-		number := m[1]
-		if !strings.Contains(number, ".") {
-			number = requirement + "." + number
-		}
-		found[number], last = markdown.Unformatted(m[2]), number
-	}
-	return found
-}
-
-// kiroIntroduction returns what requirements.md says before the first requirement.
-func kiroIntroduction(list []markdown.Line) []markdown.Line {
-	_, list = markdown.FirstHeading(list)
-	for i, l := range list {
-		if l.Kind == markdown.Heading && kiroRequirement.MatchString(markdown.Unformatted(l.Rest)) {
-			return list[:i]
-		}
-	}
-	return nil
 }

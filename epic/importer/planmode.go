@@ -95,6 +95,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 		}
 		said = append(said, l)
 	}
-	it.done = it.done || boxes > 0 && open == 0 || isComplete(below)
+	it.done = it.done || boxes > 0 && open == 0 || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }

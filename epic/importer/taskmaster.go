@@ -118,11 +118,11 @@ func taskmasterTask(d *draft, n *placed.Node, parts map[string][]*item) {
 func taskmasterItem(d *draft, n *placed.Node, id string) *item {
 	it := &item{
 		id: id, node: n, line: n.Line, title: n.Get("title").String(), criteria: n.Get("testStrategy").Strings(),
-		priority: urgencyOf(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
+		priority: markdown.Urgency(n.Get("priority").String()), state: becomes(n.Get("status"), `"done"`),
 	}
 	it.title = cmp.Or(it.title, markdown.Clip(n.Get("description").String(), maxTitle))
 	if more := n.Get("acceptanceCriteria").Strings(); len(more) > 0 {
-		it.criteria = append(it.criteria, points(more)...)
+		it.criteria = append(it.criteria, markdown.Points(more)...)
 	}
 	it.describe("description", "details")
 	d.after(it, n.Get("dependencies"))
@@ -146,29 +146,4 @@ func (d *draft) wholes(it *item, parts map[string][]*item) {
 		}
 		d.waits(it, list)
 	}
-}
-
-// points splits a text that is a list into its points.
-func points(texts []string) (list []string) {
-	for _, text := range texts {
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*")); line != "" {
-				list = append(list, line)
-			}
-		}
-	}
-	return list
-}
-
-// urgencyOf returns the priority that a word means.
-func urgencyOf(word string) int {
-	switch strings.ToLower(word) {
-	case "critical", "urgent", "highest", "p0":
-		return 0
-	case "high", "p1":
-		return 1
-	case "low", "lowest", "p3", "p4":
-		return 3
-	}
-	return normal
 }
