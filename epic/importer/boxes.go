@@ -54,7 +54,6 @@ func readBoxes(s source, d *draft) {
 var (
 	boxesDone  = pattern.New(`(?i)^\W*(?:completed?|done|finished|shipped|archived?)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
 	boxesOpen  = pattern.New(`(?i)^\W*(?:pending|to-?\s?do|backlog|next(?: up| steps)?|in progress|open|remaining|planned)\b[^a-z]*(?:tasks?|items?|work)?\W*$`)
-	boxesLabel = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	boxesPhase = pattern.New(`(?i)^(?:phase|milestone|stage|sprint)\s+\d+`)
 )
 
@@ -74,19 +73,9 @@ func boxesOf(d *draft, list []markdown.Line, numbered bool) {
 		return l.Box != 0 || l.Kind == markdown.Heading && boxesOpen.MatchString(l.Rest)
 	})
 	r := boxReader{d: d, numbered: numbered, points: !boxed}
-	var above [7]string                             // the headings that a section is below
-	done := 0                                       // the level of the section whose work is done
-	for i, inside := 0, false; i < len(list); i++ { // lines such as **Done when:** begin a section, up to the next such line
-		l := &list[i]
-		switch label := l.Kind == markdown.Plain && boxesLabel.MatchString(l.Text); {
-		case label && (inside || blueprint.IsAside(l.Text)):
-			inside = blueprint.IsAside(l.Text)
-			l.Kind, l.Level, l.Rest = markdown.Heading, 6, l.Text
-		case l.Kind == markdown.Heading:
-			inside = false
-		}
-	}
-	for _, part := range markdown.Headed(list) {
+	var above [7]string // the headings that a section is below
+	done := 0           // the level of the section whose work is done
+	for _, part := range markdown.Headed(markdown.Labelled(list)) {
 		name, level := markdown.Unformatted(part.Heading.Rest), part.Heading.Level
 		above[level] = name
 		clear(above[level+1:])

@@ -67,27 +67,21 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	if number != "" {
 		it.id, it.as = number, "T"+number
 	}
-	boxes, open := 0, 0
-	label := ""
+	open, files := false, false
 	var said []markdown.Line
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
-		m := filesLabel.FindStringSubmatch(text)
-		switch {
+		switch m := filesLabel.FindStringSubmatch(text); {
 		case m != nil:
-			label = "files"
-			it.files = blueprint.FilesIn(it.files, m[1], true)
-		case label == "files" && l.Kind == markdown.Item && l.Box == 0:
+			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)
+		case files && l.Kind == markdown.Item && l.Box == 0:
 			it.files = blueprint.FilesIn(it.files, l.Rest, true)
 		case l.Kind == markdown.Heading, l.Kind == markdown.Plain && l.Indent == 0:
-			label = ""
+			files = false
 		}
 		if l.Box != 0 {
-			boxes++
 			it.boxes = append(it.boxes, l.N)
-			if !l.Done() {
-				open++
-			}
+			open = open || !l.Done()
 		}
 		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
 			it.criteria = append(it.criteria, l.Rest)
@@ -95,6 +89,6 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 		}
 		said = append(said, l)
 	}
-	it.done = it.done || boxes > 0 && open == 0 || markdown.IsComplete(below)
+	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }

@@ -175,7 +175,9 @@ func runInit(ctx context.Context, opts initOptions) error {
 	if err != nil {
 		return err
 	}
-	opts.proposeGroups(plan)
+	if !opts.group {
+		planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
+	}
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -223,22 +225,11 @@ func runInit(ctx context.Context, opts initOptions) error {
 	a.WarnBehind(ctx, p)
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
-	return printInit(a.Out, e, answer)
+	return printInit(a.Out, plan, answer)
 }
 
-// proposeGroups asks whether to make one task for each heading of a plan with many small tasks, and does so with --yes.
-func (o initOptions) proposeGroups(plan *importer.Plan) {
-	few, n := *plan, len(plan.Epic.Tasks)
-	if o.group || n <= importer.ManyTasks || !importer.ByHeading(&few) {
-		return
-	}
-	fmt.Fprintf(o.app.Err, "relay: %d tasks are many small ones: --group makes %d of them, one for each heading\n", n, len(few.Epic.Tasks))
-	if o.yes || !o.json && !o.dryRun && o.app.CanAsk() && o.app.Confirm("make one task for each heading?") {
-		*plan = few
-	}
-}
-
-func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
+func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
+	e := plan.Epic
 	g, err := epic.NewGraph(e)
 	if err != nil {
 		return err
@@ -258,21 +249,9 @@ func printInit(w io.Writer, e *epic.Epic, answer initAnswer) error {
 	if answer.Completed != nil {
 		fmt.Fprintf(w, "completed, as relay/%s says: %s\n", e.ID, plaintext.Some(answer.Completed, 20))
 	}
-	for i := range e.Tasks {
-		if t := &e.Tasks[i]; t.Kind == epic.KindPerson {
-			fmt.Fprintf(w, "%s waits for a person: %s (relay approve %s when it is done)\n", t.ID, plaintext.Fit(t.Title, 60), t.ID)
-		}
-	}
+	planning.WritePeople(w, e)
 	project.WriteWarnings(w, answer.Warnings)
-	criteria, checks := 0, len(e.Checks)
-	for i := range e.Tasks {
-		criteria, checks = criteria+len(e.Tasks[i].Criteria), checks+len(e.Tasks[i].Checks)
-	}
-	count := plaintext.Count
-	fmt.Fprintf(w, "read: %s, %d %s; made: %s, %d %s, %s; left out: %s done there, %s named above, %s offered\n",
-		count(answer.Headings, "heading"), answer.Boxes, plaintext.Verb(answer.Boxes, "box", "boxes"),
-		count(len(e.Tasks), "task"), criteria, plaintext.Verb(criteria, "criterion", "criteria"), count(checks, "check"),
-		count(answer.Done, "task"), count(len(answer.Told), "line"), count(len(answer.Offered), "command"))
+	planning.WriteRead(w, plan)
 	fmt.Fprintf(w, "\n%s", nextAfterInit)
 	return nil
 }

@@ -12,6 +12,7 @@ var (
 	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
+	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
 
@@ -93,4 +94,20 @@ func StepTitle(l Line) (number, title string) {
 		return "", l.Rest
 	}
 	return m[2], m[3]
+}
+
+// Labelled makes headings of lines such as **Done when:**, and of the next such line behind one.
+func Labelled(list []Line) []Line {
+	inside := false
+	for i := range list {
+		l := &list[i]
+		switch label := l.Kind == Plain && labelLine.MatchString(l.Text); {
+		case label && (inside || blueprint.IsAside(l.Text)):
+			inside = blueprint.IsAside(l.Text)
+			l.Kind, l.Level, l.Rest = Heading, 6, l.Text
+		case l.Kind == Heading:
+			inside = false
+		}
+	}
+	return list
 }
