@@ -40,7 +40,7 @@ func readBmad(s source, d *draft) {
 	d.title = "Stories"
 	if path.Ext(s.name) != ".md" {
 		r.sprint()
-		r.order()
+		d.chain(d.items, false)
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
@@ -58,7 +58,7 @@ func readBmad(s source, d *draft) {
 		epic, story, _ := strings.Cut(number, ".")
 		r.add(epic, story, "story "+number, nil)
 	}
-	r.order()
+	d.chain(d.items, false)
 }
 
 // bmadReader goes through the stories.
@@ -159,6 +159,9 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		it.line, it.file = text.story.Line, text.file
 		r.d.state(it, text.story.State)
 	}
+	if !slices.ContainsFunc(r.d.groups, func(g group) bool { return g.name == it.group }) {
+		r.d.groups = append(r.d.groups, group{name: it.group})
+	}
 	r.d.items = append(r.d.items, it)
 	if !it.open() {
 		return
@@ -176,37 +179,5 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		for _, on := range text.story.After {
 			it.after = append(it.after, reference{id: on.ID, line: on.Line})
 		}
-	}
-}
-
-// order has stories wait for one another: where no story of an epic names what it waits for, the epic waits for the one before it.
-func (r *bmadReader) order() {
-	var before string
-	var last *item // that is open
-	for from := 0; from < len(r.d.items); {
-		name := r.d.items[from].group
-		to := from
-		for to < len(r.d.items) && r.d.items[to].group == name {
-			to++
-		}
-		part := r.d.items[from:to]
-		g := group{name: name}
-		named := slices.ContainsFunc(part, func(it *item) bool { return it.ordered })
-		if before != "" && !named {
-			g.after = []string{before}
-			last = nil
-		}
-		for _, it := range part {
-			if !it.ordered && last != nil {
-				it.follow(last)
-			}
-			if it.open() {
-				last = it
-			}
-		}
-		if !slices.ContainsFunc(r.d.groups, func(o group) bool { return o.name == name }) {
-			r.d.groups = append(r.d.groups, g)
-		}
-		from, before = to, name
 	}
 }

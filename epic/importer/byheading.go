@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,40 +32,27 @@ func ByHeading(p *Plan) bool {
 		}
 	}
 	for i, t := range p.Epic.Tasks {
-		var after []string
+		first, grouped := into[t.ID]
+		t.DependsOn = nil
 		for _, d := range graph.Deps(i) {
-			on := graph.ID(d)
-			if first := into[on]; first != "" {
-				on = first
-			}
-			if on != t.ID && on != into[t.ID] && !slices.Contains(after, on) {
-				after = append(after, on)
+			if on := cmp.Or(into[graph.ID(d)], graph.ID(d)); on != t.ID && on != first {
+				t.DependsOn = added(t.DependsOn, on)
 			}
 		}
-		first, grouped := into[t.ID]
-		t.DependsOn = after
-		switch title := t.Title; {
-		case grouped && first == t.ID:
+		title := epic.Criterion{Text: t.Title}
+		switch {
+		case !grouped:
+			e.Tasks = append(e.Tasks, t)
+		case first == t.ID:
 			place, _, _ := strings.Cut(t.Source, " (")
 			t.Title, t.Source, t.Kind = heading[t.ID], fmt.Sprintf("%s (%s)", place, heading[t.ID]), epic.KindFeature
-			t.Criteria = append([]epic.Criterion{{Text: title}}, t.Criteria...)
+			t.Criteria = append([]epic.Criterion{title}, t.Criteria...)
 			e.Tasks = append(e.Tasks, t)
-		case grouped:
-			whole, _ := e.Task(first)
-			whole.Description += "\n\n" + title + ":\n\n" + t.Description
-			whole.Criteria = append(append(whole.Criteria, epic.Criterion{Text: title}), t.Criteria...)
-			for _, name := range t.Files {
-				if !slices.Contains(whole.Files, name) {
-					whole.Files = append(whole.Files, name)
-				}
-			}
-			for _, on := range after {
-				if !slices.Contains(whole.DependsOn, on) {
-					whole.DependsOn = append(whole.DependsOn, on)
-				}
-			}
 		default:
-			e.Tasks = append(e.Tasks, t)
+			whole, _ := e.Task(first)
+			whole.Description += "\n\n" + titled(t.Title, t.Description)
+			whole.Criteria = append(append(whole.Criteria, title), t.Criteria...)
+			whole.Files, whole.DependsOn = added(whole.Files, t.Files...), added(whole.DependsOn, t.DependsOn...)
 		}
 	}
 	if _, err := epic.NewGraph(&e); err != nil || len(heading) == 0 {
@@ -72,4 +60,14 @@ func ByHeading(p *Plan) bool {
 	}
 	p.Epic = &e
 	return true
+}
+
+// added returns a list with more, each once.
+func added(list []string, more ...string) []string {
+	for _, text := range more {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
 }
