@@ -40,7 +40,7 @@ func readBmad(s source, d *draft) {
 	d.title = "Stories"
 	if path.Ext(s.name) != ".md" {
 		r.sprint()
-		d.chain(d.items, false)
+		d.chain(d.items)
 		return
 	}
 	if bmadFile.MatchString(path.Base(s.name)) {
@@ -58,7 +58,7 @@ func readBmad(s source, d *draft) {
 		epic, story, _ := strings.Cut(number, ".")
 		r.add(epic, story, "story "+number, nil)
 	}
-	d.chain(d.items, false)
+	d.chain(d.items)
 }
 
 // bmadReader goes through the stories.

@@ -238,7 +238,7 @@ func (r *gsdReader) tasks() {
 			it.done = it.done || p.done
 			r.d.items = append(r.d.items, it)
 		}
-		r.d.chain(r.d.items[from:], false)
+		r.d.chain(r.d.items[from:])
 		for _, it := range r.d.items[from:] {
 			it.group = name
 		}

@@ -56,7 +56,7 @@ func readKiro(s source, d *draft) {
 			d.tell(g.line, markdown.Clip(g.name, 60)+" is open, and all of its parts are done: it is left out")
 		}
 	}
-	d.chain(d.items, false)
+	d.chain(d.items)
 }
 
 // kiroReader goes through the boxes.

@@ -41,5 +41,5 @@ func readOpenspec(s source, d *draft) {
 		d.prose("Spec "+path.Base(path.Dir(name)), d.read(s, change))
 	}
 	boxesOf(d, s.body, true)
-	d.chain(d.items, false)
+	d.chain(d.items)
 }

@@ -38,7 +38,7 @@ func readPlanmode(s source, d *draft) {
 		return
 	}
 	stepsAt(d, s.body, starts)
-	d.chain(d.items, false)
+	d.chain(d.items)
 }
 
 // stepsAt takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.

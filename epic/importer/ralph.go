@@ -47,7 +47,7 @@ func readRalph(s source, d *draft) {
 	d.unread(false, objects...)
 	if !orders {
 		slices.SortStableFunc(d.items, func(a, b *item) int { return cmp.Compare(places[a], places[b]) })
-		d.chain(d.items, false)
+		d.chain(d.items)
 	}
 }
 

@@ -139,19 +139,15 @@ func taskID(id string) string {
 	return strings.TrimRight(made[:min(len(made), maxTaskID)], "-_")
 }
 
-// chain makes items wait for the one before, as they stand; apart: for the one before in their group.
-func (d *draft) chain(items []*item, apart bool) {
-	before := map[string]*item{}
+// chain makes items wait for the one before, as they stand, but for those of which the plan says what they wait for.
+func (d *draft) chain(items []*item) {
+	var before *item
 	for _, it := range items {
-		key := ""
-		if apart {
-			key = it.group
-		}
-		if b := before[key]; b != nil && !it.ordered {
-			it.follow(b)
+		if before != nil && !it.ordered {
+			it.follow(before)
 		}
 		if it.open() {
-			before[key] = it
+			before = it
 		}
 	}
 }

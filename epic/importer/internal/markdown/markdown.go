@@ -2,6 +2,7 @@
 package markdown
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,10 +34,14 @@ const (
 )
 
 var (
-	headingForm = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
-	itemForm    = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
-	boxForm     = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
-	fenceForm   = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
+	headingForm     = pattern.New(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+	itemForm        = pattern.New(`^([ \t]*)(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(.*)$`)
+	boxForm         = pattern.New(`^\[([ xX-])\](\*?)[ \t]+(.*)$`)
+	fenceForm       = pattern.New("^ {0,3}[-*+]?[ \t]*(`{3,}|~{3,})")
+	priorityWords   = pattern.New(`(?i)\bp(?:riority\s*)?:?\s*([0-4])\b|\b(critical|urgent|high|medium|low)\b[ -]*(?:priority\b|\W*$)|\bpriority\W*(critical|high|medium|low)\b`)
+	statusLine      = pattern.New(`(?i)^[-*\s]*\**status\**\s*:\**\W*(?:completed?|done|shipped|implemented|closed|fixed|resolved)\b`)
+	requirementHead = pattern.New(`(?i)^(?:requirement|要件|要求|需求)\s*(\d+)`)
+	numberedClause  = pattern.New(`^[ \t]*(\d+(?:\.\d+)?)[.)]?\s+(.+)$`)
 )
 
 // Lines splits a markdown file.
@@ -201,4 +206,130 @@ func Headed(list []Line) []Section {
 		last.Body = append(last.Body, l)
 	}
 	return parts
+}
+
+// Numbered matches an item of a checklist that begins with a number: 1. Title, 1.2 Title.
+var Numbered = pattern.New(`^(\d+(?:\.\d+)*)[.)]?(\*?)\s+(.+)$`)
+
+// Entry is one box of a checklist with what stands below it.
+type Entry struct {
+	Number   string // "" : it has none
+	Title    string
+	Line     Line
+	Below    []Line // items and text that belong to it, not the boxes
+	Optional bool
+}
+
+// Parent returns the number that an entry belongs to: 1 for 1.2; "" for 1.
+func (e *Entry) Parent() string {
+	i := strings.LastIndexByte(e.Number, '.')
+	return e.Number[:max(i, 0)]
+}
+
+// Checklist takes the boxes out of some lines. Lines below a box and further in belong to it; it returns the rest.
+func Checklist(list []Line) (entries []Entry, rest []Line) {
+	var open []int // boxes in one another
+	for _, l := range list {
+		switch {
+		case l.Kind == Item && l.Box != 0:
+			e := Entry{Line: l, Title: l.Rest, Optional: l.Box == '*'}
+			if m := Numbered.FindStringSubmatch(l.Rest); m != nil {
+				e.Number, e.Title, e.Optional = m[1], m[3], e.Optional || m[2] != ""
+			}
+			for len(open) > 0 && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+				open = open[:len(open)-1]
+			}
+			open, entries = append(open, len(entries)), append(entries, e)
+		default:
+			for len(open) > 0 && l.Kind != Blank && l.Kind != Code && entries[open[len(open)-1]].Line.Indent >= l.Indent {
+				open = open[:len(open)-1]
+			}
+			if len(open) == 0 {
+				rest = append(rest, l)
+				continue
+			}
+			last := &entries[open[len(open)-1]]
+			last.Below = append(last.Below, l)
+		}
+	}
+	return entries, rest
+}
+
+// PriorityIn returns the priority that a text names, else another one.
+func PriorityIn(text string, other int) int {
+	if m := priorityWords.FindStringSubmatch(text); m != nil {
+		return Urgency(cmp.Or(m[2], m[3], "p"+m[1]))
+	}
+	return other
+}
+
+// IsComplete reports whether a section says that its work is done: **Status:** ✅ Complete.
+func IsComplete(list []Line) bool {
+	return slices.ContainsFunc(list, func(l Line) bool { return l.Kind != Code && statusLine.MatchString(l.Text) })
+}
+
+// Points splits a text that is a list into its points.
+func Points(texts []string) (list []string) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*")); line != "" {
+				list = append(list, line)
+			}
+		}
+	}
+	return list
+}
+
+// Urgency returns the priority that a word means, of 0 to 3.
+func Urgency(word string) int {
+	switch strings.ToLower(word) {
+	case "critical", "urgent", "highest", "p0":
+		return 0
+	case "high", "p1":
+		return 1
+	case "low", "lowest", "p3", "p4":
+		return 3
+	}
+	return 2
+}
+
+// Requirements returns the clauses of requirements.md by their numbers, 2.3 for the third of requirement 2.
+func Requirements(list []Line) map[string]string {
+	found := map[string]string{}
+	requirement, last := "", ""
+	for _, l := range list {
+		text := Unformatted(l.Rest)
+		if l.Kind == Heading {
+			if m := requirementHead.FindStringSubmatch(text); m != nil {
+				requirement = m[1]
+			}
+			continue
+		}
+		m := numberedClause.FindStringSubmatch(l.Text)
+		if m == nil || requirement == "" {
+			if l.Kind == Plain && last != "" { // a clause that goes on
+				found[last] += " " + Unformatted(l.Text)
+			} else {
+				last = ""
+			}
+			continue
+		}
+		number := m[1]
+		if !strings.Contains(number, ".") {
+			number = requirement + "." + number
+		}
+		found[number], last = Unformatted(m[2]), number
+	}
+	return found
+}
+
+// BeforeRequirements returns what requirements.md says before the first requirement.
+func BeforeRequirements(list []Line) []Line {
+	_, list = FirstHeading(list)
+	for i, l := range list {
+		if l.Kind == Heading && requirementHead.MatchString(Unformatted(l.Rest)) {
+			return list[:i]
+		}
+	}
+	return nil
 }
