@@ -61,7 +61,8 @@ func FilesIn(list []string, text string, loose bool) []string {
 // isFile reports whether a word is the path of a file in the repository.
 func isFile(name string, code bool) bool {
 	base, ext := path.Base(name), path.Ext(name)
-	if len(name) > 200 || strings.ContainsAny(name, " \t{}") || elsewhere.MatchString(name) || planFiles.MatchString(name) || strings.HasSuffix(name, "/") || base == ext {
+	odd := len(name) > 200 || strings.ContainsAny(name, " \t{}") || strings.HasSuffix(name, "/") || base == ext
+	if odd || elsewhere.MatchString(name) || planFiles.MatchString(name) {
 		return false
 	}
 	if strings.Contains(name, "/") {

@@ -179,7 +179,8 @@ func looseTask(p *parser, b *block, rest []block) (id, title string, ok bool) {
 	if p.cur != nil && b.level > p.cur.level {
 		name = "checks"
 	}
-	if _, field := fieldName(strings.TrimRight(plain(b.text), ": ")); field || p.section == 0 || b.level <= p.section || !hasFields(rest, name) {
+	_, field := fieldName(strings.TrimRight(plain(b.text), ": "))
+	if field || p.section == 0 || b.level <= p.section || !hasFields(rest, name) {
 		return "", "", false
 	}
 	if m := looseHead.FindStringSubmatch(plain(b.text)); m != nil {

@@ -98,23 +98,19 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 	d, name := r.d, markdown.Unformatted(part.Heading.Rest)
 	entries, rest := markdown.Checklist(part.Body)
 	if len(entries) == 0 && (r.points || boxesOpen.MatchString(name)) {
-		for i := range part.Body {
-			if l := &part.Body[i]; l.Kind == markdown.Item && l.Indent == 0 {
-				l.Box = ' '
-			}
-		}
-		entries, rest = markdown.Checklist(part.Body)
+		entries, rest = markdown.Checklist(markdown.Boxed(part.Body))
 	}
 	first, priority := len(d.items), normal
 	for _, heading := range above {
 		priority = markdown.PriorityIn(heading, priority)
 	}
-	var owner, before *item // before has a number
+	var owner *item
+	var numbered []*item
 	column := 0
 	for i := range entries {
 		e := &entries[i]
 		own := owner == nil || e.Line.Indent <= column
-		if !own && (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "") {
+		if !own && r.isPart(owner, e) {
 			d.items[len(d.items)-1].below(e)
 			continue
 		}
@@ -128,23 +124,29 @@ func (r *boxReader) section(part markdown.Section, above [7]string, done bool) {
 			d.tell(it.line, "this box is open, and "+markdown.Clip(cmp.Or(name, "its section"), 60)+" is done: it is left out")
 		}
 		if e.Number != "" {
-			if before != nil {
-				it.follow(before)
-			}
-			if it.open() {
-				before = it
-			}
+			numbered = append(numbered, it)
 		}
 		if own {
 			owner, column = it, e.Line.Indent
 		}
 	}
-	if !r.numbered || len(entries) == 0 {
-		d.prose(name, rest)
+	d.chain(numbered)
+	r.end(name, above, d.items[first:], rest)
+}
+
+// isPart reports whether a box below that of a task is a criterion of it: else it is open below a ticked one, or has a number of its own.
+func (r *boxReader) isPart(owner *item, e *markdown.Entry) bool {
+	return (!owner.done || e.Line.Done()) && (!r.numbered || e.Number == "")
+}
+
+// end adds the text around the tasks of a section, and their group.
+func (r *boxReader) end(name string, above [7]string, items []*item, rest []markdown.Line) {
+	if r.numbered && len(items) > 0 {
+		r.d.share(items, "", markdown.Join(rest))
 	} else {
-		d.share(d.items[first:], "", markdown.Join(rest))
+		r.d.prose(name, rest)
 	}
-	if len(entries) > 0 {
+	if len(items) > 0 {
 		r.group(groupName(name), above)
 	}
 }

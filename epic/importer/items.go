@@ -45,8 +45,9 @@ func (d *draft) state(it *item, word string) {
 	case "cancelled", "canceled", "deferred", "superseded", "obsolete", "removed", "skipped", "rejected", "pinned":
 		it.left = true
 		d.tell(it.line, markdown.Clip(it.id, 60)+" is "+word+", and left out")
-	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked", "approved", "draft",
-		"inprogress", "in progress", "ready for development", "ready for dev", "ready for review", "not started", "planned", "contexted":
+	case "", "open", "todo", "pending", "backlog", "drafted", "ready", "ready-for-dev", "in-progress", "review", "blocked", "hooked",
+		"approved", "draft", "inprogress", "in progress", "ready for development", "ready for dev", "ready for review",
+		"not started", "planned", "contexted":
 	default:
 		d.tell(it.line, markdown.Clip(it.id, 60)+" has the status "+markdown.Clip(word, 40)+", which is taken for pending")
 	}

@@ -64,9 +64,7 @@ func stepsAt(d *draft, list []markdown.Line, starts []int) {
 func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	number, title := markdown.StepTitle(head)
 	it := boxItem(d, &markdown.Entry{Title: title, Line: head}, "")
-	if number != "" {
-		it.id, it.as = number, "T"+number
-	}
+	it.id, it.as = cmp.Or(number, it.id), "T"+cmp.Or(number, it.as[1:])
 	open, files := false, false
 	var said []markdown.Line
 	for _, l := range below {
@@ -85,10 +83,11 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 		}
 		if l.Box != 0 && !stepBox.MatchString(l.Rest) {
 			it.criteria = append(it.criteria, l.Rest)
-			continue
+		} else {
+			said = append(said, l)
 		}
-		said = append(said, l)
 	}
-	it.done = it.done || len(it.boxes) > 0 && !open || markdown.IsComplete(below)
+	ticked := len(it.boxes) > 0 && !open
+	it.done = it.done || ticked || markdown.IsComplete(below)
 	it.say(markdown.Join(said))
 }

@@ -31,7 +31,7 @@ func claimsSpeckit(s source) bool {
 }
 
 // readSpeckit reads specs/NNN-name/tasks.md of spec-kit. Phases come one after the other; those of user stories come side by side, after
-// all phases before the first of them. In a phase a task without [P] waits for all tasks before it, and one with [P] for the last one without.
+// all phases before the first of them. In a phase a task without [P] waits for all tasks before it, one with [P] for the last one without.
 func readSpeckit(s source, d *draft) {
 	d.title = cmp.Or(strings.TrimSpace(strings.TrimPrefix(s.title, "Tasks:")), path.Base(path.Dir(s.name)))
 	companions(d, s, "spec.md", "the scenarios of its stories")
@@ -74,8 +74,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	if m := speckitNumber.FindStringSubmatch(name); m != nil {
 		p.number = m[1]
 	}
-	var serial *item // the last one without [P]
-	var side []*item // those with [P] since
+	var order speckitOrder
 	var said []markdown.Line
 	first := len(r.d.items)
 	for _, l := range s.Body {
@@ -88,20 +87,7 @@ func (r *speckitReader) phase(s *markdown.Section) {
 			continue
 		}
 		it, parallel := r.task(p, &l, m)
-		if serial != nil && (parallel || len(side) == 0) {
-			it.follow(serial)
-		}
-		switch {
-		case !parallel:
-			for _, before := range side {
-				it.follow(before)
-			}
-			if it.open() {
-				serial, side = it, nil
-			}
-		case it.open():
-			side = append(side, it)
-		}
+		order.add(it, parallel)
 		r.d.items = append(r.d.items, it)
 	}
 	if len(r.d.items) == first {
@@ -112,6 +98,30 @@ func (r *speckitReader) phase(s *markdown.Section) {
 	r.d.share(r.d.items[first:], name, markdown.Join(said))
 	if name != "" {
 		r.phases = append(r.phases, p)
+	}
+}
+
+// speckitOrder is how far the tasks of a phase have come.
+type speckitOrder struct {
+	serial *item   // the last one without [P]
+	side   []*item // those with [P] since
+}
+
+// add has a task wait for those before it.
+func (o *speckitOrder) add(it *item, parallel bool) {
+	if o.serial != nil && (parallel || len(o.side) == 0) {
+		it.follow(o.serial)
+	}
+	switch {
+	case !parallel:
+		for _, before := range o.side {
+			it.follow(before)
+		}
+		if it.open() {
+			o.serial, o.side = it, nil
+		}
+	case it.open():
+		o.side = append(o.side, it)
 	}
 }
 
@@ -160,16 +170,7 @@ func (r *speckitReader) waits() {
 		if speckitEither.MatchString(clause) {
 			continue // after that one or beside it
 		}
-		var numbers []string
-		for _, on := range speckitStories.FindAllStringSubmatch(clause, -1) {
-			numbers = append(numbers, digits.FindAllString(on[1], -1)...)
-		}
-		for _, on := range speckitPhase.FindAllStringSubmatch(clause, -1) {
-			if number := phases[on[1]]; number != "" {
-				numbers = append(numbers, number)
-			}
-		}
-		for _, number := range numbers {
+		for _, number := range storiesIn(clause, phases) {
 			switch p := stories[m[1]]; {
 			case p == nil || stories[number] == nil:
 				r.d.tell(l.N, "story "+markdown.Clip(m[1], 10)+" depends on story "+markdown.Clip(number, 10)+", and one of them has no phase")
@@ -178,6 +179,19 @@ func (r *speckitReader) waits() {
 			}
 		}
 	}
+}
+
+// storiesIn returns the numbers of the stories that a text names, also by their phases.
+func storiesIn(text string, phases map[string]string) (numbers []string) {
+	for _, on := range speckitStories.FindAllStringSubmatch(text, -1) {
+		numbers = append(numbers, digits.FindAllString(on[1], -1)...)
+	}
+	for _, on := range speckitPhase.FindAllStringSubmatch(text, -1) {
+		if number := phases[on[1]]; number != "" {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // order makes groups of the phases.

@@ -23,7 +23,8 @@ const (
 func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	it.title = strings.TrimSpace(plaintext.Clean(it.title))
 	t := epic.Task{
-		ID: it.as, Title: markdown.Clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)), Priority: it.priority, Points: it.points,
+		ID: it.as, Title: markdown.Clip(it.title, maxTitle), Kind: cmp.Or(it.kind, blueprint.KindOf(it.title)),
+		Priority: it.priority, Points: it.points,
 		Source: fmt.Sprintf("%s:%d (%s)", d.at(cmp.Or(it.file, d.file)), it.line, it.id),
 	}
 	if it.line == 0 {
@@ -43,6 +44,12 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 	for _, text := range it.criteria {
 		t.Criteria = append(t.Criteria, epic.Criterion{Text: text})
 	}
+	t.DependsOn = dependencies(d, it, ids)
+	return t
+}
+
+// dependencies returns the tasks that an item waits for.
+func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 	seen := map[*item]bool{}
 	for _, ref := range it.after {
 		on := ids[ref.id]
@@ -59,11 +66,11 @@ func taskOf(d *draft, it *item, ids map[string]*item) epic.Task {
 		case on.left && !on.done:
 			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is left out", it.id, on.id))
 		case on.open() && !seen[on]:
-			t.DependsOn = append(t.DependsOn, on.as)
+			list = append(list, on.as)
 		}
 		seen[on] = true
 	}
-	return t
+	return list
 }
 
 // grouped returns the groups that have open tasks. A group whose tasks are all done hands on the groups that it waits for.

@@ -25,6 +25,7 @@ type Line struct {
 // Kind says what a line is.
 type Kind uint8
 
+// The kinds of lines.
 const (
 	Plain Kind = iota
 	Blank
@@ -332,4 +333,14 @@ func BeforeRequirements(list []Line) []Line {
 		}
 	}
 	return nil
+}
+
+// Boxed makes boxes of the points of a list at the margin.
+func Boxed(list []Line) []Line {
+	for i := range list {
+		if l := &list[i]; l.Kind == Item && l.Indent == 0 {
+			l.Box = ' '
+		}
+	}
+	return list
 }

@@ -19,6 +19,19 @@ var (
 // Steps returns the lines at which the steps of a plan begin: the numbered headings of a level and word that are the most, else the
 // numbered list at the margin, or the headings, of a section of steps. Where boxes below numbered headings are the work, there are none.
 func Steps(list []Line) []int {
+	numbered, worded := numberedSteps(list)
+	loose := freeBoxes(list)
+	switch {
+	case len(numbered) > 1 && (worded || !loose):
+		return numbered
+	case loose:
+		return nil
+	}
+	return sectionSteps(list)
+}
+
+// numberedSteps returns the lines of numbered headings, and whether they are called tasks, stories or steps.
+func numberedSteps(list []Line) (lines []int, worded bool) {
 	type series struct {
 		level int
 		word  string
@@ -38,27 +51,27 @@ func Steps(list []Line) []int {
 			best = k
 		}
 	}
-	loose := freeBoxes(list)
-	if len(found[best]) > 1 && (rank(best) > 0 || !loose) {
-		return found[best]
-	}
-	if loose {
-		return nil
-	}
+	return found[best], rank(best) > 0
+}
+
+// sectionSteps returns the lines of the numbered list, or of the headings, in a section of steps.
+func sectionSteps(list []Line) []int {
 	section := 0
 	var items, headings []int
 	for i, l := range list {
 		switch {
-		case l.Kind == Heading && section > 0 && l.Level == section+1:
-			headings = append(headings, i)
-		case l.Kind == Heading && section > 0 && l.Level > section:
-		case l.Kind == Heading:
-			section = 0
-			if l.Level > 1 && len(items)+len(headings) == 0 && stepSection.MatchString(l.Rest) && !blueprint.IsAside(l.Rest) {
-				section = l.Level
+		case l.Kind != Heading:
+			if section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text) {
+				items = append(items, i)
 			}
-		case section > 0 && len(headings) == 0 && l.Kind == Item && l.Indent == 0 && stepItem.MatchString(l.Text):
-			items = append(items, i)
+		case section > 0 && l.Level > section:
+			if l.Level == section+1 {
+				headings = append(headings, i)
+			}
+		case len(items)+len(headings) > 0 || l.Level == 1 || !stepSection.MatchString(l.Rest):
+			section = 0
+		default:
+			section = l.Level
 		}
 	}
 	if len(items) > 0 {

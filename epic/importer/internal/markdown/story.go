@@ -70,43 +70,57 @@ func (s *Story) take(list []Line) {
 	var said, criteria []Line
 	mode, level := "", 9
 	for _, l := range list {
-		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), l.Level
+		name, at := Unformatted(cmp.Or(l.Rest, l.Text)), storyLevel(l)
 		after, status := storyAfter.FindStringSubmatch(name), storyStatus.FindStringSubmatch(name)
-		if l.Kind != Heading && (storyLabel.MatchString(l.Text) || storyCriteria.MatchString(name) || after != nil) {
-			at = 7
-		}
 		if at > 0 && at <= level {
-			mode, level = "", at
-			switch {
-			case storyCriteria.MatchString(name):
-				mode = "criteria"
-			case storyRecord.MatchString(name):
-				mode, s.Records = "record", append(s.Records, l)
-			case status != nil:
-				mode = "state"
-			case storyTasks.MatchString(name):
-				mode = "tasks"
+			if mode, level = storyPart(name), at; mode == "record" {
+				s.Records = append(s.Records, l)
 			}
 		}
 		switch {
 		case after != nil:
-			s.Ordered = s.Ordered || storyNothing.MatchString(after[1])
-			for _, on := range storyNumber.FindAllStringSubmatch(after[1], -1) {
-				s.Ordered, s.After = true, append(s.After, Reference{on[1] + "." + on[2], l.N})
-			}
+			s.waitsFor(after[1], l.N)
 		case status != nil || mode == "state":
-			word := strings.Trim(name, " .*_")
-			if status != nil {
-				word = strings.Trim(status[1], " .*_")
-			}
-			s.State = cmp.Or(s.State, word)
-		case mode == "criteria" && !storyCriteria.MatchString(name):
+			s.State = cmp.Or(s.State, strings.Trim(append(status, name, name)[1], " .*_"))
+		case mode == "criteria":
 			criteria = append(criteria, l)
 		case mode == "" || mode == "tasks" && !l.Done():
 			said = append(said, l)
 		}
 	}
 	s.Criteria, s.Text = Clauses(criteria), Join(said)
+}
+
+// storyLevel returns the level of a heading, or of a line that is as good as one; else 0.
+func storyLevel(l Line) int {
+	name := Unformatted(cmp.Or(l.Rest, l.Text))
+	if l.Level == 0 && (storyLabel.MatchString(l.Text) || storyCriteria.MatchString(name) || storyAfter.MatchString(name)) {
+		return 7
+	}
+	return l.Level
+}
+
+// waitsFor takes the stories that a text names.
+func (s *Story) waitsFor(text string, line int) {
+	s.Ordered = s.Ordered || storyNothing.MatchString(text)
+	for _, on := range storyNumber.FindAllStringSubmatch(text, -1) {
+		s.Ordered, s.After = true, append(s.After, Reference{on[1] + "." + on[2], line})
+	}
+}
+
+// storyPart returns what stands below a heading of a story.
+func storyPart(name string) string {
+	switch {
+	case storyCriteria.MatchString(name):
+		return "criteria"
+	case storyRecord.MatchString(name):
+		return "record"
+	case storyStatus.MatchString(name):
+		return "state"
+	case storyTasks.MatchString(name):
+		return "tasks"
+	}
+	return ""
 }
 
 // Clauses returns acceptance criteria: the points of a list, else paragraphs, with what begins with Given up to the next Given as one.
@@ -121,6 +135,8 @@ func Clauses(list []Line) (found []string) {
 	for _, l := range list {
 		text := strings.TrimSpace(strings.NewReplacer("**", "", "__", "").Replace(cmp.Or(l.Rest, l.Text)))
 		switch {
+		case storyCriteria.MatchString(text):
+			continue
 		case l.Kind == Heading:
 			flush()
 		case l.Kind == Blank, l.Kind == Code, strings.Trim(text, "-*") == "":
