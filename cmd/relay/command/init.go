@@ -169,15 +169,13 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	plan, err := planning.ReadPlan(ctx, p, planning.PlanRequest{
-		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Checks: opts.checks, Now: a.Now(), GitHub: opts.github(p),
-		Group: opts.group,
+		Written: opts.blueprint, Path: a.Path(opts.blueprint), From: opts.from, Group: opts.group, Checks: opts.checks, Now: a.Now(),
+		GitHub: opts.github(p),
 	})
 	if err != nil {
 		return err
 	}
-	if !opts.group {
-		planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
-	}
+	planning.ProposeGroups(a, plan, opts.yes, !opts.json && !opts.dryRun)
 	if opts.planner != "" {
 		if write, err := opts.complete(ctx, p, plan); err != nil || !write {
 			return err
@@ -196,16 +194,11 @@ func runInit(ctx context.Context, opts initOptions) error {
 		return err
 	}
 	answer := initAnswer{
-		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks),
-		DryRun: opts.dryRun, Warnings: project.Unproved(e), Format: plan.Format, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
-		Headings: plan.Headings, Boxes: plan.Boxes,
+		ID: e.ID, Title: e.Title, Path: p.Rel(p.File("epic.yml")), Tasks: len(e.Tasks), DryRun: opts.dryRun, Warnings: project.Unproved(e),
+		Format: plan.Format, Headings: plan.Headings, Boxes: plan.Boxes, Done: plan.Done, Told: plan.Told, Offered: plan.Offered,
 	}
 	if !opts.dryRun {
-		how := planning.ArchiveOptions{Again: "relay init --force " + opts.blueprint, Force: opts.force}
-		if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, a.Now()); err != nil {
-			return err
-		}
-		if err := project.CreateEpic(p, e, text); err != nil {
+		if err := opts.create(ctx, p, plan.Epic, text, &answer); err != nil {
 			return err
 		}
 		if answer.Completed, err = project.Adopt(p, known); err != nil {
@@ -226,6 +219,15 @@ func runInit(ctx context.Context, opts initOptions) error {
 	planning.WriteTold(a.Out, plan)
 	planning.WriteOffered(a.Out, plan, opts.blueprint)
 	return printInit(a.Out, plan, answer)
+}
+
+// create writes the epic in the place of an old one, which it archives.
+func (o initOptions) create(ctx context.Context, p *project.Project, e *epic.Epic, text []byte, answer *initAnswer) (err error) {
+	how := planning.ArchiveOptions{Again: "relay init --force " + o.blueprint, Force: o.force}
+	if answer.Archived, answer.Branch, err = planning.ArchiveOld(ctx, p, how, o.app.Now()); err != nil {
+		return err
+	}
+	return project.CreateEpic(p, e, text)
 }
 
 func printInit(w io.Writer, plan *importer.Plan, answer initAnswer) error {
