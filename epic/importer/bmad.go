@@ -159,9 +159,7 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		it.line, it.file = text.story.Line, text.file
 		r.d.state(it, text.story.State)
 	}
-	if !slices.ContainsFunc(r.d.groups, func(g group) bool { return g.name == it.group }) {
-		r.d.groups = append(r.d.groups, group{name: it.group})
-	}
+	r.d.group(group{name: it.group})
 	r.d.items = append(r.d.items, it)
 	if !it.open() {
 		return
@@ -177,7 +175,9 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 	if text != nil {
 		it.ordered = true
 		for _, on := range text.story.After {
-			it.after = append(it.after, reference{id: on.ID, line: on.Line})
+			if on.ID != it.id {
+				it.after = append(it.after, reference{id: on.ID, line: on.Line})
+			}
 		}
 	}
 }

@@ -165,9 +165,7 @@ func (r *boxReader) group(name string, above [7]string) {
 	if phase != "" {
 		g.after, r.inside = r.ahead, append(r.inside, name)
 	}
-	if name != "" && !slices.ContainsFunc(r.d.groups, func(o group) bool { return o.name == name }) {
-		r.d.groups = append(r.d.groups, g)
-	}
+	r.d.group(g)
 }
 
 // boxItem adds the task of a box.

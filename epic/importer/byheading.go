@@ -21,16 +21,21 @@ func ByHeading(p *Plan) bool {
 	}
 	e := *p.Epic
 	e.Groups, e.Tasks = nil, nil
-	into := map[string]string{} // the first task of the group of a task
+	people := map[string]bool{}
+	for i := range p.Epic.Tasks {
+		people[p.Epic.Tasks[i].ID] = p.Epic.Tasks[i].Kind == epic.KindPerson
+	}
+	at, into := map[string]int{}, map[string]string{} // the first task of the group of a task, and where it is
 	heading := map[string]string{}
 	for _, g := range p.Epic.Groups {
-		if slices.ContainsFunc(g.Tasks, func(id string) bool { t, ok := p.Epic.Task(id); return ok && t.Kind == epic.KindPerson }) {
+		if slices.ContainsFunc(g.Tasks, func(id string) bool { return people[id] }) {
 			continue
 		}
 		for _, id := range g.Tasks {
 			into[id], heading[g.Tasks[0]] = g.Tasks[0], g.Name
 		}
 	}
+	texts := map[string][]string{} // of the tasks of a group but the first
 	for i, t := range p.Epic.Tasks {
 		first, grouped := into[t.ID]
 		t.DependsOn = nil
@@ -47,13 +52,16 @@ func ByHeading(p *Plan) bool {
 			place, _, _ := strings.Cut(t.Source, " (")
 			t.Title, t.Source, t.Kind = heading[t.ID], fmt.Sprintf("%s (%s)", place, heading[t.ID]), epic.KindFeature
 			t.Criteria = append([]epic.Criterion{title}, t.Criteria...)
-			e.Tasks = append(e.Tasks, t)
+			at[first], e.Tasks = len(e.Tasks), append(e.Tasks, t)
 		default:
-			whole, _ := e.Task(first)
-			whole.Description += "\n\n" + titled(t.Title, t.Description)
+			whole := &e.Tasks[at[first]]
+			texts[first] = append(texts[first], titled(t.Title, t.Description))
 			whole.Criteria = append(append(whole.Criteria, title), t.Criteria...)
 			whole.Files, whole.DependsOn = added(whole.Files, t.Files...), added(whole.DependsOn, t.DependsOn...)
 		}
+	}
+	for first, list := range texts {
+		e.Tasks[at[first]].Description += "\n\n" + strings.Join(list, "\n\n")
 	}
 	if _, err := epic.NewGraph(&e); err != nil || len(heading) == 0 {
 		return false
