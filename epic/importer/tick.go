@@ -20,7 +20,7 @@ type Ticked struct {
 }
 
 // openBox is a line with an empty box.
-var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]`)
+var openBox = pattern.New(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+\[ \]\*?[ \t]`)
 
 // Place is where a task stood in its plan when that was read.
 type Place struct {
