@@ -159,7 +159,7 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		it.line, it.file = text.story.Line, text.file
 		r.d.state(it, text.story.State)
 	}
-	r.d.group(group{name: it.group})
+	addGroup(r.d, group{name: it.group})
 	r.d.items = append(r.d.items, it)
 	if !it.open() {
 		return

@@ -165,7 +165,7 @@ func (r *boxReader) group(name string, above [7]string) {
 	if phase != "" {
 		g.after, r.inside = r.ahead, append(r.inside, name)
 	}
-	r.d.group(g)
+	addGroup(r.d, g)
 }
 
 // boxItem adds the task of a box.

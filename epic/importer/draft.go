@@ -23,7 +23,7 @@ type draft struct {
 	checks      []string // commands that the plan itself calls checks
 	items       []*item
 	groups      []group
-	named       map[string]bool // the names of groups that group has added
+	named       map[string]bool // the names of groups that addGroup has added
 	told        []Told
 	offered     []Offered
 	problems    epic.Problems

@@ -22,8 +22,8 @@ func (d *draft) waits(it *item, more []reference) {
 	}
 }
 
-// group adds a group, unless there is one with its name.
-func (d *draft) group(g group) {
+// addGroup adds a group, unless there is one with its name.
+func addGroup(d *draft, g group) {
 	if d.named == nil {
 		d.named = map[string]bool{"": true}
 	}
