@@ -173,11 +173,6 @@ func (r *bmadReader) add(epic, number, title string, state *placed.Node) {
 		text = text.other
 	}
 	if text != nil {
-		it.ordered = true
-		for _, on := range text.story.After {
-			if on.ID != it.id {
-				it.after = append(it.after, reference{id: on.ID, line: on.Line})
-			}
-		}
+		waitsFor(it, append([]markdown.Reference{}, text.story.After...))
 	}
 }

@@ -22,6 +22,16 @@ func (d *draft) waits(it *item, more []reference) {
 	}
 }
 
+// waitsFor has an item wait for what its plan names, which may be nothing; nil: it does not say.
+func waitsFor(it *item, list []markdown.Reference) {
+	it.ordered = it.ordered || list != nil
+	for _, on := range list {
+		if on.ID != it.id {
+			it.after = append(it.after, reference{id: on.ID, line: on.Line})
+		}
+	}
+}
+
 // addGroup adds a group, unless there is one with its name.
 func addGroup(d *draft, g group) {
 	if d.named == nil {

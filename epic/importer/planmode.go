@@ -3,8 +3,8 @@ package importer
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strings"
+	"time"
 
 	"relay/epic/blueprint"
 	"relay/epic/importer/internal/markdown"
@@ -14,17 +14,27 @@ import (
 var (
 	superpowers = pattern.New(`(?i)\bsuperpowers:|\bexecuting-plans\b`)
 	stepBox     = pattern.New(`^\**Step \d+\b`)
-	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:depends on|blocked by|checks?|priority|points|protected)\b[^:]{0,3}:`)
+	ofRelay     = pattern.New(`(?i)^[-*\s]*\*\*(?:checks?|points|protected)\b[^:]{0,3}:`)
 	stepEnded   = pattern.New(`(?i)[ \t]*(?:[—–-]+[ \t]*|[\[(])?(?:✅[ \t]*(?:done|completed?)?|(?:—|–|\[|\()[ \t]*(?:done|completed?))[\])]?[ \t]*$`)
+	stepInCode  = pattern.New(`(?i)^#{2,4} (?:task|story) \d+`)
 	filesLabel  = pattern.New(`(?i)^\W*files?\b[^:]{0,30}:\**\s*(.*)$`)
 )
 
 func claimsPlanmode(s source) bool {
-	marked := slices.ContainsFunc(s.list, func(l markdown.Line) bool { return superpowers.MatchString(l.Text) })
-	own := !marked && blueprint.HasTasks(s.data) && slices.ContainsFunc(s.list, func(l markdown.Line) bool {
-		return l.Kind == markdown.Heading && blueprint.IsSection(l.Rest) || ofRelay.MatchString(l.Text)
-	})
-	return s.isText() && !own && len(markdown.Steps(s.list)) > 1
+	fields, section, marked := false, false, false
+	for _, l := range s.list {
+		fields = fields || ofRelay.MatchString(l.Text)
+		section = section || l.Kind == markdown.Heading && blueprint.IsSection(l.Rest)
+		marked = marked || superpowers.MatchString(l.Text)
+	}
+	if !s.isText() || len(markdown.Steps(s.list)) < 2 {
+		return false
+	}
+	if section && !fields && !marked { // a blueprint, unless its prose is none
+		_, err := blueprint.Parse(s.name, s.data, time.Time{})
+		return err != nil
+	}
+	return marked || !fields || !blueprint.HasTasks(s.data)
 }
 
 // readPlanmode reads what Claude Code writes in its plan mode, and plans like it: steps that are numbered headings, or the numbered list
@@ -37,28 +47,19 @@ func readPlanmode(s source, d *draft) {
 		d.fail(1, "no step was found in it: numbered headings, or a numbered list below one such as Steps")
 		return
 	}
-	stepsAt(d, s.body, starts)
-	d.chain(d.items)
-}
-
-// stepsAt takes the steps that begin at some lines. Each ends where the next begins, or a heading that is not below it.
-func stepsAt(d *draft, list []markdown.Line, starts []int) {
-	rest := slices.Clone(list[:starts[0]])
-	for k, at := range starts {
-		end := len(list)
-		if k+1 < len(starts) {
-			end = starts[k+1]
+	for _, l := range s.body {
+		if l.Kind == markdown.Code && stepInCode.MatchString(l.Text) {
+			d.tell(l.N, "this heading is in a block of code, so it is not a task")
 		}
-		own := at + 1
-		for own < end && !(list[own].Kind == markdown.Heading && (list[at].Kind != markdown.Heading || list[own].Level <= list[at].Level)) {
-			own++
-		}
-		takeStep(d, list[at], list[at+1:own])
-		rest = append(rest, list[own:end]...)
+	}
+	parts, rest := markdown.SplitSteps(s.body, starts)
+	for _, part := range parts {
+		takeStep(d, part.Heading, part.Body)
 	}
 	for _, part := range markdown.Headed(rest) {
 		aside(d, markdown.Unformatted(part.Heading.Rest), part.Body)
 	}
+	d.chain(d.items)
 }
 
 func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
@@ -69,6 +70,7 @@ func takeStep(d *draft, head markdown.Line, below []markdown.Line) {
 	var said []markdown.Line
 	for _, l := range below {
 		text := cmp.Or(l.Rest, l.Text)
+		waitsFor(it, markdown.After(l))
 		switch m := filesLabel.FindStringSubmatch(text); {
 		case m != nil:
 			files, it.files = true, blueprint.FilesIn(it.files, m[1], true)

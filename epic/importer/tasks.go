@@ -57,8 +57,8 @@ func dependencies(d *draft, it *item, ids map[string]*item) (list []string) {
 			on = ref.item
 		}
 		switch {
-		case on == nil && it.ordered:
-			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan", it.id, markdown.Clip(ref.id, 60)))
+		case it.ordered && (on == nil || on.twice > 0 && ref.item == nil):
+			d.tell(ref.line, fmt.Sprintf("%s waits for %s, which is not in the plan, or twice", it.id, markdown.Clip(ref.id, 60)))
 		case on == nil:
 			d.fail(ref.line, "%s waits for %s, which is not in the plan", it.id, ref.id)
 		case on.twice > 0 && ref.item == nil:

@@ -12,6 +12,8 @@ var (
 	stepHeading = pattern.New(`^(?i:(step|story|task|phase|part|milestone)[ \t]+)?#?([0-9]{1,3}(?:\.[0-9]{1,3})?[a-z]?)(?:[.):]|[ \t]+[–—-])[ \t]*(.+)$`)
 	stepItem    = pattern.New(`^([ \t]*)([0-9]{1,3})[.)][ \t]+(.+)$`)
 	stepSection = pattern.New(`(?i)^\W*(?:\d+[.)]\s*)?(?:(?:the|detailed|implementation|proposed|required|execution|step-by-step|technical|recommended) )*(?:steps|plan|changes|phases|implementation|approach)(?: to [\w ]+)?\W*$`)
+	stepAfter   = pattern.New(`(?i)^\W*(?:depends on|blocked by|dependencies)\W*?:\W*(.*)$`)
+	stepRef     = pattern.New(`(?i)\b(?:task|step|story)s?\s*#?(\d+(?:\.\d+)?[a-z]?)\b`)
 	labelLine   = pattern.New(`^(?:\*\*[^*]+\*\*:?|[A-Z][A-Za-z ]{2,40}:)$`)
 	provedBy    = pattern.New(`(?i)^\W*(?:done when|acceptance(?: criteria)?|exit criteria|success criteria|definition of done|verification|criteria)\b[^.]{0,30}$`)
 )
@@ -123,4 +125,36 @@ func Labelled(list []Line) []Line {
 		}
 	}
 	return list
+}
+
+// After returns what a line such as Depends on: Task 1 names; empty and not nil if it says that there is nothing.
+func After(l Line) (list []Reference) {
+	m := stepAfter.FindStringSubmatch(cmp.Or(l.Rest, l.Text))
+	if m != nil && storyNothing.MatchString(m[1]) {
+		return []Reference{}
+	}
+	if m != nil {
+		for _, on := range stepRef.FindAllStringSubmatch(m[1], -1) {
+			list = append(list, Reference{on[1], l.N})
+		}
+	}
+	return list
+}
+
+// SplitSteps returns the steps that begin at some lines, and the other lines. A step ends where the next begins, or a heading that is not
+// below it.
+func SplitSteps(list []Line, starts []int) (steps []Section, rest []Line) {
+	rest = append(rest, list[:starts[0]]...)
+	for k, at := range starts {
+		end := len(list)
+		if k+1 < len(starts) {
+			end = starts[k+1]
+		}
+		own := at + 1
+		for own < end && !(list[own].Kind == Heading && (list[at].Kind != Heading || list[own].Level <= list[at].Level)) {
+			own++
+		}
+		steps, rest = append(steps, Section{list[at], list[at+1 : own]}), append(rest, list[own:end]...)
+	}
+	return steps, rest
 }
